@@ -1,0 +1,50 @@
+import { Decimal } from 'decimal.js';
+
+/**
+ * Daml Decimals as whole numbers of 1e-10 units. A Decimal has at most 28 integer and 10 fraction digits, so
+ * |units| < 10^38; sums of them are unbounded.
+ */
+export const UNITS_PER_COIN = 10_000_000_000n;
+
+const FRACTION_DIGITS = 10;
+const INTEGER_DIGITS_MAX = 28;
+const UNITS_LIMIT = 10n ** BigInt(INTEGER_DIGITS_MAX + FRACTION_DIGITS);
+
+/** The one decimal.js clone: wide enough that nothing a feed may say is rounded. */
+const ExactDecimal = Decimal.clone({ precision: 100, toExpNeg: -60, toExpPos: 60 });
+
+const PLAIN = /^(-?)([0-9]{1,60})(?:\.([0-9]{1,10}))?$/;
+const SCIENTIFIC = /^-?[0-9]{1,60}(?:\.[0-9]{1,60})?[eE][+-]?[0-9]{1,3}$/;
+
+/**
+ * Reads a Decimal as a feed writes it: plain digits, or Java's scientific form ("0E-10", "9.999E-7").
+ * Returns units of 1e-10, or null where the text is no Decimal of 28+10 digits.
+ */
+export function parseAmount(text: string): bigint | null {
+  const plain = PLAIN.exec(text);
+  if (plain === null) return SCIENTIFIC.test(text) ? parseScientific(text) : null;
+  const fraction = plain[3] ?? '';
+  const digits = BigInt(
+    plain[2] + (fraction.length === FRACTION_DIGITS ? fraction : fraction.padEnd(FRACTION_DIGITS, '0')),
+  );
+  if (digits >= UNITS_LIMIT) return null;
+  return plain[1] === '-' ? -digits : digits;
+}
+
+function parseScientific(text: string): bigint | null {
+  const units = new ExactDecimal(text).times(UNITS_PER_COIN.toString());
+  if (!units.isInteger() || units.abs().greaterThanOrEqualTo(UNITS_LIMIT.toString())) return null;
+  return BigInt(units.toFixed(0));
+}
+
+/** Units of 1e-10 as digits with exactly ten decimals; no exponent, no leading zeros, never a negative zero. */
+export function formatAmount(units: bigint): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(FRACTION_DIGITS + 1, '0');
+  const point = digits.length - FRACTION_DIGITS;
+  return `${units < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+/** Whether a computed value still is a Numeric(10) with 38 digits (holdings-api.md, the error table). */
+export function fitsNumeric(units: bigint): boolean {
+  return units < UNITS_LIMIT && units > -UNITS_LIMIT;
+}

@@ -1,0 +1,28 @@
+/** The longest part of a given value that a message repeats; the rest may be megabytes. */
+const GIVEN_CHARS_MAX = 100;
+
+/**
+ * What is wrong with an update: which field (as the feed writes it), what was given, what is expected.
+ * Thrown by decoding and applying alike; the loop turns it into a dead letter (design.md section 7).
+ */
+export class BadUpdate extends Error {
+  readonly field: string;
+  readonly given: string;
+  readonly expected: string;
+
+  constructor(field: string, given: unknown, expected: string) {
+    const shown = showGiven(given);
+    super(`${field}: given ${shown}, expected ${expected}`);
+    this.name = 'BadUpdate';
+    this.field = field;
+    this.given = shown;
+    this.expected = expected;
+  }
+}
+
+/** A value as a message shows it: JSON, cut to 100 characters, or `nothing` where the field is missing. */
+export function showGiven(given: unknown): string {
+  if (given === undefined) return 'nothing';
+  const text = typeof given === 'bigint' ? given.toString() : JSON.stringify(given);
+  return text.length <= GIVEN_CHARS_MAX ? text : `${text.slice(0, GIVEN_CHARS_MAX)}...`;
+}
