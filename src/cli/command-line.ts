@@ -1,0 +1,90 @@
+import { Command, CommanderError, Option } from 'commander';
+import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/settings.ts';
+import { loadConfig } from '../config.ts';
+import { Refusal } from '../refusal.ts';
+import { type CliCommand, EXIT, type ExitCode, type Terminal } from './command.ts';
+import { createLogger } from './logger.ts';
+
+/** Every command, in the order of the help. */
+const COMMANDS: readonly CliCommand[] = [];
+
+const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
+
+/** Runs one command line (without the program's own name) and says with what code the process should end. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok;
+  const program = createProgram(terminal);
+  for (const command of COMMANDS) {
+    addCommand(program, command).action(async (...given: unknown[]) => {
+      exitCode = await runCommand(command, given.at(-1) as Command, terminal);
+    });
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return reportFailure(error, terminal);
+  }
+}
+
+function createProgram(terminal: Terminal): Command {
+  return new Command('holdfast')
+    .description('Keeps per-owner coin totals of a ledger feed for every snapshot and serves them over HTTP.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      // A failure is thrown as well, and reported in one place and one line.
+      writeErr: () => {},
+    })
+    .addHelpText('after', '\nExample:\n  $ holdfast serve --data ./data --file feed.ndjson\n');
+}
+
+function addCommand(program: Command, { usage, summary, examples, settings, addOptions }: CliCommand): Command {
+  const command = groupOf(program, usage).command(usage.replace(/^[^<[]* (?=[a-z])/, ''));
+  command.description(summary);
+  addOptions?.(command);
+  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) command.addOption(settingOption(key));
+  command.option('--config <FILE>', 'JSON file of settings; options and HOLDFAST_* variables come before it');
+  const lines = examples.map((example) => `  $ ${example}\n`).join('');
+  return command.addHelpText('after', `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`);
+}
+
+/** `dead-letters list` stands in the group `dead-letters`, which the first of its commands makes. */
+function groupOf(program: Command, usage: string): Command {
+  const [first, second] = usage.split(' ');
+  if (second === undefined || !/^[a-z]/.test(second)) return program;
+  const group = program.commands.find((command) => command.name() === first);
+  return group ?? program.command(first!);
+}
+
+function settingOption(key: SettingKey): Option {
+  const { placeholder, help, variadic }: Setting<unknown> = SETTINGS[key];
+  if (placeholder === null) return new Option(optionName(key), help);
+  return new Option(`${optionName(key)} <${variadic === true ? 'FILE...' : placeholder}>`, help);
+}
+
+async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode> {
+  const options = parsed.opts();
+  const { config, warnings } = loadConfig({ options, env: terminal.env });
+  const logger = createLogger(config.logLevel, terminal.stderr);
+  for (const warning of warnings) logger.warn(warning);
+  return command.run({ args: parsed.args, options, config, terminal, logger });
+}
+
+/** One line on standard error, whatever went wrong. */
+function reportFailure(error: unknown, terminal: Terminal): ExitCode {
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  terminal.stderr.write(`holdfast: ${failureLine(error)}\n`);
+  return error instanceof Refusal || error instanceof CommanderError ? EXIT.refused : EXIT.failed;
+}
+
+function failureLine(error: unknown): string {
+  // What commander throws for a bare `holdfast` or group has the whole help in place of a message.
+  if (error instanceof CommanderError && error.code === 'commander.help')
+    return 'no command given; `holdfast --help` lists them';
+  const message = error instanceof Error ? error.message : String(error);
+  return message
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .trim();
+}

@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import { readConfigurationFile } from './config/configuration-file.ts';
+import { settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './config/given-settings.ts';
+import { type KafkaConfig, kafkaConfig } from './config/kafka.ts';
+import { environmentName, type GivenSettings } from './config/settings.ts';
+import type { Micros } from './ledger/time.ts';
+
+/** Everything the program can be told, frozen. Units are in the names. */
+export interface Config {
+  readonly dataDir: string;
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly files: readonly string[];
+  readonly kafka: KafkaConfig | null;
+  /** Null: what is stored with the data directory, else MIGRATION_ID_DEFAULT. */
+  readonly migrationId: number | null;
+  /** Null: what is stored with the data directory, else SNAPSHOT_PERIOD_DEFAULT_US. */
+  readonly snapshotPeriodUs: Micros | null;
+  /** Null: the one stored with the data directory, else the first seen. */
+  readonly dso: string | null;
+  readonly emptyOwners: 'zero' | 'omit';
+  readonly onBadUpdate: 'halt' | 'quarantine';
+  readonly forceSnapshots: boolean;
+  readonly ownersMax: number;
+  readonly bodyBytesMax: number;
+  readonly recordTimeAheadMaxUs: Micros;
+  readonly recordTimeGapMaxUs: Micros;
+  readonly readyLagMaxMs: number;
+  readonly corsOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  /** Null: the one made with users.db. */
+  readonly participantId: string | null;
+  readonly logLevel: string;
+  /** The configuration file's `ledger` value as it stands there, and the folder its relative paths count from. */
+  readonly ledger: { readonly value: unknown; readonly folder: string };
+}
+
+export const SNAPSHOT_PERIOD_DEFAULT_US: Micros = 600_000_000;
+export const MIGRATION_ID_DEFAULT = 0;
+
+const HOUR_US = 3_600_000_000;
+const DAY_US = 24 * HOUR_US;
+
+/**
+ * Joins the three sources: an option before the environment before the configuration file before the default. Every
+ * value given is judged, also one that another source overrules. Throws a Refusal that names what is wrong.
+ */
+export function loadConfig(sources: {
+  /** What commander read for the command; names that are no settings are left alone. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly env: NodeJS.ProcessEnv;
+}): { readonly config: Config; readonly warnings: readonly string[] } {
+  const options = settingsOfOptions(sources.options);
+  const { settings: environment, warnings } = settingsOfEnvironment(sources.env);
+  const fileName = (sources.options.config as string | undefined) ?? sources.env[environmentName('config')];
+  const file = fileName === undefined ? null : readConfigurationFile(fileName);
+  const given: GivenSettings = { ...(file === null ? {} : settingsOfFile(file)), ...environment, ...options };
+  const ledger = { value: file?.values.ledger, folder: file?.folder ?? process.cwd() };
+  return { config: freezeDeep({ ...withDefaults(given), ledger }), warnings };
+}
+
+function withDefaults(given: GivenSettings): Omit<Config, 'ledger'> {
+  return {
+    dataDir: given.data ?? resolve('data'),
+    host: given.host ?? '127.0.0.1',
+    port: given.port ?? 8080,
+    files: given.file ?? [],
+    kafka: kafkaConfig(given),
+    migrationId: given.migrationId ?? null,
+    snapshotPeriodUs: given.snapshotPeriod ?? null,
+    dso: given.dso ?? null,
+    emptyOwners: given.emptyOwners ?? 'zero',
+    onBadUpdate: given.onBadUpdate ?? 'halt',
+    forceSnapshots: given.forceSnapshots ?? false,
+    ownersMax: given.ownersMax ?? 1000,
+    bodyBytesMax: given.bodyBytesMax ?? 1_048_576,
+    recordTimeAheadMaxUs: given.recordTimeAheadMax ?? HOUR_US,
+    recordTimeGapMaxUs: given.recordTimeGapMax ?? 400 * DAY_US,
+    readyLagMaxMs: (given.readyLagMax ?? 60_000_000) / 1000,
+    corsOrigins: given.corsOrigins ?? ['*'],
+    trustedProxies: given.trustedProxies ?? [],
+    participantId: given.participantId ?? null,
+    logLevel: given.logLevel ?? 'info',
+  };
+}
+
+function freezeDeep<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) freezeDeep(part);
+  }
+  return value;
+}

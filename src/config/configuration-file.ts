@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Refusal } from '../refusal.ts';
+
+export interface ConfigurationFile {
+  /** As it was named, for messages. */
+  readonly name: string;
+  /** Relative paths in the file count from here. */
+  readonly folder: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the JSON of `--config`; throws a Refusal where it cannot be read or is no JSON object. */
+export function readConfigurationFile(name: string): ConfigurationFile {
+  const values = parseObject(name, readText(name));
+  return { name, folder: dirname(resolve(name)), values };
+}
+
+function readText(name: string): string {
+  try {
+    return readFileSync(name, 'utf8');
+  } catch (error) {
+    throw new Refusal(`--config: cannot read ${name}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function parseObject(name: string, text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Refusal(`--config: ${name} is not JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Refusal(`--config: ${name} must hold one JSON object, such as {"port": 8080}`);
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { showGiven } from '../ledger/bad-update.ts';
+import { Refusal } from '../refusal.ts';
+import type { ConfigurationFile } from './configuration-file.ts';
+import {
+  environmentName,
+  type GivenSettings,
+  optionName,
+  SETTING_KEYS,
+  SETTINGS,
+  type Setting,
+  type SettingKey,
+} from './settings.ts';
+
+/** Keys of the configuration file that have no option of their own. */
+const FILE_ONLY_KEYS = ['ledger'];
+
+/** What Kubernetes puts into every container of a namespace that has a Service named holdfast. */
+const KUBERNETES = /^HOLDFAST_(SERVICE|PORT)_/;
+
+/** The options among what commander read; a command's own options are not settings. */
+export function settingsOfOptions(options: Readonly<Record<string, unknown>>): GivenSettings {
+  return parseSettings(options, { name: optionName, folder: process.cwd() });
+}
+
+/** The environment's settings. An unknown HOLDFAST_ name is refused, but for what Kubernetes injects: warned about. */
+export function settingsOfEnvironment(env: NodeJS.ProcessEnv): { settings: GivenSettings; warnings: string[] } {
+  const keyOf = new Map(SETTING_KEYS.map((key) => [environmentName(key), key]));
+  const raw: Record<string, unknown> = {};
+  const warnings: string[] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('HOLDFAST_') || value === undefined || name === environmentName('config')) continue;
+    const key = keyOf.get(name);
+    if (KUBERNETES.test(name) || (key === 'port' && value.startsWith('tcp://')))
+      warnings.push(`${name} is ignored: it looks like what Kubernetes sets for a Service named holdfast`);
+    else if (key === undefined) throw new Refusal(`${name}: no such setting; \`holdfast serve --help\` lists them`);
+    else raw[key] = value;
+  }
+  return { settings: parseSettings(raw, { name: environmentName, folder: process.cwd() }), warnings };
+}
+
+/** The configuration file's settings; an unknown key is refused. */
+export function settingsOfFile(file: ConfigurationFile): GivenSettings {
+  for (const key of Object.keys(file.values))
+    if (!Object.hasOwn(SETTINGS, key) && !FILE_ONLY_KEYS.includes(key))
+      throw new Refusal(`${key} in ${file.name}: no such setting; \`holdfast serve --help\` lists them`);
+  return parseSettings(file.values, { name: (key) => `${key} in ${file.name}`, folder: file.folder });
+}
+
+/** Where a value came from: how a message names it, and what its relative paths count from. */
+interface Origin {
+  readonly name: (key: SettingKey) => string;
+  readonly folder: string;
+}
+
+function parseSettings(raw: Readonly<Record<string, unknown>>, origin: Origin): GivenSettings {
+  const given: Record<string, unknown> = {};
+  for (const key of SETTING_KEYS) if (raw[key] !== undefined) given[key] = parseSetting(key, raw[key], origin);
+  return given as GivenSettings;
+}
+
+function parseSetting(key: SettingKey, raw: unknown, { name, folder }: Origin): unknown {
+  const { schema, expected, path }: Setting<unknown> = SETTINGS[key];
+  const parsed = schema.safeParse(raw);
+  if (!parsed.success) throw new Refusal(`${name(key)}: given ${showGiven(raw)}, expected ${expected}`);
+  return path === true ? resolvePaths(folder, parsed.data as string | readonly string[]) : parsed.data;
+}
+
+/** `-` is standard input, not a path. */
+function resolvePaths(folder: string, value: string | readonly string[]): string | readonly string[] {
+  if (typeof value !== 'string') return value.map((name) => resolvePaths(folder, name) as string);
+  return value === '-' ? value : resolve(folder, value);
+}

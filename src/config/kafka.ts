@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { Refusal } from '../refusal.ts';
+import { type GivenSettings, optionName, type SettingKey } from './settings.ts';
+
+/** Where a Kafka topic is read and how to get in; the files are read already. */
+export interface KafkaConfig {
+  readonly brokers: readonly string[];
+  readonly topic: string;
+  /** Null: the group made with the data directory. */
+  readonly group: string | null;
+  /** Null: without TLS. PEM texts; null where the system's authorities or no client certificate serve. */
+  readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
+  readonly sasl: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  } | null;
+  /** How long an idle partition holds the others; null: for ever. */
+  readonly partitionIdleMs: number | null;
+}
+
+const KAFKA_KEYS = [
+  'kafkaBrokers',
+  'kafkaTopic',
+  'kafkaGroup',
+  'kafkaSsl',
+  'kafkaSslCa',
+  'kafkaSslCert',
+  'kafkaSslKey',
+  'kafkaSaslMechanism',
+  'kafkaSaslUsername',
+  'kafkaSaslPasswordFile',
+  'kafkaPartitionIdle',
+] as const satisfies readonly SettingKey[];
+
+/** Null where no Kafka setting is given. One without those it needs is refused, and so is a file that cannot be read. */
+export function kafkaConfig(given: GivenSettings): KafkaConfig | null {
+  const first = KAFKA_KEYS.find((key) => given[key] !== undefined && given[key] !== false);
+  if (first === undefined) return null;
+  if (given.kafkaBrokers === undefined || given.kafkaBrokers.length === 0) throw needs(first, 'kafkaBrokers');
+  if (given.kafkaTopic === undefined) throw needs(first, 'kafkaTopic');
+  const idle = given.kafkaPartitionIdle ?? 'off';
+  return {
+    brokers: given.kafkaBrokers,
+    topic: given.kafkaTopic,
+    group: given.kafkaGroup ?? null,
+    ssl: sslConfig(given),
+    sasl: saslConfig(given),
+    partitionIdleMs: idle === 'off' ? null : idle / 1000,
+  };
+}
+
+function sslConfig(given: GivenSettings): KafkaConfig['ssl'] {
+  const { kafkaSsl, kafkaSslCa, kafkaSslCert, kafkaSslKey } = given;
+  if (kafkaSslCert !== undefined && kafkaSslKey === undefined) throw needs('kafkaSslCert', 'kafkaSslKey');
+  if (kafkaSslKey !== undefined && kafkaSslCert === undefined) throw needs('kafkaSslKey', 'kafkaSslCert');
+  const wanted = kafkaSsl ?? (kafkaSslCa !== undefined || kafkaSslCert !== undefined);
+  if (!wanted) return null;
+  return {
+    ca: readIfNamed('kafkaSslCa', kafkaSslCa),
+    cert: readIfNamed('kafkaSslCert', kafkaSslCert),
+    key: readIfNamed('kafkaSslKey', kafkaSslKey),
+  };
+}
+
+function saslConfig(given: GivenSettings): KafkaConfig['sasl'] {
+  const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: username, kafkaSaslPasswordFile: file } = given;
+  if (mechanism === undefined) {
+    if (username !== undefined) throw needs('kafkaSaslUsername', 'kafkaSaslMechanism');
+    if (file !== undefined) throw needs('kafkaSaslPasswordFile', 'kafkaSaslMechanism');
+    return null;
+  }
+  if (username === undefined) throw needs('kafkaSaslMechanism', 'kafkaSaslUsername');
+  if (file === undefined) throw needs('kafkaSaslMechanism', 'kafkaSaslPasswordFile');
+  const password = readNamed('kafkaSaslPasswordFile', file).replace(/\r?\n$/, '');
+  if (password === '') throw new Refusal(`${optionName('kafkaSaslPasswordFile')}: ${file} is empty`);
+  return { mechanism, username, password };
+}
+
+function needs(key: SettingKey, missing: SettingKey): Refusal {
+  return new Refusal(`${optionName(key)} needs ${optionName(missing)} beside it`);
+}
+
+function readIfNamed(key: SettingKey, file: string | undefined): string | null {
+  return file === undefined ? null : readNamed(key, file);
+}
+
+function readNamed(key: SettingKey, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Refusal(`${optionName(key)}: cannot read ${file}: ${(error as Error).message}`, { cause: error });
+  }
+}

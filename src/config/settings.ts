@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { DURATION_EXPECTED, durationUs, flag, ipAddress, list, wholeNumber } from './value-schemas.ts';
+
+/** One setting, whose option, environment variable and key in the configuration file share one name. */
+export interface Setting<Value> {
+  readonly schema: z.ZodType<Value>;
+  /** What a message says is expected; it is also what the help shows. */
+  readonly expected: string;
+  readonly help: string;
+  /** How the option's value is shown in the help; null for a switch. */
+  readonly placeholder: string | null;
+  /** Relative paths in the configuration file count from its folder, others from the working directory. */
+  readonly path?: true;
+  /** The option takes several values, and may be given several times. */
+  readonly variadic?: true;
+}
+
+function setting<Value>(
+  schema: z.ZodType<Value>,
+  { expected, help, placeholder, ...rest }: Omit<Setting<Value>, 'schema'>,
+): Setting<Value> {
+  return { schema, expected, help, placeholder, ...rest };
+}
+
+const text = (): z.ZodType<string, string> => z.string().min(1);
+const path = (help: string): Setting<string> =>
+  setting(text(), { expected: 'a file name', help, placeholder: 'FILE', path: true });
+
+const DAY_US = 86_400_000_000;
+/** Above this a request could hold the event loop for long: about 12 us an owner. */
+const OWNERS_MAX_MAX = 100_000;
+/** A body is held in memory whole, as bytes, as text and as values. */
+const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
+
+/**
+ * Every setting by its key in the configuration file (interface.md section 2). The option is the key in kebab-case,
+ * the environment variable in upper case behind HOLDFAST_.
+ */
+export const SETTINGS = {
+  data: setting(text(), {
+    expected: 'a directory',
+    help: 'directory of views.db and users.db; made if missing (default: ./data)',
+    placeholder: 'DIR',
+    path: true,
+  }),
+  host: setting(text(), {
+    expected: 'an address to listen on',
+    help: 'address to listen on (default: 127.0.0.1)',
+    placeholder: 'HOST',
+  }),
+  port: setting(wholeNumber({ min: 0, max: 65_535 }), {
+    expected: 'a whole number from 0 to 65535',
+    help: 'port to listen on; 0 picks a free one (default: 8080)',
+    placeholder: 'PORT',
+  }),
+  file: setting(list(text()), {
+    expected: 'feed files',
+    help: 'feed files, applied in the order given, before Kafka',
+    placeholder: 'FILE...',
+    path: true,
+    variadic: true,
+  }),
+  kafkaBrokers: setting(list(z.string().regex(/^[^\s,:]+:\d{1,5}$|^\[[0-9A-Fa-f:.]+\]:\d{1,5}$/)), {
+    expected: 'host:port, with commas between several',
+    help: 'Kafka brokers to read from',
+    placeholder: 'H:P,...',
+  }),
+  kafkaTopic: setting(z.string().regex(/^[A-Za-z0-9._-]{1,249}$/), {
+    expected: 'a topic name, 1-249 of letters, digits, ".", "_" and "-"',
+    help: 'Kafka topic to read',
+    placeholder: 'TOPIC',
+  }),
+  kafkaGroup: setting(z.string().min(1).max(255), {
+    expected: 'a group name of 1-255 characters',
+    help: 'Kafka consumer group (default: one made with the data directory)',
+    placeholder: 'GROUP',
+  }),
+  kafkaSsl: setting(flag(), { expected: 'true or false', help: 'connect to Kafka with TLS', placeholder: null }),
+  kafkaSslCa: path('PEM file of the authorities that may sign the brokers'),
+  kafkaSslCert: path('PEM file of the client certificate'),
+  kafkaSslKey: path('PEM file of the client key'),
+  kafkaSaslMechanism: setting(
+    z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(['plain', 'scram-sha-256', 'scram-sha-512'])),
+    {
+      expected: 'plain, scram-sha-256 or scram-sha-512',
+      help: 'how to log in to Kafka: plain, scram-sha-256 or scram-sha-512',
+      placeholder: 'MECHANISM',
+    },
+  ),
+  kafkaSaslUsername: setting(text(), { expected: 'a user name', help: 'Kafka user', placeholder: 'NAME' }),
+  kafkaSaslPasswordFile: path("file of the Kafka user's password"),
+  kafkaPartitionIdle: setting(z.union([z.literal('off'), durationUs({ min: '1ms', max: '36500d' })]), {
+    expected: `off, or ${DURATION_EXPECTED}`,
+    help: 'an idle partition holds the others no longer than this (default: off)',
+    placeholder: 'D',
+  }),
+  migrationId: setting(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }), {
+    expected: 'a whole number from 0',
+    help: 'migration of feeds that carry none, the Ledger API form (default: 0)',
+    placeholder: 'N',
+  }),
+  snapshotPeriod: setting(
+    durationUs({ min: '1s', max: '24h' }).refine((micros) => DAY_US % micros === 0),
+    {
+      expected: 'a duration of at least 1s that divides 24h, such as 10m or 3h',
+      help: 'time between snapshots; fixed when the data directory is made (default: 10m)',
+      placeholder: 'D',
+    },
+  ),
+  dso: setting(z.string().refine(isPartyId), {
+    expected: PARTY_EXPECTED,
+    help: 'the DSO whose coins count (default: the first one seen)',
+    placeholder: 'PARTY',
+  }),
+  emptyOwners: setting(z.enum(['zero', 'omit']), {
+    expected: 'zero or omit',
+    help: 'what a summary says of an owner without coin: zero or omit (default: zero)',
+    placeholder: 'HOW',
+  }),
+  onBadUpdate: setting(z.enum(['halt', 'quarantine']), {
+    expected: 'halt or quarantine',
+    help: 'what follows an update that cannot be applied: halt or quarantine (default: halt)',
+    placeholder: 'HOW',
+  }),
+  forceSnapshots: setting(flag(), {
+    expected: 'true or false',
+    help: 'allow POST /v0/state/acs/force',
+    placeholder: null,
+  }),
+  ownersMax: setting(wholeNumber({ min: 1, max: OWNERS_MAX_MAX }), {
+    expected: `a whole number from 1 to ${OWNERS_MAX_MAX}`,
+    help: 'owners that one request may name (default: 1000)',
+    placeholder: 'N',
+  }),
+  bodyBytesMax: setting(wholeNumber({ min: 1, max: BODY_BYTES_MAX_MAX }), {
+    expected: `a whole number of bytes from 1 to ${BODY_BYTES_MAX_MAX}`,
+    help: 'bytes that the body of a request may have (default: 1048576)',
+    placeholder: 'N',
+  }),
+  recordTimeAheadMax: setting(durationUs({ min: '0s', max: '36500d' }), {
+    expected: DURATION_EXPECTED,
+    help: 'how far a record time may be ahead of our clock (default: 1h)',
+    placeholder: 'D',
+  }),
+  recordTimeGapMax: setting(durationUs({ min: '1s', max: '36500d' }), {
+    expected: `${DURATION_EXPECTED}, at least 1s`,
+    help: 'how far a record time may jump (default: 400d)',
+    placeholder: 'D',
+  }),
+  readyLagMax: setting(durationUs({ min: '1ms', max: '36500d' }), {
+    expected: `${DURATION_EXPECTED}, at least 1ms`,
+    help: 'how far behind its source the service may be and still be ready (default: 1m)',
+    placeholder: 'D',
+  }),
+  corsOrigins: setting(list(z.string().regex(/^(\*|https?:\/\/[^\s/,]+)$/)), {
+    expected: '*, or origins such as https://example.org with commas between several',
+    help: 'origins whose pages may read from a browser (default: *)',
+    placeholder: 'O,...',
+  }),
+  trustedProxies: setting(list(ipAddress), {
+    expected: 'IP addresses with commas between several',
+    help: 'proxies whose X-Forwarded-For is believed (default: none)',
+    placeholder: 'IP,...',
+  }),
+  participantId: setting(z.string().regex(/^[A-Za-z0-9._:\-#/ ]{1,255}$/), {
+    expected: '1-255 of letters, digits, ".", "_", ":", "-", "#", "/" and space',
+    help: "the ledger area's own name (default: one made with users.db)",
+    placeholder: 'ID',
+  }),
+  logLevel: setting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), {
+    expected: 'trace, debug, info, warn, error, fatal or silent',
+    help: 'least level that is logged (default: info)',
+    placeholder: 'L',
+  }),
+} as const;
+
+export type SettingKey = keyof typeof SETTINGS;
+
+/** The settings that were given, parsed; what is absent has its default. */
+export type GivenSettings = { [Key in SettingKey]?: z.output<(typeof SETTINGS)[Key]['schema']> };
+
+export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS) as SettingKey[];
+
+const kebab = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+export function optionName(key: SettingKey | 'config'): string {
+  return `--${kebab(key)}`;
+}
+
+export function environmentName(key: SettingKey | 'config'): string {
+  return `HOLDFAST_${kebab(key).replaceAll('-', '_').toUpperCase()}`;
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+/** better-sqlite3 segfaults on older versions, so nothing that imports it is imported before this is checked. */
+const NODE_MAJOR_MIN = 24;
+
+/** A reader of our output that goes away (`holdfast snapshots | head`) is no fault: the rest is not written. */
+function ignoreBrokenPipe(stream: NodeJS.WriteStream): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
+  process.stderr.write(
+    `holdfast: needs Node.js ${NODE_MAJOR_MIN} or later, and this is ${process.version}; ` +
+      'in a checkout run `npm ci` and then `node_modules/.bin/node src/main.ts`\n',
+  );
+  process.exitCode = 1;
+} else {
+  ignoreBrokenPipe(process.stdout);
+  ignoreBrokenPipe(process.stderr);
+  const { runCommandLine } = await import('./cli/command-line.ts');
+  process.exitCode = await runCommandLine(process.argv.slice(2), {
+    env: process.env,
+    stdout: process.stdout,
+    stderr: process.stderr,
+  });
+}

@@ -1,0 +1,11 @@
+/**
+ * What the caller can mend: a wrong option, a bad setting, a directory that another process holds. The command line
+ * prints the message as one line on standard error, without a stack, and exits with 2; so it says what is wrong and
+ * how to mend it.
+ */
+export class Refusal extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'Refusal';
+  }
+}
