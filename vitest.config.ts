@@ -1,10 +1,19 @@
 import { defineConfig } from 'vitest/config';
 
+const KAFKA_TESTS = 'test/feed/kafka*.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: [KAFKA_TESTS] } },
+      // Started only where one of these files runs: a real broker, shared by them.
+      {
+        extends: true,
+        test: { name: 'kafka', include: [KAFKA_TESTS], globalSetup: './test/support/kafka-shared-broker.ts' },
+      },
+    ],
   },
 });
