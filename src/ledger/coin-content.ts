@@ -1,0 +1,196 @@
+import { formatAmount } from './amount.ts';
+import { canonicalJson, comparableJson, trimTime } from './canonical-json.ts';
+import { isPartyId } from './party.ts';
+import type { Coin } from './update.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The columns that, with the dso and `extra`, tell all that the feed said of a coin's payload and stakeholders. */
+export type CoinColumns = Pick<Coin, 'entity' | 'owner' | 'amount' | 'rate' | 'round' | 'extra'>;
+
+/** What the feed said, with JSON values for arguments: Decimals with ten decimals, Ints as strings, unknown keys kept. */
+export interface CoinContent {
+  readonly createArguments: Fields;
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+}
+
+/**
+ * `extra` holds only what differs from the canonical coin: arguments without unknown keys, signatories [dso, owner],
+ * no observers. Within its lists of parties the two most frequent ones are written as these words, which are no party ids.
+ */
+interface Extra {
+  /** All arguments, where they are unusual. */
+  readonly arguments?: Fields;
+  /** Otherwise the lock of a LockedAmulet: when it expires, who holds it, and its context if it has one. */
+  readonly lock?: readonly [expiresAt: string, holders: readonly string[], optContext?: string];
+  readonly observers?: readonly string[];
+  readonly signatories?: readonly string[];
+}
+
+const DSO_WORD = 'dso';
+const OWNER_WORD = 'owner';
+const CANONICAL_KEYS = { amulet: 3, amount: 3, createdAt: 1, ratePerRound: 1, lockedAmulet: 2 } as const;
+
+type Terms = Omit<CoinColumns, 'extra'>;
+
+/**
+ * Coin.extra for a payload whose amulet part was read already: null for the canonical Amulet, else canonical JSON text,
+ * the same for equal content of either wire format. `undefined` where the arguments cannot be kept (see canonicalJson).
+ */
+export function coinExtra(
+  coin: Terms & { readonly dso: string; readonly arguments: Fields } & Omit<CoinContent, 'createArguments'>,
+): string | null | undefined {
+  const parts: string[] = [];
+  const argumentsPart = argumentsExtra(coin);
+  if (argumentsPart === undefined) return undefined;
+  if (argumentsPart !== '') parts.push(argumentsPart);
+  if (coin.observers.length > 0) parts.push(`"observers":${partiesText(coin.observers, coin)}`);
+  if (!isCanonicalSignatories(coin.signatories, coin)) {
+    parts.push(`"signatories":${partiesText(coin.signatories, coin)}`);
+  }
+  return parts.length === 0 ? null : `{${parts.join(',')}}`;
+}
+
+function argumentsExtra(coin: Terms & { readonly dso: string; readonly arguments: Fields }): string | undefined {
+  const amulet = coin.entity === 'Amulet' ? coin.arguments : (coin.arguments.amulet as Fields);
+  const isUsual = isCanonicalAmulet(amulet);
+  if (isUsual && coin.entity === 'Amulet') return '';
+  if (isUsual && Object.keys(coin.arguments).length === CANONICAL_KEYS.lockedAmulet) {
+    const lock = lockExtra(coin.arguments.lock, coin);
+    if (lock !== null) return `"lock":${canonicalJson(lock)}`;
+  }
+  const text = canonicalJson(normalArguments(coin, amulet));
+  return text === null ? undefined : `"arguments":${text}`;
+}
+
+function isCanonicalAmulet(amulet: Fields): boolean {
+  const amount = amulet.amount as Fields;
+  return (
+    Object.keys(amulet).length === CANONICAL_KEYS.amulet &&
+    Object.keys(amount).length === CANONICAL_KEYS.amount &&
+    Object.keys(amount.createdAt as Fields).length === CANONICAL_KEYS.createdAt &&
+    Object.keys(amount.ratePerRound as Fields).length === CANONICAL_KEYS.ratePerRound
+  );
+}
+
+/** The lock in its short form; null where it is not made of holders, expiresAt and optContext alone. */
+function lockExtra(lock: unknown, parties: Parties): Extra['lock'] | null {
+  if (!isFields(lock)) return null;
+  const { holders, expiresAt, optContext = null, ...others } = lock;
+  const time = typeof expiresAt === 'string' ? trimTime(expiresAt) : null;
+  if (time === null || !isPartyList(holders) || Object.keys(others).length > 0) return null;
+  const words = holders.map((party) => partyWord(party, parties));
+  if (optContext === null) return [time, words];
+  return typeof optContext === 'string' ? [time, words, optContext] : null;
+}
+
+/** All arguments, with known Decimals, Ints and times in one form and everything else as it came. */
+function normalArguments(coin: Terms & { readonly arguments: Fields }, amulet: Fields): Fields {
+  const amount = amulet.amount as Fields;
+  const normalAmulet = {
+    ...amulet,
+    amount: {
+      ...amount,
+      initialAmount: formatAmount(coin.amount),
+      createdAt: { ...(amount.createdAt as Fields), number: coin.round.toString() },
+      ratePerRound: { ...(amount.ratePerRound as Fields), rate: formatAmount(coin.rate) },
+    },
+  };
+  if (coin.entity === 'Amulet') return normalAmulet;
+  const { lock } = coin.arguments;
+  if (!isFields(lock)) return { ...coin.arguments, amulet: normalAmulet };
+  const { expiresAt, optContext = null } = lock;
+  const time = typeof expiresAt === 'string' ? { expiresAt: trimTime(expiresAt) ?? expiresAt } : {};
+  return { ...coin.arguments, amulet: normalAmulet, lock: { ...lock, ...time, optContext } };
+}
+
+/** The arguments, signatories and observers that the feed gave, from the columns, the dso and `extra`. */
+export function coinContent(coin: CoinColumns, dso: string): CoinContent {
+  const extra = coin.extra === null ? {} : (JSON.parse(coin.extra) as Extra);
+  const parties = { dso, owner: coin.owner };
+  return {
+    createArguments: extra.arguments ?? canonicalArguments(coin, parties, extra.lock),
+    signatories: extra.signatories?.map((word) => partyOfWord(word, parties)) ?? canonicalSignatories(parties),
+    observers: extra.observers?.map((word) => partyOfWord(word, parties)) ?? [],
+  };
+}
+
+function canonicalArguments(coin: CoinColumns, parties: Parties, lock: Extra['lock']): Fields {
+  const amulet = {
+    dso: parties.dso,
+    owner: parties.owner,
+    amount: {
+      initialAmount: formatAmount(coin.amount),
+      createdAt: { number: coin.round.toString() },
+      ratePerRound: { rate: formatAmount(coin.rate) },
+    },
+  };
+  if (lock === undefined) return amulet;
+  const [expiresAt, holders, optContext = null] = lock;
+  return { amulet, lock: { holders: holders.map((word) => partyOfWord(word, parties)), expiresAt, optContext } };
+}
+
+/** Whether two creates say the same (design.md section 6, rule 9): parties as sets, Decimals by value, no ids. */
+export function sameCoin(
+  a: CoinColumns & Pick<Coin, 'createdAt'>,
+  b: CoinColumns & Pick<Coin, 'createdAt'>,
+  dso: string,
+): boolean {
+  const sameColumns =
+    a.entity === b.entity &&
+    a.owner === b.owner &&
+    a.amount === b.amount &&
+    a.rate === b.rate &&
+    a.round === b.round &&
+    a.createdAt === b.createdAt;
+  if (!sameColumns || a.extra === b.extra) return sameColumns;
+  const [left, right] = [coinContent(a, dso), coinContent(b, dso)];
+  return (
+    sameParties(left.signatories, right.signatories) &&
+    sameParties(left.observers, right.observers) &&
+    comparableJson(left.createArguments) === comparableJson(right.createArguments)
+  );
+}
+
+function sameParties(a: readonly string[], b: readonly string[]): boolean {
+  const [left, right] = [new Set(a), new Set(b)];
+  return left.size === right.size && [...left].every((party) => right.has(party));
+}
+
+interface Parties {
+  readonly dso: string;
+  readonly owner: string;
+}
+
+/** Who signs a coin: the dso and the owner; one party may be both. */
+function canonicalSignatories({ dso, owner }: Parties): readonly string[] {
+  return dso === owner ? [dso] : [dso, owner];
+}
+
+function isCanonicalSignatories(signatories: readonly string[], { dso, owner }: Parties): boolean {
+  if (signatories[0] !== dso) return false;
+  return dso === owner ? signatories.length === 1 : signatories.length === 2 && signatories[1] === owner;
+}
+
+function partiesText(list: readonly string[], parties: Parties): string {
+  return JSON.stringify(list.map((party) => partyWord(party, parties)));
+}
+
+function partyWord(party: string, { dso, owner }: Parties): string {
+  if (party === dso) return DSO_WORD;
+  return party === owner ? OWNER_WORD : party;
+}
+
+function partyOfWord(word: string, { dso, owner }: Parties): string {
+  if (word === DSO_WORD) return dso;
+  return word === OWNER_WORD ? owner : word;
+}
+
+function isPartyList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((party) => typeof party === 'string' && isPartyId(party));
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,40 @@
+import { BadUpdate } from '../bad-update.ts';
+import type { Decoded } from '../update.ts';
+import { located } from './fault.ts';
+import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
+import { notAFeed } from './not-a-feed.ts';
+import { decodeScan, looksLikeScan } from './scan.ts';
+import { isWire } from './values.ts';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Bytes of one feed message -> what it means; its shape tells the wire format. Pure. Throws BadUpdate for everything that
+ * can be judged without state; what must wait for the dso is in the events themselves (see CoinCreate).
+ */
+export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Decoded {
+  const message = parseJson(bytes);
+  if (message === null) return { kind: 'ignored', what: 'null value' };
+  if (!isWire(message)) throw notAFeed(message);
+  try {
+    if (looksLikeScan(message)) return decodeScan(message);
+    if (looksLikeLedgerApi(message)) return decodeLedgerApi(message, options);
+  } catch (error) {
+    throw error instanceof BadUpdate ? error : located(error, '');
+  }
+  throw notAFeed(message);
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    throw new BadUpdate('message', new TextDecoder().decode(bytes.subarray(0, 400)), 'UTF-8 text');
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new BadUpdate('message', text, `JSON (${(error as Error).message})`);
+  }
+}

@@ -1,0 +1,32 @@
+import { BadUpdate } from '../bad-update.ts';
+
+/**
+ * What is wrong with a field, named relative to the object being read. Readers throw it; whoever knows where that object
+ * lies in the message turns it into a BadUpdate. So no path is put together for the updates that are good.
+ */
+export class Fault {
+  readonly field: string;
+  readonly given: unknown;
+  readonly expected: string;
+
+  constructor(field: string, given: unknown, expected: string) {
+    this.field = field;
+    this.given = given;
+    this.expected = expected;
+  }
+
+  under(path: string): BadUpdate {
+    if (path === '') return new BadUpdate(this.field, this.given, this.expected);
+    return new BadUpdate(this.field === '' ? path : `${path}.${this.field}`, this.given, this.expected);
+  }
+}
+
+export function fault(field: string, given: unknown, expected: string): never {
+  throw new Fault(field, given, expected);
+}
+
+/** A caught Fault as the BadUpdate it means under `path`; anything else is thrown on as it is. */
+export function located(error: unknown, path: string): BadUpdate {
+  if (error instanceof Fault) return error.under(path);
+  throw error;
+}

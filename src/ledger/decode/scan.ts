@@ -1,0 +1,196 @@
+import { isImportTime } from '../time.ts';
+import type { LedgerEvent, LedgerUpdate } from '../update.ts';
+import { type CreateFields, readCreate } from './create.ts';
+import { fault, located } from './fault.ts';
+import type { IgnoredEvent } from './ignored.ts';
+import { readEntity } from './template.ts';
+import {
+  isWire,
+  readContractId,
+  readEventIdNode,
+  readList,
+  readMigrationId,
+  readObject,
+  readText,
+  readTime,
+  type Wire,
+} from './values.ts';
+
+/** Format A: an item of Scan's `/v2/updates` (feed-formats: snake_case, a tree of events). */
+const FIELDS: CreateFields = {
+  contractId: 'contract_id',
+  templateId: 'template_id',
+  packageName: 'package_name',
+  arguments: 'create_arguments',
+  createdAt: 'created_at',
+  signatories: 'signatories',
+  observers: 'observers',
+  node: 'event_id',
+  readNode: readEventIdNode,
+};
+
+const SYNCHRONIZER_EXPECTED = 'a synchronizer id';
+
+export function looksLikeScan(message: Wire): boolean {
+  return 'update_id' in message || 'events_by_id' in message || 'root_event_ids' in message;
+}
+
+/** Throws Fault for what is wrong with the update itself, BadUpdate for what is wrong with one of its events. */
+export function decodeScan(message: Wire): LedgerUpdate {
+  const isReassignment = message.event !== undefined && message.event !== null;
+  return isReassignment ? decodeReassignment(message) : decodeTransaction(message);
+}
+
+function decodeTransaction(message: Wire): LedgerUpdate {
+  const updateId = readText(message.update_id, 'update_id', 'an update id');
+  const migrationId = readMigrationId(message.migration_id, 'migration_id');
+  const time = message.record_time;
+  const isImport = typeof time === 'string' && isImportTime(time);
+  const recordTime = isImport ? null : readTime(time, 'record_time');
+  const synchronizerId = readText(message.synchronizer_id, 'synchronizer_id', SYNCHRONIZER_EXPECTED);
+  const read: Collected = { events: [], ignored: [] };
+  const ids = walk(message, read);
+  if (isImport) checkImport(message, ids);
+  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
+}
+
+interface Collected {
+  readonly events: LedgerEvent[];
+  readonly ignored: IgnoredEvent[];
+}
+
+function collect(read: Collected, event: LedgerEvent | IgnoredEvent): void {
+  if (typeof event === 'string') read.ignored.push(event);
+  else read.events.push(event);
+}
+
+/** An import brings one contract from an older migration (design.md section 6, rule 5); the flag on anything else is no time. */
+function checkImport(message: Wire, ids: ReadonlySet<string>): void {
+  const [id] = ids;
+  const event = id === undefined ? undefined : (message.events_by_id as Readonly<Record<string, Wire>>)[id];
+  if (ids.size !== 1 || event?.event_type !== 'created_event') {
+    fault('record_time', message.record_time, 'a time, or an import update of one created_event');
+  }
+}
+
+/**
+ * Depth first from the roots, children in order; the order of keys in events_by_id means nothing (design.md section 6,
+ * rule 7). A stack instead of recursion, because the depth is the feed's to choose.
+ */
+function walk(message: Wire, read: Collected): ReadonlySet<string> {
+  const events = readObject(message.events_by_id, 'events_by_id');
+  const seen = new Set<string>();
+  const stack: { id: string; list: string }[] = [];
+  pushIds(stack, message.root_event_ids, 'root_event_ids');
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { id, list } = next;
+    if (seen.has(id)) fault(list, id, 'an event id that is listed only once');
+    seen.add(id);
+    const event = Object.hasOwn(events, id) ? events[id] : fault(list, id, 'an event id that is in events_by_id');
+    try {
+      collect(read, readEvent(event, id));
+      if (isWire(event) && event.event_type === 'exercised_event') {
+        pushIds(stack, event.child_event_ids, 'child_event_ids', eventPath(id));
+      }
+    } catch (error) {
+      throw located(error, eventPath(id));
+    }
+  }
+  checkUnlisted(events, seen, read);
+  return seen;
+}
+
+function eventPath(id: string): string {
+  return `events_by_id[${JSON.stringify(id)}]`;
+}
+
+/** Pushed in reverse, so that the first of them is taken next. */
+function pushIds(stack: { id: string; list: string }[], value: unknown, field: string, path?: string): void {
+  const ids = readList(value, field);
+  const list = path === undefined ? field : `${path}.${field}`;
+  for (let i = ids.length - 1; i >= 0; i--) {
+    const id = ids[i];
+    stack.push({ id: typeof id === 'string' ? id : fault(`${field}[${i}]`, id, 'an event id'), list });
+  }
+}
+
+/** An event that no list names is never applied: harmless for another template, a loss for one of ours. */
+function checkUnlisted(events: Wire, seen: ReadonlySet<string>, read: Collected): void {
+  const ids = Object.keys(events);
+  if (ids.length === seen.size) return;
+  for (const id of ids) {
+    if (seen.has(id)) continue;
+    const event = readUnlisted(events[id], id);
+    if (typeof event !== 'string') fault(eventPath(id), id, 'an event that root_event_ids or child_event_ids lists');
+    read.ignored.push('unlisted event');
+  }
+}
+
+function readUnlisted(event: unknown, id: string): LedgerEvent | IgnoredEvent {
+  try {
+    return readEvent(event, id);
+  } catch (error) {
+    throw located(error, eventPath(id));
+  }
+}
+
+function readEvent(value: unknown, id: string): LedgerEvent | IgnoredEvent {
+  const event = readObject(value, '');
+  if (event.event_type === 'created_event') return readScanCreate(event, () => eventPath(id));
+  if (event.event_type === 'exercised_event') return readExercise(event);
+  return fault('event_type', event.event_type, '"created_event" or "exercised_event"');
+}
+
+function readScanCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+  return readCreate(
+    {
+      contractId: event.contract_id,
+      templateId: event.template_id,
+      packageName: event.package_name,
+      arguments: event.create_arguments,
+      createdAt: event.created_at,
+      signatories: event.signatories,
+      observers: event.observers,
+      node: event.event_id,
+    },
+    FIELDS,
+    path,
+  );
+}
+
+/** Any consuming exercise is an archive, whatever its choice is called. */
+function readExercise(event: Wire): LedgerEvent | IgnoredEvent {
+  if (event.consuming === false) return 'not consuming';
+  const entity = readEntity({ templateId: event.template_id, packageName: event.package_name }, FIELDS);
+  if (entity === 'other template' || entity === 'other package') return entity;
+  if (event.consuming !== true) fault('consuming', event.consuming, 'true or false');
+  return { kind: 'archive', entity, contractId: readContractId(event.contract_id, 'contract_id') };
+}
+
+/** Which of the two a reassignment is, is told by what it carries: a created event, or the id of a contract that leaves. */
+function decodeReassignment(message: Wire): LedgerUpdate {
+  const updateId = readText(message.update_id, 'update_id', 'an update id');
+  const recordTime = readTime(message.record_time, 'record_time');
+  const event = readObject(message.event, 'event');
+  const migrationId = readMigrationId(event.migration_id, 'event.migration_id');
+  const created = event.created_event ?? null;
+  const isAssignment = created !== null;
+  if (isAssignment === ((event.contract_id ?? null) !== null)) {
+    fault('event', event, 'either created_event (an assignment) or contract_id (an unassignment)');
+  }
+  const synchronizer = isAssignment ? 'target_synchronizer' : 'source_synchronizer';
+  const synchronizerId = readText(event[synchronizer], `event.${synchronizer}`, SYNCHRONIZER_EXPECTED);
+  const read: Collected = { events: [], ignored: [] };
+  if (isAssignment) collect(read, readAssigned(created));
+  else read.ignored.push('unassignment');
+  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
+}
+
+function readAssigned(created: unknown): LedgerEvent | IgnoredEvent {
+  const path = 'event.created_event';
+  try {
+    return readScanCreate(readObject(created, ''), () => path);
+  } catch (error) {
+    throw located(error, path);
+  }
+}
