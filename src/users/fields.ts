@@ -1,0 +1,44 @@
+/** A user id in full: 1-128 characters (ledger-users-api.md 1.3). */
+export const USER_ID_PATTERN = /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]{1,128}$/;
+/** The pattern as messages show it, in the reference's own writing. */
+const USER_ID_REGEX_SHOWN = "[a-zA-Z0-9@^$.!`\\-#+'~_\\|:\\(\\)]{1,128}";
+
+const PARTY_CHAR = /^[A-Za-z0-9:\-_ ]$/;
+const LEDGER_STRING_CHAR = /^[A-Za-z0-9._:\-#/ ]$/;
+const CHARS_MAX = 255;
+const INT64_PATTERN = /^[+-]?\d{1,40}$/;
+
+/** The first fault of a user id as a message, or null. */
+export function userIdFault(id: string): string | null {
+  return USER_ID_PATTERN.test(id) ? null : `User ID "${id}" does not match regex "${USER_ID_REGEX_SHOWN}"`;
+}
+
+/**
+ * The first fault of a party id, or null. Unlike holdings' party ids these need no fingerprint: "party1" is fine, and
+ * existence is never checked.
+ */
+export function partyFault(party: string): string | null {
+  return textFault(party, PARTY_CHAR, 'Daml-LF Party');
+}
+
+/** The first fault of an identity provider id, or null; the empty text is the default provider and not asked here. */
+export function ledgerStringFault(text: string): string | null {
+  return textFault(text, LEDGER_STRING_CHAR, 'Daml-LF Ledger String');
+}
+
+function textFault(text: string, allowed: RegExp, what: string): string | null {
+  if (text === '') return `${what} is empty`;
+  if (text.length > CHARS_MAX) return `${what} is too long (max: ${CHARS_MAX})`;
+  for (const char of text) {
+    if (!allowed.test(char))
+      return `non expected character 0x${char.codePointAt(0)!.toString(16)} in ${what} "${text}"`;
+  }
+  return null;
+}
+
+/** A signed 64-bit integer as Java's Long.parseLong reads it (`+1` and leading zeros are lawful), else null. */
+export function parseInt64(text: string): bigint | null {
+  if (!INT64_PATTERN.test(text)) return null;
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return BigInt.asIntN(64, value) === value ? value : null;
+}

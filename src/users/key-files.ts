@@ -1,0 +1,66 @@
+import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Refusal } from '../refusal.ts';
+import type { PublicKeyAlgorithm } from './tokens/auth-service.ts';
+
+/** Where a file was named: the setting's key for messages, and the folder its relative path counts from. */
+interface Place {
+  readonly key: string;
+  readonly folder: string;
+}
+
+/** jose refuses shorter RSA keys when it verifies; a setting that can never work is refused at the start. */
+const RSA_BITS_MIN = 2048;
+const CURVES = { ES256: 'prime256v1', ES512: 'secp521r1' } as const;
+const KEY_EXPECTED = {
+  RS256: `an RSA key of at least ${RSA_BITS_MIN} bits`,
+  ES256: 'a key on the curve P-256',
+  ES512: 'a key on the curve P-521',
+} as const;
+
+/** The secret's bytes: the text given, or that of a file, whose one newline at the end is not part of it. */
+export function readSecret(given: string | { readonly file: string }, place: Place): Uint8Array {
+  const text = typeof given === 'string' ? given : readText(given.file, place).replace(/\r?\n$/, '');
+  if (text === '') throw new Refusal(`${place.key}: the secret is empty`);
+  return new TextEncoder().encode(text);
+}
+
+/** The public key of a PEM certificate or PEM public key, of the kind that the algorithm needs. */
+export function readPublicKey(
+  file: string,
+  { algorithm, ...place }: Place & { readonly algorithm: PublicKeyAlgorithm },
+): KeyObject {
+  const pem = readText(file, place);
+  const key = parsePem(pem);
+  if (key === null) throw new Refusal(`${place.key}: ${file} holds neither a PEM certificate nor a PEM public key`);
+  if (!fits(key, algorithm))
+    throw new Refusal(`${place.key}: ${file} does not fit ${algorithm}, expected ${KEY_EXPECTED[algorithm]}`);
+  return key;
+}
+
+/** A private key is refused, although a public one could be derived: it does not belong on this machine. */
+function parsePem(pem: string): KeyObject | null {
+  try {
+    if (pem.includes('PRIVATE KEY-----')) return null;
+    return pem.includes('-----BEGIN CERTIFICATE-----') ? new X509Certificate(pem).publicKey : createPublicKey(pem);
+  } catch {
+    return null;
+  }
+}
+
+function fits(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
+  if (algorithm === 'RS256')
+    return key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= RSA_BITS_MIN;
+  return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === CURVES[algorithm];
+}
+
+function readText(file: string, { key, folder }: Place): string {
+  try {
+    return readFileSync(resolve(folder, file), 'utf8');
+  } catch (error) {
+    throw new Refusal(`${key}: cannot read ${resolve(folder, file)}: ${(error as NodeJS.ErrnoException).code}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { DURATION_EXPECTED, parseDuration } from '../config/value-schemas.ts';
+import { showGiven } from '../ledger/bad-update.ts';
+import { Refusal } from '../refusal.ts';
+import { USER_ID_PATTERN } from './fields.ts';
+import { readPublicKey, readSecret } from './key-files.ts';
+import type { AuthService, TokenMode } from './tokens/auth-service.ts';
+
+/** The `ledger` key of the configuration file, with its keys read; durations in seconds, as tokens count. */
+export interface LedgerConfig {
+  /** In the order in which they are tried. Empty: only the data directory's own secret. */
+  readonly authServices: readonly AuthService[];
+  readonly lifetimeMaxS: number | null;
+  readonly leeway: Leeway;
+  readonly additionalAdminUserId: string | null;
+  readonly usersMax: number;
+  readonly rightsPerUserMax: number;
+  readonly usersPageSizeMax: number;
+  readonly bodyBytesMax: number;
+  /** Failed authentications that one address may have in a minute; 0 is no limit. */
+  readonly failedAuthPerMinuteMax: number;
+}
+
+export interface Leeway {
+  readonly expiresAtS: number;
+  readonly issuedAtS: number;
+  readonly notBeforeS: number;
+}
+
+/** Users are kept one row each and a page is read at once: these bound what a setting may ask for. */
+const USERS_MAX_MAX = 100_000_000;
+const PAGE_SIZE_MAX_MAX = 10_000;
+const RIGHTS_MAX_MAX = 1_000_000;
+const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
+const AUTH_SERVICES_MAX = 64;
+const FAILED_AUTH_MAX_MAX = 1_000_000;
+/** The type names of interface.md that hold a key in a PEM file. */
+const PEM_TYPES = { 'jwt-rs-256-crt': 'RS256', 'jwt-es-256-crt': 'ES256', 'jwt-es-512-crt': 'ES512' } as const;
+
+const seconds = z.string().transform((text, context) => {
+  const micros = parseDuration(text);
+  if (micros !== null) return micros / 1_000_000;
+  context.addIssue({ code: 'custom', message: `expected ${DURATION_EXPECTED}` });
+  return z.NEVER;
+});
+const lifetime = z.union([z.literal('off').transform(() => null), seconds], {
+  error: `expected "off" or ${DURATION_EXPECTED}`,
+});
+const nonEmpty = z.string().min(1, 'expected a text that is not empty');
+const secret = z.union([nonEmpty, z.strictObject({ file: nonEmpty })], {
+  error: 'expected a text that is not empty, or {"file": "path"}',
+});
+const httpUrl = nonEmpty.refine(isHttpUrl, 'expected a http or https URL');
+const count = (min: number, max: number) =>
+  z
+    .number({ error: `expected a whole number from ${min} to ${max}` })
+    .refine(
+      (value) => Number.isInteger(value) && value >= min && value <= max,
+      `expected a whole number from ${min} to ${max}`,
+    );
+
+const common = {
+  targetAudience: nonEmpty.optional(),
+  targetScope: nonEmpty.optional(),
+  maxTokenLifetime: lifetime.optional(),
+};
+const pemService = <Type extends keyof typeof PEM_TYPES>(type: Type) =>
+  z.strictObject({ type: z.literal(type), certificate: nonEmpty, ...common });
+const authService = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('unsafe-jwt-hmac-256'), secret, ...common }),
+    pemService('jwt-rs-256-crt'),
+    pemService('jwt-es-256-crt'),
+    pemService('jwt-es-512-crt'),
+    z.strictObject({ type: z.literal('jwt-jwks'), url: httpUrl, ...common }),
+  ],
+  {
+    error:
+      'expected an object whose type is unsafe-jwt-hmac-256, jwt-rs-256-crt, jwt-es-256-crt, jwt-es-512-crt or jwt-jwks',
+  },
+);
+
+const ledger = z.strictObject({
+  authServices: z.array(authService).max(AUTH_SERVICES_MAX, `expected at most ${AUTH_SERVICES_MAX}`).default([]),
+  maxTokenLifetime: lifetime.default(null),
+  leeway: z
+    .strictObject({
+      default: seconds.default(0),
+      expiresAt: seconds.optional(),
+      issuedAt: seconds.optional(),
+      notBefore: seconds.optional(),
+    })
+    .default({ default: 0 }),
+  additionalAdminUserId: z.string().regex(USER_ID_PATTERN, 'expected a user id').optional(),
+  maxUsers: count(1, USERS_MAX_MAX).default(100_000),
+  maxRightsPerUser: count(1, RIGHTS_MAX_MAX).default(1000),
+  maxUsersPageSize: count(1, PAGE_SIZE_MAX_MAX).default(1000),
+  bodyBytesMax: count(1, BODY_BYTES_MAX_MAX).default(10_485_760),
+  failedAuthPerMinute: count(0, FAILED_AUTH_MAX_MAX).default(0),
+});
+type GivenService = z.output<typeof authService>;
+
+/** Reads the `ledger` value of the configuration file (undefined: all defaults). Throws a Refusal that names the key. */
+export function parseLedgerConfig(given: { readonly value: unknown; readonly folder: string }): LedgerConfig {
+  const parsed = ledger.safeParse(given.value === undefined ? {} : given.value);
+  if (!parsed.success) throw new Refusal(describe(parsed.error, given.value));
+  const settings = parsed.data;
+  const { default: leewayS, expiresAt, issuedAt, notBefore } = settings.leeway;
+  return Object.freeze({
+    authServices: settings.authServices.map((service, index) => openService(service, index, given.folder)),
+    lifetimeMaxS: settings.maxTokenLifetime,
+    leeway: {
+      expiresAtS: expiresAt ?? leewayS,
+      issuedAtS: issuedAt ?? leewayS,
+      notBeforeS: notBefore ?? leewayS,
+    },
+    additionalAdminUserId: settings.additionalAdminUserId ?? null,
+    usersMax: settings.maxUsers,
+    rightsPerUserMax: settings.maxRightsPerUser,
+    usersPageSizeMax: settings.maxUsersPageSize,
+    bodyBytesMax: settings.bodyBytesMax,
+    failedAuthPerMinuteMax: settings.failedAuthPerMinute,
+  });
+}
+
+function openService(service: GivenService, index: number, folder: string): AuthService {
+  const key = `ledger.authServices[${index}]`;
+  const shared = { mode: modeOf(service), lifetimeMaxS: service.maxTokenLifetime ?? null };
+  switch (service.type) {
+    case 'unsafe-jwt-hmac-256':
+      return { kind: 'secret', secret: readSecret(service.secret, { key: `${key}.secret`, folder }), ...shared };
+    case 'jwt-jwks':
+      return { kind: 'key-set', url: service.url, ...shared };
+    default: {
+      const algorithm = PEM_TYPES[service.type];
+      const publicKey = readPublicKey(service.certificate, { key: `${key}.certificate`, folder, algorithm });
+      return { kind: 'public-key', algorithm, publicKey, ...shared };
+    }
+  }
+}
+
+/** Where both targets are set the audience wins (ledger-users-api.md 4.3). */
+function modeOf(service: GivenService): TokenMode {
+  if (service.targetAudience !== undefined) return { kind: 'audience', audience: service.targetAudience };
+  if (service.targetScope !== undefined) return { kind: 'scope', scope: service.targetScope };
+  return { kind: 'default' };
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
+}
+
+/** The first fault as one line; a value is shown unless it may be a secret. */
+function describe(error: z.ZodError, value: unknown): string {
+  const issue = error.issues[0]!;
+  const path = issue.path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${String(part)}`),
+    'ledger',
+  );
+  if (issue.code === 'unrecognized_keys') return `${path}: unknown key ${JSON.stringify(issue.keys[0])}`;
+  const given = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)?.[part], value);
+  const shown = path.includes('.secret') || typeof given === 'object' ? '' : `given ${showGiven(given)}, `;
+  return `${path}: ${shown}${expectation(issue)}`;
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.message.startsWith('expected')) return issue.message;
+  return issue.code === 'invalid_type' ? `expected ${issue.expected}` : issue.message;
+}

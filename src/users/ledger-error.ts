@@ -1,0 +1,110 @@
+/** gRPC status and category of each error code: ledger-users-api.md 5.2. */
+const CODES = {
+  UNAUTHENTICATED: { grpc: 16, category: 6 },
+  PERMISSION_DENIED: { grpc: 7, category: 7 },
+  INTERNAL: { grpc: 13, category: 4 },
+  RESOURCE_EXHAUSTED: { grpc: 8, category: 2 },
+  INVALID_TOKEN: { grpc: 3, category: 8 },
+  INVALID_ARGUMENT: { grpc: 3, category: 8 },
+  INVALID_FIELD: { grpc: 3, category: 8 },
+  MISSING_FIELD: { grpc: 3, category: 8 },
+  INVALID_USER_UPDATE_REQUEST: { grpc: 3, category: 8 },
+  MAX_USER_ANNOTATIONS_SIZE_EXCEEDED: { grpc: 9, category: 9 },
+  TOO_MANY_USER_RIGHTS: { grpc: 9, category: 9 },
+  TOO_MANY_USERS: { grpc: 9, category: 9 },
+  CONCURRENT_USER_UPDATE_DETECTED: { grpc: 10, category: 2 },
+  USER_NOT_FOUND: { grpc: 5, category: 11 },
+  USER_ALREADY_EXISTS: { grpc: 6, category: 10 },
+  UNKNOWN_RESOURCE: { grpc: 5, category: 11 },
+  INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST: { grpc: 3, category: 8 },
+  IDP_CONFIG_NOT_FOUND: { grpc: 5, category: 11 },
+  IDP_CONFIG_ALREADY_EXISTS: { grpc: 6, category: 10 },
+  IDP_CONFIG_ISSUER_ALREADY_EXISTS: { grpc: 6, category: 10 },
+  TOO_MANY_IDENTITY_PROVIDER_CONFIGS: { grpc: 9, category: 9 },
+} as const;
+
+export type LedgerErrorCode = keyof typeof CODES;
+export type Resource = readonly [type: string, name: string];
+
+/** Where a request was refused; the body's form depends on it (ledger-users-api.md 5, flavours G, R and J). */
+export type RaisedBy = 'token' | 'json-layer' | 'authorizer' | 'service';
+
+interface Details {
+  readonly raisedBy?: RaisedBy;
+  readonly fieldName?: string;
+  readonly resources?: readonly Resource[];
+}
+
+/** A request refused for a reason of the page. The message is the body's `cause`, unless the code is redacted. */
+export class LedgerError extends Error {
+  readonly code: LedgerErrorCode;
+  readonly raisedBy: RaisedBy;
+  readonly fieldName: string | null;
+  readonly resources: readonly Resource[];
+
+  constructor(code: LedgerErrorCode, message: string, details: Details = {}) {
+    super(message);
+    this.name = 'LedgerError';
+    this.code = code;
+    this.raisedBy = details.raisedBy ?? 'service';
+    this.fieldName = details.fieldName ?? null;
+    this.resources = details.resources ?? [];
+  }
+
+  get grpcCode(): number {
+    return CODES[this.code].grpc;
+  }
+
+  get category(): number {
+    return CODES[this.code].category;
+  }
+}
+
+export function missingField(fieldName: string): LedgerError {
+  return new LedgerError('MISSING_FIELD', `The submitted command is missing a mandatory field: ${fieldName}`, {
+    fieldName,
+  });
+}
+
+export function invalidField(fieldName: string, reason: string): LedgerError {
+  return new LedgerError(
+    'INVALID_FIELD',
+    `The submitted command has a field with invalid value: Invalid field ${fieldName}: ${reason}`,
+  );
+}
+
+export function invalidArgument(reason: string, raisedBy: RaisedBy = 'service'): LedgerError {
+  return new LedgerError('INVALID_ARGUMENT', `The submitted request has invalid arguments: ${reason}`, { raisedBy });
+}
+
+/** The reason goes to the log only: the caller gets the redacted body. */
+export function permissionDenied(reason: string, raisedBy: RaisedBy = 'authorizer'): LedgerError {
+  return new LedgerError('PERMISSION_DENIED', reason, { raisedBy });
+}
+
+export function unauthenticated(reason: string): LedgerError {
+  return new LedgerError('UNAUTHENTICATED', reason, { raisedBy: 'authorizer' });
+}
+
+/** How an operation names itself in the messages about a user, such as `getting user failed for unknown user "bob"`. */
+export type UserVerb =
+  | 'getting user'
+  | 'creating user'
+  | 'updating user'
+  | 'deleting user'
+  | 'grant user rights'
+  | 'revoke user rights'
+  | 'list user rights'
+  | 'update user identity provider';
+
+export function userNotFound(verb: UserVerb, userId: string): LedgerError {
+  return new LedgerError('USER_NOT_FOUND', `${verb} failed for unknown user "${userId}"`, {
+    resources: [['USER', userId]],
+  });
+}
+
+export function tooManyRights(verb: UserVerb, userId: string): LedgerError {
+  return new LedgerError('TOO_MANY_USER_RIGHTS', `${verb} failed, as user "${userId}" would have too many rights.`, {
+    resources: [['USER', userId]],
+  });
+}

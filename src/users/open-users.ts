@@ -1,0 +1,126 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import BetterSqlite3 from 'better-sqlite3';
+import type { Logger } from 'pino';
+import type { LedgerConfig } from './ledger-config.ts';
+import { migrate } from './store/migrations.ts';
+import { UsersReader } from './store/users-reader.ts';
+import { UsersWriter } from './store/users-writer.ts';
+import type { AuthService } from './tokens/auth-service.ts';
+import { openLocalSecret } from './tokens/local-secret.ts';
+import { DEFAULT_PROVIDER } from './user.ts';
+
+/** How long a statement waits for a lock that a backup or a shell holds on the file. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+export interface UsersOptions {
+  readonly dataDir: string;
+  readonly config: LedgerConfig;
+  /** Null: the one made with users.db and stored there. */
+  readonly participantId: string | null;
+  readonly logger: Logger;
+  readonly now?: () => Date;
+}
+
+/** The ledger's users: the one open users.db of the process, and what of the configuration belongs to it. */
+export interface Users extends Disposable {
+  readonly config: LedgerConfig;
+  readonly participantId: string;
+  /** The services of the configuration, or the data directory's own secret where there are none. */
+  readonly authServices: readonly AuthService[];
+  readonly reader: UsersReader;
+  /** Runs `body` in one transaction, which is on disk when this returns; whatever it throws undoes all of it. */
+  write<T>(body: (users: UsersWriter) => T): T;
+  /** Goes up with every committed change of an identity provider. */
+  readonly providersGeneration: number;
+}
+
+/**
+ * Opens users.db in the data directory, which is made where it is missing, as is the local secret where no service is
+ * configured. The caller holds the directory's writer lock. Throws a Refusal for a file of a newer program.
+ */
+export function openUsers({ dataDir, config, participantId, logger, now = () => new Date() }: UsersOptions): Users {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = join(dataDir, 'users.db');
+  const db = openDatabase(file);
+  try {
+    migrate(db, { file, now });
+    const storedId = storedParticipantId(db);
+    const authServices = config.authServices.length > 0 ? config.authServices : [localService(dataDir)];
+    const users = wrap(db, { config, participantId: participantId ?? storedId, authServices });
+    addAdditionalAdmin(users, logger);
+    return users;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function openDatabase(file: string): Database {
+  const db = new BetterSqlite3(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    chmodSync(file, 0o600);
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    db.pragma('trusted_schema = OFF');
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return db;
+}
+
+/** Made with the first opening: a name and a fingerprint in the reference's form (0x12, 0x20, SHA-256). */
+function storedParticipantId(db: Database): string {
+  const fingerprint = `1220${createHash('sha256').update(randomBytes(32)).digest('hex')}`;
+  db.prepare('INSERT OR IGNORE INTO participant VALUES (1, ?)').run(`participant1::${fingerprint}`);
+  return db.prepare<[], string>('SELECT id FROM participant').pluck().get()!;
+}
+
+function localService(dataDir: string): AuthService {
+  return { kind: 'secret', secret: openLocalSecret(dataDir), mode: { kind: 'default' }, lifetimeMaxS: null };
+}
+
+function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | 'authServices'>): Users {
+  const reader = new UsersReader(db);
+  const writer = new UsersWriter(db);
+  let providersGeneration = 0;
+  return {
+    ...settings,
+    reader,
+    get providersGeneration() {
+      return providersGeneration;
+    },
+    write(body) {
+      writer.providersChanged = false;
+      const result = db.transaction(() => body(writer)).immediate();
+      if (writer.providersChanged) providersGeneration += 1;
+      return result;
+    },
+    [Symbol.dispose]() {
+      db.close();
+    },
+  };
+}
+
+/** An existing user of that id is left as it is (ledger-users-api.md 6.8). */
+function addAdditionalAdmin(users: Users, logger: Logger): void {
+  const id = users.config.additionalAdminUserId;
+  if (id === null || users.reader.user(id) !== null) return;
+  users.write((writer) => {
+    writer.insertUser({
+      id,
+      primaryParty: '',
+      isDeactivated: false,
+      primaryPartyAuthentication: false,
+      identityProviderId: DEFAULT_PROVIDER,
+      resourceVersion: 0n,
+      annotations: new Map(),
+    });
+    writer.grantRight(id, { kind: 'ParticipantAdmin', party: '' });
+  });
+  logger.info({ userId: id }, 'additional administrator created');
+}

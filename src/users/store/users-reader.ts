@@ -1,0 +1,115 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { Right } from '../right.ts';
+import { DEFAULT_PROVIDER, type IdentityProvider, type User } from '../user.ts';
+import { type ProviderRow, providerOfRow, type UserRow, userOfRow } from './rows.ts';
+
+/** What decides about a caller: where it lives, whether it may act, and the two rights that the rules ask for. */
+export interface CallerRecord {
+  readonly identityProviderId: string;
+  readonly isDeactivated: boolean;
+  readonly participantAdmin: boolean;
+  readonly identityProviderAdmin: boolean;
+}
+
+interface CallerRow {
+  readonly provider: string;
+  readonly deactivated: number;
+  readonly participantAdmin: number;
+  readonly identityProviderAdmin: number;
+}
+
+const USER_COLUMNS = `id, coalesce(identity_provider_id, '') AS provider, primary_party AS primaryParty,
+  is_deactivated AS deactivated, primary_party_authentication AS partyAuthentication, resource_version AS version`;
+const PROVIDER_COLUMNS = 'id, is_deactivated AS deactivated, issuer, jwks_url AS jwksUrl, audience';
+
+/** Reads users.db. Calls made without an await between them are of one moment: nobody else writes the file. */
+export class UsersReader {
+  protected readonly db: Database;
+  readonly #caller: Statement<[string], CallerRow>;
+  readonly #user: Statement<[string], UserRow>;
+  readonly #annotations: Statement<[string], [name: string, value: string]>;
+  readonly #rights: Statement<[string], Right>;
+  readonly #page: Statement<{ provider: string | null; after: string; size: number }, UserRow>;
+  readonly #provider: Statement<[string], ProviderRow>;
+  readonly #providerOfIssuer: Statement<[string], ProviderRow>;
+  readonly #providers: Statement<[], ProviderRow>;
+  readonly #count: Statement<[], number>;
+  readonly #usersOfProvider: Statement<[string], number>;
+
+  constructor(db: Database) {
+    this.db = db;
+    this.#caller = db.prepare(`
+      SELECT coalesce(identity_provider_id, '') AS provider, is_deactivated AS deactivated,
+        EXISTS (SELECT 1 FROM user_right r WHERE r.user_id = user.id AND r.kind = 'ParticipantAdmin') AS participantAdmin,
+        EXISTS (SELECT 1 FROM user_right r WHERE r.user_id = user.id AND r.kind = 'IdentityProviderAdmin')
+          AS identityProviderAdmin
+      FROM user WHERE id = ?`);
+    this.#user = db.prepare<[string], UserRow>(`SELECT ${USER_COLUMNS} FROM user WHERE id = ?`).safeIntegers();
+    this.#annotations = db
+      .prepare<[string], [string, string]>('SELECT name, value FROM user_annotation WHERE user_id = ? ORDER BY name')
+      .raw();
+    this.#rights = db.prepare('SELECT kind, party FROM user_right WHERE user_id = ? ORDER BY kind, party');
+    this.#page = db
+      .prepare<{ provider: string | null; after: string; size: number }, UserRow>(`
+        SELECT ${USER_COLUMNS} FROM user
+        WHERE identity_provider_id IS :provider AND id > :after ORDER BY id LIMIT :size`)
+      .safeIntegers();
+    this.#provider = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider WHERE id = ?`);
+    this.#providerOfIssuer = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider WHERE issuer = ?`);
+    this.#providers = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider ORDER BY id`);
+    this.#count = db.prepare<[], number>('SELECT count(*) FROM user').pluck();
+    this.#usersOfProvider = db
+      .prepare<[string], number>('SELECT count(*) FROM user WHERE identity_provider_id = ?')
+      .pluck();
+  }
+
+  caller(userId: string): CallerRecord | null {
+    const row = this.#caller.get(userId);
+    if (row === undefined) return null;
+    return {
+      identityProviderId: row.provider,
+      isDeactivated: row.deactivated === 1,
+      participantAdmin: row.participantAdmin === 1,
+      identityProviderAdmin: row.identityProviderAdmin === 1,
+    };
+  }
+
+  user(id: string): User | null {
+    const row = this.#user.get(id);
+    return row === undefined ? null : userOfRow(row, new Map(this.#annotations.all(id)));
+  }
+
+  /** Users of one identity provider with ids behind `after`, by byte value; read one by one as the caller takes them. */
+  *usersAfter(query: { identityProviderId: string; after: string; size: number }): Generator<User> {
+    const provider = query.identityProviderId === DEFAULT_PROVIDER ? null : query.identityProviderId;
+    for (const row of this.#page.all({ provider, after: query.after, size: query.size }))
+      yield userOfRow(row, new Map(this.#annotations.all(row.id)));
+  }
+
+  userCount(): number {
+    return this.#count.get()!;
+  }
+
+  rights(userId: string): readonly Right[] {
+    return this.#rights.all(userId);
+  }
+
+  identityProvider(id: string): IdentityProvider | null {
+    const row = this.#provider.get(id);
+    return row === undefined ? null : providerOfRow(row);
+  }
+
+  identityProviderOfIssuer(issuer: string): IdentityProvider | null {
+    const row = this.#providerOfIssuer.get(issuer);
+    return row === undefined ? null : providerOfRow(row);
+  }
+
+  /** By id; at most IDENTITY_PROVIDERS_MAX of them. */
+  identityProviders(): readonly IdentityProvider[] {
+    return this.#providers.all().map(providerOfRow);
+  }
+
+  usersOfProvider(id: string): number {
+    return this.#usersOfProvider.get(id)!;
+  }
+}

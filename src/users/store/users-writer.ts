@@ -1,0 +1,127 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { Right } from '../right.ts';
+import { DEFAULT_PROVIDER, type IdentityProvider, type User } from '../user.ts';
+import { UsersReader } from './users-reader.ts';
+
+/** Changes users.db. Only a transaction of `UsersDatabase.write` hands one out. */
+export class UsersWriter extends UsersReader {
+  /** Whether this transaction changed an identity provider: then no verified token may be remembered across it. */
+  providersChanged = false;
+  readonly #insertUser: Statement<Record<string, unknown>>;
+  readonly #updateUser: Statement<Record<string, unknown>>;
+  readonly #moveUser: Statement<[string | null, string]>;
+  readonly #deleteUser: Statement<[string]>;
+  readonly #setAnnotation: Statement<[string, string, string]>;
+  readonly #deleteAnnotation: Statement<[string, string]>;
+  readonly #insertRight: Statement<[string, string, string]>;
+  readonly #deleteRight: Statement<[string, string, string]>;
+  readonly #rightCount: Statement<[string], number>;
+  readonly #insertProvider: Statement<Record<string, unknown>>;
+  readonly #updateProvider: Statement<Record<string, unknown>>;
+  readonly #deleteProvider: Statement<[string]>;
+
+  constructor(db: Database) {
+    super(db);
+    this.#insertUser = db.prepare(
+      'INSERT INTO user VALUES (:id, :provider, :primaryParty, :deactivated, :partyAuthentication, :version)',
+    );
+    this.#updateUser = db.prepare(`
+      UPDATE user SET identity_provider_id = :provider, primary_party = :primaryParty, is_deactivated = :deactivated,
+        primary_party_authentication = :partyAuthentication, resource_version = :version WHERE id = :id`);
+    this.#moveUser = db.prepare('UPDATE user SET identity_provider_id = ? WHERE id = ?');
+    this.#deleteUser = db.prepare('DELETE FROM user WHERE id = ?');
+    this.#setAnnotation = db.prepare('INSERT OR REPLACE INTO user_annotation VALUES (?, ?, ?)');
+    this.#deleteAnnotation = db.prepare('DELETE FROM user_annotation WHERE user_id = ? AND name = ?');
+    this.#insertRight = db.prepare('INSERT OR IGNORE INTO user_right VALUES (?, ?, ?)');
+    this.#deleteRight = db.prepare('DELETE FROM user_right WHERE user_id = ? AND kind = ? AND party = ?');
+    this.#rightCount = db.prepare<[string], number>('SELECT count(*) FROM user_right WHERE user_id = ?').pluck();
+    this.#insertProvider = db.prepare(
+      'INSERT INTO identity_provider VALUES (:id, :deactivated, :issuer, :jwksUrl, :audience)',
+    );
+    this.#updateProvider = db.prepare(`
+      UPDATE identity_provider SET is_deactivated = :deactivated, issuer = :issuer, jwks_url = :jwksUrl,
+        audience = :audience WHERE id = :id`);
+    this.#deleteProvider = db.prepare('DELETE FROM identity_provider WHERE id = ?');
+  }
+
+  insertUser(user: User): void {
+    this.#insertUser.run(userValues(user));
+    for (const [name, value] of user.annotations) this.setAnnotation(user.id, name, value);
+  }
+
+  /** Everything of the user but its annotations, which change one by one. */
+  updateUser(user: User): void {
+    this.#updateUser.run(userValues(user));
+  }
+
+  moveUser(id: string, identityProviderId: string): void {
+    this.#moveUser.run(providerColumn(identityProviderId), id);
+  }
+
+  /** Rights and annotations go with it. */
+  deleteUser(id: string): void {
+    this.#deleteUser.run(id);
+  }
+
+  setAnnotation(userId: string, name: string, value: string): void {
+    this.#setAnnotation.run(userId, name, value);
+  }
+
+  deleteAnnotation(userId: string, name: string): void {
+    this.#deleteAnnotation.run(userId, name);
+  }
+
+  /** False where the user had it already. */
+  grantRight(userId: string, right: Right): boolean {
+    return this.#insertRight.run(userId, right.kind, right.party).changes === 1;
+  }
+
+  /** False where the user did not have it. */
+  revokeRight(userId: string, right: Right): boolean {
+    return this.#deleteRight.run(userId, right.kind, right.party).changes === 1;
+  }
+
+  rightCount(userId: string): number {
+    return this.#rightCount.get(userId)!;
+  }
+
+  insertIdentityProvider(provider: IdentityProvider): void {
+    this.providersChanged = true;
+    this.#insertProvider.run(providerValues(provider));
+  }
+
+  updateIdentityProvider(provider: IdentityProvider): void {
+    this.providersChanged = true;
+    this.#updateProvider.run(providerValues(provider));
+  }
+
+  deleteIdentityProvider(id: string): void {
+    this.providersChanged = true;
+    this.#deleteProvider.run(id);
+  }
+}
+
+function providerColumn(identityProviderId: string): string | null {
+  return identityProviderId === DEFAULT_PROVIDER ? null : identityProviderId;
+}
+
+function userValues(user: User): Record<string, unknown> {
+  return {
+    id: user.id,
+    provider: providerColumn(user.identityProviderId),
+    primaryParty: user.primaryParty,
+    deactivated: user.isDeactivated ? 1 : 0,
+    partyAuthentication: user.primaryPartyAuthentication ? 1 : 0,
+    version: user.resourceVersion,
+  };
+}
+
+function providerValues(provider: IdentityProvider): Record<string, unknown> {
+  return {
+    id: provider.id,
+    deactivated: provider.isDeactivated ? 1 : 0,
+    issuer: provider.issuer,
+    jwksUrl: provider.jwksUrl,
+    audience: provider.audience,
+  };
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { Refusal } from '../../refusal.ts';
+
+export const LOCAL_SECRET_FILE = 'token-secret';
+const SECRET_BYTES = 48;
+const SECRET_CHARS_MIN = 32;
+
+/**
+ * The data directory's own HS256 secret, made where it is missing. It appears under its name whole or not at all, so
+ * two processes that start at once agree on one. Its text is the key, as that of a configured `{"file": ...}` is.
+ */
+export function openLocalSecret(dataDir: string): Uint8Array {
+  const file = join(dataDir, LOCAL_SECRET_FILE);
+  const text = readIfThere(file) ?? makeSecret(dataDir, file);
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret.length < SECRET_CHARS_MIN)
+    throw new Refusal(`${file} holds fewer than ${SECRET_CHARS_MIN} characters: remove it, and a new one is made`);
+  return new TextEncoder().encode(secret);
+}
+
+function makeSecret(dataDir: string, file: string): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  const descriptor = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(descriptor, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readFileSync(file, 'utf8');
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
