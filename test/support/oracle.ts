@@ -1,0 +1,192 @@
+import type { Contract, HistoryItem, HistoryUpdate, Micros } from './history.ts';
+import { AMULET, COIN_PACKAGE, entityOf, inOrder, LOCKED_AMULET, OPEN_ROUND } from './history.ts';
+import { createArguments, plainDecimal } from './wire-text.ts';
+
+/** A coin that counts, and where its first create stood. */
+export interface ActiveCoin {
+  readonly contract: Contract;
+  /** Null for an import. */
+  readonly updateId: string | null;
+  readonly node: number;
+}
+
+export interface OracleSnapshot {
+  readonly migrationId: number;
+  readonly recordTime: Micros;
+  /** Everything that is active and counts. */
+  readonly coins: readonly ActiveCoin[];
+}
+
+export interface Oracle {
+  /** By migration and record time. */
+  readonly snapshots: readonly OracleSnapshot[];
+  readonly lastMigration: number;
+  /** The lowest open mining round active at the end in the newest migration. */
+  readonly lowestOpenRound: bigint | null;
+  readonly dso: string;
+  readonly counts: { readonly updates: number; readonly redelivered: number; readonly importsLate: number };
+  /** What a snapshot forced after the last item answers; null where nothing but imports was applied. */
+  readonly forced: OracleSnapshot | null;
+}
+
+interface Era {
+  readonly migrationId: number;
+  readonly lastTimes: Map<string, Micros>;
+  readonly coins: Map<string, ActiveCoin>;
+  readonly rounds: Map<string, Contract>;
+  readonly counterfeits: Set<string>;
+  readonly snapshots: OracleSnapshot[];
+  /** The next grid time to seal; null before the first update that is not an import. */
+  next: Micros | null;
+  /** The largest time moved to, by updates and checkpoints. */
+  reached: Micros;
+  /** The largest record time of an update. */
+  applied: Micros;
+}
+
+interface World {
+  readonly periodMicros: number;
+  readonly eras: Map<number, Era>;
+  dso: string | null;
+  updates: number;
+  redelivered: number;
+  importsLate: number;
+}
+
+/**
+ * Folds a history by the rules of the design alone: every snapshot is a copy of the whole active set. Slow and plain on
+ * purpose; the history must be lawful, and an archive of something unknown throws.
+ */
+export function oracle(items: Iterable<HistoryItem>, options: { periodMicros: number; dso?: string }): Oracle {
+  const { periodMicros, dso } = options;
+  const world: World = { periodMicros, eras: new Map(), dso: dso ?? null, updates: 0, redelivered: 0, importsLate: 0 };
+  for (const item of items) {
+    if (item.kind === 'update') foldUpdate(world, eraOf(world, item.migrationId), item);
+    else if (item.kind === 'checkpoint') foldCheckpoint(world, eraOf(world, item.migrationId), item.times);
+  }
+  const eras = [...world.eras.values()].sort((a, b) => a.migrationId - b.migrationId);
+  const newest = eras.at(-1)!;
+  const rounds = [...newest.rounds.values()].map(roundNumber).sort((a, b) => (a < b ? -1 : 1));
+  const begun = eras.findLast((era) => era.next !== null);
+  const { updates, redelivered, importsLate } = world;
+  return {
+    snapshots: eras.flatMap((era) => era.snapshots),
+    lastMigration: newest.migrationId,
+    lowestOpenRound: rounds[0] ?? null,
+    dso: world.dso ?? '',
+    counts: { updates, redelivered, importsLate },
+    forced: begun === undefined ? null : forcedIn(begun),
+  };
+}
+
+function eraOf({ eras }: World, migrationId: number): Era {
+  const known = eras.get(migrationId);
+  if (known !== undefined) return known;
+  const maps = { coins: new Map(), rounds: new Map(), counterfeits: new Set<string>(), lastTimes: new Map() };
+  const era: Era = {
+    migrationId,
+    ...maps,
+    snapshots: [],
+    next: null,
+    reached: Number.NEGATIVE_INFINITY,
+    applied: Number.NEGATIVE_INFINITY,
+  };
+  eras.set(migrationId, era);
+  return era;
+}
+
+/** The newest snapshot where one lies at or behind the last update, else all that is active now. */
+function forcedIn(era: Era): OracleSnapshot {
+  const newest = era.snapshots.at(-1);
+  return newest !== undefined && newest.recordTime >= era.applied ? newest : snapshotOf(era, era.applied);
+}
+
+function snapshotOf(era: Era, recordTime: Micros): OracleSnapshot {
+  return { migrationId: era.migrationId, recordTime, coins: [...era.coins.values()] };
+}
+
+function foldUpdate(world: World, era: Era, update: HistoryUpdate): void {
+  if (update.recordTime === null) {
+    if (era.next !== null) world.importsLate++;
+    else if (isActive(era, update)) world.redelivered++;
+    else foldEvents(world, era, update);
+    return;
+  }
+  const last = era.lastTimes.get(update.synchronizerId);
+  if (last !== undefined && update.recordTime <= last) {
+    world.redelivered++;
+    return;
+  }
+  world.updates++;
+  era.lastTimes.set(update.synchronizerId, update.recordTime);
+  era.next ??= (Math.floor(update.recordTime / world.periodMicros) + 1) * world.periodMicros;
+  // An update at exactly T still belongs to T; only a later one seals it.
+  while (era.next < update.recordTime) sealNext(world, era);
+  era.reached = Math.max(era.reached, update.recordTime);
+  era.applied = Math.max(era.applied, update.recordTime);
+  foldEvents(world, era, update);
+}
+
+function sealNext(world: World, era: Era): void {
+  era.snapshots.push(snapshotOf(era, era.next!));
+  era.next = era.next! + world.periodMicros;
+}
+
+function foldCheckpoint(world: World, era: Era, times: readonly { recordTime: Micros }[]): void {
+  const time = Math.min(...times.map(({ recordTime }) => recordTime));
+  if (era.next === null || time < era.reached) return;
+  while (era.next <= time) sealNext(world, era);
+  era.reached = time;
+}
+
+function isActive(era: Era, { events }: HistoryUpdate): boolean {
+  const { contractId } = events[0]!.contract;
+  return era.coins.has(contractId) || era.rounds.has(contractId) || era.counterfeits.has(contractId);
+}
+
+function foldEvents(world: World, era: Era, update: HistoryUpdate): void {
+  for (const event of inOrder(update.events)) {
+    if (!event.acsDelta || !isOurs(event.contract)) continue;
+    if (event.kind === 'exercise') {
+      if (event.consuming) archive(era, event.contract.contractId);
+    } else
+      create(world, era, event.contract, {
+        updateId: update.recordTime === null ? null : update.updateId,
+        node: event.node,
+      });
+  }
+}
+
+function isOurs({ templateId, packageName }: Contract): boolean {
+  return packageName === COIN_PACKAGE && [AMULET, LOCKED_AMULET, OPEN_ROUND].includes(entityOf(templateId));
+}
+
+function archive(era: Era, contractId: string): void {
+  const known = era.coins.delete(contractId) || era.rounds.delete(contractId) || era.counterfeits.delete(contractId);
+  if (!known) throw new Error(`migration ${era.migrationId}: archive of ${contractId}, which is not active`);
+}
+
+function create(world: World, era: Era, contract: Contract, place: { updateId: string | null; node: number }): void {
+  const { contractId, payload, signatories } = contract;
+  const active = era.coins.get(contractId)?.contract ?? era.rounds.get(contractId);
+  if (active !== undefined) {
+    if (content(active) !== content(contract)) throw new Error(`${contractId} is active with other content`);
+    return;
+  }
+  const dso = payload.kind === 'other' ? String(payload.arguments.dso) : payload.dso;
+  if (world.dso === null && signatories.includes(dso)) world.dso = dso;
+  if (dso !== world.dso || !signatories.includes(dso)) era.counterfeits.add(contractId);
+  else if (payload.kind === 'round') era.rounds.set(contractId, contract);
+  else era.coins.set(contractId, { contract, ...place });
+}
+
+/** What makes two creates equal: never package id, node, event id, offset or update id. */
+function content(contract: Contract): string {
+  const { templateId, createdAt, signatories, observers } = contract;
+  const sets = [new Set(signatories), new Set(observers)].map((parties) => [...parties].sort());
+  return JSON.stringify([entityOf(templateId), createArguments(contract, plainDecimal), createdAt, sets]);
+}
+
+function roundNumber({ payload }: Contract): bigint {
+  return payload.kind === 'round' ? payload.round : 0n;
+}
