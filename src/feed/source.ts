@@ -1,6 +1,9 @@
+/** The partition of every message of a file. */
+export const FILE_PARTITION = -1;
+
 /** One message as its source hands it over: a line, an element of an array or page, or a Kafka record. */
 export interface Message {
-  /** 0 for files. */
+  /** FILE_PARTITION for files. */
   readonly partition: number;
   /** Line number, element number (both from 1) or Kafka offset. */
   readonly offset: number;

@@ -1,0 +1,25 @@
+import type { BrokenContainer } from '../feed/source.ts';
+import type { Micros } from '../ledger/time.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import { FILE_PARTITION } from '../views/state.ts';
+
+/** The dead letter of an array, page, gzip or zstd that cannot be read on: place and reason, no bytes (design.md section 7). */
+export function containerLetter(broken: BrokenContainer, source: string, now: Micros): Omit<DeadLetter, 'id' | 'decision'> {
+  return {
+    kind: 'container',
+    source,
+    partition: FILE_PARTITION,
+    offset: 0,
+    migrationId: null,
+    updateId: null,
+    recordTime: null,
+    field: null,
+    given: null,
+    expected: null,
+    reason: `${broken.place}: ${broken.message}`,
+    sha256: Buffer.alloc(0),
+    length: 0,
+    bytes: Buffer.alloc(0),
+    createdAt: now,
+  };
+}

@@ -1,0 +1,49 @@
+import type { Message, Source } from '../feed/source.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { decodeMessage } from '../ledger/decode/decode.ts';
+import { identify } from '../ledger/decode/identify.ts';
+import type { Chunk } from '../ledger/pack/chunk.ts';
+import { ChunkWriter } from '../ledger/pack/chunk-writer.ts';
+import { parseLedgerTime } from '../ledger/time.ts';
+
+/** A chunk is closed at this many messages or bytes, whichever comes first: small enough to keep hand-overs smooth. */
+const MESSAGES_MAX = 2000;
+const RAW_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Decodes what a source hands over, in feed order. A bad message becomes part of its chunk; whoever applies it decides. */
+export async function* decodeChunks(
+  source: Source,
+  { migrationId, signal }: { migrationId: number; signal: AbortSignal },
+): AsyncGenerator<Chunk> {
+  for await (const messages of source.batches(signal)) {
+    let chunk = new ChunkWriter(totalBytes(messages));
+    for (const message of messages) {
+      addMessage(chunk, message, migrationId);
+      if (chunk.updates < MESSAGES_MAX && chunk.rawBytes < RAW_BYTES_MAX) continue;
+      yield chunk.finish();
+      chunk = new ChunkWriter(0);
+    }
+    if (chunk.updates > 0) yield chunk.finish();
+  }
+}
+
+function addMessage(chunk: ChunkWriter, message: Message, migrationId: number): void {
+  const { bytes, overlong } = message;
+  if (bytes === null) return chunk.add({ kind: 'ignored', what: 'null value' }, null, message);
+  if (overlong !== undefined) {
+    const fault = new BadUpdate('message', `${overlong.length} bytes`, 'a message within the limit of the source');
+    return chunk.addBad(fault, { updateId: null, recordTime: null, migrationId: null, overlong }, bytes, message);
+  }
+  try {
+    chunk.add(decodeMessage(bytes, { migrationId }), bytes, message);
+  } catch (error) {
+    if (!(error instanceof BadUpdate)) throw error;
+    const { recordTime, ...identity } = identify(bytes);
+    const time = recordTime === null ? null : parseLedgerTime(recordTime);
+    chunk.addBad(error, { ...identity, recordTime: time, overlong: null }, bytes, message);
+  }
+}
+
+function totalBytes(messages: readonly Message[]): number {
+  return messages.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
+}

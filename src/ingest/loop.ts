@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BrokenContainer } from '../feed/source.ts';
+import type { Chunk } from '../ledger/pack/chunk.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import type { ViewsWriter } from '../views/writer.ts';
+import { containerLetter } from './container-letter.ts';
+import type { Feed } from './feed-thread.ts';
+
+/** Events of one transaction while the feed is ahead: larger ones cost memory, smaller ones time. */
+const BATCH_EVENTS_MAX = 50_000;
+/** At the head of a feed, what came is on disk after about this long. */
+const COMMIT_AFTER_MS = 250;
+/** How long one wait for the feed lasts before the signal and the clock are looked at again. */
+const WAIT_MS = 100;
+
+export interface LoopOptions {
+  readonly source: { readonly name: string; readonly topic: boolean };
+  readonly signal: AbortSignal;
+  /** Our clock, microseconds. */
+  readonly now: () => number;
+  readonly recordTimeAheadMaxUs: number;
+  /** `wait`: a halt that is only ahead of the clock ends by itself; `stop`: it halts like any other. */
+  readonly onAhead: 'wait' | 'stop';
+  readonly batchEventsMax?: number;
+  /** Runs a step that touches the disk; may try it again. */
+  readonly persist: <T>(step: () => T) => Promise<T>;
+  /** Called after each commit. */
+  readonly onCommit: (feed: Feed) => void;
+  /** Called when a halt begins, and with null when one has ended by itself. */
+  readonly onHalt: (halted: DeadLetter | null) => void;
+}
+
+/** Feed -> views until the source ends or the signal aborts (null), or a message halts it (its dead letter). */
+export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOptions): Promise<DeadLetter | null> {
+  const { signal, source, persist } = options;
+  const batchEventsMax = options.batchEventsMax ?? BATCH_EVENTS_MAX;
+  let openSince = 0;
+  const commit = async (): Promise<void> => {
+    await persist(() => writer.commit());
+    options.onCommit(feed);
+  };
+  await persist(() => writer.beginSource(source.name, { topic: source.topic }));
+  try {
+    while (!signal.aborted) {
+      const next = await feed.next(WAIT_MS);
+      if (next === 'end') break;
+      if (next !== 'idle') {
+        if (!writer.hasPending) openSince = Date.now();
+        const halted = await applyChunk(writer, next, options);
+        if (halted !== null) return halted;
+      }
+      const late = !feed.ready && Date.now() - openSince >= COMMIT_AFTER_MS;
+      if (writer.hasPending && (late || writer.pendingEvents >= batchEventsMax)) await commit();
+    }
+  } catch (error) {
+    if (!(error instanceof BrokenContainer)) throw error;
+    const halted = await persist(() => writer.halt(containerLetter(error, source.name, options.now())));
+    options.onHalt(halted);
+    return halted;
+  }
+  await commit();
+  return null;
+}
+
+async function applyChunk(writer: ViewsWriter, chunk: Chunk, options: LoopOptions): Promise<DeadLetter | null> {
+  for (;;) {
+    const applied = await options.persist(() => writer.apply(chunk));
+    if (applied.done) return null;
+    options.onHalt(applied.halted);
+    if (applied.halted.kind !== 'ahead' || options.onAhead === 'stop') return applied.halted;
+    while (!isDue(applied.halted, options.now(), options.recordTimeAheadMaxUs)) {
+      if (options.signal.aborted) return applied.halted;
+      await sleep(WAIT_MS);
+    }
+    await options.persist(() => writer.resolve(applied.halted, 'resolved', { moveOn: false }));
+    options.onHalt(null);
+  }
+}
+
+/** Whether the clock has come near enough to a time that was ahead of it (design.md section 6, rule 6). */
+export function isDue(letter: DeadLetter, now: number, aheadMaxUs: number): boolean {
+  return letter.kind === 'ahead' && (letter.recordTime ?? 0) <= now + aheadMaxUs;
+}

@@ -1,0 +1,66 @@
+import { lockForWriting } from '../views/writer-lock.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import type { Counts } from '../views/counts.ts';
+import { makeDataDirectory } from '../views/database.ts';
+import { ViewsWriter, type WriterOptions } from '../views/writer.ts';
+import { type Feed, startFeedThread } from './feed-thread.ts';
+import { isDue, runLoop } from './loop.ts';
+
+export interface ReplayOptions extends WriterOptions {
+  readonly dataDir: string;
+  readonly files: readonly string[];
+  /** Seal a last snapshot at the last applied record time, as `force` does. */
+  readonly seal: boolean;
+  readonly signal: AbortSignal;
+  readonly batchEventsMax?: number;
+  /** Opens the feed of a file; a thread of its own unless given. */
+  readonly openFeed?: (path: string, migrationId: number) => Feed;
+  readonly onProgress: (progress: { file: string; feed: Feed; counts: Counts }) => void;
+}
+
+export interface ReplayResult {
+  readonly counts: Counts;
+  /** The message that the directory is halted at, if it is. */
+  readonly halted: DeadLetter | null;
+  /** Dead letters left by this replay under `quarantine`. */
+  readonly quarantined: number;
+}
+
+/** Applies feed files to the views of a data directory, in the order given; used by `holdfast replay`. */
+export async function replayFiles(options: ReplayOptions): Promise<ReplayResult> {
+  makeDataDirectory(options.dataDir);
+  using _lock = lockForWriting(options.dataDir);
+  using writer = new ViewsWriter(options.dataDir, options);
+  let halted = stillHalted(writer, options);
+  const before = writer.letters.countQuarantined();
+  for (const file of options.files) {
+    if (halted !== null || options.signal.aborted) break;
+    halted = await replayFile(writer, file, options);
+  }
+  if (options.seal && halted === null && !options.signal.aborted) writer.force();
+  return { counts: writer.counts, halted, quarantined: writer.letters.countQuarantined() - before };
+}
+
+async function replayFile(writer: ViewsWriter, file: string, options: ReplayOptions): Promise<DeadLetter | null> {
+  const open = options.openFeed ?? ((path, migrationId) => startFeedThread({ kind: 'file', path }, { migrationId }));
+  await using feed = open(file, writer.sourceMigrationId);
+  return await runLoop(writer, feed, {
+    source: { name: file, topic: false },
+    signal: options.signal,
+    now: options.now,
+    recordTimeAheadMaxUs: options.recordTimeAheadMaxUs,
+    onAhead: 'stop',
+    ...(options.batchEventsMax === undefined ? {} : { batchEventsMax: options.batchEventsMax }),
+    persist: async (step) => step(),
+    onCommit: () => options.onProgress({ file, feed, counts: writer.counts }),
+    onHalt: () => {},
+  });
+}
+
+/** A halt outlives restarts, but for one that only waited for the clock (design.md section 6, rule 6). */
+export function stillHalted(writer: ViewsWriter, { now, recordTimeAheadMaxUs }: WriterOptions): DeadLetter | null {
+  const halted = writer.letters.halted();
+  if (halted === null || !isDue(halted, now(), recordTimeAheadMaxUs)) return halted;
+  writer.resolve(halted, 'resolved', { moveOn: false });
+  return null;
+}

@@ -1,0 +1,54 @@
+/**
+ * Contract and update ids as bytes: lower-case hex of even length packed two characters to a byte, any other id as UTF-8.
+ * The two cannot be confused, because every packed id comes with its flag (a BLOB in SQLite; the other is TEXT).
+ */
+const NOT_LOWER_HEX = /[^0-9a-f]/;
+
+export function isPackable(id: string): boolean {
+  return id.length % 2 === 0 && id.length > 0 && !NOT_LOWER_HEX.test(id);
+}
+
+/** An id as SQLite keeps it. */
+export type StoredId = Buffer | string;
+
+export function storedId(id: string): StoredId {
+  return isPackable(id) ? Buffer.from(id, 'hex') : id;
+}
+
+export function idText(stored: StoredId): string {
+  return typeof stored === 'string' ? stored : stored.toString('hex');
+}
+
+export function sameId(a: StoredId, b: StoredId): boolean {
+  if (typeof a === 'string' || typeof b === 'string') return a === b;
+  return a.equals(b);
+}
+
+const TWO_32 = 4_294_967_296;
+
+/**
+ * A 53-bit fold of migration id and contract id: the key of `active`. Equal folds are resolved by comparing the ids, so
+ * it only has to spread well. Two 32-bit lanes of multiply and rotate over the id's bytes.
+ */
+export function foldId(bytes: Uint8Array, start: number, end: number, migrationId: number): number {
+  let a = (0x9e3779b1 ^ migrationId) | 0;
+  let b = (0x85ebca6b + (end - start)) | 0;
+  let i = start;
+  for (; i + 4 <= end; i += 4) {
+    const word = bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24);
+    a = Math.imul(a ^ word, 0x85ebca6b);
+    a = (a << 13) | (a >>> 19);
+    b = Math.imul(b + word, 0xc2b2ae35);
+    b ^= b >>> 15;
+  }
+  for (; i < end; i++) {
+    a = Math.imul(a ^ bytes[i]!, 0x85ebca6b);
+    b = Math.imul(b + bytes[i]!, 0xc2b2ae35);
+    b ^= b >>> 15;
+  }
+  a = Math.imul(a ^ (a >>> 16) ^ b, 0x7feb352d);
+  b = Math.imul(b ^ (b >>> 13) ^ a, 0x846ca68b);
+  a ^= a >>> 15;
+  b ^= b >>> 16;
+  return (b & 0x1fffff) * TWO_32 + (a >>> 0);
+}

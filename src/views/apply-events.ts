@@ -1,0 +1,210 @@
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { sameCoin } from '../ledger/coin-content.ts';
+import { expiryRound } from '../ledger/holding-fee.ts';
+import { type Chunk, EVENT, isFault, type RareEvent, UPDATE } from '../ledger/pack/chunk.ts';
+import { idText, type StoredId } from '../ledger/pack/id.ts';
+import type { Coin } from '../ledger/update.ts';
+import type { Batch } from './batch.ts';
+import { eventId, isPending, updateIdOf } from './contracts.ts';
+import { fieldName, formatOf } from './field-name.ts';
+import type { MigrationState } from './state.ts';
+import { addTo, type SumTerms, takeFrom } from './totals.ts';
+
+/** One event on its way into the batch. */
+interface EventPlace {
+  readonly batch: Batch;
+  readonly migration: MigrationState;
+  readonly chunk: Chunk;
+  readonly update: number;
+  readonly event: number;
+}
+
+/** Applies one event. Every decision is taken here, in feed order, so that no batch size can change a row. */
+export function applyEvent(place: EventPlace): void {
+  const { batch, chunk, event } = place;
+  const kind = chunk.events.kind[event]!;
+  batch.counts.events += 1;
+  if (kind === EVENT.amulet || kind === EVENT.locked) {
+    const dso = chunk.names[chunk.events.dso[event]!]!;
+    batch.state.dso ??= dso;
+    return dso === batch.state.dso ? createCoin(place, coinTerms(chunk, event)) : createCounterfeit(place);
+  }
+  if (kind === EVENT.rare) return createRare(place, chunk.rareEvents.get(event)!);
+  return kind === EVENT.archiveRound ? archiveRound(place) : archiveCoin(place);
+}
+
+/** The numbers of a coin create, narrow or wide. */
+interface CoinTerms extends SumTerms {
+  readonly locked: boolean;
+  readonly owner: string;
+  readonly round: number | bigint;
+  readonly createdAt: number;
+  readonly node: number;
+  readonly template: string;
+  readonly extra: string | null;
+}
+
+function coinTerms(chunk: Chunk, event: number): CoinTerms {
+  const e = chunk.events;
+  const extra = e.extra[event]!;
+  return {
+    locked: e.kind[event] === EVENT.locked,
+    owner: chunk.names[e.owner[event]!]!,
+    amount: e.amount[event]!,
+    rate: e.rate[event]!,
+    rateRound: e.rateRound[event]!,
+    round: e.round[event]!,
+    expiry: e.expiry[event]!,
+    createdAt: e.createdAt[event]!,
+    node: e.node[event]!,
+    template: chunk.names[e.template[event]!]!,
+    extra: extra === 0 ? null : chunk.names[extra - 1]!,
+  };
+}
+
+function wideTerms(coin: Coin): CoinTerms {
+  return {
+    ...coin,
+    locked: coin.entity === 'LockedAmulet',
+    rateRound: coin.rate * coin.round,
+    expiry: expiryRound({ ...coin, createdRound: coin.round }) ?? Infinity,
+    template: `${coin.templateId}\n${coin.packageName}`,
+  };
+}
+
+function createCoin(place: EventPlace, terms: CoinTerms): void {
+  const { batch, migration, chunk, update, event } = place;
+  const active = batch.contracts.find(chunk, event, migration.migrationId);
+  if (active !== undefined) {
+    const known = batch.knownCoin(active);
+    if (!sameCoin(known, termsCoin(terms), batch.state.dso!)) throw otherContent(place);
+    batch.counts.createsRepeated += 1;
+    return;
+  }
+  const contractId = eventId(chunk, event);
+  if (batch.counterfeits.has(migration.migrationId, contractId)) throw otherContent(place);
+  if (batch.rounds.find(migration.migrationId, contractId) !== undefined) throw otherContent(place);
+  const owner = batch.owners.ofParty(migration, terms.owner);
+  if (owner.unlocked.count + owner.locked.count === 0) migration.owners += 1;
+  batch.owners.touch(owner);
+  addTo(terms.locked ? owner.locked : owner.unlocked, terms);
+  migration.contracts += 1;
+  if (terms.locked) migration.locked += terms.amount;
+  else migration.unlocked += terms.amount;
+  batch.contracts.add({
+    no: batch.state.nextNo++,
+    fold: chunk.events.fold[event]!,
+    owner,
+    createdSeq: migration.openSeq,
+    locked: terms.locked,
+    amount: terms.amount,
+    rate: terms.rate,
+    rateRound: terms.rateRound,
+    round: terms.round,
+    expiry: terms.expiry,
+    createdAt: terms.createdAt,
+    node: terms.node,
+    template: batch.templates.numberOf(terms.template),
+    contractId,
+    updateId: chunk.updates.kind[update] === UPDATE.import ? null : updateIdOf(chunk, update),
+    extra: terms.extra,
+    archivedSeq: 0,
+  });
+}
+
+/** What does not fit the columns: rounds, wide numbers, and creates whose dso or signatories decide whether they are judged at all. */
+function createRare(place: EventPlace, create: RareEvent): void {
+  const { batch, migration } = place;
+  if (batch.state.dso !== null && create.dso !== batch.state.dso) return createCounterfeit(place);
+  if (isFault(create.signatories)) throw BadUpdate.restore(create.signatories);
+  if (!create.signatories.includes(create.dso)) return createCounterfeit(place);
+  if (isFault(create.body)) throw BadUpdate.restore(create.body);
+  batch.state.dso = create.dso;
+  if (create.kind === 'coin') return createCoin(place, wideTerms(create.body));
+  const contractId = eventId(place.chunk, place.event);
+  const active = batch.rounds.find(migration.migrationId, contractId);
+  if (active !== undefined) {
+    if (active.content !== create.body.content) throw otherContent(place);
+    batch.counts.createsRepeated += 1;
+    return;
+  }
+  if (isActiveOtherwise(place, contractId)) throw otherContent(place);
+  batch.rounds.add({ migrationId: migration.migrationId, contractId, number: create.body.round, content: create.body.content });
+}
+
+/** A coin or round that does not count is remembered by its id, so that its archive is recognised (section 6, rule 10). */
+function createCounterfeit(place: EventPlace): void {
+  const { batch, migration, chunk, event } = place;
+  const contractId = eventId(chunk, event);
+  if (batch.contracts.find(chunk, event, migration.migrationId) !== undefined) throw otherContent(place);
+  if (batch.rounds.find(migration.migrationId, contractId) !== undefined) throw otherContent(place);
+  if (batch.counterfeits.has(migration.migrationId, contractId)) {
+    batch.counts.createsRepeated += 1;
+    return;
+  }
+  batch.counterfeits.set(migration.migrationId, contractId, true);
+  batch.counts.counterfeits += 1;
+}
+
+function archiveCoin(place: EventPlace): void {
+  const { batch, migration, chunk, event } = place;
+  const coin = batch.contracts.find(chunk, event, migration.migrationId);
+  if (coin === undefined) return archiveCounterfeit(place);
+  if (coin.locked !== (chunk.events.kind[event] === EVENT.archiveLocked)) {
+    throw new BadUpdate(field(place, 'template_id'), entityOf(chunk, event), `that of its create, ${coin.locked ? 'LockedAmulet' : 'Amulet'}`);
+  }
+  const owner = isPending(coin) ? coin.owner : batch.owners.ofNo(coin.owner);
+  batch.owners.touch(owner);
+  const rateRound = isPending(coin) ? coin.rateRound : coin.rate * coin.round;
+  takeFrom(coin.locked ? owner.locked : owner.unlocked, { amount: coin.amount, rate: coin.rate, rateRound });
+  if (owner.unlocked.count + owner.locked.count === 0) migration.owners -= 1;
+  migration.contracts -= 1;
+  if (coin.locked) migration.locked -= coin.amount;
+  else migration.unlocked -= coin.amount;
+  batch.contracts.archive(coin, migration.openSeq);
+}
+
+function archiveRound(place: EventPlace): void {
+  const { batch, migration, chunk, event } = place;
+  const round = batch.rounds.find(migration.migrationId, eventId(chunk, event));
+  if (round === undefined) return archiveCounterfeit(place);
+  batch.rounds.remove(round);
+}
+
+function archiveCounterfeit(place: EventPlace): void {
+  const { batch, migration, chunk, event } = place;
+  const contractId = eventId(chunk, event);
+  if (!batch.counterfeits.has(migration.migrationId, contractId)) {
+    const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${entityOf(chunk, event)} was never created or is archived already`;
+    throw new BadUpdate(field(place, 'contract_id'), idText(contractId), expected);
+  }
+  batch.counterfeits.set(migration.migrationId, contractId, false);
+}
+
+function isActiveOtherwise({ batch, migration, chunk, event }: EventPlace, contractId: StoredId): boolean {
+  return (
+    batch.counterfeits.has(migration.migrationId, contractId) ||
+    batch.contracts.find(chunk, event, migration.migrationId) !== undefined
+  );
+}
+
+function otherContent(place: EventPlace): BadUpdate {
+  const id = idText(eventId(place.chunk, place.event));
+  return new BadUpdate(field(place, 'contract_id'), id, 'an id that is not active, or a create equal to the one that made it');
+}
+
+function field({ chunk, update }: EventPlace, scanName: string): string {
+  return fieldName(formatOf(chunk, update), scanName);
+}
+
+function entityOf(chunk: Chunk, event: number): string {
+  const kind = chunk.events.kind[event];
+  if (kind === EVENT.archiveRound) return 'OpenMiningRound';
+  return kind === EVENT.archiveLocked ? 'LockedAmulet' : 'Amulet';
+}
+
+function termsCoin(terms: CoinTerms): Coin {
+  const [templateId = '', packageName = ''] = terms.template.split('\n');
+  const round = BigInt(terms.round);
+  return { ...terms, round, templateId, packageName, entity: terms.locked ? 'LockedAmulet' : 'Amulet' };
+}

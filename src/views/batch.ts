@@ -1,0 +1,65 @@
+import type { Database } from 'better-sqlite3';
+import type { Coin } from '../ledger/update.ts';
+import { Contracts, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
+import { copyCounts, type Counts } from './counts.ts';
+import { Counterfeits } from './counterfeits.ts';
+import { createContractFlush } from './flush.ts';
+import { Owners } from './owners.ts';
+import { Rounds } from './rounds.ts';
+import { Seals } from './seal.ts';
+import { createCoinReader } from './stored-coin.ts';
+import { createStateSaver, loadState, type WriterState } from './state.ts';
+import { Templates } from './templates.ts';
+
+/**
+ * The updates applied in memory and not yet written, and the caches behind them. `commit` writes everything in one transaction;
+ * a batch that failed is thrown away and a new one is opened from what is on disk.
+ */
+export class Batch {
+  readonly state: WriterState;
+  readonly owners: Owners;
+  readonly contracts: Contracts;
+  readonly rounds: Rounds;
+  readonly counterfeits: Counterfeits;
+  readonly templates: Templates;
+  readonly seals: Seals;
+  counts: Counts;
+  readonly #db: Database;
+  readonly #flushContracts: (contracts: Contracts) => void;
+  readonly #saveState: (state: WriterState) => void;
+  readonly #readCoin: (no: number) => Coin;
+
+  constructor(db: Database, counts: Counts) {
+    this.#db = db;
+    this.state = loadState(db);
+    this.owners = new Owners(db, this.state);
+    this.contracts = new Contracts(db, this.owners);
+    this.rounds = new Rounds(db);
+    this.counterfeits = new Counterfeits(db);
+    this.templates = new Templates(db);
+    this.seals = new Seals(db, this.owners);
+    this.counts = copyCounts(counts);
+    this.#flushContracts = createContractFlush(db);
+    this.#saveState = createStateSaver(db);
+    this.#readCoin = createCoinReader(db);
+  }
+
+  /** All that a create said of a contract that is active. */
+  knownCoin(coin: PendingCoin | StoredCoin): Coin {
+    if (!isPending(coin)) return this.#readCoin(coin.no);
+    const entity = coin.locked ? 'LockedAmulet' : 'Amulet';
+    return { ...coin, ...this.templates.ofNumber(coin.template), entity, owner: coin.owner.party, round: BigInt(coin.round) };
+  }
+
+  /** One transaction: rows, totals, snapshots and the position. `also` runs within it. */
+  commit(also: () => void = () => {}): void {
+    const parts = [this.owners, this.templates, this.seals, this.rounds, this.counterfeits];
+    this.#db.transaction(() => {
+      this.#flushContracts(this.contracts);
+      for (const part of parts) part.flush();
+      this.#saveState(this.state);
+      also();
+    })();
+    for (const part of [...parts, this.contracts]) part.settle();
+  }
+}

@@ -1,0 +1,43 @@
+/** What happened to the messages read since the process started; for /status and the summary line of a replay. */
+export interface Counts {
+  /** Updates applied: transactions, reassignments, imports. */
+  updates: number;
+  /** Creates and archives of coins and rounds applied. */
+  events: number;
+  redelivered: number;
+  /** Imports that came after their migration's first other update. */
+  importsLate: number;
+  /** Creates of a contract that was active already, with equal content. */
+  createsRepeated: number;
+  /** Creates of coins or rounds that do not count. */
+  counterfeits: number;
+  checkpoints: number;
+  /** Checkpoints before the migration's first update or behind the time reached: they moved no time. */
+  checkpointsBehind: number;
+  /** Messages skipped because they were dropped or quarantined before. */
+  decided: number;
+  ignored: Record<string, number>;
+}
+
+export function noCounts(): Counts {
+  return {
+    updates: 0,
+    events: 0,
+    redelivered: 0,
+    importsLate: 0,
+    createsRepeated: 0,
+    counterfeits: 0,
+    checkpoints: 0,
+    checkpointsBehind: 0,
+    decided: 0,
+    ignored: {},
+  };
+}
+
+export function copyCounts(counts: Counts): Counts {
+  return { ...counts, ignored: { ...counts.ignored } };
+}
+
+export function addIgnored(counts: Counts, what: string): void {
+  counts.ignored[what] = (counts.ignored[what] ?? 0) + 1;
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import DatabaseFile, { type Database } from 'better-sqlite3';
+import { formatDuration } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
+import { createTables, SCHEMA_VERSION } from './schema.ts';
+
+/** What is fixed when a data directory is made, and what an operator may say of it later. */
+export interface DirectorySettings {
+  /** Null where it was not given: the stored one counts, or the default in a new directory. */
+  readonly snapshotPeriodUs: number | null;
+  readonly dso: string | null;
+  /** Of sources that carry none. */
+  readonly migrationId: number | null;
+}
+
+const PERIOD_DEFAULT_US = 600_000_000;
+/** Pages that a checkpoint of the write-ahead log waits for: fewer cost more writes of the same pages. */
+const AUTOCHECKPOINT_PAGES = 20_000;
+const CACHE_KIB = 64 * 1024;
+
+export function viewsFile(dataDir: string): string {
+  return join(dataDir, 'views.db');
+}
+
+/** Makes the data directory, private to its user, if it is missing. */
+export function makeDataDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Refusal(`--data ${dataDir}: the directory cannot be made (${(error as Error).message})`, { cause: error });
+  }
+}
+
+/** Opens views.db for writing, makes it if missing, and holds the settings given against those it was made with. */
+export function openForWriting(dataDir: string, settings: DirectorySettings): Database {
+  const file = viewsFile(dataDir);
+  const db = new DatabaseFile(file);
+  try {
+    db.pragma('page_size = 4096');
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = NORMAL');
+    db.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
+    db.pragma(`cache_size = -${CACHE_KIB}`);
+    db.pragma('temp_store = MEMORY');
+    db.pragma('busy_timeout = 5000');
+    db.transaction(() => {
+      if (db.pragma('user_version', { simple: true }) === 0) makeTables(db, settings);
+      checkVersion(db, file);
+      checkSettings(db, settings);
+    }).immediate();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Opens views.db for reading. A missing directory is refused and nothing is made (interface.md section 1). */
+export function openForReading(dataDir: string): Database {
+  const file = viewsFile(dataDir);
+  if (!existsSync(file)) throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
+  const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
+  db.pragma('busy_timeout = 5000');
+  db.pragma(`cache_size = -${CACHE_KIB}`);
+  checkVersion(db, file);
+  return db;
+}
+
+function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings): void {
+  createTables(db);
+  db.prepare('INSERT INTO setting VALUES (1, ?, ?, NULL, ?, 1, 1, NULL)').run(randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, dso);
+}
+
+function checkVersion(db: Database, file: string): void {
+  const version = db.pragma('user_version', { simple: true });
+  if (version === SCHEMA_VERSION) return;
+  throw new Refusal(`${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}: replay the feed into a new directory`);
+}
+
+function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: DirectorySettings): void {
+  const stored = db
+    .prepare<[], { period: number; dso: string | null; migrationId: number | null }>(
+      'SELECT period, dso, source_migration_id AS migrationId FROM setting',
+    )
+    .get()!;
+  if (migrationId !== null && stored.migrationId !== null && migrationId !== stored.migrationId) {
+    throw new Refusal(
+      `--migration-id ${migrationId}: this directory has read a feed that carries none as migration ${stored.migrationId}; use another --data`,
+    );
+  }
+  if (snapshotPeriodUs !== null && snapshotPeriodUs !== stored.period) {
+    const [given, made] = [formatDuration(snapshotPeriodUs), formatDuration(stored.period)];
+    throw new Refusal(`--snapshot-period ${given}: this directory was made with ${made}; leave the option out or use another --data`);
+  }
+  if (dso === null || dso === stored.dso) return;
+  if (stored.dso !== null) {
+    throw new Refusal(`--dso ${dso}: the views of this directory count the coins of ${stored.dso}; use another --data`);
+  }
+  db.prepare('UPDATE setting SET dso = ?').run(dso);
+}

@@ -1,0 +1,92 @@
+import type { Database } from 'better-sqlite3';
+import type { Micros } from '../ledger/time.ts';
+
+export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead';
+/** `halted` waits for a person; `resolved` is a halt that ended without a decision about its bytes. */
+export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resolved';
+
+/** A message that could not be applied: where it came from, why, its bytes, and what was decided (design.md section 7). */
+export interface DeadLetter {
+  readonly id: number;
+  readonly kind: DeadLetterKind;
+  readonly decision: Decision;
+  readonly source: string;
+  readonly partition: number;
+  /** Line, element or Kafka offset. */
+  readonly offset: number;
+  readonly migrationId: number | null;
+  readonly updateId: string | null;
+  readonly recordTime: Micros | null;
+  readonly field: string | null;
+  readonly given: string | null;
+  readonly expected: string | null;
+  readonly reason: string;
+  /** Of the whole message; empty for a container. */
+  readonly sha256: Buffer;
+  /** The whole message's length in bytes; of an over-long one `bytes` is only the start. */
+  readonly length: number;
+  readonly bytes: Buffer;
+  readonly createdAt: Micros;
+}
+
+const COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
+  record_time AS recordTime, field, given, expected, reason, sha256, length, bytes, created_at AS createdAt`;
+
+/** Dead letters as the writer needs them; every change is part of the caller's transaction. */
+export class DeadLetters {
+  readonly #halted;
+  readonly #decided;
+  readonly #insert;
+  readonly #quarantined;
+  readonly #decide;
+  #anyDecided: boolean;
+
+  constructor(db: Database) {
+    this.#halted = db.prepare<[], DeadLetter>(`SELECT ${COLUMNS} FROM dead_letter WHERE decision = 'halted' ORDER BY id LIMIT 1`);
+    this.#decided = db
+      .prepare<[Buffer], number>(`SELECT 1 FROM dead_letter WHERE sha256 = ? AND decision IN ('dropped', 'quarantined') AND kind <> 'container'`)
+      .pluck();
+    this.#insert = db.prepare<[Omit<DeadLetter, 'id'>]>(
+      `INSERT INTO dead_letter VALUES (NULL, @kind, @decision, @source, @partition, @offset, @migrationId, @updateId, @recordTime,
+         @field, @given, @expected, @reason, @sha256, @length, @bytes, @createdAt)`,
+    );
+    this.#quarantined = db.prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`).pluck();
+    this.#decide = db.prepare('UPDATE dead_letter SET decision = ? WHERE id = ?');
+    this.#anyDecided =
+      db.prepare(`SELECT 1 FROM dead_letter WHERE decision IN ('dropped', 'quarantined') LIMIT 1`).get() !== undefined;
+  }
+
+  /** The halt that is not resolved, if there is one. */
+  halted(): DeadLetter | null {
+    return this.#halted.get() ?? null;
+  }
+
+  /** Whether any bytes at all were decided on; while not, messages need not be hashed. */
+  get anyDecided(): boolean {
+    return this.#anyDecided;
+  }
+
+  isDecided(sha256: Buffer): boolean {
+    return this.#decided.get(sha256) === 1;
+  }
+
+  countQuarantined(): number {
+    return this.#quarantined.get() ?? 0;
+  }
+
+  insert(letter: Omit<DeadLetter, 'id'>): number {
+    if (letter.decision === 'quarantined') this.#anyDecided = true;
+    return Number(this.#insert.run(letter).lastInsertRowid);
+  }
+
+  decide(id: number, decision: Decision): void {
+    this.#decide.run(decision, id);
+    if (decision === 'dropped') this.#anyDecided = true;
+  }
+}
+
+/** Numbers of dead letters by decision. */
+export function countDeadLetters(db: Database): Record<string, number> {
+  const rows = db.prepare<[], { decision: string; count: number }>('SELECT decision, count(*) AS count FROM dead_letter GROUP BY decision');
+  return Object.fromEntries(rows.all().map(({ decision, count }) => [decision, count]));
+}

@@ -1,0 +1,72 @@
+import type { Database } from 'better-sqlite3';
+import { expiryRound } from '../ledger/holding-fee.ts';
+import { BulkInsert } from './bulk-insert.ts';
+import { expiryColumn, unitsColumn } from './columns.ts';
+import type { Contracts, PendingCoin, StoredCoin } from './contracts.ts';
+
+interface SpentRow {
+  readonly owner: number;
+  readonly archivedSeq: number;
+  readonly createdAt: number;
+  readonly no: number;
+  readonly createdSeq: number;
+  readonly expiry: number | bigint;
+}
+
+/** Returns the function that writes a batch's coin contracts, in key order per table, inside its transaction. */
+export function createContractFlush(db: Database): (contracts: Contracts) => void {
+  const holding = new BulkInsert(db, 'INSERT INTO holding', 13);
+  const active = new BulkInsert(db, 'INSERT INTO active', 2);
+  const held = new BulkInsert(db, 'INSERT INTO held', 5);
+  const spent = new BulkInsert(db, 'INSERT INTO spent', 6);
+  const forgetActive = db.prepare('DELETE FROM active WHERE h = ? AND no = ?');
+  const forgetHeld = db.prepare('DELETE FROM held WHERE owner = ? AND created_at = ? AND no = ?');
+  const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
+
+  function forgetArchived(archived: StoredCoin[]): void {
+    archived.sort((a, b) => a.fold - b.fold);
+    for (const { fold, no } of archived) forgetActive.run(fold, no);
+    archived.sort(byOwner);
+    for (const { owner, createdAt, no } of archived) forgetHeld.run(owner, createdAt, no);
+    for (const coin of archived) if (coin.archivedSeq === -1) forgetHolding.run(coin.no);
+  }
+
+  function addCreated(created: readonly PendingCoin[]): void {
+    for (const c of created) {
+      if (c.archivedSeq === -1) continue;
+      const terms = [unitsColumn(c.amount), unitsColumn(c.rate), c.round];
+      const event = [c.createdAt, c.node, c.template, c.contractId, c.updateId, c.extra];
+      holding.add(c.no, c.owner.no, c.createdSeq, c.locked ? 1 : 0, ...terms, ...event);
+    }
+    holding.finish();
+    const still = created.filter((coin) => coin.archivedSeq === 0).sort((a, b) => a.fold - b.fold);
+    for (const { fold, no } of still) active.add(fold, no);
+    active.finish();
+    still.sort((a, b) => a.owner.no - b.owner.no || a.createdAt - b.createdAt || a.no - b.no);
+    for (const c of still) held.add(c.owner.no, c.createdAt, c.no, c.createdSeq, expiryColumn(c.expiry));
+    held.finish();
+  }
+
+  function addSpent({ created, archived }: Contracts): void {
+    const rows: SpentRow[] = [];
+    for (const coin of created) if (coin.archivedSeq > 0) rows.push({ ...coin, owner: coin.owner.no });
+    for (const coin of archived) {
+      if (coin.archivedSeq === -1) continue;
+      const expiry = expiryRound({ amount: coin.amount, rate: coin.rate, createdRound: coin.round }) ?? Infinity;
+      rows.push({ ...coin, expiry });
+    }
+    rows.sort((a, b) => a.owner - b.owner || a.archivedSeq - b.archivedSeq || a.createdAt - b.createdAt || a.no - b.no);
+    for (const r of rows) spent.add(r.owner, r.archivedSeq, r.createdAt, r.no, r.createdSeq, expiryColumn(r.expiry));
+    spent.finish();
+  }
+
+  return (contracts) => {
+    forgetArchived(contracts.archived);
+    addCreated(contracts.created);
+    addSpent(contracts);
+  };
+}
+
+function byOwner(a: StoredCoin, b: StoredCoin): number {
+  return a.owner - b.owner || a.createdAt - b.createdAt || a.no - b.no;
+}

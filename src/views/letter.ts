@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { BadUpdate } from '../ledger/bad-update.ts';
+import { type Chunk, UPDATE } from '../ledger/pack/chunk.ts';
+import { idText } from '../ledger/pack/id.ts';
+import type { Micros } from '../ledger/time.ts';
+import { AheadOfClock } from './apply.ts';
+import { updateIdOf } from './contracts.ts';
+import type { DeadLetter } from './dead-letters.ts';
+
+/** The dead letter of message `i`: its bytes, where it came from and what is wrong with it; the decision is the caller's. */
+export function letterOf(
+  chunk: Chunk,
+  i: number,
+  bad: BadUpdate,
+  { source, now }: { source: string; now: Micros },
+): Omit<DeadLetter, 'id' | 'decision'> {
+  const bytes = rawMessage(chunk, i);
+  const rare = chunk.rare.get(i);
+  const overlong = rare?.kind === 'bad' ? rare.overlong : null;
+  return {
+    kind: bad instanceof AheadOfClock ? 'ahead' : overlong === null ? 'update' : 'overlong',
+    source,
+    partition: chunk.updates.partition[i]!,
+    offset: chunk.updates.offset[i]!,
+    ...identity(chunk, i),
+    field: bad.field,
+    given: bad.given,
+    expected: bad.expected,
+    reason: bad.message,
+    sha256: overlong === null ? createHash('sha256').update(bytes).digest() : Buffer.from(overlong.sha256, 'hex'),
+    length: overlong?.length ?? bytes.length,
+    bytes,
+    createdAt: now,
+  };
+}
+
+function identity(chunk: Chunk, i: number): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
+  const { kind, migrationId, recordTime } = chunk.updates;
+  const rare = chunk.rare.get(i);
+  if (rare?.kind === 'bad') return { migrationId: rare.migrationId, updateId: rare.updateId, recordTime: rare.recordTime };
+  if (rare !== undefined) {
+    return { migrationId: rare.migrationId, updateId: null, recordTime: rare.times.reduce((most, each) => Math.max(most, each.recordTime), 0) };
+  }
+  const updateId = idText(updateIdOf(chunk, i));
+  return { migrationId: migrationId[i]!, updateId, recordTime: kind[i] === UPDATE.import ? null : recordTime[i]! };
+}
+
+/** The bytes of message `i`, copied out of the chunk. */
+export function rawMessage(chunk: Chunk, i: number): Buffer {
+  const start = i === 0 ? 0 : chunk.updates.rawEnd[i - 1]!;
+  return Buffer.from(chunk.raw.subarray(start, chunk.updates.rawEnd[i]!));
+}

@@ -1,0 +1,129 @@
+import type { Database } from 'better-sqlite3';
+import { BulkInsert } from './bulk-insert.ts';
+import type { MigrationState, WriterState } from './state.ts';
+import { decodeVersion, encodeVersion, noSums, type Sums } from './totals.ts';
+
+/** An owner in one migration, with the sums of the open interval. */
+export interface Owner {
+  readonly no: number;
+  readonly migration: MigrationState;
+  readonly party: string;
+  unlocked: Sums;
+  locked: Sums;
+  /** Whether the sums changed since a version was last written or queued. */
+  dirty: boolean;
+}
+
+/** Owners kept in memory at least this long, counted in owners; at most twice as many are held. */
+const OWNERS_PER_GENERATION = 60_000;
+
+/**
+ * Owners by party and by number: a bounded cache of two generations over `owner` and `owner_total`. It only forgets between
+ * batches, when every change is in the database.
+ */
+export class Owners {
+  readonly #state: WriterState;
+  readonly #byParty;
+  readonly #byNo;
+  readonly #version;
+  readonly #insertOwner: BulkInsert;
+  readonly #insertVersion: BulkInsert;
+  #young = new Map<number, Owner>();
+  #old = new Map<number, Owner>();
+  #youngParties = new Map<MigrationState, Map<string, Owner>>();
+  #oldParties = new Map<MigrationState, Map<string, Owner>>();
+  #added: Owner[] = [];
+  #dirty = new Map<MigrationState, Owner[]>();
+  readonly #versions: { owner: number; seq: number; v: Buffer }[] = [];
+
+  constructor(db: Database, state: WriterState) {
+    this.#state = state;
+    this.#byParty = db.prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?').pluck();
+    this.#byNo = db.prepare<[number], { migrationId: number; party: string }>(
+      'SELECT migration_id AS migrationId, party FROM owner WHERE id = ?',
+    );
+    this.#version = db.prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? ORDER BY seq DESC LIMIT 1').pluck();
+    this.#insertOwner = new BulkInsert(db, 'INSERT INTO owner', 3);
+    this.#insertVersion = new BulkInsert(db, 'INSERT OR REPLACE INTO owner_total', 3);
+  }
+
+  /** The owner of that name, numbered by first appearance in the feed. */
+  ofParty(migration: MigrationState, party: string): Owner {
+    const known = this.#youngParties.get(migration)?.get(party) ?? this.#oldParties.get(migration)?.get(party);
+    if (known !== undefined) return this.#remember(known);
+    const no = this.#byParty.get(migration.migrationId, party);
+    if (no !== undefined) return this.#young.get(no) ?? this.#load(no, migration, party);
+    const owner = { no: this.#state.nextOwner++, migration, party, unlocked: noSums(), locked: noSums(), dirty: false };
+    this.#added.push(owner);
+    return this.#remember(owner);
+  }
+
+  ofNo(no: number): Owner {
+    const known = this.#young.get(no);
+    if (known !== undefined) return known;
+    const aging = this.#old.get(no);
+    if (aging !== undefined) return this.#remember(aging);
+    const row = this.#byNo.get(no);
+    const migration = row === undefined ? undefined : this.#state.migrations.get(row.migrationId);
+    if (row === undefined || migration === undefined) throw new Error(`owner ${no} of a holding is not in views.db`);
+    return this.#load(no, migration, row.party);
+  }
+
+  #load(no: number, migration: MigrationState, party: string): Owner {
+    const v = this.#version.get(no);
+    const sums = v === undefined ? { unlocked: noSums(), locked: noSums() } : decodeVersion(v);
+    return this.#remember({ no, migration, party, ...sums, dirty: false });
+  }
+
+  #remember(owner: Owner): Owner {
+    this.#young.set(owner.no, owner);
+    let parties = this.#youngParties.get(owner.migration);
+    if (parties === undefined) {
+      parties = new Map();
+      this.#youngParties.set(owner.migration, parties);
+    }
+    parties.set(owner.party, owner);
+    return owner;
+  }
+
+  /** To be called at each create and archive: the owner gets a version in the open interval. */
+  touch(owner: Owner): void {
+    if (owner.dirty) return;
+    owner.dirty = true;
+    const dirty = this.#dirty.get(owner.migration);
+    if (dirty === undefined) this.#dirty.set(owner.migration, [owner]);
+    else dirty.push(owner);
+  }
+
+  /** Queues a version of every owner changed in the migration's open interval. */
+  queueVersions(migration: MigrationState): void {
+    const dirty = this.#dirty.get(migration);
+    if (dirty === undefined) return;
+    for (const owner of dirty) {
+      this.#versions.push({ owner: owner.no, seq: migration.openSeq, v: encodeVersion(owner.unlocked, owner.locked) });
+      owner.dirty = false;
+    }
+    this.#dirty.delete(migration);
+  }
+
+  /** Writes new owners and all versions, those of the open intervals included; inside the batch's transaction. */
+  flush(): void {
+    for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
+    for (const owner of this.#added) this.#insertOwner.add(owner.no, owner.migration.migrationId, owner.party);
+    this.#insertOwner.finish();
+    this.#versions.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
+    for (const { owner, seq, v } of this.#versions) this.#insertVersion.add(owner, seq, v);
+    this.#insertVersion.finish();
+  }
+
+  /** After the commit: nothing is pending any more, so the older generation may go. */
+  settle(): void {
+    this.#added = [];
+    this.#versions.length = 0;
+    if (this.#young.size < OWNERS_PER_GENERATION) return;
+    this.#old = this.#young;
+    this.#oldParties = this.#youngParties;
+    this.#young = new Map();
+    this.#youngParties = new Map();
+  }
+}

@@ -1,0 +1,55 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { Snapshot, ViewsReader } from './read-types.ts';
+
+interface Row {
+  readonly migrationId: bigint;
+  readonly recordTime: bigint;
+  readonly seq: bigint;
+  readonly contracts: bigint;
+  readonly owners: bigint;
+  readonly unlocked: string;
+  readonly locked: string;
+}
+
+type SnapshotReader = Pick<ViewsReader, 'snapshotAt' | 'firstSnapshotAfter' | 'newestSnapshot' | 'snapshots'>;
+
+/** Look-ups of sealed snapshots. Times asked for may lie anywhere in the years 1-9999, so they are bigints. */
+export function createSnapshotReader(db: Database): SnapshotReader {
+  const columns = `migration_id AS migrationId, record_time AS recordTime, seq, contracts, owners, unlocked, locked`;
+  const prepare = <P extends unknown[]>(rest: string): Statement<P, Row> =>
+    db.prepare<P, Row>(`SELECT ${columns} FROM snapshot ${rest}`).safeIntegers();
+  const exact = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time = ?');
+  const before = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time <= ? ORDER BY record_time DESC LIMIT 1');
+  const after = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time > ? ORDER BY record_time LIMIT 1');
+  const larger = prepare<[bigint]>('WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
+  const newestOf = prepare<[bigint]>('WHERE migration_id = ? ORDER BY record_time DESC LIMIT 1');
+  const newest = prepare<[]>('ORDER BY migration_id DESC, record_time DESC LIMIT 1');
+  const all = prepare<[]>('ORDER BY migration_id, record_time');
+  return {
+    snapshotAt({ migrationId, recordTime, match }) {
+      return snapshotOf((match === 'exact' ? exact : before).get(migrationId, recordTime));
+    },
+    firstSnapshotAfter({ migrationId, recordTime }) {
+      return snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId));
+    },
+    newestSnapshot(migrationId) {
+      return snapshotOf(migrationId === undefined ? newest.get() : newestOf.get(migrationId));
+    },
+    *snapshots() {
+      for (const row of all.iterate()) yield snapshotOf(row)!;
+    },
+  };
+}
+
+function snapshotOf(row: Row | undefined): Snapshot | null {
+  if (row === undefined) return null;
+  return {
+    migrationId: Number(row.migrationId),
+    recordTime: Number(row.recordTime),
+    seq: Number(row.seq),
+    contracts: Number(row.contracts),
+    owners: Number(row.owners),
+    unlocked: BigInt(row.unlocked),
+    locked: BigInt(row.locked),
+  };
+}

@@ -1,0 +1,65 @@
+import type { Database } from 'better-sqlite3';
+import { idText, type StoredId } from '../ledger/pack/id.ts';
+
+/** An open mining round active now. */
+export interface ActiveRound {
+  readonly migrationId: number;
+  readonly contractId: StoredId;
+  readonly number: bigint;
+  readonly content: string;
+}
+
+/** Key of an id within a migration; text ids and packed ids cannot be confused. */
+export function keyOf(migrationId: number, id: StoredId): string {
+  return `${migrationId} ${typeof id === 'string' ? 't' : 'x'}${idText(id)}`;
+}
+
+/** Open mining rounds active now: about three a migration, so all are kept in memory. */
+export class Rounds {
+  readonly #active = new Map<string, ActiveRound>();
+  readonly #insert;
+  readonly #delete;
+  #added: ActiveRound[] = [];
+  #removed: ActiveRound[] = [];
+
+  constructor(db: Database) {
+    const rows = db
+      .prepare<[], { migrationId: bigint; contractId: StoredId; number: bigint; content: string }>(
+        'SELECT migration_id AS migrationId, contract_id AS contractId, number, content FROM round',
+      )
+      .safeIntegers()
+      .all();
+    for (const row of rows) {
+      const round = { ...row, migrationId: Number(row.migrationId) };
+      this.#active.set(keyOf(round.migrationId, round.contractId), round);
+    }
+    this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?)');
+    this.#delete = db.prepare('DELETE FROM round WHERE migration_id = ? AND contract_id = ?');
+  }
+
+  find(migrationId: number, id: StoredId): ActiveRound | undefined {
+    return this.#active.size === 0 ? undefined : this.#active.get(keyOf(migrationId, id));
+  }
+
+  add(round: ActiveRound): void {
+    this.#active.set(keyOf(round.migrationId, round.contractId), round);
+    this.#added.push(round);
+  }
+
+  remove(round: ActiveRound): void {
+    this.#active.delete(keyOf(round.migrationId, round.contractId));
+    const added = this.#added.indexOf(round);
+    if (added >= 0) this.#added.splice(added, 1);
+    else this.#removed.push(round);
+  }
+
+  flush(): void {
+    for (const round of this.#removed) this.#delete.run(round.migrationId, round.contractId);
+    for (const round of this.#added) this.#insert.run(round.migrationId, round.contractId, round.number, round.content);
+  }
+
+  settle(): void {
+    this.#added = [];
+    this.#removed = [];
+  }
+}

@@ -1,0 +1,111 @@
+import type { Database } from 'better-sqlite3';
+
+/** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is refused, not migrated. */
+export const SCHEMA_VERSION = 1;
+
+/**
+ * The tables of views.db (data-model.md). Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it
+ * fits 64 bits, else a big-endian BLOB of 16 bytes. Ids are a BLOB where they are lower-case hex of even length, else TEXT.
+ */
+const DDL = `
+-- What the directory was made for; one row.
+CREATE TABLE setting(
+  lock INTEGER PRIMARY KEY CHECK (lock = 1),
+  directory_id TEXT NOT NULL,           -- made with the directory; names its Kafka group
+  period INTEGER NOT NULL,              -- snapshot grid
+  source_migration_id INTEGER,          -- of a source that carries none (the Ledger API form), once one was read
+  dso TEXT,                             -- the DSO whose coins count, once known
+  next_no INTEGER NOT NULL,             -- next number of a coin contract
+  next_owner INTEGER NOT NULL,
+  feed TEXT                             -- what a Kafka position belongs to (cluster and topic), as JSON
+) STRICT;
+
+-- Where the feed was read to, per partition (-1 for files); written in every transaction.
+CREATE TABLE position(
+  partition INTEGER PRIMARY KEY,
+  source TEXT NOT NULL,                 -- the file or topic
+  next_offset INTEGER NOT NULL,         -- the next message's line, element or Kafka offset
+  sha256 BLOB,                          -- of the last applied message; kept for topics
+  checkpoints TEXT NOT NULL             -- newest checkpoint time per migration and synchronizer read there, as JSON
+) STRICT;
+
+-- Migrations are independent: each has its own open interval, clock and supply.
+CREATE TABLE migration(
+  migration_id INTEGER PRIMARY KEY,
+  open_seq INTEGER NOT NULL,            -- the interval that is open
+  time_reached INTEGER,                 -- null until an update that is no import
+  update_time INTEGER,                  -- the largest record time of an update
+  next_grid INTEGER,                    -- the next grid time to seal
+  contracts INTEGER NOT NULL,           -- active coin contracts, owners with coin, supply: of the open interval
+  owners INTEGER NOT NULL,
+  unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits
+  locked TEXT NOT NULL
+) STRICT;
+
+-- The last update applied per synchronizer: what is at or before it is a redelivery.
+CREATE TABLE synchronizer(
+  migration_id INTEGER, synchronizer_id TEXT, record_time INTEGER NOT NULL, update_id ANY NOT NULL,
+  PRIMARY KEY(migration_id, synchronizer_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE owner(id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, party TEXT NOT NULL, UNIQUE(migration_id, party)) STRICT;
+
+CREATE TABLE snapshot(
+  migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL, forced INTEGER NOT NULL,
+  contracts INTEGER NOT NULL, owners INTEGER NOT NULL, unlocked TEXT NOT NULL, locked TEXT NOT NULL,
+  PRIMARY KEY(migration_id, record_time)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE template(id INTEGER PRIMARY KEY, template_id TEXT NOT NULL, package_name TEXT NOT NULL, UNIQUE(template_id, package_name)) STRICT;
+
+-- Facts of one coin contract, numbered in feed order. Appended; deleted only when archived in the interval of its creation.
+CREATE TABLE holding(
+  no INTEGER PRIMARY KEY, owner INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
+  created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
+  update_id ANY,                        -- null for imports
+  args TEXT                             -- null for the canonical Amulet; see ledger/coin-content.ts
+) STRICT;
+
+CREATE TABLE active(h INTEGER, no INTEGER, PRIMARY KEY(h, no)) STRICT, WITHOUT ROWID;
+
+-- Active now, by owner and creation. expiry: null for never.
+CREATE TABLE held(
+  owner INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER, PRIMARY KEY(owner, created_at, no)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX held_by_expiry ON held(owner, expiry);
+
+-- Archived, by owner and the interval of the archive.
+CREATE TABLE spent(
+  owner INTEGER, archived_seq INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER,
+  PRIMARY KEY(owner, archived_seq, created_at, no)
+) STRICT, WITHOUT ROWID;
+
+-- A version for each owner changed in interval seq; v: see views/totals.ts.
+CREATE TABLE owner_total(owner INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(owner, seq)) STRICT, WITHOUT ROWID;
+
+-- Open mining rounds active now. content: SHA-256 of what the create said.
+CREATE TABLE round(
+  migration_id INTEGER, contract_id ANY, number INTEGER NOT NULL, content TEXT NOT NULL, PRIMARY KEY(migration_id, contract_id)
+) STRICT, WITHOUT ROWID;
+
+-- Ids active now of coins and rounds that do not count.
+CREATE TABLE counterfeit(migration_id INTEGER, contract_id ANY, PRIMARY KEY(migration_id, contract_id)) STRICT, WITHOUT ROWID;
+
+-- Messages that could not be applied, and what was decided.
+CREATE TABLE dead_letter(
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,                   -- update | overlong | container | ahead
+  decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied
+  source TEXT NOT NULL, partition INTEGER NOT NULL, offset INTEGER NOT NULL,
+  migration_id INTEGER, update_id TEXT, record_time INTEGER,
+  field TEXT, given TEXT, expected TEXT, reason TEXT NOT NULL,
+  sha256 BLOB NOT NULL, length INTEGER NOT NULL, bytes BLOB NOT NULL,
+  created_at INTEGER NOT NULL           -- our clock, microseconds
+) STRICT;
+CREATE INDEX dead_letter_by_sha256 ON dead_letter(sha256);
+`;
+
+export function createTables(db: Database): void {
+  db.exec(DDL);
+  db.pragma(`user_version = ${SCHEMA_VERSION}`);
+}

@@ -1,0 +1,136 @@
+/**
+ * The sums of one owner's coins, unlocked or locked: enough for every total and, until the first coin expires, for the
+ * fee at any round (design.md section 5). Amounts in 1e-10 units, rateRound in units times rounds.
+ */
+export interface Sums {
+  count: number;
+  amount: bigint;
+  rate: bigint;
+  rateRound: bigint;
+  /** A lower bound of the expiry rounds: only falls, and is reset to Infinity when the count is 0. */
+  expiryBound: number | bigint;
+}
+
+/** What one contract adds to its owner's sums. */
+export interface SumTerms {
+  readonly amount: bigint;
+  readonly rate: bigint;
+  readonly rateRound: bigint;
+  readonly expiry: number | bigint;
+}
+
+export function noSums(): Sums {
+  return { count: 0, amount: 0n, rate: 0n, rateRound: 0n, expiryBound: Infinity };
+}
+
+export function addTo(sums: Sums, terms: SumTerms): void {
+  sums.count += 1;
+  sums.amount += terms.amount;
+  sums.rate += terms.rate;
+  sums.rateRound += terms.rateRound;
+  if (terms.expiry < sums.expiryBound) sums.expiryBound = terms.expiry;
+}
+
+export function takeFrom(sums: Sums, terms: Omit<SumTerms, 'expiry'>): void {
+  sums.count -= 1;
+  sums.amount -= terms.amount;
+  sums.rate -= terms.rate;
+  sums.rateRound -= terms.rateRound;
+  if (sums.count > 0) {
+    if (sums.amount < 0n || sums.rate < 0n || sums.rateRound < 0n) throw new Error('an owner total fell below zero');
+    return;
+  }
+  if (sums.count < 0 || sums.amount !== 0n || sums.rate !== 0n || sums.rateRound !== 0n) {
+    throw new Error('an owner without coin has a total that is not zero');
+  }
+  sums.expiryBound = Infinity;
+}
+
+/** Room for the largest version: ten numbers, none above 2^2048. */
+const scratch = Buffer.allocUnsafe(4096);
+
+/** A version as `owner_total.v` keeps it: numbers in LEB128; the locked half only where there is locked coin. */
+export function encodeVersion(unlocked: Sums, locked: Sums): Buffer {
+  let at = writeSums(0, unlocked);
+  if (locked.count > 0) at = writeSums(at, locked);
+  return Buffer.from(scratch.subarray(0, at));
+}
+
+function writeSums(start: number, sums: Sums): number {
+  let at = writeSmall(start, sums.count);
+  if (sums.count === 0) return at;
+  at = writeLarge(at, sums.amount);
+  at = writeLarge(at, sums.rate);
+  at = writeLarge(at, sums.rateRound);
+  const bound = sums.expiryBound;
+  return bound === Infinity ? writeSmall(at, 0) : writeLarge(at, BigInt(bound) + 1n);
+}
+
+function writeSmall(start: number, value: number): number {
+  let at = start;
+  let rest = value;
+  while (rest >= 128) {
+    scratch[at++] = (rest % 128) | 128;
+    rest = Math.floor(rest / 128);
+  }
+  scratch[at++] = rest;
+  return at;
+}
+
+const GROUP_BITS = 49;
+
+/** As writeSmall, seven groups of seven bits at a time, so that bigint arithmetic stays rare. */
+function writeLarge(start: number, value: bigint): number {
+  let at = start;
+  let rest = value;
+  while (rest > 0x1fffffffffffffn) {
+    let low = Number(BigInt.asUintN(GROUP_BITS, rest));
+    for (let i = 0; i < 7; i++) {
+      scratch[at++] = (low % 128) | 128;
+      low = Math.floor(low / 128);
+    }
+    rest >>= BigInt(GROUP_BITS);
+  }
+  return writeSmall(at, Number(rest));
+}
+
+export function decodeVersion(v: Uint8Array): { unlocked: Sums; locked: Sums } {
+  const reader = { bytes: v, at: 0 };
+  const unlocked = readSums(reader);
+  const locked = reader.at < v.length ? readSums(reader) : noSums();
+  if (reader.at !== v.length) throw new Error('an owner_total version has bytes behind its end');
+  return { unlocked, locked };
+}
+
+interface ByteReader {
+  readonly bytes: Uint8Array;
+  at: number;
+}
+
+function readSums(reader: ByteReader): Sums {
+  const count = Number(readNumber(reader));
+  if (count === 0) return noSums();
+  const amount = readNumber(reader);
+  const rate = readNumber(reader);
+  const rateRound = readNumber(reader);
+  const bound = readNumber(reader);
+  return { count, amount, rate, rateRound, expiryBound: bound === 0n ? Infinity : bound - 1n };
+}
+
+function readNumber(reader: ByteReader): bigint {
+  let value = 0n;
+  let shift = 0n;
+  for (;;) {
+    let low = 0;
+    let scale = 1;
+    for (let i = 0; i < 7; i++) {
+      const byte = reader.bytes[reader.at++];
+      if (byte === undefined) throw new Error('an owner_total version ends too early');
+      low += (byte & 127) * scale;
+      if (byte < 128) return value + (BigInt(low) << shift);
+      scale *= 128;
+    }
+    value += BigInt(low) << shift;
+    shift += BigInt(GROUP_BITS);
+  }
+}
