@@ -29,6 +29,11 @@ export class BadUpdate extends Error {
 /** A value as a message shows it: JSON, cut to 100 characters, or `nothing` where the field is missing. */
 export function showGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
-  const text = typeof given === 'bigint' ? given.toString() : JSON.stringify(given);
+  const text = typeof given === 'bigint' ? given.toString() : JSON.stringify(given, bigintAsText);
   return text.length <= GIVEN_CHARS_MAX ? text : `${text.slice(0, GIVEN_CHARS_MAX)}...`;
+}
+
+/** JSON.stringify refuses a bigint, and a request's long integers are some. */
+function bigintAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -1,0 +1,38 @@
+import type { Context } from 'hono';
+
+/** Answers what a browser may read of another origin's page; holdings-api.md opens every read operation. */
+export interface Cors {
+  /** Headers for an answer to this request. */
+  headers(c: Context): Readonly<Record<string, string>>;
+  preflight(c: Context, methods: readonly string[]): Response;
+}
+
+const EXPOSED = 'Deprecation, Link, Retry-After';
+/** A browser asks again after this long; a change of the setting is seen then at the latest. */
+const PREFLIGHT_AGE_SECONDS_MAX = 600;
+const NONE = {};
+
+export function createCors(origins: readonly string[]): Cors {
+  const forAll = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
+  const headers = (c: Context): Readonly<Record<string, string>> => {
+    if (origins.includes('*')) return forAll;
+    if (origins.length === 0) return NONE;
+    const origin = c.req.header('origin');
+    if (origin === undefined || !origins.includes(origin)) return { Vary: 'Origin' };
+    return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
+  };
+  return {
+    headers,
+    preflight: (c, methods) =>
+      new Response(null, {
+        status: 204,
+        headers: {
+          ...headers(c),
+          Allow: methods.join(', '),
+          'Access-Control-Allow-Methods': methods.join(', '),
+          'Access-Control-Allow-Headers': c.req.header('access-control-request-headers') ?? 'Content-Type',
+          'Access-Control-Max-Age': String(PREFLIGHT_AGE_SECONDS_MAX),
+        },
+      }),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Context } from 'hono';
+import { formatTime, type Micros } from '../ledger/time.ts';
+import { HttpFault } from './http-fault.ts';
+import { jsonResponse } from './json-response.ts';
+
+/** What the writer answers to a wish for a snapshot now (design.md section 6, rule 12). */
+export type ForceOutcome =
+  /** `sealed`: a new snapshot was made and is on disk; else nothing came since the newest one, and it is the answer. */
+  | { readonly kind: 'snapshot'; readonly sealed: boolean; readonly migrationId: number; readonly recordTime: Micros }
+  /** A new one would be needed, and `maySeal` was false. */
+  | { readonly kind: 'too_soon' }
+  /** No migration has an update other than imports. */
+  | { readonly kind: 'nothing_applied' };
+
+export type ForceSnapshot = (wish: { readonly maySeal: boolean }) => Promise<ForceOutcome>;
+
+/** A snapshot costs a row for every owner that changed; asked for in a loop they would fill the disk. */
+const SEAL_INTERVAL_MS_MIN = 10_000;
+
+export function createForceHandler({
+  force,
+  clockMs,
+}: {
+  /** Null: forced snapshots are disabled. */
+  readonly force: ForceSnapshot | null;
+  readonly clockMs: () => number;
+}): (c: Context) => Promise<Response> {
+  let sealedAtMs = Number.NEGATIVE_INFINITY;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One at a time: of two requests at once only the first may seal. */
+  const forceInTurn = (): Promise<ForceOutcome> => {
+    const turn = last.then(async () => {
+      const outcome = await force!({ maySeal: clockMs() - sealedAtMs >= SEAL_INTERVAL_MS_MIN });
+      if (outcome.kind === 'snapshot' && outcome.sealed) sealedAtMs = clockMs();
+      return outcome;
+    });
+    last = turn.catch(() => {});
+    return turn;
+  };
+
+  return async (c) => {
+    // Any page may send a POST without asking first; only programs may force.
+    if (c.req.header('origin') !== undefined)
+      throw new HttpFault(403, 'Origin: given, expected none: snapshots are not forced from web pages');
+    if (force === null) throw new HttpFault(400, 'Forced ACS snapshots are disabled.');
+    const outcome = await forceInTurn();
+    switch (outcome.kind) {
+      case 'snapshot':
+        return jsonResponse(200, { record_time: formatTime(outcome.recordTime), migration_id: outcome.migrationId });
+      case 'too_soon': {
+        const seconds = Math.ceil((sealedAtMs + SEAL_INTERVAL_MS_MIN - clockMs()) / 1000);
+        throw new HttpFault(429, `a new snapshot is forced at most once in ${SEAL_INTERVAL_MS_MIN / 1000} s`, {
+          'Retry-After': String(Math.max(1, seconds)),
+        });
+      }
+      case 'nothing_applied':
+        throw new HttpFault(400, 'No update has been applied yet that a snapshot could be forced at.');
+    }
+  };
+}

@@ -1,0 +1,13 @@
+/** What the service knows of itself; answered by /readyz and /status (interface.md, section 3). */
+export interface Health {
+  ready(): Readiness;
+  status(): object;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Why it is not ready. */
+  readonly reasons: readonly string[];
+  /** What is wrong although it is ready, such as quarantined updates. */
+  readonly degraded: readonly string[];
+}

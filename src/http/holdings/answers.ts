@@ -1,0 +1,36 @@
+import type { ViewsDatabase } from '../../views/read-types.ts';
+import type { StateQuery, SummaryQuery, TimeQuery } from './requests.ts';
+import { answerLastMigration, answerSnapshotAfter, answerSnapshotBefore } from './snapshots.ts';
+import { answerStateV0, answerStateV1 } from './state.ts';
+import { type AnswerRules, answerSummaryV0, answerSummaryV1 } from './summary.ts';
+
+/** A validated request by the name of its answer: plain values, so that it can be handed to another thread. */
+export type Question =
+  | { readonly answer: 'summary v0' | 'summary v1'; readonly query: SummaryQuery }
+  | { readonly answer: 'state v0' | 'state v1'; readonly query: StateQuery }
+  | { readonly answer: 'snapshot before' | 'snapshot after'; readonly query: TimeQuery }
+  | { readonly answer: 'last migration' };
+
+/** The JSON text of a question's answer, read in one transaction. Throws an HttpFault. */
+export function answerQuestion(database: ViewsDatabase, question: Question, rules: AnswerRules): string {
+  return JSON.stringify(
+    database.read((views) => {
+      switch (question.answer) {
+        case 'summary v0':
+          return answerSummaryV0(views, question.query, rules);
+        case 'summary v1':
+          return answerSummaryV1(views, question.query, rules);
+        case 'state v0':
+          return answerStateV0(views, question.query);
+        case 'state v1':
+          return answerStateV1(views, question.query);
+        case 'snapshot before':
+          return answerSnapshotBefore(views, question.query);
+        case 'snapshot after':
+          return answerSnapshotAfter(views, question.query);
+        case 'last migration':
+          return answerLastMigration(views);
+      }
+    }),
+  );
+}

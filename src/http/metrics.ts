@@ -1,0 +1,38 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+/** What is counted of every request; `operation` is a route's path, never a request's, so that labels stay few. */
+export interface RequestMetrics {
+  observe(operation: string, status: number, seconds: number): void;
+}
+
+export interface Metrics {
+  readonly registry: Registry;
+  readonly requests: RequestMetrics;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const answered = new Counter({
+    name: 'holdfast_http_requests_total',
+    help: 'Requests answered, by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'holdfast_http_request_seconds',
+    help: 'Time from a request to its answer, by operation.',
+    labelNames: ['operation'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30],
+    registers: [registry],
+  });
+  return {
+    registry,
+    requests: {
+      observe(operation, status, duration) {
+        answered.inc({ operation, status });
+        seconds.observe({ operation }, duration);
+      },
+    },
+  };
+}
