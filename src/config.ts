@@ -4,6 +4,7 @@ import { settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './conf
 import { type KafkaConfig, kafkaConfig } from './config/kafka.ts';
 import { environmentName, type GivenSettings } from './config/settings.ts';
 import type { Micros } from './ledger/time.ts';
+import { type LedgerConfig, parseLedgerConfig } from './users/ledger-config.ts';
 
 /** Everything the program can be told, frozen. Units are in the names. */
 export interface Config {
@@ -32,8 +33,7 @@ export interface Config {
   /** Null: the one made with users.db. */
   readonly participantId: string | null;
   readonly logLevel: string;
-  /** The configuration file's `ledger` value as it stands there, and the folder its relative paths count from. */
-  readonly ledger: { readonly value: unknown; readonly folder: string };
+  readonly ledger: LedgerConfig;
 }
 
 export const SNAPSHOT_PERIOD_DEFAULT_US: Micros = 600_000_000;
@@ -56,7 +56,7 @@ export function loadConfig(sources: {
   const fileName = (sources.options.config as string | undefined) ?? sources.env[environmentName('config')];
   const file = fileName === undefined ? null : readConfigurationFile(fileName);
   const given: GivenSettings = { ...(file === null ? {} : settingsOfFile(file)), ...environment, ...options };
-  const ledger = { value: file?.values.ledger, folder: file?.folder ?? process.cwd() };
+  const ledger = parseLedgerConfig({ value: file?.values.ledger, folder: file?.folder ?? process.cwd() });
   return { config: freezeDeep({ ...withDefaults(given), ledger }), warnings };
 }
 

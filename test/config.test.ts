@@ -75,7 +75,7 @@ describe('where a setting comes from', () => {
       trustedProxies: [],
       participantId: null,
       logLevel: 'info',
-      ledger: { value: undefined, folder: process.cwd() },
+      ledger: expect.objectContaining({ authServices: [], lifetimeMaxS: null, usersMax: 100_000 }),
     });
   });
 
@@ -145,6 +145,7 @@ describe('what a setting may say', () => {
 
   const files: readonly [content: unknown, message: string][] = [
     [{ prot: 1 }, 'prot in '],
+    [{ ledger: { maxUsers: 0 } }, 'ledger.maxUsers'],
     [{ toString: 1 }, 'toString in '],
     [{ port: '80a' }, 'port in '],
     [{ forceSnapshots: 'maybe' }, 'forceSnapshots in '],

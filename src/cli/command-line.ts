@@ -4,9 +4,10 @@ import { loadConfig } from '../config.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT, type ExitCode, type Terminal } from './command.ts';
 import { createLogger } from './logger.ts';
+import { openapiCommand } from './openapi.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly CliCommand[] = [];
+const COMMANDS: readonly CliCommand[] = [openapiCommand];
 
 const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
 

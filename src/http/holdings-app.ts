@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { ViewsDatabase } from '../views/read-types.ts';
 import { createCors } from './cors.ts';
+import { docsOperations, type ServedDocument } from './docs.ts';
 import { parseFields } from './field-fault.ts';
 import { createForceHandler, type ForceSnapshot } from './force.ts';
 import type { Health } from './health.ts';
@@ -23,6 +24,8 @@ export interface HoldingsDeps {
   readonly emptyOwners: 'zero' | 'omit';
   readonly corsOrigins: readonly string[];
   readonly version: string;
+  /** What /docs shows and /openapi/ serves, first the one that the page opens with. */
+  readonly documents: readonly ServedDocument[];
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clockMs: () => number;
@@ -87,6 +90,7 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
       handle: createForceHandler({ force: deps.force, clockMs: deps.clockMs }),
     },
     ...serviceOperations(deps, (c, status, value) => jsonResponse(status, value, cors.headers(c))),
+    ...docsOperations(deps.documents),
   ];
 
   const app = new Hono();
