@@ -89,16 +89,17 @@ export function drawCounterfeit(draw: Draw, when: { round: bigint; createdAt: Mi
   const coin = drawCoin(draw, drawTerms(draw, when.round), { createdAt: when.createdAt, locked: random.chance(0.3) });
   const round = drawRound(draw, when);
   const owner = names.owner();
+  const nonsense = { dso: stranger, owner: 7, amount: { initialAmount: 'much' } };
   return random.pick<Contract>([
     { ...coin, signatories: [stranger, owner], payload: { ...(coin.payload as CoinPayload), dso: stranger } },
     { ...coin, signatories: [owner] },
-    { ...coin, payload: { kind: 'other', arguments: { dso: stranger, owner: 7, amount: { initialAmount: 'much' } } } },
+    { ...coin, templateId: names.templateId(AMULET), payload: { kind: 'other', arguments: nonsense } },
     {
       ...round,
       signatories: [stranger],
       payload: { kind: 'round', dso: stranger, round: 1n, opensAt: when.createdAt },
     },
-    { ...round, signatories: [stranger, `${dso}0`] },
+    { ...round, signatories: [stranger, `look-alike-${dso}`] },
   ]);
 }
 
