@@ -29,8 +29,18 @@ export class BadUpdate extends Error {
 /** A value as a message shows it: JSON, cut to 100 characters, or `nothing` where the field is missing. */
 export function showGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
-  const text = typeof given === 'bigint' ? given.toString() : JSON.stringify(given, bigintAsText);
+  const text = typeof given === 'bigint' ? given.toString() : toJson(given);
   return text.length <= GIVEN_CHARS_MAX ? text : `${text.slice(0, GIVEN_CHARS_MAX)}...`;
+}
+
+/** JSON.parse reads nesting of any depth, JSON.stringify overflows the stack on it. */
+function toJson(given: unknown): string {
+  try {
+    return JSON.stringify(given, bigintAsText);
+  } catch (error) {
+    if (error instanceof RangeError) return 'JSON nested too deep to be shown';
+    throw error;
+  }
 }
 
 /** JSON.stringify refuses a bigint, and a request's long integers are some. */
