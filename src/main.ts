@@ -9,6 +9,12 @@ function ignoreBrokenPipe(stream: NodeJS.WriteStream): void {
   });
 }
 
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(name));
+  return stop.signal;
+}
+
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.stderr.write(
     `holdfast: needs Node.js ${NODE_MAJOR_MIN} or later, and this is ${process.version}; ` +
@@ -23,5 +29,6 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
     env: process.env,
     stdout: process.stdout,
     stderr: process.stderr,
+    stopSignal,
   });
 }

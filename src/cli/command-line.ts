@@ -5,9 +5,12 @@ import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT, type ExitCode, type Terminal } from './command.ts';
 import { createLogger } from './logger.ts';
 import { openapiCommand } from './openapi.ts';
+import { replayCommand } from './replay.ts';
+import { snapshotsCommand } from './snapshots.ts';
+import { summaryCommand } from './summary.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly CliCommand[] = [openapiCommand];
+const COMMANDS: readonly CliCommand[] = [replayCommand, summaryCommand, snapshotsCommand, openapiCommand];
 
 const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
 
@@ -41,7 +44,7 @@ function createProgram(terminal: Terminal): Command {
 }
 
 function addCommand(program: Command, { usage, summary, examples, settings, addOptions }: CliCommand): Command {
-  const command = groupOf(program, usage).command(usage.replace(/^[^<[]* (?=[a-z])/, ''));
+  const command = groupOf(program, usage).command(usage.replace(/^[a-z-]+ (?=[a-z])/, ''));
   command.description(summary);
   addOptions?.(command);
   for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) command.addOption(settingOption(key));

@@ -13,6 +13,8 @@ export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  /** From here on SIGINT and SIGTERM ask for a clean stop by this signal; a second one ends the process. */
+  readonly stopSignal: () => AbortSignal;
 }
 
 /** One command of the command line: one file, and one line in the list of `command-line.ts`. */

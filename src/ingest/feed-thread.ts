@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { BrokenContainer } from '../feed/source.ts';
 import type { Chunk } from '../ledger/pack/chunk.ts';
 import { Refusal } from '../refusal.ts';
-import { threadFile } from './thread-file.ts';
+import { threadFile } from '../thread-file.ts';
 
 /** Which source a feed reads, in a form that can cross threads. */
 export type SourceSpec = { readonly kind: 'file'; readonly path: string };

@@ -57,8 +57,8 @@ function requestBody(schema: JsonSchema): object {
 }
 
 function parameters(schema: JsonSchema): object[] {
-  const required = schema['required'] as readonly string[];
-  return Object.entries(schema['properties'] as Record<string, JsonSchema>).map(([name, property]) => ({
+  const required = schema.required as readonly string[];
+  return Object.entries(schema.properties as Record<string, JsonSchema>).map(([name, property]) => ({
     name,
     in: 'query',
     required: required.includes(name),

@@ -1,0 +1,69 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { type ReplayResult, replayFiles } from '../ingest/replay.ts';
+import { formatTime } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import { openViewsReader } from '../views/read.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { createReplayProgress } from './replay-progress.ts';
+
+const STANDARD_INPUT = '-';
+
+export const replayCommand: CliCommand = {
+  usage: 'replay <FILE...>',
+  summary: 'Apply feed files (- is standard input) to the views, then exit',
+  examples: [
+    'holdfast replay --data ./data feed.ndjson',
+    'zcat old.ndjson.gz | holdfast replay --data ./data --seal - new.ndjson',
+  ],
+  settings: ['migrationId', 'snapshotPeriod', 'dso', 'onBadUpdate', 'recordTimeAheadMax', 'recordTimeGapMax'],
+  addOptions: (command) => command.option('--seal', 'seal a last snapshot at the last applied record time'),
+  run: async ({ args, options, config, terminal, logger }) => {
+    for (const file of args) checkReadable(file);
+    const signal = terminal.stopSignal();
+    using progress = createReplayProgress({ stderr: terminal.stderr, logger, clockMs: Date.now });
+    const result = await replayFiles({
+      ...config,
+      files: args,
+      seal: options.seal === true,
+      signal,
+      now: () => Date.now() * 1000,
+      onProgress: ({ file, feed: { progress: bytes }, counts: { updates, events } }) =>
+        progress.update({ file, readBytes: bytes.read, totalBytes: bytes.total, updates, events }),
+    });
+    progress[Symbol.dispose]();
+    terminal.stdout.write(`${summaryLine(result, config.dataDir)}\n`);
+    if (result.halted !== null) {
+      terminal.stderr.write(`holdfast: ${haltLine(result.halted)}\n`);
+      return EXIT.halted;
+    }
+    if (signal.aborted) throw new Error('stopped before the end; run it again to go on, what is known is skipped');
+    return result.quarantined > 0 ? EXIT.halted : EXIT.ok;
+  },
+};
+
+/** Before anything is applied: a bad name among many is better known at once. */
+function checkReadable(file: string): void {
+  if (file === STANDARD_INPUT) return;
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new Refusal(`${file}: cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  if (statSync(file).isDirectory()) throw new Refusal(`${file}: is a directory; name the feed files in it`);
+}
+
+function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDir: string): string {
+  const deadLetters = quarantined + (halted === null ? 0 : 1);
+  using database = openViewsReader(dataDir);
+  const newest = database.read((views) => views.newestSnapshot());
+  const snapshot =
+    newest === null
+      ? 'no snapshot yet'
+      : `newest snapshot ${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
+  return `${counts.updates} updates with ${counts.events} events applied, ${counts.redelivered} redelivered, ${deadLetters} dead letters; ${snapshot}`;
+}
+
+function haltLine({ id, source, offset, reason }: DeadLetter): string {
+  return `halted at ${source}, message ${offset}: ${reason}; \`holdfast dead-letters show ${id}\` shows it, \`retry\` or \`drop ${id}\` resolves it`;
+}

@@ -1,0 +1,119 @@
+import { type SummaryV0, type SummaryV1, summaryWithFees, summaryWithoutFees } from '../http/holdings/summary.ts';
+import { parseInt64 } from '../http/lossless-json.ts';
+import { showGiven } from '../ledger/bad-update.ts';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
+import { openViewsReader } from '../views/read.ts';
+import type { Snapshot, ViewsReader } from '../views/read-types.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { formatTable } from './table.ts';
+
+interface SummaryOptions {
+  readonly owner: readonly string[];
+  readonly at?: string;
+  readonly migration?: string;
+  readonly round?: string;
+  readonly json?: true;
+}
+
+interface Wanted {
+  readonly owners: readonly string[];
+  readonly recordTime: bigint | null;
+  readonly migrationId: bigint | null;
+  readonly round: bigint | null;
+}
+
+export const summaryCommand: CliCommand = {
+  usage: 'summary',
+  summary: 'Print the coin totals and holding fees of owners at a snapshot, from the data directory',
+  examples: [
+    'holdfast summary --owner alice::1220ab',
+    'holdfast summary --owner alice::1220ab bob::1220cd --at 2025-02-14T15:00:00Z --round 20203 --json',
+  ],
+  settings: ['emptyOwners', 'ownersMax'],
+  addOptions: (command) =>
+    command
+      .requiredOption('--owner <PARTY...>', 'owners to sum up')
+      .option('--at <TIME>', 'time of the snapshot, RFC 3339 (default: the newest)')
+      .option('--migration <N>', 'migration of the snapshot (default: the largest)')
+      .option('--round <R>', 'round that fees are of (default: the lowest open one)')
+      .option('--json', 'print JSON for programs'),
+  run: async ({ options, config, terminal }) => {
+    const given = options as unknown as SummaryOptions;
+    const wanted = parseWanted(given, config.ownersMax);
+    using database = openViewsReader(config.dataDir);
+    const found = database.read((views) => {
+      const snapshot = findSnapshot(views, wanted);
+      return snapshot === null ? null : answer(views, snapshot, wanted, config);
+    });
+    if (found === null) {
+      terminal.stderr.write(`holdfast: ${noSnapshot(wanted)}\n`);
+      return EXIT.noSnapshot;
+    }
+    if (!('computed_as_of_round' in found))
+      terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
+    terminal.stdout.write(given.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found));
+    return EXIT.ok;
+  },
+};
+
+function parseWanted({ owner, at, migration, round }: SummaryOptions, ownersMax: number): Wanted {
+  if (owner.length > ownersMax)
+    throw new Refusal(`--owner: given ${owner.length} owners, expected at most ${ownersMax} (--owners-max)`);
+  for (const party of owner)
+    if (!isPartyId(party)) throw new Refusal(`--owner: given ${showGiven(party)}, expected ${PARTY_EXPECTED}`);
+  return {
+    owners: [...new Set(owner)],
+    recordTime: parseOption('--at', at, parseRequestTime, 'a time with Z or an offset, such as 2025-02-14T15:00:00Z'),
+    migrationId: parseOption('--migration', migration, parseInt64, 'an integer of 64 bits'),
+    round: parseOption('--round', round, parseInt64, 'an integer of 64 bits'),
+  };
+}
+
+function parseOption(
+  name: string,
+  text: string | undefined,
+  parse: (text: string) => bigint | null,
+  expected: string,
+): bigint | null {
+  if (text === undefined) return null;
+  const value = parse(text);
+  if (value === null) throw new Refusal(`${name}: given ${showGiven(text)}, expected ${expected}`);
+  return value;
+}
+
+function findSnapshot(views: ViewsReader, { migrationId, recordTime }: Wanted): Snapshot | null {
+  const last = views.lastMigration();
+  const migration = migrationId ?? (last === null ? null : BigInt(last));
+  if (migration === null) return null;
+  if (recordTime === null) return views.newestSnapshot(migration);
+  return views.snapshotAt({ migrationId: migration, recordTime, match: 'exact' });
+}
+
+function answer(
+  views: ViewsReader,
+  snapshot: Snapshot,
+  { owners, round }: Wanted,
+  rules: { readonly emptyOwners: 'zero' | 'omit' },
+): SummaryV0 | SummaryV1 {
+  const asOfRound = round ?? views.lowestOpenRound();
+  if (asOfRound === null) return summaryWithoutFees(views, snapshot, owners, rules);
+  return summaryWithFees(views, { snapshot, owners, round: asOfRound }, rules);
+}
+
+function noSnapshot({ migrationId, recordTime }: Wanted): string {
+  const migration = migrationId === null ? 'the largest migration' : `migration ${migrationId}`;
+  const time = recordTime === null ? '' : ` at exactly ${formatTime(recordTime)}`;
+  return `no snapshot of ${migration}${time}; \`holdfast snapshots\` lists those there are`;
+}
+
+function summaryText(found: SummaryV0 | SummaryV1): string {
+  const round =
+    'computed_as_of_round' in found ? `, fees as of round ${JSON.stringify(found.computed_as_of_round)}` : '';
+  const [first] = found.summaries;
+  const names = first === undefined ? ['party_id'] : Object.keys(first);
+  const header = names.map((name) => name.replace(/^(total|accumulated)_|_holdings$/g, '').replaceAll('_', ' '));
+  const rows = found.summaries.map((owner) => Object.values(owner) as string[]);
+  return `migration ${found.migration_id}, snapshot ${found.record_time}${round}\n\n${formatTable(header, rows)}`;
+}
