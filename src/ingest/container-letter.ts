@@ -4,7 +4,11 @@ import type { DeadLetter } from '../views/dead-letters.ts';
 import { FILE_PARTITION } from '../views/state.ts';
 
 /** The dead letter of an array, page, gzip or zstd that cannot be read on: place and reason, no bytes (design.md section 7). */
-export function containerLetter(broken: BrokenContainer, source: string, now: Micros): Omit<DeadLetter, 'id' | 'decision'> {
+export function containerLetter(
+  broken: BrokenContainer,
+  source: string,
+  now: Micros,
+): Omit<DeadLetter, 'id' | 'decision'> {
   return {
     kind: 'container',
     source,

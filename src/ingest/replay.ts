@@ -1,8 +1,8 @@
-import { lockForWriting } from '../views/writer-lock.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
 import type { Counts } from '../views/counts.ts';
 import { makeDataDirectory } from '../views/database.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
 import { ViewsWriter, type WriterOptions } from '../views/writer.ts';
+import { lockForWriting } from '../views/writer-lock.ts';
 import { type Feed, startFeedThread } from './feed-thread.ts';
 import { isDue, runLoop } from './loop.ts';
 

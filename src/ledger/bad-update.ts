@@ -22,7 +22,10 @@ export class BadUpdate extends Error {
   /** The same fault again, behind a thread or from a dead letter; `given` is already in the form of a message. */
   static restore(fault: { readonly field: string; readonly given: string; readonly expected: string }): BadUpdate {
     const bad = new BadUpdate(fault.field, null, fault.expected);
-    return Object.assign(bad, { given: fault.given, message: `${fault.field}: given ${fault.given}, expected ${fault.expected}` });
+    return Object.assign(bad, {
+      given: fault.given,
+      message: `${fault.field}: given ${fault.given}, expected ${fault.expected}`,
+    });
   }
 }
 

@@ -82,7 +82,7 @@ function createCoin(place: EventPlace, terms: CoinTerms): void {
     return;
   }
   const contractId = eventId(chunk, event);
-  if (batch.counterfeits.has(migration.migrationId, contractId)) throw otherContent(place);
+  if (isCounterfeit(place, contractId)) throw otherContent(place);
   if (batch.rounds.find(migration.migrationId, contractId) !== undefined) throw otherContent(place);
   const owner = batch.owners.ofParty(migration, terms.owner);
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners += 1;
@@ -128,8 +128,14 @@ function createRare(place: EventPlace, create: RareEvent): void {
     batch.counts.createsRepeated += 1;
     return;
   }
-  if (isActiveOtherwise(place, contractId)) throw otherContent(place);
-  batch.rounds.add({ migrationId: migration.migrationId, contractId, number: create.body.round, content: create.body.content });
+  const coin = batch.contracts.find(place.chunk, place.event, migration.migrationId);
+  if (coin !== undefined || isCounterfeit(place, contractId)) throw otherContent(place);
+  batch.rounds.add({
+    migrationId: migration.migrationId,
+    contractId,
+    number: create.body.round,
+    content: create.body.content,
+  });
 }
 
 /** A coin or round that does not count is remembered by its id, so that its archive is recognised (section 6, rule 10). */
@@ -138,11 +144,11 @@ function createCounterfeit(place: EventPlace): void {
   const contractId = eventId(chunk, event);
   if (batch.contracts.find(chunk, event, migration.migrationId) !== undefined) throw otherContent(place);
   if (batch.rounds.find(migration.migrationId, contractId) !== undefined) throw otherContent(place);
-  if (batch.counterfeits.has(migration.migrationId, contractId)) {
+  if (isCounterfeit(place, contractId)) {
     batch.counts.createsRepeated += 1;
     return;
   }
-  batch.counterfeits.set(migration.migrationId, contractId, true);
+  batch.counterfeits.set(chunk.events.fold[event]!, migration.migrationId, contractId, true);
   batch.counts.counterfeits += 1;
 }
 
@@ -151,7 +157,11 @@ function archiveCoin(place: EventPlace): void {
   const coin = batch.contracts.find(chunk, event, migration.migrationId);
   if (coin === undefined) return archiveCounterfeit(place);
   if (coin.locked !== (chunk.events.kind[event] === EVENT.archiveLocked)) {
-    throw new BadUpdate(field(place, 'template_id'), entityOf(chunk, event), `that of its create, ${coin.locked ? 'LockedAmulet' : 'Amulet'}`);
+    throw new BadUpdate(
+      field(place, 'template_id'),
+      entityOf(chunk, event),
+      `that of its create, ${coin.locked ? 'LockedAmulet' : 'Amulet'}`,
+    );
   }
   const owner = isPending(coin) ? coin.owner : batch.owners.ofNo(coin.owner);
   batch.owners.touch(owner);
@@ -174,23 +184,24 @@ function archiveRound(place: EventPlace): void {
 function archiveCounterfeit(place: EventPlace): void {
   const { batch, migration, chunk, event } = place;
   const contractId = eventId(chunk, event);
-  if (!batch.counterfeits.has(migration.migrationId, contractId)) {
+  if (!isCounterfeit(place, contractId)) {
     const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${entityOf(chunk, event)} was never created or is archived already`;
     throw new BadUpdate(field(place, 'contract_id'), idText(contractId), expected);
   }
-  batch.counterfeits.set(migration.migrationId, contractId, false);
+  batch.counterfeits.set(chunk.events.fold[event]!, migration.migrationId, contractId, false);
 }
 
-function isActiveOtherwise({ batch, migration, chunk, event }: EventPlace, contractId: StoredId): boolean {
-  return (
-    batch.counterfeits.has(migration.migrationId, contractId) ||
-    batch.contracts.find(chunk, event, migration.migrationId) !== undefined
-  );
+function isCounterfeit({ batch, migration, chunk, event }: EventPlace, contractId: StoredId): boolean {
+  return batch.counterfeits.has(chunk.events.fold[event]!, migration.migrationId, contractId);
 }
 
 function otherContent(place: EventPlace): BadUpdate {
   const id = idText(eventId(place.chunk, place.event));
-  return new BadUpdate(field(place, 'contract_id'), id, 'an id that is not active, or a create equal to the one that made it');
+  return new BadUpdate(
+    field(place, 'contract_id'),
+    id,
+    'an id that is not active, or a create equal to the one that made it',
+  );
 }
 
 function field({ chunk, update }: EventPlace, scanName: string): string {

@@ -55,9 +55,15 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): 
     batch.counts.redelivered += 1;
     return;
   }
-  const checkpoint = batch.state.partitions.get(u.partition[i]!)?.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
+  const checkpoint = batch.state.partitions
+    .get(u.partition[i]!)
+    ?.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
   if (checkpoint !== undefined && recordTime <= checkpoint) {
-    throw badTime(chunk, i, `a time after ${formatTime(checkpoint)}, the checkpoint read before it for this synchronizer`);
+    throw badTime(
+      chunk,
+      i,
+      `a time after ${formatTime(checkpoint)}, the checkpoint read before it for this synchronizer`,
+    );
   }
   checkClock(recordTime, migration, rules, fieldName(formatOf(chunk, i), 'record_time'));
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
@@ -124,11 +130,19 @@ function rememberCheckpoint(partition: PartitionState | undefined, { migrationId
 
 function checkClock(time: Micros, migration: MigrationState | undefined, rules: ApplyRules, field: string): void {
   if (time > rules.now + rules.recordTimeAheadMaxUs) {
-    throw new AheadOfClock(field, formatTime(time), `a time no further ahead of our clock (${formatTime(rules.now)}) than --record-time-ahead-max`);
+    throw new AheadOfClock(
+      field,
+      formatTime(time),
+      `a time no further ahead of our clock (${formatTime(rules.now)}) than --record-time-ahead-max`,
+    );
   }
   const reached = migration?.timeReached ?? null;
   if (reached !== null && time - reached > rules.recordTimeGapMaxUs) {
-    throw new BadUpdate(field, formatTime(time), `a time no further after ${formatTime(reached)}, the time reached, than --record-time-gap-max`);
+    throw new BadUpdate(
+      field,
+      formatTime(time),
+      `a time no further after ${formatTime(reached)}, the time reached, than --record-time-gap-max`,
+    );
   }
 }
 
@@ -142,5 +156,9 @@ function migrationOf(batch: Batch, migrationId: number): MigrationState {
 }
 
 function badTime(chunk: Chunk, i: number, expected: string): BadUpdate {
-  return new BadUpdate(fieldName(formatOf(chunk, i), 'record_time'), formatTime(chunk.updates.recordTime[i]!), expected);
+  return new BadUpdate(
+    fieldName(formatOf(chunk, i), 'record_time'),
+    formatTime(chunk.updates.recordTime[i]!),
+    expected,
+  );
 }

@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import type { Coin } from '../ledger/update.ts';
 import { Contracts, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
-import { copyCounts, type Counts } from './counts.ts';
 import { Counterfeits } from './counterfeits.ts';
+import { type Counts, copyCounts } from './counts.ts';
 import { createContractFlush } from './flush.ts';
 import { Owners } from './owners.ts';
 import { Rounds } from './rounds.ts';
 import { Seals } from './seal.ts';
-import { createCoinReader } from './stored-coin.ts';
 import { createStateSaver, loadState, type WriterState } from './state.ts';
+import { createCoinReader } from './stored-coin.ts';
 import { Templates } from './templates.ts';
 
 /**
@@ -44,11 +44,24 @@ export class Batch {
     this.#readCoin = createCoinReader(db);
   }
 
+  /** Reads what is stored about the contracts of a chunk, at once and in key order, before its updates are applied. */
+  fetch(folds: Float64Array): void {
+    folds.sort();
+    this.contracts.fetch(folds);
+    this.counterfeits.fetch(folds);
+  }
+
   /** All that a create said of a contract that is active. */
   knownCoin(coin: PendingCoin | StoredCoin): Coin {
     if (!isPending(coin)) return this.#readCoin(coin.no);
     const entity = coin.locked ? 'LockedAmulet' : 'Amulet';
-    return { ...coin, ...this.templates.ofNumber(coin.template), entity, owner: coin.owner.party, round: BigInt(coin.round) };
+    return {
+      ...coin,
+      ...this.templates.ofNumber(coin.template),
+      entity,
+      owner: coin.owner.party,
+      round: BigInt(coin.round),
+    };
   }
 
   /** One transaction: rows, totals, snapshots and the position. `also` runs within it. */

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Chunk } from '../ledger/pack/chunk.ts';
-import { EVENT } from '../ledger/pack/chunk.ts';
 import type { StoredId } from '../ledger/pack/id.ts';
+import { type FoldReader, prepareByFold, readByFold } from './by-fold.ts';
 import { unitsOf } from './columns.ts';
 import type { Owner, Owners } from './owners.ts';
 
@@ -48,9 +48,6 @@ export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
 
 type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, StoredId];
 
-/** Look-ups per statement when a chunk's contracts are fetched. */
-const FETCH_ROWS = 32;
-
 /**
  * The active coin contracts as one batch sees them: those in views.db, changed by what the batch did so far.
  * A chunk's contracts are fetched at once, in key order, before its updates are applied.
@@ -62,36 +59,27 @@ export class Contracts {
   readonly #archivedNos = new Set<number>();
   #fetched = new Map<number, StoredCoin[]>();
   readonly #owners: Owners;
-  readonly #activeMany;
-  readonly #activeOne;
-  readonly #holdingMany;
-  readonly #holdingOne;
+  readonly #active: FoldReader<[number, number]>;
+  readonly #holding: FoldReader<HoldingRow>;
 
   constructor(db: Database, owners: Owners) {
     this.#owners = owners;
-    const columns = 'no, owner, created_seq, locked, amount, rate, round, created_at, contract_id';
-    const marks = Array(FETCH_ROWS).fill('?').join(', ');
-    this.#activeMany = db.prepare<number[], [number, number]>(`SELECT h, no FROM active WHERE h IN (${marks})`).raw();
-    this.#activeOne = db.prepare<number[], [number, number]>('SELECT h, no FROM active WHERE h = ?').raw();
-    const holding = (where: string) =>
-      db.prepare<number[], HoldingRow>(`SELECT ${columns} FROM holding WHERE no ${where}`).raw().safeIntegers();
-    this.#holdingMany = holding(`IN (${marks})`);
-    this.#holdingOne = holding('= ?');
+    this.#active = prepareByFold(db, 'SELECT h, no FROM active WHERE h');
+    this.#holding = prepareByFold(
+      db,
+      'SELECT no, owner, created_seq, locked, amount, rate, round, created_at, contract_id FROM holding WHERE no',
+    );
+    for (const statement of [this.#active.many, this.#active.one]) statement.raw();
+    for (const statement of [this.#holding.many, this.#holding.one]) statement.raw().safeIntegers();
   }
 
-  /** Reads what is stored about the contracts of these events, so that `find` needs no statement of its own. */
-  fetch(chunk: Chunk, fromEvent: number, toEvent: number): void {
-    const { kind, fold } = chunk.events;
-    const folds = new Float64Array(toEvent - fromEvent);
-    let wanted = 0;
-    for (let i = fromEvent; i < toEvent; i++) {
-      if (kind[i] !== EVENT.archiveRound) folds[wanted++] = fold[i]!;
-    }
+  /** Reads what is stored about contracts of these folds, so that `find` needs no statement of its own. */
+  fetch(folds: Float64Array): void {
     this.#fetched = new Map();
     const foldOfNo = new Map<number, number>();
-    readMany(folds.subarray(0, wanted).sort(), this.#activeMany, this.#activeOne, ([h, no]) => foldOfNo.set(no, h));
+    readByFold(this.#active, folds, ([h, no]) => foldOfNo.set(no, h));
     const nos = Float64Array.from(foldOfNo.keys()).sort();
-    readMany(nos, this.#holdingMany, this.#holdingOne, (row) => {
+    readByFold(this.#holding, nos, (row) => {
       const no = Number(row[0]);
       const coin: StoredCoin = {
         no,
@@ -160,16 +148,6 @@ export class Contracts {
     this.#archivedNos.clear();
     this.#fetched.clear();
   }
-}
-
-interface Reader<R> {
-  all(...keys: number[]): R[];
-}
-
-function readMany<R>(keys: Float64Array, many: Reader<R>, one: Reader<R>, take: (row: R) => void): void {
-  let at = 0;
-  for (; at + FETCH_ROWS <= keys.length; at += FETCH_ROWS) many.all(...keys.subarray(at, at + FETCH_ROWS)).forEach(take);
-  for (; at < keys.length; at++) one.all(keys[at]!).forEach(take);
 }
 
 function isEventId(chunk: Chunk, event: number, id: StoredId): boolean {

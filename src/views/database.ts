@@ -29,7 +29,9 @@ export function makeDataDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Refusal(`--data ${dataDir}: the directory cannot be made (${(error as Error).message})`, { cause: error });
+    throw new Refusal(`--data ${dataDir}: the directory cannot be made (${(error as Error).message})`, {
+      cause: error,
+    });
   }
 }
 
@@ -60,7 +62,8 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
 /** Opens views.db for reading. A missing directory is refused and nothing is made (interface.md section 1). */
 export function openForReading(dataDir: string): Database {
   const file = viewsFile(dataDir);
-  if (!existsSync(file)) throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
+  if (!existsSync(file))
+    throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
   const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
   db.pragma('busy_timeout = 5000');
   db.pragma(`cache_size = -${CACHE_KIB}`);
@@ -70,13 +73,19 @@ export function openForReading(dataDir: string): Database {
 
 function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings): void {
   createTables(db);
-  db.prepare('INSERT INTO setting VALUES (1, ?, ?, NULL, ?, 1, 1, NULL)').run(randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, dso);
+  db.prepare('INSERT INTO setting VALUES (1, ?, ?, NULL, ?, 1, 1, NULL)').run(
+    randomUUID(),
+    snapshotPeriodUs ?? PERIOD_DEFAULT_US,
+    dso,
+  );
 }
 
 function checkVersion(db: Database, file: string): void {
   const version = db.pragma('user_version', { simple: true });
   if (version === SCHEMA_VERSION) return;
-  throw new Refusal(`${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}: replay the feed into a new directory`);
+  throw new Refusal(
+    `${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}: replay the feed into a new directory`,
+  );
 }
 
 function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: DirectorySettings): void {
@@ -92,7 +101,9 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
   }
   if (snapshotPeriodUs !== null && snapshotPeriodUs !== stored.period) {
     const [given, made] = [formatDuration(snapshotPeriodUs), formatDuration(stored.period)];
-    throw new Refusal(`--snapshot-period ${given}: this directory was made with ${made}; leave the option out or use another --data`);
+    throw new Refusal(
+      `--snapshot-period ${given}: this directory was made with ${made}; leave the option out or use another --data`,
+    );
   }
   if (dso === null || dso === stored.dso) return;
   if (stored.dso !== null) {

@@ -42,15 +42,21 @@ export class DeadLetters {
   #anyDecided: boolean;
 
   constructor(db: Database) {
-    this.#halted = db.prepare<[], DeadLetter>(`SELECT ${COLUMNS} FROM dead_letter WHERE decision = 'halted' ORDER BY id LIMIT 1`);
+    this.#halted = db.prepare<[], DeadLetter>(
+      `SELECT ${COLUMNS} FROM dead_letter WHERE decision = 'halted' ORDER BY id LIMIT 1`,
+    );
     this.#decided = db
-      .prepare<[Buffer], number>(`SELECT 1 FROM dead_letter WHERE sha256 = ? AND decision IN ('dropped', 'quarantined') AND kind <> 'container'`)
+      .prepare<[Buffer], number>(
+        `SELECT 1 FROM dead_letter WHERE sha256 = ? AND decision IN ('dropped', 'quarantined') AND kind <> 'container'`,
+      )
       .pluck();
     this.#insert = db.prepare<[Omit<DeadLetter, 'id'>]>(
       `INSERT INTO dead_letter VALUES (NULL, @kind, @decision, @source, @partition, @offset, @migrationId, @updateId, @recordTime,
          @field, @given, @expected, @reason, @sha256, @length, @bytes, @createdAt)`,
     );
-    this.#quarantined = db.prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`).pluck();
+    this.#quarantined = db
+      .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
+      .pluck();
     this.#decide = db.prepare('UPDATE dead_letter SET decision = ? WHERE id = ?');
     this.#anyDecided =
       db.prepare(`SELECT 1 FROM dead_letter WHERE decision IN ('dropped', 'quarantined') LIMIT 1`).get() !== undefined;
@@ -87,6 +93,8 @@ export class DeadLetters {
 
 /** Numbers of dead letters by decision. */
 export function countDeadLetters(db: Database): Record<string, number> {
-  const rows = db.prepare<[], { decision: string; count: number }>('SELECT decision, count(*) AS count FROM dead_letter GROUP BY decision');
+  const rows = db.prepare<[], { decision: string; count: number }>(
+    'SELECT decision, count(*) AS count FROM dead_letter GROUP BY decision',
+  );
   return Object.fromEntries(rows.all().map(({ decision, count }) => [decision, count]));
 }

@@ -37,9 +37,14 @@ export function letterOf(
 function identity(chunk: Chunk, i: number): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
   const { kind, migrationId, recordTime } = chunk.updates;
   const rare = chunk.rare.get(i);
-  if (rare?.kind === 'bad') return { migrationId: rare.migrationId, updateId: rare.updateId, recordTime: rare.recordTime };
+  if (rare?.kind === 'bad')
+    return { migrationId: rare.migrationId, updateId: rare.updateId, recordTime: rare.recordTime };
   if (rare !== undefined) {
-    return { migrationId: rare.migrationId, updateId: null, recordTime: rare.times.reduce((most, each) => Math.max(most, each.recordTime), 0) };
+    return {
+      migrationId: rare.migrationId,
+      updateId: null,
+      recordTime: rare.times.reduce((most, each) => Math.max(most, each.recordTime), 0),
+    };
   }
   const updateId = idText(updateIdOf(chunk, i));
   return { migrationId: migrationId[i]!, updateId, recordTime: kind[i] === UPDATE.import ? null : recordTime[i]! };

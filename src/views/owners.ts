@@ -38,11 +38,15 @@ export class Owners {
 
   constructor(db: Database, state: WriterState) {
     this.#state = state;
-    this.#byParty = db.prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?').pluck();
+    this.#byParty = db
+      .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
+      .pluck();
     this.#byNo = db.prepare<[number], { migrationId: number; party: string }>(
       'SELECT migration_id AS migrationId, party FROM owner WHERE id = ?',
     );
-    this.#version = db.prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? ORDER BY seq DESC LIMIT 1').pluck();
+    this.#version = db
+      .prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? ORDER BY seq DESC LIMIT 1')
+      .pluck();
     this.#insertOwner = new BulkInsert(db, 'INSERT INTO owner', 3);
     this.#insertVersion = new BulkInsert(db, 'INSERT OR REPLACE INTO owner_total', 3);
   }

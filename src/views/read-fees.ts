@@ -25,14 +25,18 @@ type OwnerSums = { readonly owner: number; readonly unlocked: Sums; readonly loc
  */
 export function createFeeReader(db: Database): (snapshot: Snapshot, sums: OwnerSums, round: bigint) => UnlockedLocked {
   const held = db
-    .prepare<[number, bigint, number], number>('SELECT no FROM held WHERE owner = ? AND expiry <= ? AND created_seq <= ?')
+    .prepare<[number, bigint, number], number>(
+      'SELECT no FROM held WHERE owner = ? AND expiry <= ? AND created_seq <= ?',
+    )
     .pluck();
   const spent = db
     .prepare<[number, number, number, bigint], number>(
       'SELECT no FROM spent WHERE owner = ? AND archived_seq > ? AND created_seq <= ? AND expiry <= ?',
     )
     .pluck();
-  const holding = db.prepare<[number], ExpiredRow>('SELECT locked, amount, rate, round FROM holding WHERE no = ?').safeIntegers();
+  const holding = db
+    .prepare<[number], ExpiredRow>('SELECT locked, amount, rate, round FROM holding WHERE no = ?')
+    .safeIntegers();
 
   function expiredCoins(snapshot: Snapshot, owner: number, round: bigint): { unlocked: Expired; locked: Expired } {
     const expired = { unlocked: nothing(), locked: nothing() };

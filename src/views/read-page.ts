@@ -79,7 +79,14 @@ export function createPageReader(
     const row = contract.get(no);
     if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
     const entity = row.locked === 1n ? 'LockedAmulet' : 'Amulet';
-    const terms = { entity, owner: row.party, amount: unitsOf(row.amount), rate: unitsOf(row.rate), round: row.round, extra: row.extra } as const;
+    const terms = {
+      entity,
+      owner: row.party,
+      amount: unitsOf(row.amount),
+      rate: unitsOf(row.rate),
+      round: row.round,
+      extra: row.extra,
+    } as const;
     return {
       ...coinContent(terms, dso),
       contractId: idText(row.contractId),
@@ -142,7 +149,8 @@ class FirstEntries {
   #shrink(): void {
     this.#entries.sort((a, b) => a.createdAt - b.createdAt);
     // Entries of the start's own time may lie before it, so only later ones are sure to count.
-    const first = this.#start === null ? 0 : this.#entries.findIndex(({ createdAt }) => createdAt > this.#start!.createdAt);
+    const first =
+      this.#start === null ? 0 : this.#entries.findIndex(({ createdAt }) => createdAt > this.#start!.createdAt);
     const last = first < 0 ? undefined : this.#entries[first + this.#wanted - 1];
     if (last === undefined) return;
     this.cutoff = last.createdAt;

@@ -19,7 +19,9 @@ export function createSnapshotReader(db: Database): SnapshotReader {
   const prepare = <P extends unknown[]>(rest: string): Statement<P, Row> =>
     db.prepare<P, Row>(`SELECT ${columns} FROM snapshot ${rest}`).safeIntegers();
   const exact = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time = ?');
-  const before = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time <= ? ORDER BY record_time DESC LIMIT 1');
+  const before = prepare<[bigint, bigint]>(
+    'WHERE migration_id = ? AND record_time <= ? ORDER BY record_time DESC LIMIT 1',
+  );
   const after = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time > ? ORDER BY record_time LIMIT 1');
   const larger = prepare<[bigint]>('WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
   const newestOf = prepare<[bigint]>('WHERE migration_id = ? ORDER BY record_time DESC LIMIT 1');

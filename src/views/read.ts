@@ -29,12 +29,18 @@ export function openViewsReader(dataDir: string): ViewsDatabase {
 
 /** The reader on one connection; its caller holds the transaction. */
 export function createViewsReader(db: Database): ViewsReader {
-  const ownerNo = db.prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?').pluck();
+  const ownerNo = db
+    .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
+    .pluck();
   const version = db
-    .prepare<[number, number], Buffer>('SELECT v FROM owner_total WHERE owner = ? AND seq <= ? ORDER BY seq DESC LIMIT 1')
+    .prepare<[number, number], Buffer>(
+      'SELECT v FROM owner_total WHERE owner = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
+    )
     .pluck();
   const lowestRound = db
-    .prepare<[], bigint | null>('SELECT min(number) FROM round WHERE migration_id = (SELECT max(migration_id) FROM migration)')
+    .prepare<[], bigint | null>(
+      'SELECT min(number) FROM round WHERE migration_id = (SELECT max(migration_id) FROM migration)',
+    )
     .pluck()
     .safeIntegers();
   const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();

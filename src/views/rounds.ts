@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { idText, type StoredId } from '../ledger/pack/id.ts';
+import { type StoredId, sameId } from '../ledger/pack/id.ts';
 
 /** An open mining round active now. */
 export interface ActiveRound {
@@ -9,14 +9,9 @@ export interface ActiveRound {
   readonly content: string;
 }
 
-/** Key of an id within a migration; text ids and packed ids cannot be confused. */
-export function keyOf(migrationId: number, id: StoredId): string {
-  return `${migrationId} ${typeof id === 'string' ? 't' : 'x'}${idText(id)}`;
-}
-
 /** Open mining rounds active now: about three a migration, so all are kept in memory. */
 export class Rounds {
-  readonly #active = new Map<string, ActiveRound>();
+  readonly #active: ActiveRound[];
   readonly #insert;
   readonly #delete;
   #added: ActiveRound[] = [];
@@ -29,25 +24,22 @@ export class Rounds {
       )
       .safeIntegers()
       .all();
-    for (const row of rows) {
-      const round = { ...row, migrationId: Number(row.migrationId) };
-      this.#active.set(keyOf(round.migrationId, round.contractId), round);
-    }
+    this.#active = rows.map((row) => ({ ...row, migrationId: Number(row.migrationId) }));
     this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM round WHERE migration_id = ? AND contract_id = ?');
   }
 
   find(migrationId: number, id: StoredId): ActiveRound | undefined {
-    return this.#active.size === 0 ? undefined : this.#active.get(keyOf(migrationId, id));
+    return this.#active.find((round) => round.migrationId === migrationId && sameId(round.contractId, id));
   }
 
   add(round: ActiveRound): void {
-    this.#active.set(keyOf(round.migrationId, round.contractId), round);
+    this.#active.push(round);
     this.#added.push(round);
   }
 
   remove(round: ActiveRound): void {
-    this.#active.delete(keyOf(round.migrationId, round.contractId));
+    this.#active.splice(this.#active.indexOf(round), 1);
     const added = this.#added.indexOf(round);
     if (added >= 0) this.#added.splice(added, 1);
     else this.#removed.push(round);

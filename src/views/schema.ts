@@ -66,6 +66,7 @@ CREATE TABLE holding(
   args TEXT                             -- null for the canonical Amulet; see ledger/coin-content.ts
 ) STRICT;
 
+-- Contract id -> holding, only while it is active; h: 53-bit fold of migration and id (ledger/pack/id.ts).
 CREATE TABLE active(h INTEGER, no INTEGER, PRIMARY KEY(h, no)) STRICT, WITHOUT ROWID;
 
 -- Active now, by owner and creation. expiry: null for never.
@@ -88,8 +89,8 @@ CREATE TABLE round(
   migration_id INTEGER, contract_id ANY, number INTEGER NOT NULL, content TEXT NOT NULL, PRIMARY KEY(migration_id, contract_id)
 ) STRICT, WITHOUT ROWID;
 
--- Ids active now of coins and rounds that do not count.
-CREATE TABLE counterfeit(migration_id INTEGER, contract_id ANY, PRIMARY KEY(migration_id, contract_id)) STRICT, WITHOUT ROWID;
+-- Ids active now of coins and rounds that do not count; h as in active.
+CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
 
 -- Messages that could not be applied, and what was decided.
 CREATE TABLE dead_letter(

@@ -82,9 +82,10 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
 }
 
 function loadPartitions(db: Database): Map<number, PartitionState> {
-  const rows = db.prepare<[], { partition: number; source: string; nextOffset: number; sha256: Buffer | null; checkpoints: string }>(
-    'SELECT partition, source, next_offset AS nextOffset, sha256, checkpoints FROM position',
-  );
+  const rows = db.prepare<
+    [],
+    { partition: number; source: string; nextOffset: number; sha256: Buffer | null; checkpoints: string }
+  >('SELECT partition, source, next_offset AS nextOffset, sha256, checkpoints FROM position');
   const entries = rows.all().map(({ partition, checkpoints, ...row }): [number, PartitionState] => {
     const times = Object.entries(JSON.parse(checkpoints) as Record<string, number>);
     return [partition, { ...row, checkpoints: new Map(times) }];

@@ -21,9 +21,13 @@ export function lockForWriting(dataDir: string): Disposable {
     db.close();
     const code = (error as { code?: string }).code ?? '';
     if (!code.startsWith('SQLITE_BUSY')) {
-      throw new Refusal(`--data ${dataDir}: cannot be locked for writing (${(error as Error).message})`, { cause: error });
+      throw new Refusal(`--data ${dataDir}: cannot be locked for writing (${(error as Error).message})`, {
+        cause: error,
+      });
     }
-    throw new Refusal(`--data ${dataDir}: process ${shownPid(pidFile)} writes to it; stop that one first`, { cause: error });
+    throw new Refusal(`--data ${dataDir}: process ${shownPid(pidFile)} writes to it; stop that one first`, {
+      cause: error,
+    });
   }
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return { [Symbol.dispose]: () => void db.close() };

@@ -4,7 +4,7 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import type { Chunk } from '../ledger/pack/chunk.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
-import { copyCounts, type Counts, noCounts } from './counts.ts';
+import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { type DirectorySettings, openForWriting } from './database.ts';
 import { type DeadLetter, DeadLetters } from './dead-letters.ts';
 import { forceSnapshot } from './force.ts';
@@ -27,7 +27,9 @@ interface Segment {
 }
 
 /** Whether the messages went in, or where they stopped. */
-export type Applied = { readonly done: true } | { readonly done: false; readonly halted: DeadLetter; readonly at: number };
+export type Applied =
+  | { readonly done: true }
+  | { readonly done: false; readonly halted: DeadLetter; readonly at: number };
 
 /**
  * The only writer of views.db. Messages are applied in memory in feed order and written by `commit`; an update that cannot be
@@ -119,7 +121,7 @@ export class ViewsWriter implements Disposable {
       now: this.#options.now(),
     };
     const ends = chunk.updates.eventsEnd;
-    this.#batch.contracts.fetch(chunk, from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!);
+    this.#batch.fetch(chunk.events.fold.slice(from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!));
     for (let i = from; i < to; i++) {
       if (this.letters.anyDecided && this.letters.isDecided(sha256(rawMessage(chunk, i)))) {
         this.#batch.counts.decided += 1;
@@ -177,7 +179,8 @@ export class ViewsWriter implements Disposable {
     for (const { chunk, from, to } of segments) {
       if (from === to) continue;
       const fault = this.#applyRange(chunk, from, to);
-      if (fault !== null) throw new Error('a batch that was applied before could not be applied again', { cause: fault.bad });
+      if (fault !== null)
+        throw new Error('a batch that was applied before could not be applied again', { cause: fault.bad });
     }
     this.#broken = false;
   }

@@ -5,7 +5,11 @@ import { type Chunk, EVENT, type Fault, type RareEvent, type RareUpdate, UPDATE 
 import { foldId, isPackable } from './id.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
-const ARCHIVE_KIND = { Amulet: EVENT.archiveAmulet, LockedAmulet: EVENT.archiveLocked, OpenMiningRound: EVENT.archiveRound };
+const ARCHIVE_KIND = {
+  Amulet: EVENT.archiveAmulet,
+  LockedAmulet: EVENT.archiveLocked,
+  OpenMiningRound: EVENT.archiveRound,
+};
 
 /** Where a message came from; see `feed/source.ts`. */
 export interface Place {
@@ -77,13 +81,23 @@ export class ChunkWriter {
         for (const what of decoded.ignored) this.#u.ignoredEvents.push(this.#name(what));
         return this.#addUpdate(decoded, bytes, place);
       case 'ignored':
-        return this.#addRow(UPDATE.ignored, { migrationId: -1, name: this.#name(decoded.what), recordTime: 0 }, bytes, place);
+        return this.#addRow(
+          UPDATE.ignored,
+          { migrationId: -1, name: this.#name(decoded.what), recordTime: 0 },
+          bytes,
+          place,
+        );
       case 'checkpoint':
         return this.#addRare(decoded, bytes, place);
     }
   }
 
-  addBad(fault: BadUpdate, identity: Omit<Extract<RareUpdate, { kind: 'bad' }>, 'kind' | 'fault'>, bytes: Uint8Array, place: Place): void {
+  addBad(
+    fault: BadUpdate,
+    identity: Omit<Extract<RareUpdate, { kind: 'bad' }>, 'kind' | 'fault'>,
+    bytes: Uint8Array,
+    place: Place,
+  ): void {
     this.#addRare({ kind: 'bad', fault: portableFault(fault), ...identity }, bytes, place);
   }
 
@@ -105,7 +119,12 @@ export class ChunkWriter {
     isScan[n] = update.format === 'scan' ? 1 : 0;
   }
 
-  #addRow(kind: number, row: { migrationId: number; name: number; recordTime: number }, bytes: Uint8Array | null, place: Place): void {
+  #addRow(
+    kind: number,
+    row: { migrationId: number; name: number; recordTime: number },
+    bytes: Uint8Array | null,
+    place: Place,
+  ): void {
     const u = this.#u;
     u.kind.push(kind);
     u.migrationId.push(row.migrationId);
@@ -173,7 +192,8 @@ export class ChunkWriter {
 
   #addId(id: string): 0 | 1 {
     // 255 characters of UTF-8 take at most 765 bytes, but an update id is not bounded by the feed's page.
-    if (this.#idsLength + id.length * 3 > this.#ids.length) this.#ids = grown(this.#ids, this.#idsLength + id.length * 3);
+    if (this.#idsLength + id.length * 3 > this.#ids.length)
+      this.#ids = grown(this.#ids, this.#idsLength + id.length * 3);
     const packed = isPackable(id);
     this.#idsLength += this.#ids.write(id, this.#idsLength, packed ? 'hex' : 'utf8');
     return packed ? 1 : 0;
@@ -236,7 +256,9 @@ function fitsColumns(event: CoinCreate): event is CoinCreate & { body: Coin } {
   const { signatories, body: coin } = event;
   if (signatories instanceof BadUpdate || coin instanceof BadUpdate || !signatories.includes(event.dso)) return false;
   if (coin.amount > INT64_MAX || coin.rate > INT64_MAX || coin.round > BigInt(Number.MAX_SAFE_INTEGER)) return false;
-  return coin.rate * coin.round <= INT64_MAX && (expiryOf(coin) <= Number.MAX_SAFE_INTEGER || expiryOf(coin) === Infinity);
+  return (
+    coin.rate * coin.round <= INT64_MAX && (expiryOf(coin) <= Number.MAX_SAFE_INTEGER || expiryOf(coin) === Infinity)
+  );
 }
 
 /** The expiry round as a number, Infinity for none. The common case stays below 2^53 and needs no bigint division. */

@@ -87,7 +87,14 @@ export type RareUpdate =
       readonly overlong: { readonly length: number; readonly sha256: string } | null;
     };
 
-type Portable<T> = T extends readonly unknown[] ? T : T extends { readonly body: infer B } ? Omit<T, 'body' | 'signatories'> & { readonly signatories: readonly string[] | Fault; readonly body: Exclude<B, Error> | Fault } : T;
+type Portable<T> = T extends readonly unknown[]
+  ? T
+  : T extends { readonly body: infer B }
+    ? Omit<T, 'body' | 'signatories'> & {
+        readonly signatories: readonly string[] | Fault;
+        readonly body: Exclude<B, Error> | Fault;
+      }
+    : T;
 
 /** A ledger event whose faults can cross threads. */
 export type RareEvent = Portable<Exclude<LedgerEvent, { kind: 'archive' }>>;
