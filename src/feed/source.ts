@@ -1,3 +1,7 @@
+import type { BadUpdate } from '../ledger/bad-update.ts';
+import type { Micros } from '../ledger/time.ts';
+import type { Decoded } from '../ledger/update.ts';
+
 /** The partition of every message of a file. */
 export const FILE_PARTITION = -1;
 
@@ -11,6 +15,8 @@ export interface Message {
   readonly bytes: Uint8Array | null;
   /** Set where the message is longer than the limit: its whole length in bytes and the SHA-256 of all of it, in hex. */
   readonly overlong?: { readonly length: number; readonly sha256: string };
+  /** What it means, where the source had to know that to put its partitions in order: nobody decodes it again. */
+  readonly decoded?: Decoded | BadUpdate;
 }
 
 /** Where bytes come from. Nothing outside `feed/` knows whether it is a file or a Kafka topic. */
@@ -21,6 +27,48 @@ export interface Source {
   batches(signal: AbortSignal): AsyncIterable<readonly Message[]>;
   /** Bytes read so far and in all (null where that is not known), for progress. */
   progress(): { readonly read: number; readonly total: number | null };
+  /** What a stored position belongs to, as text; known with the first batch. A position of another one is never gone on from. */
+  identity?(): string;
+  /** Told after each COMMIT: the next offset by partition. A courtesy to lag tools; nothing here relies on it. */
+  stored?(nextOffsets: ReadonlyMap<number, number>): void;
+  /** How a source without an end stands; files have none. */
+  status?(): SourceStatus;
+}
+
+/** What `/status` and `/readyz` say of a source. Clock times in milliseconds since 1970. */
+export interface SourceStatus {
+  /** Why nothing comes from it now; null when it is read. */
+  readonly stopped: string | null;
+  /** Which partitions hold the others, each a sentence: a reason of being behind, which it need not be for long. */
+  readonly holding: readonly string[];
+  /** Everything that the source held at this time of our clock is stored; null while that was not so since the start. */
+  readonly caughtUpAt: number | null;
+  /** The newest record time read, whether applied or not. */
+  readonly newestRecordTime: Micros | null;
+  readonly partitions: readonly PartitionStatus[];
+}
+
+export interface PartitionStatus {
+  readonly partition: number;
+  /** The next offset to store; null before the first message. */
+  readonly nextOffset: number | null;
+  /** The offset behind the partition's last message, as last heard of. */
+  readonly endOffset: number | null;
+  /** Messages there that are not stored. */
+  readonly lag: number | null;
+  /** Idle for so long that it no longer holds the others. */
+  readonly passedOver: boolean;
+}
+
+/**
+ * The source does not continue what the views hold: nothing of it is applied, and trying again would change nothing. The
+ * message says what was found and what to do.
+ */
+export class FeedRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'FeedRefused';
+  }
 }
 
 /** An array, page, gzip or zstd that cannot be read on: always halts (design.md section 7). */

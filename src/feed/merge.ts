@@ -1,0 +1,129 @@
+import type { Micros } from '../ledger/time.ts';
+import type { Decoded } from '../ledger/update.ts';
+
+/**
+ * Where a message stands among those of other partitions: by migration, imports first, then record time, then updates
+ * before checkpoints, then synchronizer. Equal places are told apart by partition.
+ */
+export interface FeedPlace {
+  readonly migrationId: number;
+  /** Null for an import. Of a checkpoint the smallest of its times. */
+  readonly recordTime: Micros | null;
+  /** Null for a checkpoint. */
+  readonly synchronizerId: string | null;
+}
+
+/** The place that a message names; null for what has no time, which stays behind its predecessor. */
+export function placeOf(decoded: Decoded): FeedPlace | null {
+  if (decoded.kind === 'update') return decoded;
+  if (decoded.kind === 'ignored' || decoded.times.length === 0) return null;
+  const recordTime = Math.min(...decoded.times.map((each) => each.recordTime));
+  return { migrationId: decoded.migrationId, recordTime, synchronizerId: null };
+}
+
+/** Negative where `a` comes first; 0 only for places that partition and offset must tell apart. */
+export function comparePlaces(a: FeedPlace, b: FeedPlace): number {
+  if (a.migrationId !== b.migrationId) return a.migrationId - b.migrationId;
+  const [left, right] = [a.recordTime ?? Number.NEGATIVE_INFINITY, b.recordTime ?? Number.NEGATIVE_INFINITY];
+  if (left !== right) return left < right ? -1 : 1;
+  if (a.synchronizerId === b.synchronizerId) return 0;
+  if (a.synchronizerId === null || b.synchronizerId === null) return a.synchronizerId === null ? 1 : -1;
+  return a.synchronizerId < b.synchronizerId ? -1 : 1;
+}
+
+interface Lane<Item> {
+  readonly partition: number;
+  /** Consumed from `head` on; cut when it runs empty or long. */
+  queue: Item[];
+  head: number;
+  /** Of the item at `head`: its own place or its predecessor's; null where neither names one, and then it goes first. */
+  place: FeedPlace | null;
+}
+
+const CONSUMED_MAX = 4096;
+
+/**
+ * Puts the messages of several partitions into one order that does not depend on when they arrive (design.md section 6):
+ * each partition keeps its own order, and among the partitions' next messages the smallest place goes first. So a message
+ * waits until every other partition has shown one, except those that the caller passes over.
+ */
+export class Merge<Item> {
+  readonly #lanes: Map<number, Lane<Item>>;
+  readonly #placeOf: (item: Item) => FeedPlace | null;
+
+  /** `itemPlace` is asked once for each item, when it is the next of its partition: items that wait may stay undecoded. */
+  constructor(partitions: Iterable<number>, itemPlace: (item: Item) => FeedPlace | null) {
+    const numbers = [...partitions].sort((a, b) => a - b);
+    this.#lanes = new Map(numbers.map((partition) => [partition, { partition, queue: [], head: 0, place: null }]));
+    this.#placeOf = itemPlace;
+  }
+
+  add(partition: number, items: readonly Item[]): void {
+    const lane = this.#lanes.get(partition)!;
+    const wasEmpty = isEmpty(lane);
+    for (const item of items) lane.queue.push(item);
+    if (wasEmpty && !isEmpty(lane)) lane.place = this.#placeOf(lane.queue[lane.head]!) ?? lane.place;
+  }
+
+  /** Up to `max` messages whose turn has come. */
+  take(max: number, passedOver: ReadonlySet<number>): Item[] {
+    const taken: Item[] = [];
+    while (taken.length < max) {
+      const next = this.#nextTwo(passedOver);
+      if (next === null) return taken;
+      const { first, second } = next;
+      do {
+        taken.push(this.#shift(first));
+      } while (taken.length < max && !isEmpty(first) && (second === null || goesFirst(first, second)));
+    }
+    return taken;
+  }
+
+  /** The partitions that others wait for: they have shown nothing more, while something waits. */
+  holding(passedOver: ReadonlySet<number>): number[] {
+    const lanes = [...this.#lanes.values()];
+    if (lanes.every(isEmpty)) return [];
+    return lanes.filter((lane) => isEmpty(lane) && !passedOver.has(lane.partition)).map((lane) => lane.partition);
+  }
+
+  #shift(lane: Lane<Item>): Item {
+    const item = lane.queue[lane.head]!;
+    lane.head += 1;
+    if (isEmpty(lane) || lane.head === CONSUMED_MAX) {
+      lane.queue = lane.queue.slice(lane.head);
+      lane.head = 0;
+    }
+    if (!isEmpty(lane)) lane.place = this.#placeOf(lane.queue[lane.head]!) ?? lane.place;
+    return item;
+  }
+
+  /** The lane whose message goes first and the one after it; null where a partition must show one before. */
+  #nextTwo(passedOver: ReadonlySet<number>): { first: Lane<Item>; second: Lane<Item> | null } | null {
+    let first: Lane<Item> | null = null;
+    let second: Lane<Item> | null = null;
+    for (const lane of this.#lanes.values()) {
+      if (isEmpty(lane)) {
+        if (passedOver.has(lane.partition)) continue;
+        return null;
+      }
+      if (first === null || goesFirst(lane, first)) {
+        second = first;
+        first = lane;
+      } else if (second === null || goesFirst(lane, second)) {
+        second = lane;
+      }
+    }
+    return first === null ? null : { first, second };
+  }
+}
+
+function isEmpty(lane: Lane<unknown>): boolean {
+  return lane.head === lane.queue.length;
+}
+
+function goesFirst(lane: Lane<unknown>, other: Lane<unknown>): boolean {
+  const [a, b] = [lane.place, other.place];
+  if (a === null || b === null) return a === b ? lane.partition < other.partition : a === null;
+  const order = comparePlaces(a, b);
+  return order === 0 ? lane.partition < other.partition : order < 0;
+}
