@@ -1,0 +1,160 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * Imports point down; what is not listed may not be imported. A folder ends with a slash: `config.ts` is the whole
+ * configuration, `config/` the kinds of value in it.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  main: ['cli/'],
+  'cli/': ['service', 'config', 'ingest/', 'http/', 'feed/', 'views/', 'users/', 'config/', 'ledger/'],
+  service: ['config', 'ingest/', 'http/', 'feed/', 'views/', 'users/', 'config/', 'ledger/'],
+  config: ['users/', 'config/', 'ledger/'],
+  'ingest/': ['feed/', 'views/', 'ledger/'],
+  'http/': ['views/', 'users/', 'ledger/'],
+  'feed/': ['ledger/'],
+  'views/': ['ledger/'],
+  'users/': ['config/', 'ledger/'],
+  'config/': ['ledger/'],
+  'ledger/': [],
+  refusal: [],
+  version: [],
+  'thread-file': [],
+};
+
+/** Small facts that any layer may use. */
+const ANYWHERE = ['refusal', 'version', 'thread-file'];
+
+/** Turns amounts into doubles only where both are whole and below 2^53, and checks the quotient. */
+const EXACT_DOUBLES = 'src/ledger/pack/chunk-writer.ts';
+
+const LINES_MAX = 300;
+const LINES_MEDIAN_MAX = 100;
+
+const root = join(import.meta.dirname, '..');
+const sources = read('src/**/*.ts');
+const everything = [...sources, ...read('{test,bench,fixtures,scripts}/**/*.ts')].filter(({ path }) => {
+  return path !== 'test/structure.test.ts';
+});
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  /** Paths from the project's folder, of our own files only. */
+  readonly imports: readonly string[];
+  /** Files that are run as threads; these may import what they say to each other. */
+  readonly threads: readonly string[];
+}
+
+function read(pattern: string): SourceFile[] {
+  return globSync(pattern, { cwd: root }).map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const found = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map((match) => match[1]!);
+    const resolved = (target: string): string => relative(root, join(root, dirname(path), target));
+    return {
+      path,
+      text,
+      imports: found(/\b(?:from|import|import\()\s*'(\.[^']+)'/g).map(resolved),
+      threads: found(/\bthreadFile\('([^']+)'/g).map((name) => resolved(`${name}.ts`)),
+    };
+  });
+}
+
+/** `src/views/read.ts` -> `views/`, `src/main.ts` -> `main` */
+function layerOf(path: string): string {
+  const [, first, ...deeper] = path.split('/');
+  return deeper.length > 0 ? `${first}/` : first!.replace(/\.ts$/, '');
+}
+
+function linesWith(files: readonly SourceFile[], pattern: RegExp): string[] {
+  return files.flatMap(({ path, text }) => {
+    return text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : []));
+  });
+}
+
+function outside(...folders: readonly string[]): SourceFile[] {
+  return sources.filter(({ path }) => !folders.some((folder) => path.startsWith(folder)));
+}
+
+function circleFrom(start: SourceFile): string[] | null {
+  const byPath = new Map(sources.map((file) => [file.path, file]));
+  const walk = (path: string, trail: readonly string[], seen: Set<string>): string[] | null => {
+    for (const next of byPath.get(path)?.imports ?? []) {
+      if (next === start.path) return [...trail, next];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      const circle = walk(next, [...trail, next], seen);
+      if (circle !== null) return circle;
+    }
+    return null;
+  };
+  return walk(start.path, [start.path], new Set());
+}
+
+describe('the structure of src', () => {
+  it('has imports that point down only', () => {
+    const upward = sources.flatMap(({ path, imports, threads }) => {
+      const layer = layerOf(path);
+      const allowed = [layer, ...ANYWHERE, ...(MAY_IMPORT[layer] ?? [])];
+      return [...imports, ...threads]
+        .filter((target) => !allowed.includes(layerOf(target)))
+        .map((target) => `${path} -> ${target}`);
+    });
+    expect(upward).toEqual([]);
+  });
+
+  it('has no layer that the design does not name', () => {
+    const unknown = sources.map(({ path }) => layerOf(path)).filter((layer) => !(layer in MAY_IMPORT));
+    expect(unknown).toEqual([]);
+  });
+
+  it('has no circles', () => {
+    expect(sources.map(circleFrom).filter((circle) => circle !== null)).toEqual([]);
+  });
+
+  it('has short files: none above 300 lines, the median at most 100', () => {
+    const lengths = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
+    expect(lengths.filter(({ lines }) => lines > LINES_MAX)).toEqual([]);
+    const sorted = lengths.map(({ lines }) => lines).sort((a, b) => a - b);
+    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(LINES_MEDIAN_MAX);
+  });
+
+  it('has SQL only in views and users', () => {
+    const sql = /\b(SELECT\s|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)|'better-sqlite3'/;
+    expect(linesWith(outside('src/views/', 'src/users/'), sql)).toEqual([]);
+  });
+
+  it('speaks to kafkajs in the Kafka source only', () => {
+    expect(linesWith(outside('src/feed/kafka'), /'kafkajs/)).toEqual([]);
+  });
+
+  it('reads the environment and the arguments in main.ts only', () => {
+    expect(linesWith(outside('src/main.ts'), /\bprocess\.(env|argv)\b/)).toEqual([]);
+  });
+
+  it('lets no float touch an amount', () => {
+    expect(linesWith(outside('src/ledger/amount.ts'), /\b(parseFloat|toFixed|toPrecision)\b/)).toEqual([]);
+    expect(linesWith(outside(EXACT_DOUBLES), /\bNumber\([^)]*(amount|rate|fee|units)/i)).toEqual([]);
+  });
+});
+
+describe('all code', () => {
+  it('has no `any`', () => {
+    expect(linesWith(everything, /(:\s*any\b|\bas any\b|<any\b|\bany\[\]|@ts-(ignore|nocheck))/)).toEqual([]);
+  });
+
+  it('leaves nothing open and skips no test', () => {
+    const open = new RegExp(`\\b(${['TO', 'FIX'].join('DO|')}ME|X{3})\\b`);
+    expect(linesWith(everything, open)).toEqual([]);
+    expect(linesWith(everything, /\b(it|describe|test)\.(only|skip|todo)\(/)).toEqual([]);
+  });
+
+  it('works out expected answers without src', () => {
+    const independent = everything.filter(({ path }) =>
+      /^(fixtures|test\/support\/(oracle|random|history|wire))/.test(path),
+    );
+    expect(independent.length).toBeGreaterThan(5);
+    expect(independent.flatMap(({ imports }) => imports.filter((path) => path.startsWith('src/')))).toEqual([]);
+  });
+});
