@@ -6,11 +6,12 @@ import { type CliCommand, EXIT, type ExitCode, type Terminal } from './command.t
 import { createLogger } from './logger.ts';
 import { openapiCommand } from './openapi.ts';
 import { replayCommand } from './replay.ts';
+import { serveCommand } from './serve.ts';
 import { snapshotsCommand } from './snapshots.ts';
 import { summaryCommand } from './summary.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly CliCommand[] = [replayCommand, summaryCommand, snapshotsCommand, openapiCommand];
+const COMMANDS: readonly CliCommand[] = [serveCommand, replayCommand, summaryCommand, snapshotsCommand, openapiCommand];
 
 const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
 

@@ -37,7 +37,7 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
     if (halted !== null || options.signal.aborted) break;
     halted = await replayFile(writer, file, options);
   }
-  if (options.seal && halted === null && !options.signal.aborted) writer.force();
+  if (options.seal && halted === null && !options.signal.aborted) writer.force({ maySeal: true });
   return { counts: writer.counts, halted, quarantined: writer.letters.countQuarantined() - before };
 }
 

@@ -71,12 +71,11 @@ export function openForReading(dataDir: string): Database {
   return db;
 }
 
-function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings): void {
+function makeTables(db: Database, { snapshotPeriodUs }: DirectorySettings): void {
   createTables(db);
-  db.prepare('INSERT INTO setting VALUES (1, ?, ?, NULL, ?, 1, 1, NULL)').run(
+  db.prepare('INSERT INTO setting VALUES (1, ?, ?, NULL, NULL, 0, 1, 1, NULL)').run(
     randomUUID(),
     snapshotPeriodUs ?? PERIOD_DEFAULT_US,
-    dso,
   );
 }
 
@@ -105,9 +104,9 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
       `--snapshot-period ${given}: this directory was made with ${made}; leave the option out or use another --data`,
     );
   }
-  if (dso === null || dso === stored.dso) return;
-  if (stored.dso !== null) {
+  if (dso === null) return;
+  if (stored.dso !== null && stored.dso !== dso) {
     throw new Refusal(`--dso ${dso}: the views of this directory count the coins of ${stored.dso}; use another --data`);
   }
-  db.prepare('UPDATE setting SET dso = ?').run(dso);
+  db.prepare('UPDATE setting SET dso = ?, dso_pinned = 1').run(dso);
 }

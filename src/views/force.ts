@@ -1,32 +1,41 @@
 import type { Database } from 'better-sqlite3';
+import type { Micros } from '../ledger/time.ts';
 import type { Batch } from './batch.ts';
 
-export interface Forced {
-  readonly migrationId: number;
-  readonly recordTime: number;
-  /** Whether a new snapshot was sealed; false: the newest one was there already. */
-  readonly sealed: boolean;
-}
+/** What became of the wish for a snapshot now. */
+export type ForceOutcome =
+  /** `sealed`: a new snapshot was made; else one lies at the last applied time or later, and it is the answer. */
+  | { readonly kind: 'snapshot'; readonly sealed: boolean; readonly migrationId: number; readonly recordTime: Micros }
+  /** A new one would be needed, and `maySeal` was false. */
+  | { readonly kind: 'too_soon' }
+  /** No migration has an update other than imports. */
+  | { readonly kind: 'nothing_applied' };
 
 /**
- * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import; where a
- * snapshot lies there or later, that one is the answer (design.md section 6, rule 12). `commit` puts it on disk.
+ * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import (design.md
+ * section 6, rule 12). The caller has nothing pending, and commits.
  */
-export function forceSnapshot(db: Database, batch: Batch, periodUs: number, commit: () => void): Forced | null {
-  const newest = [...batch.state.migrations.values()]
-    .filter((each) => each.updateTime !== null)
-    .sort((a, b) => b.migrationId - a.migrationId)[0];
-  if (newest === undefined) return null;
-  const last = db
+export function sealNow(
+  db: Database,
+  batch: Batch,
+  { periodUs, maySeal }: { periodUs: number; maySeal: boolean },
+): ForceOutcome {
+  const [migration] = [...batch.state.migrations.values()]
+    .filter(({ updateTime }) => updateTime !== null)
+    .sort((a, b) => b.migrationId - a.migrationId);
+  if (migration === undefined) return { kind: 'nothing_applied' };
+  const { migrationId } = migration;
+  const recordTime = migration.updateTime!;
+  const newest = db
     .prepare<[number], number | null>('SELECT max(record_time) FROM snapshot WHERE migration_id = ?')
     .pluck()
-    .get(newest.migrationId);
-  const recordTime = newest.updateTime!;
-  if (last !== undefined && last !== null && last >= recordTime) {
-    return { migrationId: newest.migrationId, recordTime: last, sealed: false };
+    .get(migrationId);
+  if (typeof newest === 'number' && newest >= recordTime) {
+    return { kind: 'snapshot', sealed: false, migrationId, recordTime: newest };
   }
-  batch.seals.seal(newest, recordTime, true);
-  if (newest.nextGrid === recordTime) newest.nextGrid += periodUs;
-  commit();
-  return { migrationId: newest.migrationId, recordTime, sealed: true };
+  if (!maySeal) return { kind: 'too_soon' };
+  batch.seals.seal(migration, recordTime, true);
+  // A grid time sealed by force is not sealed again.
+  if (migration.nextGrid === recordTime) migration.nextGrid += periodUs;
+  return { kind: 'snapshot', sealed: true, migrationId, recordTime };
 }

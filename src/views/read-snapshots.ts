@@ -11,7 +11,10 @@ interface Row {
   readonly locked: string;
 }
 
-type SnapshotReader = Pick<ViewsReader, 'snapshotAt' | 'firstSnapshotAfter' | 'newestSnapshot' | 'snapshots'>;
+type SnapshotReader = Pick<
+  ViewsReader,
+  'snapshotAt' | 'firstSnapshotAfter' | 'newestSnapshot' | 'newestSnapshots' | 'snapshots'
+>;
 
 /** Look-ups of sealed snapshots. Times asked for may lie anywhere in the years 1-9999, so they are bigints. */
 export function createSnapshotReader(db: Database): SnapshotReader {
@@ -26,6 +29,10 @@ export function createSnapshotReader(db: Database): SnapshotReader {
   const larger = prepare<[bigint]>('WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
   const newestOf = prepare<[bigint]>('WHERE migration_id = ? ORDER BY record_time DESC LIMIT 1');
   const newest = prepare<[]>('ORDER BY migration_id DESC, record_time DESC LIMIT 1');
+  const newestOfEach = prepare<[]>(
+    `WHERE (migration_id, record_time) IN (SELECT migration_id, max(record_time) FROM snapshot GROUP BY migration_id)
+     ORDER BY migration_id`,
+  );
   const all = prepare<[]>('ORDER BY migration_id, record_time');
   return {
     snapshotAt({ migrationId, recordTime, match }) {
@@ -36,6 +43,9 @@ export function createSnapshotReader(db: Database): SnapshotReader {
     },
     newestSnapshot(migrationId) {
       return snapshotOf(migrationId === undefined ? newest.get() : newestOf.get(migrationId));
+    },
+    newestSnapshots() {
+      return newestOfEach.all().map((row) => snapshotOf(row)!);
     },
     *snapshots() {
       for (const row of all.iterate()) yield snapshotOf(row)!;

@@ -41,6 +41,8 @@ export interface ViewsReader {
   /** The first snapshot strictly after that time in that migration, else the first of the smallest larger migration that has one. */
   firstSnapshotAfter(query: { migrationId: bigint; recordTime: bigint }): Snapshot | null;
   newestSnapshot(migrationId?: bigint): Snapshot | null;
+  /** The newest snapshot of each migration that has one. */
+  newestSnapshots(): readonly Snapshot[];
   /** Every snapshot, by migration and record time. */
   snapshots(): Iterable<Snapshot>;
   /** The largest migration seen. */

@@ -15,6 +15,7 @@ CREATE TABLE setting(
   period INTEGER NOT NULL,              -- snapshot grid
   source_migration_id INTEGER,          -- of a source that carries none (the Ledger API form), once one was read
   dso TEXT,                             -- the DSO whose coins count, once known
+  dso_pinned INTEGER NOT NULL,          -- whether an operator named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_owner INTEGER NOT NULL,
   feed TEXT                             -- what a Kafka position belongs to (cluster and topic), as JSON

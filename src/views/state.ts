@@ -42,6 +42,8 @@ export interface WriterState {
   readonly migrations: Map<number, MigrationState>;
   readonly partitions: Map<number, PartitionState>;
   dso: string | null;
+  /** Whether an operator named the DSO; otherwise it is the first seen. */
+  readonly dsoPinned: boolean;
   sourceMigrationId: number | null;
   nextNo: number;
   nextOwner: number;
@@ -54,12 +56,13 @@ interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'syn
 
 export function loadState(db: Database): WriterState {
   const setting = db
-    .prepare<[], Pick<WriterState, 'dso' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'>>(
-      `SELECT dso, source_migration_id AS sourceMigrationId, next_no AS nextNo, next_owner AS nextOwner FROM setting`,
+    .prepare<[], Pick<WriterState, 'dso' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'> & { dsoPinned: number }>(
+      `SELECT dso, dso_pinned AS dsoPinned, source_migration_id AS sourceMigrationId, next_no AS nextNo, next_owner AS nextOwner FROM setting`,
     )
     .get();
   if (setting === undefined) throw new Error('views.db has no settings row');
-  return { ...setting, migrations: loadMigrations(db), partitions: loadPartitions(db) };
+  const dsoPinned = setting.dsoPinned === 1;
+  return { ...setting, dsoPinned, migrations: loadMigrations(db), partitions: loadPartitions(db) };
 }
 
 function loadMigrations(db: Database): Map<number, MigrationState> {

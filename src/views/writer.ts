@@ -7,7 +7,7 @@ import { Batch } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { type DirectorySettings, openForWriting } from './database.ts';
 import { type DeadLetter, DeadLetters } from './dead-letters.ts';
-import { forceSnapshot } from './force.ts';
+import { type ForceOutcome, sealNow } from './force.ts';
 import { letterOf, rawMessage } from './letter.ts';
 import { FILE_PARTITION, type PartitionState } from './state.ts';
 
@@ -195,10 +195,12 @@ export class ViewsWriter implements Disposable {
     this.#committed = copyCounts(this.#batch.counts);
   }
 
-  /** Seals a snapshot at the last applied record time (design.md section 6, rule 12). Null: nothing applied yet but imports. */
-  force(): { readonly migrationId: number; readonly recordTime: number; readonly sealed: boolean } | null {
+  /** Seals a snapshot at the last applied record time, on disk before it is answered. */
+  force({ maySeal }: { maySeal: boolean }): ForceOutcome {
     this.commit();
-    return forceSnapshot(this.db, this.#batch, this.#periodUs, () => this.#durably(() => this.commit()));
+    const outcome = sealNow(this.db, this.#batch, { periodUs: this.#periodUs, maySeal });
+    if (outcome.kind === 'snapshot' && outcome.sealed) this.#durably(() => this.commit());
+    return outcome;
   }
 
   /** Decisions of people are on disk before they are answered; the feed cannot bring them back. */

@@ -1,0 +1,106 @@
+import type { Health, Readiness } from './http/health.ts';
+import type { IngestStatus } from './ingest/status.ts';
+import { formatTime } from './ledger/time.ts';
+import type { ViewsDatabase } from './views/read-types.ts';
+
+/** What /readyz and /status say, from where ingest stands and what the views hold (interface.md section 3). */
+export function createHealth({
+  views,
+  status,
+  version,
+  failure,
+}: {
+  views: ViewsDatabase;
+  status: () => IngestStatus;
+  version: string;
+  /** What ended the writer's thread, once it has ended by itself. */
+  failure: () => Error | null;
+}): Health {
+  return {
+    ready: () => readiness(status(), { hasSnapshot: hasSnapshot(views), failure: failure() }),
+    status() {
+      const { phase, source, halted, counts, deadLetters, lastError, dso } = status();
+      const snapshots = views.read((reader) =>
+        reader.newestSnapshots().map(({ migrationId, recordTime }) => ({
+          migration_id: migrationId,
+          record_time: formatTime(recordTime),
+        })),
+      );
+      return {
+        version,
+        phase,
+        source: source && {
+          name: source.name,
+          position: source.position,
+          read_bytes: source.readBytes,
+          total_bytes: source.totalBytes,
+        },
+        snapshots,
+        dso: dso.party,
+        dso_pinned: dso.pinned,
+        counts: {
+          updates: counts.updates,
+          events: counts.events,
+          redelivered: counts.redelivered,
+          imports_late: counts.importsLate,
+          creates_repeated: counts.createsRepeated,
+          counterfeits: counts.counterfeits,
+          checkpoints: counts.checkpoints,
+          checkpoints_behind: counts.checkpointsBehind,
+          decided: counts.decided,
+          ignored: counts.ignored,
+        },
+        dead_letters: deadLetters,
+        halted: halted && {
+          dead_letter: halted.deadLetter,
+          kind: halted.kind,
+          source: halted.source,
+          offset: halted.offset,
+          update_id: halted.updateId,
+          reason: halted.reason,
+        },
+        last_error: lastError,
+      };
+    },
+  };
+}
+
+function readiness(
+  status: IngestStatus,
+  { hasSnapshot, failure }: { hasSnapshot: boolean; failure: Error | null },
+): Readiness {
+  const reasons: string[] = [];
+  if (failure !== null) reasons.push('the writer has stopped by itself; see the log');
+  else if (status.phase !== 'caught_up') reasons.push(phaseReason(status));
+  if (!hasSnapshot) reasons.push('no snapshot is sealed yet');
+  const quarantined = status.deadLetters.quarantined ?? 0;
+  const degraded = quarantined === 0 ? [] : [`${quarantined} updates are quarantined; see holdfast dead-letters list`];
+  return { ready: reasons.length === 0, reasons, degraded };
+}
+
+function phaseReason({ phase, source, halted, lastError }: IngestStatus): string {
+  switch (phase) {
+    case 'halted':
+    case 'waiting_for_clock':
+      return haltReason(halted, phase === 'halted');
+    case 'retrying':
+      return `the views cannot be written (${lastError?.message ?? 'unknown'}); tried again by itself`;
+    case 'reading':
+      return `${source?.name ?? 'the source'} is not read to its end yet`;
+    default:
+      return `ingest is ${phase}`;
+  }
+}
+
+function haltReason(halted: IngestStatus['halted'], final: boolean): string {
+  if (halted === null) return 'halted';
+  const { deadLetter: id, source, offset, reason } = halted;
+  const next = final
+    ? `stop the service, then: holdfast dead-letters show ${id}, and retry or drop ${id}`
+    : 'it goes on by itself when our clock has come near';
+  return `halted at ${source}, message ${offset}: ${reason}; ${next}`;
+}
+
+function hasSnapshot(views: ViewsDatabase): boolean {
+  return views.read((reader) => reader.newestSnapshot()) !== null;
+}

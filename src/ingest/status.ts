@@ -1,0 +1,44 @@
+import type { Counts } from '../views/counts.ts';
+import type { DeadLetterKind } from '../views/dead-letters.ts';
+
+/** Where ingest stands; posted to the main thread after each commit and at each turn. */
+export interface IngestStatus {
+  readonly phase:
+    | 'starting'
+    /** Messages are read and applied. */
+    | 'reading'
+    /** The source's end was reached and everything there is applied; there may be no source at all. */
+    | 'caught_up'
+    /** Stopped at a message until a person decides. */
+    | 'halted'
+    /** Stopped at a message that is ahead of our clock; goes on by itself. */
+    | 'waiting_for_clock'
+    /** The disk or the database refuses; tried again. */
+    | 'retrying'
+    | 'stopped';
+  readonly source: SourceStatus | null;
+  readonly halted: HaltStatus | null;
+  /** The DSO whose coins count, once known; `pinned` where an operator named it. */
+  readonly dso: { readonly party: string | null; readonly pinned: boolean };
+  readonly counts: Counts;
+  /** Numbers of dead letters by decision; these are stored. */
+  readonly deadLetters: Readonly<Record<string, number>>;
+  readonly lastError: { readonly at: string; readonly message: string } | null;
+}
+
+export interface SourceStatus {
+  readonly name: string;
+  /** The next message per partition: a line, an element or a Kafka offset. */
+  readonly position: Readonly<Record<string, number>>;
+  readonly readBytes: number | null;
+  readonly totalBytes: number | null;
+}
+
+export interface HaltStatus {
+  readonly deadLetter: number;
+  readonly kind: DeadLetterKind;
+  readonly source: string;
+  readonly offset: number;
+  readonly updateId: string | null;
+  readonly reason: string;
+}

@@ -1,0 +1,91 @@
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { createHealth } from './health.ts';
+import { createClientAddress } from './http/client-address.ts';
+import { createHoldingsApp } from './http/holdings-app.ts';
+import { createLedgerArea } from './http/ledger/area.ts';
+import { createMetrics } from './http/metrics.ts';
+import { createHoldingsDocument } from './http/openapi/document.ts';
+import { startHttpServer } from './http/server.ts';
+import type { IngestStatus } from './ingest/status.ts';
+import { startIngest } from './ingest/writer-thread.ts';
+import { openUsers } from './users/open-users.ts';
+import { readVersion } from './version.ts';
+import { makeDataDirectory } from './views/database.ts';
+import { openViewsReader } from './views/read.ts';
+import { lockForWriting } from './views/writer-lock.ts';
+
+export interface Service extends AsyncDisposable {
+  /** Where it listens. */
+  readonly url: string;
+  /** Rejects when a part that the service cannot do without has died. */
+  readonly failed: Promise<never>;
+}
+
+/** Starts store, ingest and HTTP in this order; disposing stops them in reverse. Throws a Refusal for what the caller can mend. */
+export async function startService(config: Config, { logger }: { logger: Logger }): Promise<Service> {
+  await using starting = new AsyncDisposableStack();
+  const version = readVersion();
+  makeDataDirectory(config.dataDir);
+  starting.use(lockForWriting(config.dataDir));
+  const ingest = starting.use(await startIngest(config, (now, before) => logTurn(logger, now, before)));
+  const views = starting.use(openViewsReader(config.dataDir));
+  const { dataDir, participantId } = config;
+  const users = starting.use(openUsers({ dataDir, config: config.ledger, participantId, logger }));
+  let failure: Error | null = null;
+  const failed = ingest.ended.then(
+    () => new Promise<never>(() => {}),
+    (error: Error) => {
+      failure = error;
+      throw error;
+    },
+  );
+  failed.catch(() => {});
+
+  const holdings = createHoldingsApp({
+    views,
+    slowReads: null,
+    health: createHealth({ views, status: () => ingest.status, version, failure: () => failure }),
+    force: config.forceSnapshots ? (wish) => ingest.force(wish) : null,
+    limits: config,
+    emptyOwners: config.emptyOwners,
+    corsOrigins: config.corsOrigins,
+    version,
+    documents: [{ name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument(version) }],
+    logger,
+    metrics: createMetrics(),
+    clockMs: Date.now,
+  });
+  const ledger = createLedgerArea({ users, logger, clientAddress: createClientAddress(config.trustedProxies) });
+  const server = starting.use(
+    await startHttpServer({
+      fetch: (request, env) => (isLedgerPath(request.url) ? ledger : holdings).fetch(request, env as never),
+      host: config.host,
+      port: config.port,
+      logger,
+    }),
+  );
+  logger.info({ url: server.url, data: config.dataDir }, 'listening');
+  const parts = starting.move();
+  return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+/** The ledger area is everything under /v2; the path begins behind `http://host`. */
+function isLedgerPath(url: string): boolean {
+  const path = url.indexOf('/', url.indexOf('://') + 3);
+  return url.startsWith('/v2', path) && (url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?');
+}
+
+/** Says in the log what an operator should know of a change, once. */
+function logTurn(logger: Logger, now: IngestStatus, before: IngestStatus): void {
+  const { party, pinned } = now.dso;
+  if (party !== null && before.dso.party === null && !pinned) {
+    logger.warn({ dso: party }, `the DSO is the first one seen; pin it with --dso "${party}"`);
+  }
+  if (now.phase === before.phase) return;
+  const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
+  if (now.halted !== null) logger.error({ ...about, ...now.halted }, 'ingest is halted');
+  else if (now.phase === 'retrying')
+    logger.error({ ...about, ...now.lastError }, 'the views cannot be written; trying again');
+  else logger.info(about, 'ingest');
+}
