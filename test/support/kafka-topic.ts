@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { type Admin, CompressionTypes, type Message } from 'kafkajs';
+import { createKafkaClient, type KafkaConnection } from '../../src/feed/kafka-client.ts';
+import { keepingLogger } from './kafka-reading.ts';
+
+/** One record for a topic of the tests. */
+export interface Row {
+  readonly partition: number;
+  readonly value: string | null;
+}
+
+/** A topic of a test's own, on a real broker. */
+export interface TestTopic {
+  readonly name: string;
+  /** In the order given, per partition; one request. */
+  send(rows: readonly Row[], compression?: CompressionTypes): Promise<void>;
+  /** In one transaction, which is then committed or aborted: both leave a control record behind in each partition. */
+  sendTransaction(rows: readonly Row[], end: 'commit' | 'abort'): Promise<void>;
+  /** Removes the records before an offset, as retention does. */
+  cut(partition: number, offset: number): Promise<void>;
+  /** Deletes the topic and makes it again, with the same name. */
+  recreate(): Promise<void>;
+  admin<Result>(body: (admin: Admin) => Promise<Result>): Promise<Result>;
+}
+
+export interface TopicOptions {
+  readonly partitions?: number;
+  readonly config?: Readonly<Record<string, string>>;
+}
+
+export const plainConnection = (address: string): KafkaConnection => ({ brokers: [address], ssl: null, sasl: null });
+
+export async function createTopic(
+  address: string,
+  { partitions = 1, config = {} }: TopicOptions = {},
+): Promise<TestTopic> {
+  const kafka = createKafkaClient(plainConnection(address), keepingLogger());
+  const name = `t-${randomUUID()}`;
+
+  async function admin<Result>(body: (admin: Admin) => Promise<Result>): Promise<Result> {
+    const client = kafka.admin();
+    await client.connect();
+    try {
+      return await body(client);
+    } finally {
+      await client.disconnect();
+    }
+  }
+  const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
+  const create = (): Promise<boolean> =>
+    admin((client) => client.createTopics({ topics: [{ topic: name, numPartitions: partitions, configEntries }] }));
+  await create();
+
+  return {
+    name,
+    admin,
+    async send(rows, compression = CompressionTypes.None) {
+      const producer = kafka.producer({ allowAutoTopicCreation: false });
+      await producer.connect();
+      await producer.send({ topic: name, messages: [...rows] as Message[], compression });
+      await producer.disconnect();
+    },
+    async sendTransaction(rows, end) {
+      const producer = kafka.producer({ transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true });
+      await producer.connect();
+      const transaction = await producer.transaction();
+      await transaction.send({ topic: name, messages: [...rows] as Message[] });
+      await (end === 'commit' ? transaction.commit() : transaction.abort());
+      await producer.disconnect();
+    },
+    cut: (partition, offset) =>
+      admin(async (client) => {
+        // deleteTopicRecords fails on a client that has not asked for the topic before.
+        await client.fetchTopicOffsets(name);
+        await client.deleteTopicRecords({ topic: name, partitions: [{ partition, offset: String(offset) }] });
+      }),
+    async recreate() {
+      await admin((client) => client.deleteTopics({ topics: [name] }));
+      while ((await admin((client) => client.listTopics())).includes(name));
+      await create();
+    },
+  };
+}
