@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { containerElements } from './file-elements.ts';
 import type { LineLimits } from './file-lines.ts';
 import type { FileShape } from './file-shape.ts';
-import { BrokenContainer, type Message } from './source.ts';
+import { BrokenContainer, FILE_PARTITION, type Message } from './source.ts';
 import { UnusableFile } from './unusable-file.ts';
 
 export interface ContainerOptions extends LineLimits {
@@ -75,7 +75,7 @@ function tooLarge(path: string, shape: 'array' | 'page', bytesMax: number): Unus
 function elementMessage(offset: number, bytes: Buffer, { lineBytesMax, overlongHeadBytes }: LineLimits): Message {
   if (bytes.length > lineBytesMax) {
     const overlong = { length: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
-    return { partition: 0, offset, bytes: bytes.subarray(0, overlongHeadBytes), overlong };
+    return { partition: FILE_PARTITION, offset, bytes: bytes.subarray(0, overlongHeadBytes), overlong };
   }
-  return { partition: 0, offset, bytes: bytes.equals(NULL_ELEMENT) ? null : bytes };
+  return { partition: FILE_PARTITION, offset, bytes: bytes.equals(NULL_ELEMENT) ? null : bytes };
 }

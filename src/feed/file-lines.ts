@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { bomLength, isBlank } from './file-shape.ts';
-import type { Message } from './source.ts';
+import { FILE_PARTITION, type Message } from './source.ts';
 
 export interface LineLimits {
   readonly lineBytesMax: number;
@@ -46,7 +46,7 @@ function lineMessage(number: number, bytes: Buffer, lineStart: number, lineEnd: 
   const start = number === 1 ? lineStart + bomLength(bytes.subarray(lineStart, end)) : lineStart;
   if (start === end || (isBlank(bytes[start]!) && isBlankLine(bytes, start, end))) return null;
   const line = bytes.subarray(start, end);
-  return { partition: 0, offset: number, bytes: line.equals(NULL_LINE) ? null : line };
+  return { partition: FILE_PARTITION, offset: number, bytes: line.equals(NULL_LINE) ? null : line };
 }
 
 function isBlankLine(bytes: Buffer, start: number, end: number): boolean {
@@ -104,6 +104,6 @@ class OpenLine {
   #overlong(number: number, head: Buffer, hash: Hash): Message {
     const bytes = head.subarray(0, this.#limits.overlongHeadBytes);
     const length = this.#heldCr ? this.#length - 1 : this.#length;
-    return { partition: 0, offset: number, bytes, overlong: { length, sha256: hash.digest('hex') } };
+    return { partition: FILE_PARTITION, offset: number, bytes, overlong: { length, sha256: hash.digest('hex') } };
   }
 }
