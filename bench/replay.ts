@@ -1,0 +1,105 @@
+import { makeFeed } from './make-feed.ts';
+import { measure, medianReport } from './measure.ts';
+import type { RunReport } from './run-report.ts';
+import { type Promised, printTable, rounded } from './table.ts';
+
+/** What is run in turn, again and again, so that load from elsewhere hits all of them alike. */
+const RUNS = {
+  'decode floor: utf8 + JSON.parse': (feed: string) => measure('decode-floor', feed),
+  'plain store': (feed: string) => measure('plain-store', feed),
+  'holdfast, one thread': (feed: string) => measure('replay-holdfast', feed, 'inline'),
+  'holdfast, decode worker': (feed: string) => measure('replay-holdfast', feed, 'worker'),
+};
+
+type Run = keyof typeof RUNS;
+
+/** Replays one feed with everything, and a small and a large one with holdfast alone. */
+export function benchReplay(
+  folder: string,
+  { events, rounds, largeEvents }: { events: number; rounds: number; largeEvents: number },
+): Promised[] {
+  const feed = makeOne(folder, events);
+  const reports = Object.fromEntries(Object.keys(RUNS).map((run) => [run, [] as RunReport[]])) as Record<
+    Run,
+    RunReport[]
+  >;
+  for (let round = 1; round <= rounds; round++) {
+    for (const [run, once] of Object.entries(RUNS) as [Run, (feed: string) => RunReport][]) {
+      console.error(`replay, round ${round} of ${rounds}: ${run}`);
+      reports[run].push(once(feed));
+    }
+  }
+  const medians = Object.fromEntries(Object.entries(reports).map(([run, all]) => [run, medianReport(all)])) as Record<
+    Run,
+    RunReport
+  >;
+  printReplay(medians, events, rounds);
+
+  const [small, large] = [events / 4, largeEvents].map((size) => {
+    console.error(`replay of ${size} events: holdfast, decode worker`);
+    return measure('replay-holdfast', makeOne(folder, size), 'worker');
+  }) as [RunReport, RunReport];
+  const growth = large.threadCpuMs / largeEvents / (small.threadCpuMs / (events / 4));
+  return [...replayPromises(medians, events), ...growthPromises(growth, large, largeEvents)];
+}
+
+function makeOne(folder: string, events: number): string {
+  const path = `${folder}/${events}.ndjson`;
+  console.error(`making a feed of ${events} events`);
+  const { bytes, updates } = makeFeed(path, { events, seed: 1 });
+  console.error(`${updates} updates, ${rounded(bytes / 1e6)} MB, ${rounded(bytes / events)} bytes an event`);
+  return path;
+}
+
+function printReplay(medians: Record<Run, RunReport>, events: number, rounds: number): void {
+  const floor = medians['decode floor: utf8 + JSON.parse'].wallMs;
+  const plain = medians['plain store'].wallMs;
+  const rows = Object.entries(medians).map(([run, report]) => [
+    run,
+    rounded(events / report.wallMs),
+    rounded(floor / report.wallMs),
+    rounded(plain / report.wallMs),
+    rounded((report.cpuMs * 1000) / events),
+    rounded((report.threadCpuMs * 1000) / events),
+    rounded(report.rssMb),
+    rounded(report.bytes / events),
+  ]);
+  const columns = [
+    '',
+    'k events/s',
+    'of the floor',
+    'x plain store',
+    'CPU us/event',
+    'main thread',
+    'RSS MB',
+    'bytes/event',
+  ];
+  printTable(`Replay of ${events} events from a file (medians of ${rounds} alternating runs)`, columns, rows);
+}
+
+function replayPromises(medians: Record<Run, RunReport>, events: number): Promised[] {
+  const wall = (run: Run): number => medians[run].wallMs;
+  const [one, worker] = [wall('holdfast, one thread'), wall('holdfast, decode worker')];
+  const [floor, plain] = [wall('decode floor: utf8 + JSON.parse'), wall('plain store')];
+  const { rssMb, bytes } = medians['holdfast, decode worker'];
+  return [
+    { what: 'replay with a decode worker, of the decode floor', measured: floor / worker, least: 0.2, unit: 'x' },
+    { what: 'replay with a decode worker, to the plain store', measured: plain / worker, least: 1.7, unit: 'x' },
+    { what: 'replay in one thread, of the decode floor', measured: floor / one, least: 0.15, unit: 'x' },
+    { what: 'replay in one thread, to the plain store', measured: plain / one, least: 1.4, unit: 'x' },
+    { what: 'resident memory of a replay', measured: rssMb, most: 450, unit: 'MB' },
+    { what: 'size of views.db', measured: bytes / events, most: 160, unit: 'bytes an event' },
+  ];
+}
+
+function growthPromises(growth: number, large: RunReport, largeEvents: number): Promised[] {
+  return [
+    {
+      what: `CPU per event of the writing thread, ${largeEvents} events to a quarter of the usual`,
+      measured: growth,
+      most: 2,
+      unit: 'x',
+    },
+    { what: `resident memory at ${largeEvents} events`, measured: large.rssMb, most: 450, unit: 'MB' },
+  ];
+}
