@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import { containerElements } from './file-elements.ts';
 import type { LineLimits } from './file-lines.ts';
 import type { FileShape } from './file-shape.ts';
-import { BrokenContainer, FILE_PARTITION, type Message } from './source.ts';
+import { BrokenContainer, type Message } from './source.ts';
 import { UnusableFile } from './unusable-file.ts';
 
 export interface ContainerOptions extends LineLimits {

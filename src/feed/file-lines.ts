@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
+import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import { bomLength, isBlank } from './file-shape.ts';
-import { FILE_PARTITION, type Message } from './source.ts';
+import type { Message } from './source.ts';
 
 export interface LineLimits {
   readonly lineBytesMax: number;

@@ -2,9 +2,6 @@ import type { BadUpdate } from '../ledger/bad-update.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { Decoded } from '../ledger/update.ts';
 
-/** The partition of every message of a file. */
-export const FILE_PARTITION = -1;
-
 /** One message as its source hands it over: a line, an element of an array or page, or a Kafka record. */
 export interface Message {
   /** FILE_PARTITION for files. */

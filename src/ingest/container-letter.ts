@@ -1,7 +1,7 @@
 import type { BrokenContainer } from '../feed/source.ts';
+import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
-import { FILE_PARTITION } from '../views/state.ts';
 
 /** The dead letter of an array, page, gzip or zstd that cannot be read on: place and reason, no bytes (design.md section 7). */
 export function containerLetter(

@@ -26,9 +26,6 @@ export interface MigrationState {
   readonly synchronizers: Map<string, SynchronizerState>;
 }
 
-/** The key of the position in feed files, beside the partitions of a topic. */
-export const FILE_PARTITION = -1;
-
 /** How far one partition was read; `checkpoints` holds the newest time per `<migration> <synchronizer>` (section 6, rule 1). */
 export interface PartitionState {
   source: string;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { BadUpdate } from '../ledger/bad-update.ts';
-import type { Chunk } from '../ledger/pack/chunk.ts';
+import { type Chunk, FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
@@ -9,7 +9,7 @@ import { type DirectorySettings, openForWriting } from './database.ts';
 import { type DeadLetter, DeadLetters } from './dead-letters.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { letterOf, rawMessage } from './letter.ts';
-import { FILE_PARTITION, type PartitionState } from './state.ts';
+import type { PartitionState } from './state.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';

@@ -103,6 +103,9 @@ export function isFault(value: object): value is Fault {
   return 'expected' in value && 'field' in value;
 }
 
+/** The partition of every message of a file, beside those of a topic. */
+export const FILE_PARTITION = -1;
+
 /** The buffers to move to the other thread with the chunk. */
 export function transferList(chunk: Chunk): ArrayBuffer[] {
   const arrays = [...Object.values(chunk.updates), ...Object.values(chunk.events), chunk.ids, chunk.raw];
