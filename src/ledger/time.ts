@@ -6,7 +6,13 @@ export const LEDGER_TIME_MIN: Micros = 0;
 export const LEDGER_TIME_MAX: Micros = Date.UTC(2200, 0, 1) * 1000;
 export const LEDGER_TIME_EXPECTED = 'a UTC time in 1970-2200 such as "2025-02-14T15:00:00.123456Z"';
 
-const LEDGER_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?Z$/;
+const LEDGER_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
+const FRACTION_START = 20;
+const DIGIT_ZERO = 0x30;
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+/** From 0001-01-01 to 1970-01-01. */
+const DAYS_TO_1970 = 719_162;
 const REQUEST_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const IMPORT_TIME = /^0001-01-01T00:00:00(?:\.0{1,6})?Z$/;
@@ -16,14 +22,32 @@ export function isImportTime(text: string): boolean {
   return IMPORT_TIME.test(text);
 }
 
-/** A time as a feed writes it: 0 to 6 fraction digits and Z, in 1970-2200. Null where it is not one. */
+/**
+ * A time as a feed writes it: 0 to 6 fraction digits and Z, in 1970-2200. Null where it is not one. Read digit by digit,
+ * because every event has one and a Date costs several times as much.
+ */
 export function parseLedgerTime(text: string): Micros | null {
-  const m = LEDGER_TIME.exec(text);
-  if (m === null) return null;
-  const seconds = utcSeconds(m);
+  if (!LEDGER_TIME.test(text)) return null;
+  const seconds = utcSeconds({
+    year: digitsAt(text, 0, 4),
+    month: digitsAt(text, 5, 7),
+    day: digitsAt(text, 8, 10),
+    hour: digitsAt(text, 11, 13),
+    minute: digitsAt(text, 14, 16),
+    second: digitsAt(text, 17, 19),
+  });
   if (seconds === null) return null;
-  const micros = seconds * MICROS_PER_SECOND + Number((m[7] ?? '').padEnd(6, '0'));
+  let micros = seconds;
+  for (let i = FRACTION_START; i < FRACTION_START + 6; i++) {
+    micros = micros * 10 + (i < text.length - 1 ? text.charCodeAt(i) - DIGIT_ZERO : 0);
+  }
   return micros >= LEDGER_TIME_MIN && micros < LEDGER_TIME_MAX ? micros : null;
+}
+
+function digitsAt(text: string, start: number, end: number): number {
+  let value = 0;
+  for (let i = start; i < end; i++) value = value * 10 + text.charCodeAt(i) - DIGIT_ZERO;
+  return value;
 }
 
 /**
@@ -33,19 +57,41 @@ export function parseLedgerTime(text: string): Micros | null {
 export function parseRequestTime(text: string): bigint | null {
   const m = REQUEST_TIME.exec(text);
   if (m === null) return null;
-  const seconds = utcSeconds(m);
+  const seconds = utcSeconds({
+    year: +m[1]!,
+    month: +m[2]!,
+    day: +m[3]!,
+    hour: +m[4]!,
+    minute: +m[5]!,
+    second: +(m[6] ?? 0),
+  });
   const offset = m[8] === undefined ? 0 : offsetSeconds(m[8], Number(m[9]), Number(m[10]));
   if (seconds === null || offset === null) return null;
   return BigInt(seconds - offset) * 1_000_000n + BigInt((m[7] ?? '').slice(0, 6).padEnd(6, '0'));
 }
 
-function utcSeconds(m: RegExpExecArray): number | null {
-  const [year, month, day, hour, minute, second] = [+m[1]!, +m[2]!, +m[3]!, +m[4]!, +m[5]!, +(m[6] ?? 0)];
-  if (year < 1 || hour > 23 || minute > 59 || second > 59) return null;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
-  return date.getTime() / 1000 + hour * 3600 + minute * 60 + second;
+interface UtcTime {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+function utcSeconds({ year, month, day, hour, minute, second }: UtcTime): number | null {
+  if (year < 1 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return null;
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const monthDays = month === 2 && isLeap ? 29 : MONTH_DAYS[month - 1]!;
+  if (day < 1 || day > monthDays) return null;
+  return ((daysTo(year, month, isLeap) + day - 1) * 24 + hour) * 3600 + minute * 60 + second;
+}
+
+/** Days from 1970-01-01 to the first of a month in the Gregorian calendar; negative before. */
+function daysTo(year: number, month: number, isLeap: boolean): number {
+  const past = year - 1;
+  const leapDays = Math.floor(past / 4) - Math.floor(past / 100) + Math.floor(past / 400);
+  return past * 365 + leapDays - DAYS_TO_1970 + DAYS_BEFORE_MONTH[month - 1]! + (isLeap && month > 2 ? 1 : 0);
 }
 
 function offsetSeconds(sign: string, hours: number, minutes: number): number | null {

@@ -80,18 +80,15 @@ function checkImport(message: Wire, ids: ReadonlySet<string>): void {
 function walk(message: Wire, read: Collected): ReadonlySet<string> {
   const events = readObject(message.events_by_id, 'events_by_id');
   const seen = new Set<string>();
-  const stack: { id: string; list: string }[] = [];
-  pushIds(stack, message.root_event_ids, 'root_event_ids');
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const { id, list } = next;
-    if (seen.has(id)) fault(list, id, 'an event id that is listed only once');
+  const pending = new PendingIds();
+  pending.push(message.root_event_ids, null);
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    if (seen.has(id)) fault(pending.list, id, 'an event id that is listed only once');
     seen.add(id);
-    const event = Object.hasOwn(events, id) ? events[id] : fault(list, id, 'an event id that is in events_by_id');
+    const event = eventOf(events, id) ?? fault(pending.list, id, 'an event id that is in events_by_id');
     try {
       collect(read, readEvent(event, id));
-      if (isWire(event) && event.event_type === 'exercised_event') {
-        pushIds(stack, event.child_event_ids, 'child_event_ids', eventPath(id));
-      }
+      if (event.event_type === 'exercised_event') pending.push(event.child_event_ids, id);
     } catch (error) {
       throw located(error, eventPath(id));
     }
@@ -100,18 +97,43 @@ function walk(message: Wire, read: Collected): ReadonlySet<string> {
   return seen;
 }
 
-function eventPath(id: string): string {
-  return `events_by_id[${JSON.stringify(id)}]`;
+/** Undefined for an id that is not there: a name such as `constructor` or `__proto__` finds nothing inherited. */
+function eventOf(events: Wire, id: string): Wire | undefined {
+  const event = events[id];
+  if (isWire(event) && event !== Object.prototype) return event;
+  return Object.hasOwn(events, id) ? fault(eventPath(id), event, 'an object') : undefined;
 }
 
-/** Pushed in reverse, so that the first of them is taken next. */
-function pushIds(stack: { id: string; list: string }[], value: unknown, field: string, path?: string): void {
-  const ids = readList(value, field);
-  const list = path === undefined ? field : `${path}.${field}`;
-  for (let i = ids.length - 1; i >= 0; i--) {
-    const id = ids[i];
-    stack.push({ id: typeof id === 'string' ? id : fault(`${field}[${i}]`, id, 'an event id'), list });
+/** Event ids still to be visited, with the list that named each; the paths are only put together for a fault. */
+class PendingIds {
+  readonly #ids: string[] = [];
+  readonly #parents: (string | null)[] = [];
+  #parent: string | null = null;
+
+  /** In reverse, so that the first of the list is taken next. */
+  push(value: unknown, parent: string | null): void {
+    const field = parent === null ? 'root_event_ids' : 'child_event_ids';
+    const ids = readList(value, field);
+    for (let i = ids.length - 1; i >= 0; i--) {
+      const id = ids[i];
+      this.#ids.push(typeof id === 'string' ? id : fault(`${field}[${i}]`, id, 'an event id'));
+      this.#parents.push(parent);
+    }
   }
+
+  pop(): string | undefined {
+    this.#parent = this.#parents.pop() ?? null;
+    return this.#ids.pop();
+  }
+
+  /** The path of the list that named the id popped last. */
+  get list(): string {
+    return this.#parent === null ? 'root_event_ids' : `${eventPath(this.#parent)}.child_event_ids`;
+  }
+}
+
+function eventPath(id: string): string {
+  return `events_by_id[${JSON.stringify(id)}]`;
 }
 
 /** An event that no list names is never applied: harmless for another template, a loss for one of ours. */

@@ -38,13 +38,33 @@ export function readTime(value: unknown, field: string): Micros {
   return time ?? fault(field, value, LEDGER_TIME_EXPECTED);
 }
 
+/**
+ * The parties judged last, because most creates name the dso and one owner, twice each. To compare is cheaper than to
+ * judge again, and four entries need no bound.
+ */
+const knownParties = ['', '', '', ''];
+let oldestKnown = 0;
+
+function isKnownParty(text: string): boolean {
+  if (knownParties.includes(text)) return true;
+  if (!isPartyId(text)) return false;
+  knownParties[oldestKnown] = text;
+  oldestKnown = (oldestKnown + 1) % knownParties.length;
+  return true;
+}
+
 export function readParty(value: unknown, field: string): string {
-  return typeof value === 'string' && isPartyId(value) ? value : fault(field, value, PARTY_EXPECTED);
+  return typeof value === 'string' && value !== '' && isKnownParty(value) ? value : fault(field, value, PARTY_EXPECTED);
 }
 
 export function readParties(value: unknown, field: string): readonly string[] {
   const list = Array.isArray(value) ? (value as readonly unknown[]) : fault(field, value, 'a list of party ids');
-  return list.map((party, index) => readParty(party, `${field}[${index}]`));
+  for (let i = 0; i < list.length; i++) {
+    const party = list[i];
+    if (typeof party !== 'string' || party === '' || !isKnownParty(party))
+      fault(`${field}[${i}]`, party, PARTY_EXPECTED);
+  }
+  return list as readonly string[];
 }
 
 /** The node number as the Ledger API gives it. */
