@@ -4,10 +4,11 @@ import { BadUpdate } from '../bad-update.ts';
 import { comparableJson, NESTING_MAX } from '../canonical-json.ts';
 import { coinExtra } from '../coin-content.ts';
 import type { Coin, CoinCreate, CoinEntity, RoundCreate } from '../update.ts';
-import { fault, located } from './fault.ts';
+import { attempt, fault } from './fault.ts';
 import type { IgnoredEvent } from './ignored.ts';
 import { packageOf, readEntity, type TemplateFields } from './template.ts';
 import {
+  isWire,
   readContractId,
   readObject,
   readParties,
@@ -56,27 +57,26 @@ export function readCreate(
   const entity = readEntity(wire, fields);
   if (entity === 'other template' || entity === 'other package') return entity;
   const contractId = readContractId(wire.contractId, fields.contractId);
-  const payload = readObject(wire.arguments, fields.arguments);
+  const payload = readPayload(wire.arguments, fields.arguments);
   if (entity === 'OpenMiningRound') return readRoundCreate(wire, { contractId, payload, fields, path });
   const amuletField = entity === 'Amulet' ? fields.arguments : `${fields.arguments}.amulet`;
   const amulet = entity === 'Amulet' ? payload : readObject(payload.amulet, amuletField);
   const dso = readDso(amulet.dso, `${amuletField}.dso`);
-  const signatories = attempt(() => readParties(wire.signatories, fields.signatories), path);
+  const signatories = attempt(path, () => readParties(wire.signatories, fields.signatories));
   if (signatories instanceof BadUpdate) return { kind: 'coin', contractId, dso, signatories, body: signatories };
-  const body = attempt(() => readCoin(wire, { entity, dso, payload, amulet, amuletField, signatories, fields }), path);
+  const body = attempt(path, () => readCoin(wire, { entity, dso, payload, amulet, amuletField, signatories, fields }));
   return { kind: 'coin', contractId, dso, signatories, body };
+}
+
+/** Protobuf JSON names no fields, only their places: of it nothing can be read. */
+function readPayload(value: unknown, field: string): Wire {
+  const payload = readObject(value, field);
+  if (payload.dso !== undefined || payload.amulet !== undefined || !isWire(payload.record)) return payload;
+  return fault(field, value, 'named fields (compact JSON); this looks like protobuf JSON');
 }
 
 function readDso(dso: unknown, field: string): string {
   return typeof dso === 'string' ? dso : fault(field, dso, 'the party id of the DSO');
-}
-
-function attempt<T>(read: () => T, path: () => string): T | BadUpdate {
-  try {
-    return read();
-  } catch (error) {
-    return located(error, path());
-  }
 }
 
 interface CoinParts {
@@ -130,15 +130,15 @@ interface RoundParts {
 
 function readRoundCreate(wire: WireCreate, { contractId, payload, fields, path }: RoundParts): RoundCreate {
   const dso = readDso(payload.dso, `${fields.arguments}.dso`);
-  const signatories = attempt(() => readParties(wire.signatories, fields.signatories), path);
+  const signatories = attempt(path, () => readParties(wire.signatories, fields.signatories));
   if (signatories instanceof BadUpdate) return { kind: 'round', contractId, dso, signatories, body: signatories };
-  const body = attempt(() => {
+  const body = attempt(path, () => {
     const number = readObject(payload.round, `${fields.arguments}.round`).number;
     const round = readRoundNumber(number, `${fields.arguments}.round.number`);
     const observers = Array.isArray(wire.observers) ? wire.observers.toSorted() : wire.observers;
     const content = comparableJson([payload, wire.createdAt, signatories.toSorted(), observers]);
     if (content === null) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
     return { round, content: hash('sha256', content) };
-  }, path);
+  });
   return { kind: 'round', contractId, dso, signatories, body };
 }

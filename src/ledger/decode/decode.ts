@@ -1,6 +1,6 @@
 import { BadUpdate } from '../bad-update.ts';
 import type { Decoded } from '../update.ts';
-import { located } from './fault.ts';
+import { within } from './fault.ts';
 import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
 import { notAFeed } from './not-a-feed.ts';
 import { decodeScan, looksLikeScan } from './scan.ts';
@@ -16,13 +16,16 @@ export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Dec
   const message = parseJson(bytes);
   if (message === null) return { kind: 'ignored', what: 'null value' };
   if (!isWire(message)) throw notAFeed(message);
-  try {
+  const decoded = within(atTop, () => {
     if (looksLikeScan(message)) return decodeScan(message);
-    if (looksLikeLedgerApi(message)) return decodeLedgerApi(message, options);
-  } catch (error) {
-    throw error instanceof BadUpdate ? error : located(error, '');
-  }
-  throw notAFeed(message);
+    return looksLikeLedgerApi(message) ? decodeLedgerApi(message, options) : null;
+  });
+  if (decoded === null) throw notAFeed(message);
+  return decoded;
+}
+
+function atTop(): string {
+  return '';
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -1,6 +1,6 @@
 import type { Checkpoint, Ignored, LedgerEvent, LedgerUpdate } from '../update.ts';
 import { type CreateFields, readCreate } from './create.ts';
-import { fault, located } from './fault.ts';
+import { fault, within } from './fault.ts';
 import type { IgnoredEvent } from './ignored.ts';
 import { readEntity } from './template.ts';
 import { isWire, readContractId, readList, readNodeId, readObject, readText, readTime, type Wire } from './values.ts';
@@ -20,6 +20,7 @@ const FIELDS: CreateFields = {
 
 const UPDATE_KINDS = ['Transaction', 'Reassignment', 'OffsetCheckpoint', 'TopologyTransaction'] as const;
 const UPDATE_KINDS_EXPECTED = 'one of Transaction, Reassignment, OffsetCheckpoint, TopologyTransaction';
+const SCAN_EVENTS_EXPECTED = `${UPDATE_KINDS_EXPECTED}; this looks like an item of Scan /v0/events, whose "update" alone is a feed`;
 
 /** The format carries no migration id: it is the source's (design.md section 6, rule 11). */
 export interface LedgerApiOptions {
@@ -27,14 +28,14 @@ export interface LedgerApiOptions {
 }
 
 export function looksLikeLedgerApi(message: Wire): boolean {
-  return isWire(message.update) || 'updateId' in message;
+  return isWire(message.update) || 'updateId' in message || 'events' in message;
 }
 
 /** Throws Fault for what is wrong with the update itself, BadUpdate for what is wrong with one of its events. */
 export function decodeLedgerApi(message: Wire, options: LedgerApiOptions): LedgerUpdate | Checkpoint | Ignored {
   const { update } = message;
   if (!isWire(update)) return decodeTransaction(message, options);
-  const kind = onlyKey(update, UPDATE_KINDS) ?? unknownKind(update);
+  const kind = onlyKey(update, UPDATE_KINDS, 'update') ?? unknownKind(update);
   if (kind === null) return { kind: 'ignored', what: 'unknown update kind' };
   if (kind === 'TopologyTransaction') return { kind: 'ignored', what: 'topology transaction' };
   const value = readObject(readObject(update[kind], `update.${kind}`).value, `update.${kind}.value`);
@@ -44,17 +45,18 @@ export function decodeLedgerApi(message: Wire, options: LedgerApiOptions): Ledge
 
 /** Null for a kind that newer ledgers may send; what only looks like one of them is bad. */
 function unknownKind(update: Wire): null {
+  if ('update_id' in update) fault('update', update, SCAN_EVENTS_EXPECTED);
   const keys = Object.keys(update).filter((key) => update[key] !== null);
   const isKind = keys.length === 1 && /^[A-Z]/.test(keys[0]!);
   return isKind ? null : fault('update', update, UPDATE_KINDS_EXPECTED);
 }
 
 /** The one of `names` that a wire object of one key has; undefined where it has none of them. */
-function onlyKey<Name extends string>(wire: Wire, names: readonly Name[]): Name | undefined {
+function onlyKey<Name extends string>(wire: Wire, names: readonly Name[], field = ''): Name | undefined {
   let found: Name | undefined;
   for (const name of names) {
     if (wire[name] === undefined || wire[name] === null) continue;
-    if (found !== undefined) fault('', wire, `${found} or ${name}, not both`);
+    if (found !== undefined) fault(field, wire, `${found} or ${name}, not both`);
     found = name;
   }
   return found;
@@ -71,13 +73,10 @@ function readEvents(value: Wire, read: ReadEvent): Collected {
   const collected: Collected = { events: [], ignored: [] };
   const list = readList(value.events, 'events');
   for (let index = 0; index < list.length; index++) {
-    try {
-      const event = read(readObject(list[index], ''), () => `events[${index}]`);
-      if (typeof event === 'string') collected.ignored.push(event);
-      else collected.events.push(event);
-    } catch (error) {
-      throw located(error, `events[${index}]`);
-    }
+    const path = (): string => `events[${index}]`;
+    const event = within(path, () => read(readObject(list[index], ''), path));
+    if (typeof event === 'string') collected.ignored.push(event);
+    else collected.events.push(event);
   }
   return collected;
 }
@@ -98,13 +97,11 @@ const EVENT_KINDS = ['CreatedEvent', 'ArchivedEvent', 'ExercisedEvent'] as const
 
 function readTransactionEvent(wire: Wire, path: () => string): LedgerEvent | IgnoredEvent {
   const kind = onlyKey(wire, EVENT_KINDS) ?? fault('', wire, 'one of CreatedEvent, ArchivedEvent, ExercisedEvent');
-  try {
+  const kindPath = (): string => `${path()}.${kind}`;
+  return within(kindPath, () => {
     const event = readObject(wire[kind], '');
-    if (kind === 'CreatedEvent') return readLedgerApiCreate(event, () => `${path()}.CreatedEvent`);
-    return readArchive(event, kind);
-  } catch (error) {
-    throw located(error, `${path()}.${kind}`);
-  }
+    return kind === 'CreatedEvent' ? readLedgerApiCreate(event, kindPath) : readArchive(event, kind);
+  });
 }
 
 function readLedgerApiCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
@@ -150,15 +147,14 @@ const REASSIGNMENT_KINDS = ['JsAssignmentEvent', 'JsUnassignedEvent'] as const;
 function decodeReassignment(value: Wire, options: LedgerApiOptions): LedgerUpdate {
   return readUpdate(value, options, (wire, path) => {
     const kind = onlyKey(wire, REASSIGNMENT_KINDS) ?? fault('', wire, 'one of JsAssignmentEvent, JsUnassignedEvent');
-    if (kind === 'JsUnassignedEvent') return 'unassignment';
-    const created = `${path()}.JsAssignmentEvent.createdEvent`;
-    try {
-      const event = readObject(readObject(wire[kind], '').createdEvent, '');
-      return readLedgerApiCreate(event, () => created);
-    } catch (error) {
-      throw located(error, created);
-    }
+    return kind === 'JsUnassignedEvent' ? 'unassignment' : readAssigned(wire[kind], () => `${path()}.${kind}`);
   });
+}
+
+function readAssigned(value: unknown, path: () => string): LedgerEvent | IgnoredEvent {
+  const { createdEvent } = within(path, () => readObject(value, ''));
+  const createdPath = (): string => `${path()}.createdEvent`;
+  return within(createdPath, () => readLedgerApiCreate(readObject(createdEvent, ''), createdPath));
 }
 
 function decodeCheckpoint(value: Wire, { migrationId }: LedgerApiOptions): Checkpoint | Ignored {

@@ -1,5 +1,5 @@
 import { BadUpdate } from '../bad-update.ts';
-import { isWire } from './values.ts';
+import { isWire, type Wire } from './values.ts';
 
 const EXPECTED = 'one update, as an item of Scan /v2/updates or of the JSON Ledger API /v2/updates';
 
@@ -14,6 +14,7 @@ const LOOKALIKES: readonly (readonly [field: string, what: string])[] = [
   ['ArchivedEvent', 'a single event'],
   ['ExercisedEvent', 'a single event'],
   ['createdEvent', 'a single event'],
+  ['archivedEvent', 'a single event'],
   ['created', 'the events of one contract'],
   ['transaction', 'protobuf JSON'],
   ['reassignment', 'protobuf JSON'],
@@ -23,7 +24,13 @@ const LOOKALIKES: readonly (readonly [field: string, what: string])[] = [
 
 /** The BadUpdate for a message that is neither format; says what it looks like where that can be told. */
 export function notAFeed(message: unknown): BadUpdate {
-  const found = isWire(message) ? LOOKALIKES.find(([field]) => Object.hasOwn(message, field)) : undefined;
-  const looksLike = found === undefined ? '' : `; this looks like ${found[1]}`;
-  return new BadUpdate('message', message, `${EXPECTED}${looksLike}`);
+  const what = isWire(message) ? lookalike(message) : undefined;
+  return new BadUpdate('message', message, what === undefined ? EXPECTED : `${EXPECTED}; this looks like ${what}`);
+}
+
+function lookalike(message: Wire): string | undefined {
+  const known = LOOKALIKES.find(([field]) => Object.hasOwn(message, field));
+  if (known !== undefined) return known[1];
+  const [first] = Object.values(message);
+  return isWire(first) && 'event_type' in first ? 'events without their update' : undefined;
 }

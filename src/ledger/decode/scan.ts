@@ -1,7 +1,7 @@
 import { isImportTime } from '../time.ts';
 import type { LedgerEvent, LedgerUpdate } from '../update.ts';
 import { type CreateFields, readCreate } from './create.ts';
-import { fault, located } from './fault.ts';
+import { fault, within } from './fault.ts';
 import type { IgnoredEvent } from './ignored.ts';
 import { readEntity } from './template.ts';
 import {
@@ -32,7 +32,7 @@ const FIELDS: CreateFields = {
 const SYNCHRONIZER_EXPECTED = 'a synchronizer id';
 
 export function looksLikeScan(message: Wire): boolean {
-  return 'update_id' in message || 'events_by_id' in message || 'root_event_ids' in message;
+  return 'update_id' in message || 'events_by_id' in message || 'root_event_ids' in message || isWire(message.event);
 }
 
 /** Throws Fault for what is wrong with the update itself, BadUpdate for what is wrong with one of its events. */
@@ -82,16 +82,18 @@ function walk(message: Wire, read: Collected): ReadonlySet<string> {
   const seen = new Set<string>();
   const pending = new PendingIds();
   pending.push(message.root_event_ids, null);
-  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+  for (;;) {
+    const id = pending.pop();
+    if (id === undefined) break;
     if (seen.has(id)) fault(pending.list, id, 'an event id that is listed only once');
     seen.add(id);
     const event = eventOf(events, id) ?? fault(pending.list, id, 'an event id that is in events_by_id');
-    try {
-      collect(read, readEvent(event, id));
+    const path = (): string => eventPath(id);
+    const found = within(path, () => {
       if (event.event_type === 'exercised_event') pending.push(event.child_event_ids, id);
-    } catch (error) {
-      throw located(error, eventPath(id));
-    }
+      return readEvent(event, path);
+    });
+    collect(read, found);
   }
   checkUnlisted(events, seen, read);
   return seen;
@@ -142,23 +144,15 @@ function checkUnlisted(events: Wire, seen: ReadonlySet<string>, read: Collected)
   if (ids.length === seen.size) return;
   for (const id of ids) {
     if (seen.has(id)) continue;
-    const event = readUnlisted(events[id], id);
-    if (typeof event !== 'string') fault(eventPath(id), id, 'an event that root_event_ids or child_event_ids lists');
+    const path = (): string => eventPath(id);
+    const event = within(path, () => readEvent(readObject(events[id], ''), path));
+    if (typeof event !== 'string') fault(path(), id, 'an event that root_event_ids or child_event_ids lists');
     read.ignored.push('unlisted event');
   }
 }
 
-function readUnlisted(event: unknown, id: string): LedgerEvent | IgnoredEvent {
-  try {
-    return readEvent(event, id);
-  } catch (error) {
-    throw located(error, eventPath(id));
-  }
-}
-
-function readEvent(value: unknown, id: string): LedgerEvent | IgnoredEvent {
-  const event = readObject(value, '');
-  if (event.event_type === 'created_event') return readScanCreate(event, () => eventPath(id));
+function readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+  if (event.event_type === 'created_event') return readScanCreate(event, path);
   if (event.event_type === 'exercised_event') return readExercise(event);
   return fault('event_type', event.event_type, '"created_event" or "exercised_event"');
 }
@@ -209,10 +203,6 @@ function decodeReassignment(message: Wire): LedgerUpdate {
 }
 
 function readAssigned(created: unknown): LedgerEvent | IgnoredEvent {
-  const path = 'event.created_event';
-  try {
-    return readScanCreate(readObject(created, ''), () => path);
-  } catch (error) {
-    throw located(error, path);
-  }
+  const path = (): string => 'event.created_event';
+  return within(path, () => readScanCreate(readObject(created, ''), path));
 }
