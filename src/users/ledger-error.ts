@@ -3,7 +3,6 @@ const CODES = {
   UNAUTHENTICATED: { grpc: 16, category: 6 },
   PERMISSION_DENIED: { grpc: 7, category: 7 },
   INTERNAL: { grpc: 13, category: 4 },
-  RESOURCE_EXHAUSTED: { grpc: 8, category: 2 },
   INVALID_TOKEN: { grpc: 3, category: 8 },
   INVALID_ARGUMENT: { grpc: 3, category: 8 },
   INVALID_FIELD: { grpc: 3, category: 8 },

@@ -1,0 +1,21 @@
+import { invalidValue } from './plain-fault.ts';
+
+const BEARER = /^bearer(?: +(.*))?$/i;
+const PROTOCOL_PREFIX = 'jwt.token.';
+
+/**
+ * The token of a request, or null where it has none: of the Authorization header, else of an entry of
+ * Sec-WebSocket-Protocol. Throws a 400 for a bearer without a token and for two bearers (ledger-users-api.md 4.1).
+ */
+export function bearerToken(headers: {
+  /** Each header line by itself. */
+  readonly authorization: readonly string[];
+  readonly webSocketProtocol: string | undefined;
+}): string | null {
+  const bearers = headers.authorization.map((line) => BEARER.exec(line.trim())).filter((match) => match !== null);
+  const [bearer, second] = bearers;
+  if (second !== undefined || (bearer !== undefined && !bearer[1])) throw invalidValue('header Authorization');
+  if (bearer !== undefined) return bearer[1]!;
+  const entries = headers.webSocketProtocol?.split(',').map((part) => part.trim());
+  return entries?.find((part) => part.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length) ?? null;
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { LedgerError } from '../../users/ledger-error.ts';
+
+const STATUS_OF_GRPC: Readonly<Record<number, number>> = {
+  1: 499,
+  2: 500,
+  3: 400,
+  4: 504,
+  5: 404,
+  6: 409,
+  7: 403,
+  8: 429,
+  9: 400,
+  10: 409,
+  11: 400,
+  12: 501,
+  13: 500,
+  14: 503,
+  15: 500,
+  16: 401,
+};
+const REDACTED: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL']);
+/** Codes whose context does not say whether the answer is definite, as the reference's does not. */
+const INDEFINITE: ReadonlySet<string> = new Set([
+  'INVALID_USER_UPDATE_REQUEST',
+  'INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST',
+  'CONCURRENT_USER_UPDATE_DETECTED',
+  'MAX_USER_ANNOTATIONS_SIZE_EXCEEDED',
+]);
+const CAUSE_CHARS_MAX = 512;
+const TOKEN_CONTEXT = { ledger_api_error: 'invalid token' };
+
+/** What of a request its error body tells. */
+export interface ErrorPlace {
+  readonly requestId: string;
+  readonly participantId: string;
+  readonly service: 'user' | 'identity provider';
+  readonly submission: boolean;
+}
+
+export interface LedgerErrorAnswer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** The ledger's error body, in the flavour that the code and the place ask for (ledger-users-api.md 5). */
+export function ledgerErrorAnswer(error: LedgerError, place: ErrorPlace): LedgerErrorAnswer {
+  const status = STATUS_OF_GRPC[error.grpcCode] ?? 500;
+  if (REDACTED.has(error.code)) return { status, body: redacted(error, place) };
+  return { status, body: error.raisedBy === 'json-layer' ? plain(error, place) : full(error, place) };
+}
+
+function redacted(error: LedgerError, { requestId }: ErrorPlace): object {
+  return {
+    code: 'NA',
+    cause: 'A security-sensitive error has been received',
+    correlationId: requestId,
+    traceId: requestId,
+    context: error.raisedBy === 'token' ? TOKEN_CONTEXT : {},
+    resources: [],
+    errorCategory: -1,
+    grpcCodeValue: error.grpcCode,
+    retryInfo: null,
+    definiteAnswer: null,
+  };
+}
+
+function plain(error: LedgerError, { requestId }: ErrorPlace): object {
+  return {
+    code: error.code,
+    cause: shorten(error.message),
+    correlationId: requestId,
+    traceId: requestId,
+    context: {},
+    resources: error.resources,
+    errorCategory: error.category,
+    grpcCodeValue: error.grpcCode,
+    retryInfo: null,
+    definiteAnswer: false,
+  };
+}
+
+function full(error: LedgerError, place: ErrorPlace): object {
+  const inService = error.raisedBy === 'service';
+  const quoted = inService && place.service === 'user';
+  return {
+    code: error.code,
+    cause: shorten(error.message),
+    correlationId: null,
+    traceId: place.requestId,
+    context: {
+      category: String(error.category),
+      ...(INDEFINITE.has(error.code) ? {} : { definite_answer: 'false' }),
+      ...(error.fieldName === null ? {} : { field_name: error.fieldName }),
+      participant: quoted ? `'${place.participantId}'` : place.participantId,
+      ...(inService && place.submission ? { submissionId: `'${randomUUID()}'` } : {}),
+      tid: place.requestId,
+      ...(error.raisedBy === 'token' ? TOKEN_CONTEXT : {}),
+    },
+    resources: error.resources,
+    errorCategory: error.category,
+    grpcCodeValue: error.grpcCode,
+    // Category 2 is what passes by itself: the caller may try again with what is stored now.
+    retryInfo: error.category === 2 ? '1 second' : null,
+    definiteAnswer: null,
+  };
+}
+
+function shorten(cause: string): string {
+  return cause.length <= CAUSE_CHARS_MAX ? cause : `${cause.slice(0, CAUSE_CHARS_MAX)}...`;
+}

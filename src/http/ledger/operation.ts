@@ -1,0 +1,119 @@
+import type { LedgerConfig } from '../../users/ledger-config.ts';
+import type { Users } from '../../users/open-users.ts';
+import type { Caller } from '../../users/rules/caller.ts';
+import type { UsersReader } from '../../users/store/users-reader.ts';
+import type { UsersWriter } from '../../users/store/users-writer.ts';
+import type { AnswerName } from './answers.ts';
+import { decodeBody } from './decode-body.ts';
+import type { Query, QueryParameter } from './query.ts';
+import { REQUEST_SCHEMAS, type RequestBodies, type RequestName } from './request-schemas.ts';
+
+/** What an operation is and how it is described; the same list makes the routes and the document. */
+export interface OperationFacts {
+  /** As the document and the log call it. */
+  readonly operationId: string;
+  readonly summary: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: readonly QueryParameter[];
+  readonly answer: AnswerName;
+  /** Which of the reference's services it belongs to: only the one for users puts the participant in quotes. */
+  readonly service: 'user' | 'identity provider';
+  /** Whether errors of the service name a submission. */
+  readonly submission?: true;
+  /** Asked by every client all the time, about itself only: the log has it at debug. */
+  readonly ownRecordOnly?: true;
+}
+
+export interface LedgerOperation extends OperationFacts {
+  readonly body: RequestName | null;
+  /** Decodes the body; throws a 400 where it cannot be. */
+  readonly prepare: (given: { id: string; query: Query; bodyText: string }) => Prepared;
+}
+
+/** A decoded request, in the steps that the page gives an order (ledger-users-api.md 0.1). */
+export interface Prepared {
+  /** The user or provider that it is about, for the log; empty where it is about many. */
+  readonly subject: string;
+  /** What is judged before a missing token is told: the id of the path, and that the body names the same. */
+  readonly checkIds: () => void;
+  /** Finds the caller and answers, in one transaction. */
+  readonly run: (users: Users, findCaller: (users: UsersReader) => Caller) => object;
+}
+
+/** What an operation's own code gets: who asks, what, and the users as they are within the transaction. */
+export interface Call<Store extends UsersReader, Body = null> {
+  readonly users: Store;
+  readonly caller: Caller;
+  readonly config: LedgerConfig;
+  /** Of the path; empty where it has none. */
+  readonly id: string;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+type CheckId = (id: string) => void;
+
+/** An operation that changes nothing and has no body. */
+export function reading(
+  facts: OperationFacts,
+  act: { readonly checkId?: CheckId; readonly run: (call: Call<UsersReader>) => object },
+): LedgerOperation {
+  return {
+    ...facts,
+    body: null,
+    prepare: ({ id, query }) => ({
+      subject: id,
+      checkIds: () => act.checkId?.(id),
+      run: ({ reader, config }, findCaller) =>
+        act.run({ users: reader, caller: findCaller(reader), config, id, query, body: null }),
+    }),
+  };
+}
+
+/** An operation that changes something and has no body. */
+export function removing(
+  facts: OperationFacts,
+  act: { readonly checkId?: CheckId; readonly run: (call: Call<UsersWriter>) => object },
+): LedgerOperation {
+  return {
+    ...facts,
+    body: null,
+    prepare: ({ id, query }) => ({
+      subject: id,
+      checkIds: () => act.checkId?.(id),
+      run: (users, findCaller) =>
+        users.write((writer) =>
+          act.run({ users: writer, caller: findCaller(writer), config: users.config, id, query, body: null }),
+        ),
+    }),
+  };
+}
+
+/** An operation that changes something, as its body says. */
+export function writing<Name extends RequestName>(
+  body: Name,
+  facts: OperationFacts,
+  act: {
+    /** Only where the path has no id. */
+    readonly subject?: (body: RequestBodies[Name]) => string | undefined;
+    readonly checkIds?: (ids: { readonly id: string; readonly body: RequestBodies[Name] }) => void;
+    readonly run: (call: Call<UsersWriter, RequestBodies[Name]>) => object;
+  },
+): LedgerOperation {
+  return {
+    ...facts,
+    body,
+    prepare: ({ id, query, bodyText }) => {
+      const decoded = decodeBody(REQUEST_SCHEMAS[body], bodyText);
+      return {
+        subject: act.subject?.(decoded) ?? id,
+        checkIds: () => act.checkIds?.({ id, body: decoded }),
+        run: (users, findCaller) =>
+          users.write((writer) =>
+            act.run({ users: writer, caller: findCaller(writer), config: users.config, id, query, body: decoded }),
+          ),
+      };
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import type { LedgerOperation } from './operation.ts';
+import { PROVIDER_OPERATIONS } from './provider-operations.ts';
+import { RIGHT_OPERATIONS } from './right-operations.ts';
+import { USER_OPERATIONS } from './user-operations.ts';
+
+/** Every operation of the area that asks for a token: the routes, the document and the log follow this list. */
+export const LEDGER_OPERATIONS: readonly LedgerOperation[] = [
+  ...USER_OPERATIONS,
+  ...RIGHT_OPERATIONS,
+  ...PROVIDER_OPERATIONS,
+];
+
+/** The one that asks for none: official clients call it before anything else. */
+export const VERSION_ROUTE = {
+  operationId: 'getVersion',
+  summary: 'Get the version of the API and what the ledger can do',
+  method: 'GET',
+  path: '/v2/version',
+  answer: 'VersionAnswer',
+} as const;

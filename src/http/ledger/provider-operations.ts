@@ -1,0 +1,97 @@
+import {
+  createIdentityProvider,
+  deleteIdentityProvider,
+  listIdentityProviders,
+  readIdentityProvider,
+  updateIdentityProvider,
+} from '../../users/rules/identity-providers.ts';
+import { showProvider } from './answers.ts';
+import { checkSameId } from './id-checks.ts';
+import { type LedgerOperation, reading, removing, writing } from './operation.ts';
+
+const PROVIDER = { service: 'identity provider' } as const;
+const ALL = '/v2/idps';
+const BY_ID = '/v2/idps/{idp-id}';
+
+export const PROVIDER_OPERATIONS: readonly LedgerOperation[] = [
+  reading(
+    {
+      ...PROVIDER,
+      operationId: 'listIdentityProviderConfigs',
+      summary: 'List the identity providers, by id',
+      method: 'GET',
+      path: ALL,
+      answer: 'ListIdentityProviderConfigsAnswer',
+    },
+    {
+      run: ({ users, caller }) => ({
+        identityProviderConfigs: listIdentityProviders(users, { caller }).map(showProvider),
+      }),
+    },
+  ),
+  writing(
+    'CreateIdentityProviderConfigRequest',
+    {
+      ...PROVIDER,
+      operationId: 'createIdentityProviderConfig',
+      summary: 'Add an identity provider',
+      method: 'POST',
+      path: ALL,
+      answer: 'IdentityProviderConfigAnswer',
+    },
+    {
+      subject: (body) => body?.id,
+      run: ({ users, caller, body }) => ({
+        identityProviderConfig: showProvider(createIdentityProvider(users, { caller, given: body })),
+      }),
+    },
+  ),
+  reading(
+    {
+      ...PROVIDER,
+      operationId: 'getIdentityProviderConfig',
+      summary: 'Get an identity provider',
+      method: 'GET',
+      path: BY_ID,
+      answer: 'IdentityProviderConfigAnswer',
+    },
+    {
+      run: ({ users, caller, id }) => ({
+        identityProviderConfig: showProvider(readIdentityProvider(users, { caller, id })),
+      }),
+    },
+  ),
+  writing(
+    'UpdateIdentityProviderConfigRequest',
+    {
+      ...PROVIDER,
+      operationId: 'updateIdentityProviderConfig',
+      summary: 'Change what the update mask names',
+      method: 'PATCH',
+      path: BY_ID,
+      answer: 'IdentityProviderConfigAnswer',
+    },
+    {
+      checkIds: ({ id, body }) => checkSameId({ path: id, body: body.provider?.id ?? null }, 'idp'),
+      run: ({ users, caller, body }) => ({
+        identityProviderConfig: showProvider(updateIdentityProvider(users, { caller, request: body })),
+      }),
+    },
+  ),
+  removing(
+    {
+      ...PROVIDER,
+      operationId: 'deleteIdentityProviderConfig',
+      summary: 'Remove an identity provider that no user refers to',
+      method: 'DELETE',
+      path: BY_ID,
+      answer: 'EmptyAnswer',
+    },
+    {
+      run: ({ users, caller, id }) => {
+        deleteIdentityProvider(users, { caller, id });
+        return {};
+      },
+    },
+  ),
+];

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+
+export type LedgerContext = Context<{ Bindings: HttpBindings }>;
+
+/** Trace id of a W3C traceparent: it names the request in answers and in the log. */
+const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+
+/** The target as the client sent it: a web URL would take the user ids `.` and `..` for steps within the path. */
+export function targetOf(c: LedgerContext): { readonly path: string; readonly search: string } {
+  const sent = incomingOf(c)?.url;
+  const target = sent?.startsWith('/') === true ? sent : pathOf(c.req.url);
+  const query = target.indexOf('?');
+  return query === -1 ? { path: target, search: '' } : { path: target.slice(0, query), search: target.slice(query) };
+}
+
+export function requestIdOf(c: LedgerContext): string {
+  const given = c.req.header('traceparent');
+  return (given === undefined ? null : TRACEPARENT.exec(given)?.[1]) ?? randomBytes(16).toString('hex');
+}
+
+/** Each Authorization line by itself: the joined form hides where one ends and another begins. */
+export function authorizationLines(c: LedgerContext): readonly string[] {
+  const raw = incomingOf(c)?.rawHeaders;
+  if (raw === undefined) return [c.req.header('authorization') ?? []].flat();
+  const lines: string[] = [];
+  for (let at = 0; at < raw.length; at += 2)
+    if (raw[at]!.length === 'authorization'.length && raw[at]!.toLowerCase() === 'authorization')
+      lines.push(raw[at + 1]!);
+  return lines;
+}
+
+/** Absent where the request did not come over a socket. */
+function incomingOf(c: LedgerContext): HttpBindings['incoming'] | undefined {
+  return (c.env as Partial<HttpBindings> | undefined)?.incoming;
+}
+
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}

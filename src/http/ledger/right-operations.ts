@@ -1,0 +1,61 @@
+import { grantRights, revokeRights } from '../../users/rules/change-rights.ts';
+import { listRights } from '../../users/rules/read-users.ts';
+import { showRight } from './answers.ts';
+import { checkPathUserId, checkSameId } from './id-checks.ts';
+import { type LedgerOperation, reading, writing } from './operation.ts';
+
+const PATH = '/v2/users/{user-id}/rights';
+
+export const RIGHT_OPERATIONS: readonly LedgerOperation[] = [
+  reading(
+    {
+      service: 'user',
+      operationId: 'listUserRights',
+      summary: 'List the rights of a user: of oneself, or of any for an administrator',
+      method: 'GET',
+      path: PATH,
+      answer: 'ListUserRightsAnswer',
+    },
+    {
+      checkId: checkPathUserId,
+      run: ({ users, caller, id }) => ({ rights: listRights(users, { caller, userId: id }).map(showRight) }),
+    },
+  ),
+  writing(
+    'ChangeUserRightsRequest',
+    {
+      service: 'user',
+      submission: true,
+      operationId: 'grantUserRights',
+      summary: 'Give a user rights; answers those it did not have',
+      method: 'POST',
+      path: PATH,
+      answer: 'GrantUserRightsAnswer',
+    },
+    {
+      checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
+      run: ({ users, caller, config, body }) => {
+        const granted = grantRights(users, { caller, request: body, rightsPerUserMax: config.rightsPerUserMax });
+        return { newlyGrantedRights: granted.map(showRight) };
+      },
+    },
+  ),
+  writing(
+    'ChangeUserRightsRequest',
+    {
+      service: 'user',
+      submission: true,
+      operationId: 'revokeUserRights',
+      summary: 'Take rights from a user; answers those it had',
+      method: 'PATCH',
+      path: PATH,
+      answer: 'RevokeUserRightsAnswer',
+    },
+    {
+      checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
+      run: ({ users, caller, body }) => ({
+        newlyRevokedRights: revokeRights(users, { caller, request: body }).map(showRight),
+      }),
+    },
+  ),
+];

@@ -1,0 +1,84 @@
+import type { Logger } from 'pino';
+import { LedgerError, unauthenticated } from '../../users/ledger-error.ts';
+import type { Users } from '../../users/open-users.ts';
+import { requireParticipant } from '../../users/rules/authorize.ts';
+import { type Caller, resolveCaller } from '../../users/rules/caller.ts';
+import type { UsersReader } from '../../users/store/users-reader.ts';
+import type { TokenVerifier, VerifiedToken } from '../../users/tokens/token-verifier.ts';
+import { acceptsJson } from './accepts-json.ts';
+import { bearerToken } from './bearer-token.ts';
+import type { FailedAuthentications } from './failed-authentications.ts';
+import type { LedgerOperation, Prepared } from './operation.ts';
+import { PlainFault } from './plain-fault.ts';
+import { parseQuery } from './query.ts';
+import { readBodyText } from './read-body.ts';
+import { authorizationLines, type LedgerContext } from './request-facts.ts';
+
+/** Enough for every request that a stranger has a reason to send. */
+const STRANGER_BODY_BYTES_MAX = 65_536;
+
+export interface ServeDeps {
+  readonly users: Users;
+  readonly verifier: TokenVerifier;
+  readonly failures: FailedAuthentications;
+  readonly clientAddress: (c: LedgerContext) => string;
+  readonly logger: Logger;
+}
+
+/** What the log says of a request, known bit by bit. */
+export interface Traces {
+  userId: string | null;
+  subject: string;
+}
+
+/**
+ * Takes a request through the steps of ledger-users-api.md 0.1 in their order; throws the LedgerError or PlainFault of
+ * the first that fails.
+ */
+export async function serveOperation(
+  c: LedgerContext,
+  operation: LedgerOperation,
+  { deps, given, traces }: { deps: ServeDeps; given: { id: string; search: string }; traces: Traces },
+): Promise<object> {
+  const { users, verifier } = deps;
+  const query = parseQuery(operation.query ?? [], given.search);
+  const token = bearerToken({
+    authorization: authorizationLines(c),
+    webSocketProtocol: c.req.header('sec-websocket-protocol'),
+  });
+  const verified = token === null ? null : await verifier.verify(token);
+  if (verified === null) deps.failures.count(deps.clientAddress(c));
+  const caller = verified === null ? null : resolveCaller(users.reader, verified);
+  traces.userId = caller?.userId ?? null;
+
+  const bodyText = operation.body === null ? '' : await readBodyText(c, bodyBytesMax(users, verified));
+  const prepared = operation.prepare({ id: given.id, query, bodyText });
+  traces.subject = prepared.subject;
+  if (!acceptsJson(c.req.header('accept'))) throw new PlainFault(406, '');
+  prepared.checkIds();
+  if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
+  if (operation.body === null) return run(prepared, users, () => caller);
+  // The body may have taken its time: what was withdrawn meanwhile does not count any more.
+  const still = await verifier.verify(token);
+  if (still === null) throw unauthenticated('the token ended while the body was sent');
+  return run(prepared, users, (reader) => resolveCaller(reader, still));
+}
+
+function run(prepared: Prepared, users: Users, findCaller: (users: UsersReader) => Caller): object {
+  return prepared.run(users, (reader) => {
+    const caller = findCaller(reader);
+    requireParticipant(caller, users.participantId);
+    return caller;
+  });
+}
+
+function bodyBytesMax(users: Users, verified: VerifiedToken | null): number {
+  const { bodyBytesMax } = users.config;
+  return verified === null ? Math.min(bodyBytesMax, STRANGER_BODY_BYTES_MAX) : bodyBytesMax;
+}
+
+/** What is thrown that nobody foresaw is told as INTERNAL, without its text; the log has it under the request's id. */
+export function asKnownError(error: unknown): LedgerError | PlainFault {
+  if (error instanceof LedgerError || error instanceof PlainFault) return error;
+  return new LedgerError('INTERNAL', 'unforeseen');
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { Annotations } from '../../users/annotations.ts';
+import { type GivenRight, PARTY_KINDS, type PartyKind, PLAIN_KINDS, type PlainKind } from '../../users/right.ts';
+
+/**
+ * Values of request bodies (ledger-users-api.md 1.2): what is missing has its type's default, `null` is no value of a
+ * text, switch, list or map, and properties nobody knows are ignored.
+ */
+export const text = () => z.string().refine((value) => value.isWellFormed(), 'not well-formed Unicode');
+export const optionalText = (description: string) => text().default('').meta({ description });
+export const optionalFlag = (description: string) => z.boolean().default(false).meta({ description });
+
+/** A message may be null, which is the same as missing. */
+export function message<Shape extends z.ZodType>(schema: Shape) {
+  return schema.nullish().transform((value) => value ?? null);
+}
+
+/** Texts by key. Kept as a Map: a key such as `__proto__` is a key like any other, and never a property of an object. */
+export const annotations = z
+  .unknown()
+  .transform((value, context): Annotations => {
+    if (value === undefined) return new Map();
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      const entries = Object.entries(value);
+      if (entries.every((entry): entry is [string, string] => entry.every((part) => text().safeParse(part).success)))
+        return new Map(entries);
+    }
+    context.addIssue({ code: 'custom', message: 'expected an object whose values are texts' });
+    return z.NEVER;
+  })
+  .meta({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'At most 262144 bytes of UTF-8, keys and values together. On update an empty value removes its key.',
+  });
+
+type KindValue = readonly [kind: GivenRight['kind'], value: z.ZodType<GivenRight>];
+
+const KIND_VALUES: ReadonlyMap<GivenRight['kind'], z.ZodType<GivenRight>> = new Map([
+  ...PARTY_KINDS.map(partyKind),
+  ...PLAIN_KINDS.map(plainKind),
+  ['Empty', z.object({}).transform(() => ({ kind: 'Empty', party: '' }) as const)] satisfies KindValue,
+]);
+
+function partyKind(kind: PartyKind): KindValue {
+  const value = z.object({ value: z.object({ party: text().default('') }) });
+  return [kind, value.transform(({ value: { party } }) => ({ kind, party }))];
+}
+
+function plainKind(kind: PlainKind): KindValue {
+  return [kind, z.object({ value: z.object({}) }).transform(() => ({ kind, party: '' }))];
+}
+const KIND_NAMES = [...KIND_VALUES.keys()].sort();
+
+/** Of several kinds the alphabetically first one counts, whatever the others hold; `{}` is of no kind at all. */
+export const right = z
+  .unknown()
+  .transform((value, context): GivenRight => {
+    const given = isObject(value) ? value.kind : null;
+    if (isObject(value) && given === undefined) return { kind: 'Empty', party: '' };
+    const name = isObject(given) ? KIND_NAMES.find((kind) => Object.hasOwn(given, kind)) : undefined;
+    if (isObject(given) && name !== undefined) {
+      const parsed = KIND_VALUES.get(name)!.safeParse(given[name]);
+      if (parsed.success) return parsed.data;
+    }
+    context.addIssue({ code: 'custom', message: 'expected {"kind": {"<kind of right>": {"value": {...}}}}' });
+    return z.NEVER;
+  })
+  .meta({ $ref: '#/components/schemas/Right' });
+
+/** How a right looks, for the document: made of the schemas that read it. */
+export const documentedRight = z.object({
+  kind: z.union(
+    KIND_NAMES.filter((name) => name !== 'Empty').map((name) => z.strictObject({ [name]: KIND_VALUES.get(name)! })),
+  ),
+});
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

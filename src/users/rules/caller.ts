@@ -1,0 +1,41 @@
+import { userIdFault } from '../fields.ts';
+import { LedgerError, permissionDenied } from '../ledger-error.ts';
+import type { UsersReader } from '../store/users-reader.ts';
+import type { VerifiedToken } from '../tokens/token-verifier.ts';
+import { DEFAULT_PROVIDER } from '../user.ts';
+
+/** Who asks, and what the rules need to know of it. Read anew for every request: nothing about a user is remembered. */
+export interface Caller {
+  readonly userId: string;
+  readonly identityProviderId: string;
+  readonly participantAdmin: boolean;
+  /** Never for a user of the default provider: the right is accepted there and has no effect. */
+  readonly identityProviderAdmin: boolean;
+  /** The participant that the token is bound to; null where it is bound to none. */
+  readonly participantId: string | null;
+}
+
+/**
+ * The user that a verified token speaks for. Throws INVALID_TOKEN for a subject that is no user id, and the same
+ * PERMISSION_DENIED for a user that is unknown, deactivated or of another identity provider (ledger-users-api.md 4.5).
+ */
+export function resolveCaller(users: UsersReader, token: VerifiedToken): Caller {
+  const { userId, identityProviderId, participantId } = token;
+  const fault = userIdFault(userId);
+  if (fault !== null)
+    throw new LedgerError('INVALID_TOKEN', `The submitted request is missing a user-id: token ${fault}`, {
+      raisedBy: 'token',
+    });
+  const record = users.caller(userId);
+  if (record === null) throw permissionDenied(`the token's user is unknown`, 'token');
+  if (record.identityProviderId !== identityProviderId)
+    throw permissionDenied(`the token's user belongs to another identity provider`, 'token');
+  if (record.isDeactivated) throw permissionDenied(`the token's user is deactivated`, 'token');
+  return {
+    userId,
+    identityProviderId,
+    participantAdmin: record.participantAdmin,
+    identityProviderAdmin: record.identityProviderAdmin && identityProviderId !== DEFAULT_PROVIDER,
+    participantId,
+  };
+}

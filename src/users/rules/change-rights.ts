@@ -1,0 +1,42 @@
+import { invalidArgument, tooManyRights } from '../ledger-error.ts';
+import { distinctRights, type Right } from '../right.ts';
+import type { UsersWriter } from '../store/users-writer.ts';
+import { effectiveProvider, requireAdminFor } from './authorize.ts';
+import type { Caller } from './caller.ts';
+import type { ChangeRightsRequest } from './request.ts';
+import { checkPartiesKnown, checkRights, checkUserId, findUser } from './user-checks.ts';
+
+type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: readonly Right[] };
+
+/** Gives a user rights; the answer holds only those it did not have (ledger-users-api.md 6.5). */
+export function grantRights(
+  users: UsersWriter,
+  { caller, request, rightsPerUserMax }: { caller: Caller; request: ChangeRightsRequest; rightsPerUserMax: number },
+): readonly Right[] {
+  const { userId, rights, identityProviderId } = checkRequest(caller, request);
+  checkPartiesKnown(caller, rights, identityProviderId);
+  findUser(users, { id: userId, identityProviderId, verb: 'grant user rights' });
+  const granted = rights.filter((right) => users.grantRight(userId, right));
+  if (users.rightCount(userId) > rightsPerUserMax) throw tooManyRights('grant user rights', userId);
+  return granted;
+}
+
+/** Takes rights from a user; the answer holds only those it had. Nobody takes its own ParticipantAdmin. */
+export function revokeRights(
+  users: UsersWriter,
+  { caller, request }: { caller: Caller; request: ChangeRightsRequest },
+): readonly Right[] {
+  const { userId, rights, identityProviderId } = checkRequest(caller, request);
+  if (userId === caller.userId && rights.some((right) => right.kind === 'ParticipantAdmin'))
+    throw invalidArgument('Requesting user cannot remove own admin rights');
+  findUser(users, { id: userId, identityProviderId, verb: 'revoke user rights' });
+  return rights.filter((right) => users.revokeRight(userId, right));
+}
+
+/** Whether the provider exists is not asked: a bogus one holds no user, so the user's look-up refuses it. */
+function checkRequest(caller: Caller, request: ChangeRightsRequest): CheckedRequest {
+  requireAdminFor(caller, request.rights);
+  const identityProviderId = effectiveProvider(caller, request.identityProviderId);
+  checkUserId(request.userId, 'user_id');
+  return { userId: request.userId, rights: distinctRights(checkRights(request.rights)), identityProviderId };
+}

@@ -1,0 +1,50 @@
+import { checkAnnotations } from '../annotations.ts';
+import type { LedgerConfig } from '../ledger-config.ts';
+import { invalidArgument, LedgerError, missingField, permissionDenied, tooManyRights } from '../ledger-error.ts';
+import { distinctRights } from '../right.ts';
+import type { UsersWriter } from '../store/users-writer.ts';
+import type { User } from '../user.ts';
+import { effectiveProvider, requireAdminFor } from './authorize.ts';
+import type { Caller } from './caller.ts';
+import { type CreateUserRequest, EMPTY_USER } from './request.ts';
+import { checkPartiesKnown, checkPrimaryParty, checkProviderExists, checkRights, checkUserId } from './user-checks.ts';
+
+export type UserLimits = Pick<LedgerConfig, 'usersMax' | 'rightsPerUserMax'>;
+
+/** Creates a user with its rights; the order of the checks is that of ledger-users-api.md 2. */
+export function createUser(
+  users: UsersWriter,
+  { caller, request, limits }: { caller: Caller; request: CreateUserRequest; limits: UserLimits },
+): User {
+  requireAdminFor(caller, request.rights);
+  const identityProviderId = effectiveProvider(caller, request.user?.identityProviderId ?? '');
+  // The provider of its own that an identity provider admin is given makes a user out of none.
+  const given = request.user ?? (caller.participantAdmin ? null : EMPTY_USER);
+  if (given === null) throw missingField('user');
+  checkUserId(given.id, 'id');
+  if (given.resourceVersion !== '') throw invalidArgument('field user.metadata.resource_version must be not set');
+  checkAnnotations(given.annotations, 'forbidden');
+  checkPrimaryParty(given.primaryParty);
+  const rights = distinctRights(checkRights(request.rights));
+  checkProviderExists(users, identityProviderId);
+  checkPartiesKnown(caller, rights, identityProviderId);
+  checkIdFree(users, given.id, identityProviderId);
+  if (rights.length > limits.rightsPerUserMax) throw tooManyRights('creating user', given.id);
+  if (users.userCount() >= limits.usersMax)
+    throw new LedgerError('TOO_MANY_USERS', `creating user failed, as there are already ${limits.usersMax} users`);
+  const user = { ...given, identityProviderId, resourceVersion: 0n };
+  users.insertUser(user);
+  for (const right of rights) users.grantRight(user.id, right);
+  return user;
+}
+
+/** User ids are unique across identity providers; that one is taken in another provider is not told. */
+function checkIdFree(users: UsersWriter, id: string, identityProviderId: string): void {
+  const existing = users.user(id);
+  if (existing === null) return;
+  if (existing.identityProviderId !== identityProviderId)
+    throw permissionDenied('the user id is taken in another identity provider', 'service');
+  throw new LedgerError('USER_ALREADY_EXISTS', `creating user failed, as user "${id}" already exists`, {
+    resources: [['USER', id]],
+  });
+}

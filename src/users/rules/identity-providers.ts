@@ -1,0 +1,138 @@
+import { ledgerStringFault } from '../fields.ts';
+import { invalidArgument, invalidField, LedgerError, missingField } from '../ledger-error.ts';
+import type { UsersReader } from '../store/users-reader.ts';
+import type { UsersWriter } from '../store/users-writer.ts';
+import type { IdentityProvider } from '../user.ts';
+import { requireParticipantAdmin } from './authorize.ts';
+import type { Caller } from './caller.ts';
+import type { GivenProvider, UpdateProviderRequest } from './request.ts';
+import { masked, PROVIDER_MASK_FIELDS, parseMask } from './update-mask.ts';
+
+/** As many as the reference keeps (ledger-users-api.md 6.7). */
+export const IDENTITY_PROVIDERS_MAX = 16;
+
+type ProviderVerb = 'creating' | 'getting' | 'updating' | 'deleting';
+
+export function listIdentityProviders(users: UsersReader, { caller }: { caller: Caller }): readonly IdentityProvider[] {
+  requireParticipantAdmin(caller);
+  return users.identityProviders();
+}
+
+export function readIdentityProvider(
+  users: UsersReader,
+  { caller, id }: { caller: Caller; id: string },
+): IdentityProvider {
+  requireParticipantAdmin(caller);
+  checkProviderId(id);
+  return findProvider(users, id, 'getting');
+}
+
+/** Adds an identity provider: its tokens count from the next request on. */
+export function createIdentityProvider(
+  users: UsersWriter,
+  { caller, given }: { caller: Caller; given: GivenProvider | null },
+): IdentityProvider {
+  requireParticipantAdmin(caller);
+  if (given === null) throw missingField('identity_provider_config');
+  checkProviderId(given.id);
+  if (given.jwksUrl === '') throw missingField('jwks_url');
+  checkJwksUrl(given.jwksUrl);
+  if (given.issuer === '') throw missingField('issuer');
+  if (users.identityProvider(given.id) !== null)
+    throw new LedgerError(
+      'IDP_CONFIG_ALREADY_EXISTS',
+      `creating identity provider config failed, as identity provider id="${given.id}" already exists`,
+      { resources: [['IDENTITY_PROVIDER_CONFIG', given.id]] },
+    );
+  checkIssuerFree(users, given.issuer, 'creating');
+  if (users.identityProviders().length >= IDENTITY_PROVIDERS_MAX)
+    throw new LedgerError(
+      'TOO_MANY_IDENTITY_PROVIDER_CONFIGS',
+      `creating identity provider config failed, as there are already ${IDENTITY_PROVIDERS_MAX} of them`,
+    );
+  users.insertIdentityProvider(given);
+  return given;
+}
+
+/** Changes what the mask names. An issuer or URL given empty stays as it is; an audience given empty is cleared. */
+export function updateIdentityProvider(
+  users: UsersWriter,
+  { caller, request }: { caller: Caller; request: UpdateProviderRequest },
+): IdentityProvider {
+  requireParticipantAdmin(caller);
+  const given = request.provider;
+  if (given === null) throw missingField('identity_provider_config');
+  checkProviderId(given.id);
+  if (given.jwksUrl !== '') checkJwksUrl(given.jwksUrl);
+  if (request.updatePaths === null) throw missingField('update_mask');
+  const parsed = parseMask(request.updatePaths, PROVIDER_MASK_FIELDS);
+  if ('fault' in parsed)
+    throw new LedgerError(
+      'INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST',
+      `Update operation for identity provider config '${given.id}' failed due to: ${parsed.fault}`,
+      { resources: [['IDENTITY_PROVIDER_CONFIG', given.id]] },
+    );
+  const stored = findProvider(users, given.id, 'updating');
+  const { mask } = parsed;
+  const optional = (field: 'issuer' | 'jwks_url', value: string, before: string): string =>
+    mask.mention(field) === 'none' || value === '' ? before : value;
+  const provider: IdentityProvider = {
+    id: stored.id,
+    isDeactivated: masked(mask.mention('is_deactivated'), {
+      given: given.isDeactivated,
+      stored: stored.isDeactivated,
+      unset: false,
+    }),
+    issuer: optional('issuer', given.issuer, stored.issuer),
+    jwksUrl: optional('jwks_url', given.jwksUrl, stored.jwksUrl),
+    audience: masked(mask.mention('audience'), { given: given.audience, stored: stored.audience, unset: '' }),
+  };
+  if (provider.issuer !== stored.issuer) checkIssuerFree(users, provider.issuer, 'updating');
+  users.updateIdentityProvider(provider);
+  return provider;
+}
+
+/** Removes an identity provider that no user refers to; its tokens are refused from the next request on. */
+export function deleteIdentityProvider(users: UsersWriter, { caller, id }: { caller: Caller; id: string }): void {
+  requireParticipantAdmin(caller);
+  checkProviderId(id);
+  findProvider(users, id, 'deleting');
+  const count = users.usersOfProvider(id);
+  if (count > 0)
+    throw invalidArgument(
+      `identity provider "${id}" cannot be deleted while ${count} ${count === 1 ? 'user refers' : 'users refer'} to it`,
+    );
+  users.deleteIdentityProvider(id);
+}
+
+function checkProviderId(id: string): void {
+  if (id === '') throw missingField('identity_provider_id');
+  const fault = ledgerStringFault(id);
+  if (fault !== null) throw invalidField('identity_provider_id', fault);
+}
+
+function checkJwksUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null) throw invalidField('jwks_url', `Malformed URL: ${text}`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw invalidField('jwks_url', `Malformed URL: neither http nor https: ${text}`);
+}
+
+function findProvider(users: UsersReader, id: string, verb: ProviderVerb): IdentityProvider {
+  const provider = users.identityProvider(id);
+  if (provider !== null) return provider;
+  throw new LedgerError(
+    'IDP_CONFIG_NOT_FOUND',
+    `${verb} identity provider config failed for unknown identity provider id="${id}"`,
+    { resources: [['IDENTITY_PROVIDER_CONFIG', id]] },
+  );
+}
+
+function checkIssuerFree(users: UsersReader, issuer: string, verb: ProviderVerb): void {
+  if (users.identityProviderOfIssuer(issuer) === null) return;
+  throw new LedgerError(
+    'IDP_CONFIG_ISSUER_ALREADY_EXISTS',
+    `${verb} identity provider config failed, as issuer "${issuer}" already exists`,
+    { resources: [['IDENTITY_PROVIDER_CONFIG', issuer]] },
+  );
+}

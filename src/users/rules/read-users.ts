@@ -1,0 +1,59 @@
+import { annotationBytes } from '../annotations.ts';
+import { userIdFault } from '../fields.ts';
+import { invalidArgument } from '../ledger-error.ts';
+import type { Right } from '../right.ts';
+import type { UsersReader } from '../store/users-reader.ts';
+import type { User } from '../user.ts';
+import { effectiveProvider, requireSelfOrUserAdmin, requireUserAdmin } from './authorize.ts';
+import type { Caller } from './caller.ts';
+import { decodePageToken, encodePageToken } from './page-token.ts';
+import type { ListUsersRequest } from './request.ts';
+import { findUser } from './user-checks.ts';
+
+/** A page of users with large annotations ends early, behind the user that reaches this. */
+const PAGE_BYTES_MAX = 8 * 1024 * 1024;
+/** About what a user takes as JSON beside its annotations and party. */
+const USER_BYTES = 512;
+
+/** A user's record: its own, or another's for those who administer users (ledger-users-api.md 3 and 6.1). */
+export function readUser(
+  users: UsersReader,
+  { caller, userId, identityProviderId }: { caller: Caller; userId: string; identityProviderId: string },
+): User {
+  requireSelfOrUserAdmin(caller, userId);
+  const provider = effectiveProvider(caller, identityProviderId);
+  return findUser(users, { id: userId, identityProviderId: provider, verb: 'getting user' });
+}
+
+/** The rights of a user, of the provider that the caller is given: a request cannot name one (6.5). */
+export function listRights(
+  users: UsersReader,
+  { caller, userId }: { caller: Caller; userId: string },
+): readonly Right[] {
+  requireSelfOrUserAdmin(caller, userId);
+  const identityProviderId = effectiveProvider(caller, '');
+  findUser(users, { id: userId, identityProviderId, verb: 'list user rights' });
+  return users.rights(userId);
+}
+
+/** One page of the users of one identity provider, by the byte value of their ids (6.2). */
+export function listUsers(
+  users: UsersReader,
+  { caller, request, pageSizeMax }: { caller: Caller; request: ListUsersRequest; pageSizeMax: number },
+): { readonly users: readonly User[]; readonly nextPageToken: string } {
+  requireUserAdmin(caller);
+  const identityProviderId = effectiveProvider(caller, '');
+  const after = request.pageToken === '' ? '' : decodePageToken(request.pageToken);
+  if (after === null || (after !== '' && userIdFault(after) !== null)) throw invalidArgument('Invalid page token');
+  if (request.pageSize < 0) throw invalidArgument('Max page size must be non-negative');
+  const size = request.pageSize === 0 ? pageSizeMax : Math.min(request.pageSize, pageSizeMax);
+  const page: User[] = [];
+  let bytes = 0;
+  for (const user of users.usersAfter({ identityProviderId, after, size })) {
+    page.push(user);
+    bytes += USER_BYTES + annotationBytes(user.annotations);
+    if (bytes >= PAGE_BYTES_MAX) break;
+  }
+  const ended = page.length < size && bytes < PAGE_BYTES_MAX;
+  return { users: page, nextPageToken: ended ? '' : encodePageToken(page.at(-1)!.id) };
+}

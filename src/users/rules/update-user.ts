@@ -1,0 +1,118 @@
+import { ANNOTATIONS_BYTES_MAX, type Annotations, annotationBytes, checkAnnotations } from '../annotations.ts';
+import { parseInt64 } from '../fields.ts';
+import { invalidArgument, invalidField, LedgerError, missingField } from '../ledger-error.ts';
+import type { UsersWriter } from '../store/users-writer.ts';
+import type { User } from '../user.ts';
+import { effectiveProvider, requireUserAdmin } from './authorize.ts';
+import type { Caller } from './caller.ts';
+import type { GivenUser, UpdateUserRequest } from './request.ts';
+import { masked, parseMask, type UpdateMask, USER_MASK_FIELDS } from './update-mask.ts';
+import { checkPrimaryParty, checkProviderExists, checkUserId, findUser } from './user-checks.ts';
+
+type UserMask = UpdateMask<(typeof USER_MASK_FIELDS)[number]>;
+
+/** Changes what the mask names, and adds one to the version; the order of the checks is that of ledger-users-api.md 6.3. */
+export function updateUser(
+  users: UsersWriter,
+  { caller, request }: { caller: Caller; request: UpdateUserRequest },
+): User {
+  requireUserAdmin(caller);
+  const identityProviderId = effectiveProvider(caller, request.user?.identityProviderId ?? '');
+  const given = request.user;
+  if (given === null) throw missingField('user');
+  checkUserId(given.id, 'user.id');
+  if (request.updatePaths === null) throw missingField('update_mask');
+  checkPrimaryParty(given.primaryParty);
+  const expectedVersion = parseVersion(given.resourceVersion);
+  checkAnnotations(given.annotations, 'delete');
+  const mask = readMask(given.id, request.updatePaths);
+  checkProviderExists(users, identityProviderId);
+  const deactivates = masked(mask.mention('is_deactivated'), {
+    given: given.isDeactivated,
+    stored: false,
+    unset: false,
+  });
+  if (deactivates && given.id === caller.userId) throw invalidArgument('Requesting user cannot self-deactivate');
+
+  const stored = findUser(users, { id: given.id, identityProviderId, verb: 'updating user' });
+  if (expectedVersion !== null && expectedVersion !== stored.resourceVersion) throw concurrentUpdate(given.id);
+  const user = { ...merge(stored, given, mask), resourceVersion: stored.resourceVersion + 1n };
+  if (annotationBytes(user.annotations) > ANNOTATIONS_BYTES_MAX) throw annotationsTooLarge(user.id);
+  users.updateUser(user);
+  writeAnnotations(users, { id: user.id, before: stored.annotations, after: user.annotations });
+  return user;
+}
+
+/** Null where no version is asked for. */
+function parseVersion(text: string): bigint | null {
+  const version = text === '' ? null : parseInt64(text);
+  if (version === null && text !== '')
+    throw invalidField('user.metadata.resource_version', 'Invalid resource version number');
+  return version;
+}
+
+function readMask(userId: string, paths: readonly string[]): UserMask {
+  const parsed = parseMask(paths, USER_MASK_FIELDS);
+  if ('mask' in parsed) return parsed.mask;
+  throw new LedgerError(
+    'INVALID_USER_UPDATE_REQUEST',
+    `Update operation for user id '${userId}' failed due to: ${parsed.fault}`,
+    { resources: [['USER', userId]] },
+  );
+}
+
+function merge(stored: User, given: GivenUser, mask: UserMask): User {
+  return {
+    ...stored,
+    primaryParty: masked(mask.mention('primary_party'), {
+      given: given.primaryParty,
+      stored: stored.primaryParty,
+      unset: '',
+    }),
+    isDeactivated: masked(mask.mention('is_deactivated'), {
+      given: given.isDeactivated,
+      stored: stored.isDeactivated,
+      unset: false,
+    }),
+    primaryPartyAuthentication: masked(mask.mention('primary_party_authentication'), {
+      given: given.primaryPartyAuthentication,
+      stored: stored.primaryPartyAuthentication,
+      unset: false,
+    }),
+    annotations:
+      mask.mention('metadata.annotations') === 'none'
+        ? stored.annotations
+        : mergeAnnotations(stored.annotations, given.annotations),
+  };
+}
+
+/** Keys given are set, those given empty are removed, others stay: there is no replacing. */
+function mergeAnnotations(stored: Annotations, given: Annotations): Annotations {
+  const merged = new Map([...stored, ...given]);
+  for (const [key, value] of given) if (value === '') merged.delete(key);
+  return merged;
+}
+
+function writeAnnotations(
+  users: UsersWriter,
+  { id, before, after }: { id: string; before: Annotations; after: Annotations },
+): void {
+  for (const name of before.keys()) if (!after.has(name)) users.deleteAnnotation(id, name);
+  for (const [name, value] of after) if (before.get(name) !== value) users.setAnnotation(id, name, value);
+}
+
+function concurrentUpdate(userId: string): LedgerError {
+  return new LedgerError(
+    'CONCURRENT_USER_UPDATE_DETECTED',
+    `Update operation for user '${userId}' failed due to a concurrent update to the same user`,
+    { resources: [['USER', userId]] },
+  );
+}
+
+function annotationsTooLarge(userId: string): LedgerError {
+  return new LedgerError(
+    'MAX_USER_ANNOTATIONS_SIZE_EXCEEDED',
+    `Maximum annotations size for user '${userId}' has been exceeded`,
+    { resources: [['USER', userId]] },
+  );
+}

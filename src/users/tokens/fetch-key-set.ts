@@ -1,0 +1,56 @@
+import { type KeySet, parseKeySet } from './key-set.ts';
+
+const BYTES_MAX = 1_048_576;
+const REDIRECTS_MAX = 1;
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** For the whole fetch, redirect and body included: a server that drips bytes gains nothing. */
+export const FETCH_TIMEOUT_MS = 10_000;
+
+/** A key set could not be had; the message says why, for the log. */
+export class KeySetUnavailable extends Error {
+  override readonly name = 'KeySetUnavailable';
+}
+
+/** Fetches a key set, within bounds of size, time and redirects. Throws KeySetUnavailable for anything but a key set. */
+export async function fetchKeySet(url: string, timeoutMs: number = FETCH_TIMEOUT_MS): Promise<KeySet> {
+  try {
+    const response = await followRedirects(new URL(url), AbortSignal.timeout(timeoutMs));
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new KeySetUnavailable(`status ${response.status}`);
+    }
+    const keySet = parseKeySet(await readText(response));
+    if (keySet === null) throw new KeySetUnavailable('the document is no key set');
+    return keySet;
+  } catch (error) {
+    if (error instanceof KeySetUnavailable) throw error;
+    const { message, cause } = error as Error;
+    throw new KeySetUnavailable(cause instanceof Error ? cause.message || message : message, { cause: error });
+  }
+}
+
+async function followRedirects(start: URL, signal: AbortSignal): Promise<Response> {
+  let url = start;
+  for (let redirects = 0; ; redirects += 1) {
+    const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } });
+    const location = response.headers.get('location');
+    if (!REDIRECT_STATUSES.has(response.status) || location === null) return response;
+    await response.body?.cancel();
+    const target = URL.canParse(location, url.href) ? new URL(location, url) : null;
+    if (target === null || target.origin !== start.origin) throw new KeySetUnavailable('redirected to another origin');
+    if (redirects === REDIRECTS_MAX) throw new KeySetUnavailable(`redirected more than ${REDIRECTS_MAX} times`);
+    url = target;
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop by a throw cancels the body.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > BYTES_MAX) throw new KeySetUnavailable(`larger than ${BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,92 @@
+import type { KeyObject } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { PublicKeyAlgorithm } from './auth-service.ts';
+import { fetchKeySet } from './fetch-key-set.ts';
+import type { KeySet } from './key-set.ts';
+
+/** How long a key set is used without being fetched anew: a key withdrawn by its provider is gone after this. */
+export const KEY_SET_AGE_MAX_MS = 300_000;
+/** An unknown `kid` fetches again at most this often. */
+export const REFETCH_AFTER_MS = 30_000;
+/** A provider that could not be reached is left alone this long. */
+export const FAILURE_AGE_MAX_MS = 10_000;
+/** More URLs than providers and services can name at once; those of former providers fall out. */
+const URLS_MAX = 128;
+
+interface Entry {
+  keySet: KeySet | null;
+  /** When `keySet` arrived. */
+  fetchedAtMs: number;
+  /** When the last attempt ended, successful or not. */
+  triedAtMs: number;
+  underWay: Promise<void> | null;
+}
+
+/** A key at hand with the set it is from; or none with that `kid`; or only a fetch can tell. */
+export type KeyLookup = { readonly key: KeyObject; readonly keySet: KeySet } | 'absent' | 'fetch';
+
+/** Key sets by URL, fetched when a token needs them. Nobody waits here for a URL that is not its own. */
+export class KeySetCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #logger: Logger;
+  readonly #nowMs: () => number;
+  readonly #fetch: (url: string) => Promise<KeySet>;
+
+  constructor(options: { logger: Logger; nowMs: () => number; fetch?: (url: string) => Promise<KeySet> }) {
+    this.#logger = options.logger;
+    this.#nowMs = options.nowMs;
+    this.#fetch = options.fetch ?? ((url) => fetchKeySet(url));
+  }
+
+  /** The set of this URL that is in use now, if any: what was verified with another one is verified no more. */
+  current(url: string): KeySet | null {
+    const entry = this.#entries.get(url);
+    if (entry === undefined || this.#nowMs() - entry.fetchedAtMs >= KEY_SET_AGE_MAX_MS) return null;
+    return entry.keySet;
+  }
+
+  find(url: string, kid: string, algorithm: PublicKeyAlgorithm): KeyLookup {
+    const keySet = this.current(url);
+    const key = keySet?.key(kid, algorithm) ?? null;
+    if (keySet !== null && key !== null) return { key, keySet };
+    const entry = this.#entries.get(url);
+    if (entry === undefined || entry.underWay !== null) return 'fetch';
+    const waitMs = keySet === null ? FAILURE_AGE_MAX_MS : REFETCH_AFTER_MS;
+    return this.#nowMs() - entry.triedAtMs < waitMs ? 'absent' : 'fetch';
+  }
+
+  /** Fetches the set anew, or waits for the fetch that is under way. A failure leaves a set that is still fresh. */
+  async refresh(url: string): Promise<void> {
+    const entry = this.#entries.get(url) ?? this.#add(url);
+    entry.underWay ??= this.#load(url, entry).finally(() => {
+      entry.underWay = null;
+    });
+    await entry.underWay;
+  }
+
+  async #load(url: string, entry: Entry): Promise<void> {
+    try {
+      entry.keySet = await this.#fetch(url);
+      entry.fetchedAtMs = this.#nowMs();
+    } catch (error) {
+      if (this.current(url) === null) entry.keySet = null;
+      this.#logger.warn({ url: shownUrl(url), reason: (error as Error).message }, 'key set unavailable');
+    } finally {
+      entry.triedAtMs = this.#nowMs();
+    }
+  }
+
+  #add(url: string): Entry {
+    const entry: Entry = { keySet: null, fetchedAtMs: 0, triedAtMs: Number.NEGATIVE_INFINITY, underWay: null };
+    const oldest = this.#entries.size < URLS_MAX ? undefined : this.#entries.keys().next().value;
+    if (oldest !== undefined) this.#entries.delete(oldest);
+    this.#entries.set(url, entry);
+    return entry;
+  }
+}
+
+/** Without what may be a secret: user, password and query. */
+function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}

@@ -1,0 +1,77 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { PublicKeyAlgorithm } from './auth-service.ts';
+
+/** Bounds the work and memory that one provider's document can cost; the reference keeps as many. */
+const KEYS_MAX = 1000;
+const RSA_BITS_MIN = 2048;
+
+interface Jwk {
+  readonly kid: string;
+  readonly algorithm: PublicKeyAlgorithm;
+  /** The public members only: whatever else the document holds is never looked at. */
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+/** The keys of one fetched document, found by `kid` and the algorithm that the key's own type asks for. */
+export class KeySet {
+  readonly #keys: ReadonlyMap<string, Jwk>;
+  readonly #imported = new Map<string, KeyObject | null>();
+
+  constructor(keys: readonly Jwk[]) {
+    this.#keys = new Map(keys.map((key) => [`${key.algorithm} ${key.kid}`, key]));
+  }
+
+  /** Keys are imported when first asked for: a document of a thousand costs no more than the one in use. */
+  key(kid: string, algorithm: PublicKeyAlgorithm): KeyObject | null {
+    const name = `${algorithm} ${kid}`;
+    const jwk = this.#keys.get(name);
+    if (jwk === undefined) return null;
+    let key = this.#imported.get(name);
+    if (key === undefined) {
+      key = importKey(jwk);
+      this.#imported.set(name, key);
+    }
+    return key;
+  }
+}
+
+/** The key set of a JSON document, or null where it is none. Keys of other kinds, symmetric ones first of all, are left out. */
+export function parseKeySet(text: string): KeySet | null {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof document !== 'object' || document === null) return null;
+  const { keys } = document as { keys?: unknown };
+  if (!Array.isArray(keys)) return null;
+  return new KeySet(keys.slice(0, KEYS_MAX).flatMap((key) => parseKey(key) ?? []));
+}
+
+function parseKey(value: unknown): Jwk | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { kid, use, key_ops: operations, alg, kty, crv, n, e, x, y } = value as Record<string, unknown>;
+  const algorithm = algorithmOf(kty, crv);
+  if (typeof kid !== 'string' || algorithm === null) return null;
+  if (use !== undefined && use !== 'sig') return null;
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return null;
+  if (alg !== undefined && alg !== algorithm) return null;
+  return { kid, algorithm, members: kty === 'RSA' ? { kty, n, e } : { kty, crv, x, y } };
+}
+
+function algorithmOf(kty: unknown, crv: unknown): PublicKeyAlgorithm | null {
+  if (kty === 'RSA') return 'RS256';
+  if (kty !== 'EC') return null;
+  return crv === 'P-256' ? 'ES256' : crv === 'P-521' ? 'ES512' : null;
+}
+
+function importKey({ members, algorithm }: Jwk): KeyObject | null {
+  try {
+    const key = createPublicKey({ key: members, format: 'jwk' });
+    const tooShort = algorithm === 'RS256' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < RSA_BITS_MIN;
+    return tooShort ? null : key;
+  } catch {
+    return null;
+  }
+}

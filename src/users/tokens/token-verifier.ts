@@ -1,0 +1,161 @@
+import type { KeyObject } from 'node:crypto';
+import { compactVerify } from 'jose';
+import type { Users } from '../open-users.ts';
+import { DEFAULT_PROVIDER, type IdentityProvider } from '../user.ts';
+import type { AuthService } from './auth-service.ts';
+import type { KeySetCache } from './key-set-cache.ts';
+import { readToken, type SignedToken } from './signed-token.ts';
+import { acceptedParticipant, holdsAt } from './token-rules.ts';
+import { type RememberedToken, VerifiedCache } from './verified-cache.ts';
+
+/** Whom a token speaks for. Whether there is such a user is asked of the store, at each use. */
+export type VerifiedToken = Pick<RememberedToken, 'userId' | 'identityProviderId' | 'participantId'>;
+
+export interface TokenVerifier {
+  /** Null for a token that nobody configured here vouches for now: it is as if there were none. */
+  verify(token: string): Promise<VerifiedToken | null>;
+}
+
+/** How often a verification starts again because an identity provider changed while a key set was fetched. */
+const ATTEMPTS_MAX = 3;
+
+/** A service that may vouch for a token, and the identity provider that it then belongs to. */
+interface Candidate {
+  readonly service: AuthService;
+  readonly identityProviderId: string;
+}
+
+interface FoundKey {
+  readonly key: KeyObject | Uint8Array;
+  readonly keySet: RememberedToken['keySet'];
+}
+
+interface Check {
+  readonly candidate: Candidate;
+  readonly found: FoundKey | 'absent' | 'fetch';
+  readonly providersGeneration: number;
+}
+
+/** One of several key sets that were waited for does not vouch; it is caught where they are joined. */
+class NotVouched extends Error {}
+
+/** Tries the configured services in order, then the identity provider that the token names as its issuer. */
+export function createTokenVerifier(deps: {
+  readonly users: Users;
+  readonly keySets: KeySetCache;
+  readonly nowMs: () => number;
+}): TokenVerifier {
+  const { users, keySets, nowMs } = deps;
+  const { leeway, lifetimeMaxS: lifetimeMaxDefaultS } = users.config;
+  const cache = new VerifiedCache();
+
+  function stillCounts(remembered: RememberedToken): boolean {
+    const { keySet, claims, lifetimeMaxS, providersGeneration } = remembered;
+    return (
+      providersGeneration === users.providersGeneration &&
+      holdsAt(claims, { leeway, lifetimeMaxS }, nowMs() / 1000) &&
+      (keySet === null || keySets.current(keySet.url) === keySet.set)
+    );
+  }
+
+  async function vouch(
+    token: SignedToken,
+    { candidate, found, providersGeneration }: Check,
+  ): Promise<RememberedToken | null> {
+    const { service, identityProviderId } = candidate;
+    const { claims } = token;
+    const lifetimeMaxS = service.lifetimeMaxS ?? lifetimeMaxDefaultS;
+    const accepted = acceptedParticipant(claims, service.mode);
+    if (typeof found === 'string' || accepted === null) return null;
+    if (!holdsAt(claims, { leeway, lifetimeMaxS }, nowMs() / 1000)) return null;
+    if (!(await isSignedBy(token, found.key))) return null;
+    const { participantId } = accepted;
+    const { keySet } = found;
+    return {
+      userId: claims.subject,
+      identityProviderId,
+      participantId,
+      claims,
+      lifetimeMaxS,
+      providersGeneration,
+      keySet,
+    };
+  }
+
+  /**
+   * A token waits for a key set only where no service that has its key at hand vouches for it, and then not for one set
+   * longer than another: a provider that cannot be reached slows down nobody else's tokens.
+   */
+  async function verifyOnce(token: SignedToken, providersGeneration: number): Promise<RememberedToken | null> {
+    const waiting: Candidate[] = [];
+    for (const candidate of candidatesFor(token, users)) {
+      const found = findKey(candidate.service, token, keySets);
+      if (found === 'fetch') waiting.push(candidate);
+      const verified = await vouch(token, { candidate, found, providersGeneration });
+      if (verified !== null) return verified;
+    }
+    const checks = waiting.map(async (candidate) => {
+      if (candidate.service.kind === 'key-set') await keySets.refresh(candidate.service.url);
+      const found = findKey(candidate.service, token, keySets);
+      return (await vouch(token, { candidate, found, providersGeneration })) ?? Promise.reject(new NotVouched());
+    });
+    try {
+      return await Promise.any(checks);
+    } catch (error) {
+      const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
+      if (reasons.every((reason) => reason instanceof NotVouched)) return null;
+      throw error;
+    }
+  }
+
+  return {
+    async verify(text) {
+      const remembered = cache.get(text);
+      if (remembered !== undefined && stillCounts(remembered)) return remembered;
+      if (remembered !== undefined) cache.delete(text);
+      const token = readToken(text);
+      if (token === null) return null;
+      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+        const generation = users.providersGeneration;
+        const verified = await verifyOnce(token, generation);
+        if (generation !== users.providersGeneration) continue;
+        if (verified !== null) cache.set(text, verified);
+        return verified;
+      }
+      return null;
+    },
+  };
+}
+
+function candidatesFor(token: SignedToken, users: Users): readonly Candidate[] {
+  const configured = users.authServices.map((service) => ({ service, identityProviderId: DEFAULT_PROVIDER }));
+  const { issuer } = token.claims;
+  const provider = issuer === null ? null : users.reader.identityProviderOfIssuer(issuer);
+  if (provider === null || provider.isDeactivated) return configured;
+  return [...configured, { service: serviceOfProvider(provider), identityProviderId: provider.id }];
+}
+
+function serviceOfProvider({ jwksUrl, audience }: IdentityProvider): AuthService {
+  const mode = audience === '' ? ({ kind: 'default' } as const) : ({ kind: 'audience', audience } as const);
+  return { kind: 'key-set', url: jwksUrl, mode, lifetimeMaxS: null };
+}
+
+/** The key that a service has for a token. A service of another algorithm than the token's has none, by configuration. */
+function findKey(service: AuthService, token: SignedToken, keySets: KeySetCache): FoundKey | 'absent' | 'fetch' {
+  const { algorithm, keyId } = token;
+  if (service.kind === 'secret') return algorithm === 'HS256' ? { key: service.secret, keySet: null } : 'absent';
+  if (service.kind === 'public-key')
+    return algorithm === service.algorithm ? { key: service.publicKey, keySet: null } : 'absent';
+  if (algorithm === 'HS256' || keyId === null) return 'absent';
+  const found = keySets.find(service.url, keyId, algorithm);
+  return typeof found === 'string' ? found : { key: found.key, keySet: { url: service.url, set: found.keySet } };
+}
+
+async function isSignedBy(token: SignedToken, key: KeyObject | Uint8Array): Promise<boolean> {
+  try {
+    await compactVerify(token.text, key, { algorithms: [token.algorithm] });
+    return true;
+  } catch {
+    return false;
+  }
+}

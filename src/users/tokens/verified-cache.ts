@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto';
+import type { Claims } from './claims.ts';
+import type { KeySet } from './key-set.ts';
+
+/** A few hundred bytes each. */
+const TOKENS_MAX = 10_000;
+
+/** A token whose signature was checked, with everything that has to stay as it was for that to count. */
+export interface RememberedToken {
+  readonly userId: string;
+  readonly identityProviderId: string;
+  readonly participantId: string | null;
+  readonly claims: Claims;
+  readonly lifetimeMaxS: number | null;
+  /** The identity providers' generation that it was checked in. */
+  readonly providersGeneration: number;
+  /** Null for keys of the configuration, which never change while the program runs. */
+  readonly keySet: { readonly url: string; readonly set: KeySet } | null;
+}
+
+/**
+ * Tokens that need not be verified again, by their SHA-256: no token is kept, and none is compared character by
+ * character. Whether an entry still counts is asked at every use by the verifier; of users nothing is kept at all.
+ */
+export class VerifiedCache {
+  readonly #tokens = new Map<string, RememberedToken>();
+  readonly #tokensMax: number;
+
+  constructor(tokensMax: number = TOKENS_MAX) {
+    this.#tokensMax = tokensMax;
+  }
+
+  get(token: string): RememberedToken | undefined {
+    return this.#tokens.get(fingerprint(token));
+  }
+
+  set(token: string, remembered: RememberedToken): void {
+    this.#tokens.set(fingerprint(token), remembered);
+    if (this.#tokens.size <= this.#tokensMax) return;
+    const oldest = this.#tokens.keys().next().value;
+    if (oldest !== undefined) this.#tokens.delete(oldest);
+  }
+
+  delete(token: string): void {
+    this.#tokens.delete(fingerprint(token));
+  }
+}
+
+function fingerprint(token: string): string {
+  return hash('sha256', token, 'base64url');
+}
