@@ -6,17 +6,18 @@ import { docsOperations, type ServedDocument } from './docs.ts';
 import { parseFields } from './field-fault.ts';
 import { createForceHandler, type ForceSnapshot } from './force.ts';
 import type { Health } from './health.ts';
-import { answerQuestion, type Question } from './holdings/answers.ts';
+import { answerIfBounded, answerQuestion, type Question } from './holdings/answers.ts';
 import { createRequestSchemas } from './holdings/requests.ts';
 import { jsonResponse, jsonTextResponse } from './json-response.ts';
 import type { Metrics } from './metrics.ts';
+import type { SlowReads } from './reader-thread.ts';
 import { readJsonBody } from './request-body.ts';
 import { addOperations, type Operation } from './routes.ts';
 
 export interface HoldingsDeps {
   readonly views: ViewsDatabase;
   /** Answers what its request does not bound, off the event loop; null: the event loop answers everything. */
-  readonly slowReads: { answer(question: Question): Promise<string> } | null;
+  readonly slowReads: Pick<SlowReads, 'answer'> | null;
   readonly health: Health;
   /** Null where forced snapshots are disabled. */
   readonly force: ForceSnapshot | null;
@@ -43,7 +44,9 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
 
   const answer = (question: Question): string => answerQuestion(views, question, rules);
   const answerSlow = (question: Question): string | Promise<string> =>
-    deps.slowReads === null ? answer(question) : deps.slowReads.answer(question);
+    deps.slowReads === null
+      ? answer(question)
+      : (answerIfBounded(views, question, rules) ?? deps.slowReads.answer(question));
   const body = (c: Context): Promise<unknown> => readJsonBody(c, limits.bodyBytesMax);
   const reply = (c: Context, text: string, headers?: Record<string, string>): Response =>
     jsonTextResponse(200, text, { ...cors.headers(c), ...headers });

@@ -17,6 +17,11 @@ interface Expired {
   rateRound: bigint;
 }
 
+/** Whether a coin of these sums may have expired as of a round, so that the coins have to be read. */
+export function mayHaveExpired({ unlocked, locked }: { unlocked: Sums; locked: Sums }, round: bigint): boolean {
+  return round >= unlocked.expiryBound || round >= locked.expiryBound;
+}
+
 type OwnerSums = { readonly owner: number; readonly unlocked: Sums; readonly locked: Sums };
 
 /**
@@ -55,8 +60,9 @@ export function createFeeReader(db: Database): (snapshot: Snapshot, sums: OwnerS
   }
 
   return (snapshot, { owner, unlocked, locked }, round) => {
-    const mayExpire = round >= unlocked.expiryBound || round >= locked.expiryBound;
-    const expired = mayExpire ? expiredCoins(snapshot, owner, round) : { unlocked: nothing(), locked: nothing() };
+    const expired = mayHaveExpired({ unlocked, locked }, round)
+      ? expiredCoins(snapshot, owner, round)
+      : { unlocked: nothing(), locked: nothing() };
     return { unlocked: fee(unlocked, expired.unlocked, round), locked: fee(locked, expired.locked, round) };
   };
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { openForReading } from './database.ts';
-import { createFeeReader } from './read-fees.ts';
+import { createFeeReader, mayHaveExpired } from './read-fees.ts';
 import { createPageReader } from './read-page.ts';
 import { createSnapshotReader } from './read-snapshots.ts';
 import type { Snapshot, UnlockedLocked, ViewsDatabase, ViewsReader } from './read-types.ts';
@@ -67,6 +67,11 @@ export function createViewsReader(db: Database): ViewsReader {
     fees(snapshot, party, round) {
       const known = sums(snapshot, party);
       return known === null ? NO_COIN : fees(snapshot, known, round);
+    },
+    boundedFees(snapshot, party, round) {
+      const known = sums(snapshot, party);
+      if (known === null) return NO_COIN;
+      return mayHaveExpired(known, round) ? null : fees(snapshot, known, round);
     },
     page: createPageReader(db, (migrationId, party) => ownerNo.get(migrationId, party)),
   };

@@ -1,0 +1,67 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Hono } from 'hono';
+import { pino } from 'pino';
+import { createHoldingsApp, type HoldingsDeps } from '../../src/http/holdings-app.ts';
+import { createMetrics } from '../../src/http/metrics.ts';
+import { replayFiles } from '../../src/ingest/replay.ts';
+import { openViewsReader } from '../../src/views/read.ts';
+import type { ViewsDatabase } from '../../src/views/read-types.ts';
+
+/** A data directory with the views of feed files. */
+export async function makeDataDirectory(files: readonly string[], { seal = false } = {}): Promise<string> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-http-'));
+  const { halted } = await replayFiles({
+    dataDir,
+    files,
+    seal,
+    snapshotPeriodUs: null,
+    dso: null,
+    migrationId: null,
+    onBadUpdate: 'halt',
+    recordTimeGapMaxUs: 400 * 86_400_000_000,
+    recordTimeAheadMaxUs: 3_600_000_000,
+    signal: new AbortController().signal,
+    now: () => Date.now() * 1000,
+    onProgress: () => {},
+  });
+  if (halted !== null) throw new Error(`the feed was halted: ${halted.reason}`);
+  return dataDir;
+}
+
+export interface HoldingsService extends Disposable {
+  readonly app: Hono;
+  readonly views: ViewsDatabase;
+  /** What was logged, a JSON line each. */
+  readonly log: readonly string[];
+}
+
+/** The holdings app on a data directory, with settings of the test's own. */
+export function openHoldings(dataDir: string, deps: Partial<HoldingsDeps> = {}): HoldingsService {
+  const views = openViewsReader(dataDir);
+  const log: string[] = [];
+  const app = createHoldingsApp({
+    views,
+    slowReads: null,
+    health: { ready: () => ({ ready: true, reasons: [], degraded: [] }), status: () => ({ source: null }) },
+    force: null,
+    limits: { ownersMax: 1000, bodyBytesMax: 1_048_576 },
+    emptyOwners: 'zero',
+    corsOrigins: ['*'],
+    version: '1.2.3',
+    documents: [],
+    logger: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }),
+    metrics: createMetrics(),
+    clockMs: Date.now,
+    ...deps,
+  });
+  return { app, views, log, [Symbol.dispose]: () => views[Symbol.dispose]() };
+}
+
+/** Sends JSON, or text as it is. */
+export function post(app: Hono, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const init = { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...headers } };
+  return Promise.resolve(app.request(path, init));
+}
