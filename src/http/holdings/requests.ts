@@ -39,10 +39,14 @@ const int64 = (examples: readonly number[]) =>
     .meta({ type: 'integer', format: 'int64', examples })
     .transform((given) => parseInt64(given)!);
 
-const recordTime = z
-  .custom<string>((given) => typeof given === 'string' && parseRequestTime(given) !== null, TIME_EXPECTED)
-  .meta({ type: 'string', format: 'date-time', examples: ['2025-02-14T15:00:00Z'] })
-  .transform((text) => parseRequestTime(text)!);
+const time = (expected: string) =>
+  z
+    .custom<string>((given) => typeof given === 'string' && parseRequestTime(given) !== null, expected)
+    .meta({ type: 'string', format: 'date-time', examples: ['2025-02-14T15:00:00Z'] })
+    .transform((text) => parseRequestTime(text)!);
+
+const recordTime = time(TIME_EXPECTED);
+const queryTime = time(`${TIME_EXPECTED} (in a query a "+" is written %2B)`);
 
 const match = z
   .enum(['exact', 'at_or_before'], { error: '"exact" or "at_or_before"' })
@@ -107,10 +111,10 @@ export function createRequestSchemas({ ownersMax }: { ownersMax: number }): Requ
         after: given.after ?? null,
       })),
     before: z
-      .object({ before: recordTime, migration_id: int64([4]) }, object)
+      .object({ before: queryTime, migration_id: int64([4]) }, object)
       .transform((given) => ({ recordTime: given.before, migrationId: given.migration_id })),
     after: z
-      .object({ after: recordTime, migration_id: int64([4]) }, object)
+      .object({ after: queryTime, migration_id: int64([4]) }, object)
       .transform((given) => ({ recordTime: given.after, migrationId: given.migration_id })),
   };
 }

@@ -72,6 +72,11 @@ function response(description: string, answer: AnswerName): object {
 }
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    // Clients must put up with fields that a later version adds.
+    override: ({ jsonSchema: made }) => void delete made.additionalProperties,
+  });
   return rest;
 }

@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { fixture } from './expected-answers.ts';
+import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
+
+const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
+const service = openHoldings(dataDir);
+const { app } = service;
+afterAll(() => service[Symbol.dispose]());
+
+const GOOD = { migration_id: 0, record_time: '2025-02-12T00:10:00Z', owner_party_ids: ['alice::1220ab'] };
+
+describe('the deprecated summary', () => {
+  test.each([
+    ['/v0/holdings/summary', '</v1/holdings/summary>; rel="successor-version"'],
+    ['/api/scan/v0/holdings/summary', '</api/scan/v1/holdings/summary>; rel="successor-version"'],
+  ])('%s names its successor', async (path, link) => {
+    const response = await post(app, path, GOOD);
+    expect(response.headers.get('deprecation')).toMatch(/^@\d{10}$/);
+    expect(response.headers.get('link')).toBe(link);
+  });
+
+  test('is the only one: v1 and the state are not deprecated', async () => {
+    expect((await post(app, '/v1/holdings/summary', GOOD)).headers.has('deprecation')).toBe(false);
+    expect((await post(app, '/v0/holdings/state', { ...GOOD, page_size: 1 })).headers.has('deprecation')).toBe(false);
+  });
+});
+
+describe('pages of other origins', () => {
+  const preflight = (path: string, headers: Record<string, string>, to = app): Promise<Response> =>
+    Promise.resolve(
+      app === to ? app.request(path, { method: 'OPTIONS', headers }) : to.request(path, { method: 'OPTIONS', headers }),
+    );
+  const asks = { origin: 'https://explorer.example', 'access-control-request-method': 'POST' };
+
+  test('may ask for every read operation', async () => {
+    const response = await preflight('/v0/holdings/summary', {
+      ...asks,
+      'access-control-request-headers': 'content-type,x-more',
+    });
+    expect(response.status).toBe(204);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'POST, OPTIONS',
+      'access-control-allow-headers': 'content-type,x-more',
+    });
+    expect(await response.text()).toBe('');
+  });
+
+  test('may read answers and faults', async () => {
+    for (const body of [GOOD, {}]) {
+      const response = await post(app, '/v1/holdings/summary', body, { origin: 'https://explorer.example' });
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    }
+    expect((await app.request('/nothing')).headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test('may read only from the origins that are configured', async () => {
+    using narrow = openHoldings(dataDir, { corsOrigins: ['https://explorer.example'] });
+    const allowed = await post(narrow.app, '/v1/holdings/summary', GOOD, { origin: 'https://explorer.example' });
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://explorer.example');
+    expect(allowed.headers.get('vary')).toBe('Origin');
+    const other = await post(narrow.app, '/v1/holdings/summary', GOOD, { origin: 'https://other.example' });
+    expect(other.status).toBe(200);
+    expect(other.headers.has('access-control-allow-origin')).toBe(false);
+    expect(
+      (await preflight('/readyz', { ...asks, origin: 'https://other.example' }, narrow.app)).headers.has(
+        'access-control-allow-origin',
+      ),
+    ).toBe(false);
+  });
+
+  test('may not force a snapshot', async () => {
+    const response = await preflight('/v0/state/acs/force', asks);
+    expect(response.status).toBe(405);
+    expect(response.headers.has('access-control-allow-methods')).toBe(false);
+  });
+});
+
+describe("the service's own routes", () => {
+  test.each(['/livez', '/api/scan/livez', '/readyz', '/api/scan/readyz', '/status', '/version', '/api/scan/version'])(
+    'GET %s answers JSON',
+    async (path) => {
+      const response = await app.request(path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('application/json');
+    },
+  );
+
+  test('a service that is not ready says why with 503', async () => {
+    const answer = { ready: false, reasons: ['no snapshot yet'], degraded: ['one dead letter'] };
+    using unready = openHoldings(dataDir, { health: { ready: () => answer, status: () => ({}) } });
+    const response = await unready.app.request('/readyz');
+    expect(response.status).toBe(503);
+    expect(await response.text()).toBe(JSON.stringify(answer));
+  });
+
+  test('GET /version and /metrics', async () => {
+    expect(await (await app.request('/version')).text()).toBe('{"version":"1.2.3"}');
+    await post(app, '/v1/holdings/summary', GOOD);
+    const metrics = await app.request('/metrics');
+    expect(metrics.headers.get('content-type')).toMatch(/^text\/plain; version=/);
+    expect(await metrics.text()).toMatch(
+      /holdfast_http_requests_total\{operation="\/v1\/holdings\/summary",status="200"\} \d+/,
+    );
+  });
+});
+
+describe('the API page', () => {
+  const documents = [{ name: 'holdings', path: '/openapi/holdings.json', document: { openapi: '3.1.0' } }];
+
+  test('comes from our own origin, with all that it needs', async () => {
+    using shown = openHoldings(dataDir, { documents });
+    const page = await (await shown.app.request('/docs')).text();
+    expect(page).not.toMatch(/https?:/);
+    for (const [, address] of page.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      const asset = await shown.app.request(new URL(address!, 'http://localhost/docs').pathname);
+      expect(asset.status, address).toBe(200);
+      expect((await asset.arrayBuffer()).byteLength).toBeGreaterThan(200);
+    }
+    expect(await (await shown.app.request('/openapi/holdings.json')).text()).toBe('{"openapi":"3.1.0"}');
+    expect(await (await shown.app.request('/docs/start.js')).text()).toContain('"url":"openapi/holdings.json"');
+  });
+});

@@ -1,0 +1,60 @@
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import type { Question } from '../../src/http/holdings/answers.ts';
+import { HttpFault } from '../../src/http/http-fault.ts';
+import { startSlowReads } from '../../src/http/reader-thread.ts';
+import { fixture, readExpected } from './expected-answers.ts';
+import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
+
+const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
+const { owner_party_ids: owners, snapshots } = readExpected('story');
+const options = { dataDir, rules: { emptyOwners: 'zero' }, logger: pino({ level: 'silent' }) } as const;
+const last = snapshots.at(-1)!;
+const query = {
+  migrationId: 0n,
+  recordTime: BigInt(Date.parse(last.record_time)) * 1000n,
+  match: 'exact',
+  owners,
+} as const;
+const state: Question = { answer: 'state v1', query: { ...query, pageSize: 1000, after: null } };
+
+describe('reads off the event loop', () => {
+  test('answer what the event loop would', async () => {
+    await using slowReads = startSlowReads(options);
+    using service = openHoldings(dataDir, { slowReads });
+    for (const snapshot of snapshots)
+      for (const expected of snapshot.summaries_v0) {
+        const request = { migration_id: 0, record_time: snapshot.record_time, owner_party_ids: owners };
+        const as_of_round = expected.computed_as_of_round;
+        const response = await post(service.app, '/v0/holdings/summary', { ...request, as_of_round });
+        expect(JSON.parse(await response.text())).toEqual(expected);
+      }
+    const page = JSON.parse(await slowReads.answer(state));
+    expect(page.created_events).toEqual(last.state_v1);
+  });
+
+  test('answer many questions at once', async () => {
+    await using slowReads = startSlowReads(options);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => slowReads.answer(state)));
+    expect(new Set(answers).size).toBe(1);
+  });
+
+  test('bring back the fault of an answer', async () => {
+    await using slowReads = startSlowReads(options);
+    const missing = slowReads.answer({ answer: 'state v1', query: { ...state.query, migrationId: 9n } as never });
+    await expect(missing).rejects.toThrow(HttpFault);
+    await expect(missing).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('end at their time limit with a 503, and others are answered after them', async () => {
+    const limit = { ...options, timeMsMax: 1 };
+    await using hurried = startSlowReads(limit);
+    const late = await Promise.allSettled(Array.from({ length: 10 }, () => hurried.answer(state)));
+    const reasons = late.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(reasons.length).toBeGreaterThan(0);
+    for (const reason of reasons)
+      expect(reason).toMatchObject({ status: 503, message: expect.stringContaining('longer than') });
+    await using patient = startSlowReads(options);
+    expect(JSON.parse(await patient.answer(state)).created_events).toEqual(last.state_v1);
+  });
+});
