@@ -6,6 +6,7 @@ import { createHoldingsApp } from './http/holdings-app.ts';
 import { createLedgerArea } from './http/ledger/area.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createHoldingsDocument } from './http/openapi/document.ts';
+import { startSlowReads } from './http/reader-thread.ts';
 import { startHttpServer } from './http/server.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { startIngest } from './ingest/writer-thread.ts';
@@ -30,7 +31,8 @@ export async function startService(config: Config, { logger }: { logger: Logger 
   starting.use(lockForWriting(config.dataDir));
   const ingest = starting.use(await startIngest(config, (now, before) => logTurn(logger, now, before)));
   const views = starting.use(openViewsReader(config.dataDir));
-  const { dataDir, participantId } = config;
+  const { dataDir, participantId, emptyOwners } = config;
+  const slowReads = starting.use(startSlowReads({ dataDir, rules: { emptyOwners }, logger }));
   const users = starting.use(openUsers({ dataDir, config: config.ledger, participantId, logger }));
   let failure: Error | null = null;
   const failed = ingest.ended.then(
@@ -44,11 +46,11 @@ export async function startService(config: Config, { logger }: { logger: Logger 
 
   const holdings = createHoldingsApp({
     views,
-    slowReads: null,
+    slowReads,
     health: createHealth({ views, status: () => ingest.status, version, failure: () => failure }),
     force: config.forceSnapshots ? (wish) => ingest.force(wish) : null,
     limits: config,
-    emptyOwners: config.emptyOwners,
+    emptyOwners,
     corsOrigins: config.corsOrigins,
     version,
     documents: [{ name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument(version) }],

@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/settings.ts';
 import { loadConfig } from '../config.ts';
 import { Refusal } from '../refusal.ts';
-import { type CliCommand, EXIT, type ExitCode, type Terminal } from './command.ts';
+import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
 import { createLogger } from './logger.ts';
 import { openapiCommand } from './openapi.ts';
 import { replayCommand } from './replay.ts';
@@ -12,8 +12,6 @@ import { summaryCommand } from './summary.ts';
 
 /** Every command, in the order of the help. */
 const COMMANDS: readonly CliCommand[] = [serveCommand, replayCommand, summaryCommand, snapshotsCommand, openapiCommand];
-
-const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
 
 /** Runs one command line (without the program's own name) and says with what code the process should end. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {

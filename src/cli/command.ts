@@ -8,6 +8,9 @@ import type { Config } from '../config.ts';
 export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, noSnapshot: 4, differs: 5 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** The settings that every command has an option for. */
+export const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
+
 /** What of the process a command sees. Data goes to `stdout`, everything else to `stderr`. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;

@@ -1,38 +1,25 @@
+import { SETTING_KEYS } from '../config/settings.ts';
 import { startService } from '../service.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import { type CliCommand, EXIT, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
 
 export const serveCommand: CliCommand = {
   usage: 'serve',
-  summary: 'Serve a data directory over HTTP and ingest from the configured source, until SIGTERM or SIGINT',
-  examples: ['holdfast serve --data ./data --file history.ndjson', 'holdfast serve --data ./data --port 0'],
-  settings: [
-    'host',
-    'port',
-    'file',
-    'migrationId',
-    'snapshotPeriod',
-    'dso',
-    'emptyOwners',
-    'onBadUpdate',
-    'forceSnapshots',
-    'ownersMax',
-    'bodyBytesMax',
-    'recordTimeAheadMax',
-    'recordTimeGapMax',
-    'readyLagMax',
-    'corsOrigins',
-    'trustedProxies',
-    'participantId',
+  summary: 'Serve the data directory over HTTP and ingest from the source, until SIGTERM or SIGINT',
+  examples: [
+    'holdfast serve --data ./data',
+    'holdfast serve --data ./data --file feed.ndjson --port 8080',
+    'holdfast serve --data ./data --kafka-brokers broker:9092 --kafka-topic updates --dso DSO::1220ab',
   ],
+  settings: SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key)),
   run: async ({ config, terminal, logger }) => {
-    const signal = terminal.stopSignal();
+    const stop = terminal.stopSignal();
     await using service = await startService(config, { logger });
     const stopped = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      if (stop.aborted) resolve();
+      stop.addEventListener('abort', () => resolve());
     });
     await Promise.race([stopped, service.failed]);
-    logger.info('stopping');
+    logger.info({ reason: stop.reason }, 'stopping');
     return EXIT.ok;
   },
 };
