@@ -1,19 +1,16 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { inOrder } from '../test/support/history.ts';
-import { realLedger } from '../test/support/ledger-options.ts';
+import type { LedgerOptions } from '../test/support/ledger-options.ts';
 import { randomLedger } from '../test/support/random-ledger.ts';
 import { scanLine } from '../test/support/scan-lines.ts';
 
 const CHUNK_CHARS = 1 << 20;
 
-/** Writes a feed of so many creates and archives in Scan's form. The same seed and size give the same bytes. */
-export function makeFeed(
-  path: string,
-  { events, seed }: { events: number; seed: number },
-): { bytes: number; updates: number } {
+/** Writes a feed of so many creates and archives in Scan's form. The same options give the same bytes. */
+export function makeFeed(path: string, ledger: LedgerOptions, events: number): { bytes: number; updates: number } {
   const file = openSync(path, 'w');
   let [text, bytes, updates, made] = ['', 0, 0, 0];
-  for (const item of randomLedger(realLedger({ seed, events }))) {
+  for (const item of randomLedger(ledger)) {
     const line = scanLine(item);
     if (line === null || item.kind !== 'update') continue;
     for (const event of inOrder(item.events)) if (event.kind === 'create' || event.consuming) made++;

@@ -1,3 +1,4 @@
+import { realLedger } from '../test/support/ledger-options.ts';
 import { makeFeed } from './make-feed.ts';
 import { measure, medianReport } from './measure.ts';
 import type { RunReport } from './run-report.ts';
@@ -46,7 +47,7 @@ export function benchReplay(
 function makeOne(folder: string, events: number): string {
   const path = `${folder}/${events}.ndjson`;
   console.error(`making a feed of ${events} events`);
-  const { bytes, updates } = makeFeed(path, { events, seed: 1 });
+  const { bytes, updates } = makeFeed(path, realLedger({ seed: 1, events }), events);
   console.error(`${updates} updates, ${rounded(bytes / 1e6)} MB, ${rounded(bytes / events)} bytes an event`);
   return path;
 }

@@ -9,6 +9,10 @@ export interface LedgerOptions {
   /** The active set grows to about this many coins and stays there. */
   readonly activeTarget: number;
   readonly migrations: number;
+  /** Of the first migration; a random one unless given. */
+  readonly migrationId?: number;
+  /** A random one unless given. */
+  readonly dso?: string;
   readonly synchronizers: number;
   readonly start: Micros;
   /** The snapshot grid, for times exactly on it and for quiet intervals. */

@@ -25,7 +25,10 @@ interface World {
  */
 export function* randomLedger(options: LedgerOptions): Generator<HistoryItem> {
   const random = createRandom(options.seed);
-  const first = openEra(random, options, { migrationId: random.below(4), now: options.start });
+  const first = openEra(random, options, {
+    migrationId: options.migrationId ?? random.below(4),
+    now: options.start,
+  });
   const world: World = { options, random, names: createNames(random, options), eras: [first], offset: 0 };
   const updatesPerEra = Math.ceil(options.updates / options.migrations);
   for (let made = 0; made < options.updates; made++) {

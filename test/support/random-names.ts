@@ -17,14 +17,14 @@ export interface Names {
   archived(contractId: string): void;
 }
 
-export function createNames(random: Random, { owners, migrations, shares }: LedgerOptions): Names {
+export function createNames(random: Random, { owners, migrations, dso, shares }: LedgerOptions): Names {
   const party = (name: string): string => `${name}::1220${random.hex(64)}`;
   const packageIds = [random.hex(64), random.hex(64)];
   const parties: string[] = [];
   const free: string[] = [];
   let made = 0;
   return {
-    dso: party('DSO'),
+    dso: dso ?? party('DSO'),
     stranger: party('not-the-DSO'),
     owner() {
       const number = random.chance(shares.whale) ? random.below(Math.min(WHALES, owners)) : random.below(owners);

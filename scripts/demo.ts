@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { isDeepStrictEqual } from 'node:util';
+import { makeFeed } from '../bench/make-feed.ts';
+import { realLedger } from '../test/support/ledger-options.ts';
+
+const root = join(import.meta.dirname, '..');
+const PROGRAM = ['src/main.ts'];
+const FIXTURE = 'fixtures/story.scan.ndjson';
+const EXPECTED = 'fixtures/story.expected.json';
+/** Alice has 300 locked here, and round 104 is two rounds after her coins were made. */
+const ASKED = { snapshot: '2025-02-12T00:30:00Z', round: 104, owners: ['alice', 'bob'] };
+
+const EVENTS = 50_000;
+const BEHIND_THE_STORY = { migrationId: 0, start: Date.parse('2025-02-12T02:00:00Z') * 1000 };
+
+interface Answer {
+  readonly computed_as_of_round: number;
+  readonly summaries: readonly { readonly party_id: string }[];
+}
+
+interface Expected {
+  readonly dso: string;
+  readonly owner_party_ids: readonly string[];
+  readonly snapshots: readonly { readonly record_time: string; readonly summaries_v0: readonly Answer[] }[];
+}
+
+/** The program reads HOLDFAST_* settings; those of whoever runs the demo are not meant for it. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
+
+/** The story, and behind it a busy hour of a random ledger of the same DSO, so that there is something to replay. */
+function replay(folder: string, dataDir: string): void {
+  const { dso } = readExpected();
+  const feed = join(folder, 'busy-hour.ndjson');
+  const { bytes } = makeFeed(feed, { ...realLedger({ seed: 1, events: EVENTS }), ...BEHIND_THE_STORY, dso }, EVENTS);
+  say(`1. Replay feeds: a small story and ${Math.round(bytes / 1e6)} MB of a random ledger\n`);
+  console.log(`holdfast replay ${FIXTURE} ${feed}\n`);
+  const args = [...PROGRAM, 'replay', FIXTURE, feed, '--data', dataDir];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`the replay ended with exit code ${status}`);
+}
+
+/** Starts the service on a free port; its log line `listening` says which. */
+async function serve(dataDir: string): Promise<{ service: ChildProcess; url: string }> {
+  say('2. Serve it: holdfast serve');
+  const args = [...PROGRAM, 'serve', '--data', dataDir, '--port', '0'];
+  const service = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'pipe'] });
+  let log = '';
+  for await (const line of createInterface({ input: service.stderr! })) {
+    log += `${line}\n`;
+    const { url } = parseLogLine(line);
+    if (url === undefined) continue;
+    service.stderr!.resume();
+    console.log(`   ${url}`);
+    return { service, url };
+  }
+  throw new Error(`the service did not start:\n${log}`);
+}
+
+function parseLogLine(line: string): { readonly url?: string } {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+}
+
+function readExpected(): { dso: string; owners: readonly string[]; answer: Answer } {
+  const { dso, owner_party_ids, snapshots } = JSON.parse(readFileSync(join(root, EXPECTED), 'utf8')) as Expected;
+  const owners = ASKED.owners.map((name) => owner_party_ids.find((party) => party.startsWith(`${name}::`))!);
+  const snapshot = snapshots.find(({ record_time }) => record_time === ASKED.snapshot)!;
+  const answer = snapshot.summaries_v0.find(({ computed_as_of_round }) => computed_as_of_round === ASKED.round)!;
+  const summaries = answer.summaries.filter(({ party_id }) => owners.includes(party_id));
+  return { dso, owners, answer: { ...answer, summaries } };
+}
+
+/** Asks with curl where there is one. */
+async function ask(url: string, question: object): Promise<unknown> {
+  const body = JSON.stringify(question, null, 2);
+  const address = `${url}/v0/holdings/summary`;
+  say(`3. Ask who held how much:\n\ncurl ${address} -H 'Content-Type: application/json' -d '${body}'`);
+  const type = 'Content-Type: application/json';
+  const curl = spawnSync('curl', ['--silent', '--show-error', address, '-H', type, '-d', body], { encoding: 'utf8' });
+  if (curl.error === undefined) return JSON.parse(curl.stdout);
+  const response = await fetch(address, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+  return await response.json();
+}
+
+function say(text: string): void {
+  console.log(`\n${text}`);
+}
+
+function sayWhatNext(url: string): void {
+  say(`Try next:
+   ${url}/docs    every operation, to be tried in the browser
+   ${url}/status  what was applied
+   npm test                  everything checked, on your machine
+   node_modules/.bin/node src/main.ts replay --help    a feed of your own
+   README.md                 what it promises, and every setting`);
+}
+
+async function demonstrate(folder: string): Promise<void> {
+  const dataDir = join(folder, 'data');
+  replay(folder, dataDir);
+  const { service, url } = await serve(dataDir);
+  try {
+    const { owners, answer: expected } = readExpected();
+    const question = {
+      migration_id: 0,
+      record_time: ASKED.snapshot,
+      as_of_round: ASKED.round,
+      owner_party_ids: owners,
+    };
+    const answer = await ask(url, question);
+    console.log(`\n${JSON.stringify(answer, null, 2)}`);
+    if (!isDeepStrictEqual(answer, expected)) throw new Error(`this is not what ${EXPECTED} says`);
+    console.log(`\n   Just what ${EXPECTED} says, which was worked out without this program.`);
+    sayWhatNext(url);
+    if (process.stdin.isTTY && process.stdout.isTTY) {
+      say('It stays up until you press Ctrl-C.');
+      // Ctrl-C reaches the service too, which then stops by itself.
+      process.on('SIGINT', () => {});
+      await once(service, 'exit');
+    }
+  } finally {
+    await stop(service);
+  }
+}
+
+async function stop(service: ChildProcess): Promise<void> {
+  if (service.exitCode !== null || service.signalCode !== null) return;
+  const ended = once(service, 'exit');
+  service.kill('SIGTERM');
+  await ended;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
+try {
+  await demonstrate(folder);
+} catch (error) {
+  console.error(`\nThe demo failed: ${(error as Error).message}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
