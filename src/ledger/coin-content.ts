@@ -99,10 +99,9 @@ function normalArguments(coin: Terms & { readonly arguments: Fields }, amulet: F
   };
   if (coin.entity === 'Amulet') return normalAmulet;
   const { lock } = coin.arguments;
-  if (!isFields(lock)) return { ...coin.arguments, amulet: normalAmulet };
-  const { expiresAt, optContext = null } = lock;
-  const time = typeof expiresAt === 'string' ? { expiresAt: trimTime(expiresAt) ?? expiresAt } : {};
-  return { ...coin.arguments, amulet: normalAmulet, lock: { ...lock, ...time, optContext } };
+  const time = isFields(lock) && typeof lock.expiresAt === 'string' ? trimTime(lock.expiresAt) : null;
+  if (!isFields(lock) || time === null) return { ...coin.arguments, amulet: normalAmulet };
+  return { ...coin.arguments, amulet: normalAmulet, lock: { ...lock, expiresAt: time } };
 }
 
 /** The arguments, signatories and observers that the feed gave, from the columns, the dso and `extra`. */

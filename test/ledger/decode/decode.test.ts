@@ -15,7 +15,7 @@ describe('a Scan transaction', () => {
     const update = decodeUpdate(messages.scanTransaction());
     expect(outline(update.events)).toEqual(['archive c1', 'coin c2', 'coin c10', 'round c11']);
     expect(update).toMatchObject({ format: 'scan', updateId: 'u', migrationId: 4, synchronizerId: SYNC });
-    expect(update.recordTime).toBe(Date.UTC(2025, 1, 12, 0, 42, 56, 100) * 1000);
+    expect(update.recordTime).toBe(Date.UTC(2026, 2, 4, 5, 6, 8, 250) * 1000);
     expect(update.ignored).toEqual(['not consuming']);
   });
 
@@ -63,7 +63,7 @@ describe('a Ledger API transaction', () => {
     const update = decodeUpdate(message());
     expect(outline(update.events)).toEqual(['archive c1', 'coin c2', 'coin c10', 'round c11', 'archive c12']);
     expect(update).toMatchObject({ format: 'ledger-api', updateId: 'u', migrationId: 7, synchronizerId: SYNC });
-    expect(update.recordTime).toBe(Date.UTC(2025, 1, 12, 0, 42, 56, 100) * 1000);
+    expect(update.recordTime).toBe(Date.UTC(2026, 2, 4, 5, 6, 8, 250) * 1000);
   });
 
   it('ignores creates and archives that never reach the active set', () => {
@@ -104,10 +104,10 @@ describe('a coin create', () => {
     expect(coin?.body).toEqual({
       entity: 'Amulet',
       owner: ALICE,
-      amount: 5_000_000_000_000n,
-      rate: 38_051_800n,
-      round: 19_830n,
-      createdAt: Date.UTC(2025, 1, 12, 0, 42, 56, 627) * 1000 + 908,
+      amount: 425_000_000_000n,
+      rate: 25_000_000n,
+      round: 1_207n,
+      createdAt: Date.UTC(2026, 2, 4, 5, 6, 7, 891) * 1000 + 11,
       node,
       templateId: messages.template('Amulet'),
       packageName: 'splice-amulet',
@@ -125,7 +125,7 @@ describe('a coin create', () => {
     ['createdAt/number', '0', { round: 0n }],
     ['createdAt/number', 5, { round: 5n }],
     ['createdAt/number', 9007199254740991, { round: 9007199254740991n }],
-    ['createdAt/number', '9223372036854775807', { round: 2n ** 63n - 1n }],
+    ['createdAt/number', '9223372036854775807', { round: 31n ** 63n - 1n }],
   ])('whose %s is %j', (field, value, expected) => {
     const message = change(messages.scanImport(), `events_by_id/u:0/create_arguments/amount/${field}`, value);
     expect(onlyCoin(message)).toMatchObject(expected);
@@ -193,10 +193,10 @@ describe('a round create', () => {
 
   it('has the same content in both formats, however they print Decimals and times', () => {
     const scan = messages.scanTransaction();
-    change(scan, 'events_by_id/u:11/create_arguments/amuletPrice', '5E-3');
-    change(scan, 'events_by_id/u:11/created_at', '2025-02-12T00:42:56.6279080Z'.replace('0Z', 'Z'));
+    change(scan, 'events_by_id/u:11/create_arguments/amuletPrice', '7.5E-2');
+    change(scan, 'events_by_id/u:11/created_at', '2026-03-04T05:06:07.8910110Z'.replace('0Z', 'Z'));
     const [a, b] = [roundOf(scan), roundOf(messages.bareTransaction())];
-    expect(a).toMatchObject({ dso: DSO, signatories: [DSO], body: { round: 2n } });
+    expect(a).toMatchObject({ dso: DSO, signatories: [DSO], body: { round: 31n } });
     expect(a.body).toEqual(b.body);
   });
 
@@ -204,7 +204,7 @@ describe('a round create', () => {
     const message = change(
       messages.scanTransaction(),
       'events_by_id/u:11/create_arguments/amuletPrice',
-      '0.0050000001',
+      '0.0750000001',
     );
     expect(roundOf(message).body).not.toEqual(roundOf(messages.scanTransaction()).body);
   });
@@ -234,7 +234,7 @@ describe('reassignments', () => {
 
 describe('messages that are no update', () => {
   it('a checkpoint names times', () => {
-    const times = [{ synchronizerId: SYNC, recordTime: Date.UTC(2025, 1, 12, 0, 43, 5) * 1000 }];
+    const times = [{ synchronizerId: SYNC, recordTime: Date.UTC(2026, 2, 4, 5, 7, 0) * 1000 }];
     expect(decode(messages.ledgerApiCheckpoint())).toEqual({
       kind: 'checkpoint',
       format: 'ledger-api',

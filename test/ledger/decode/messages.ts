@@ -19,9 +19,9 @@ export function amuletArguments(): Json {
     dso: DSO,
     owner: ALICE,
     amount: {
-      initialAmount: '500.0000000000',
-      createdAt: { number: '19830' },
-      ratePerRound: { rate: '0.0038051800' },
+      initialAmount: '42.5000000000',
+      createdAt: { number: '1207' },
+      ratePerRound: { rate: '0.0025000000' },
     },
   };
 }
@@ -29,15 +29,15 @@ export function amuletArguments(): Json {
 export function lockedArguments(): Json {
   return {
     amulet: amuletArguments(),
-    lock: { holders: [DSO], expiresAt: '2025-03-12T00:00:00Z', optContext: 'for bob' },
+    lock: { holders: [DSO], expiresAt: '2026-04-01T12:00:00Z', optContext: 'for bob' },
   };
 }
 
 export function roundArguments(): Json {
-  return { dso: DSO, round: { number: '2' }, amuletPrice: '0.0050000000', opensAt: '2024-09-21T16:31:29.552807Z' };
+  return { dso: DSO, round: { number: '31' }, amuletPrice: '0.0750000000', opensAt: '2026-03-04T06:00:00.5Z' };
 }
 
-const CREATED_AT = '2025-02-12T00:42:56.627908Z';
+const CREATED_AT = '2026-03-04T05:06:07.891011Z';
 
 export function scanCreate(node: number, entity: string, create_arguments: Json): Json {
   return {
@@ -75,7 +75,7 @@ export function scanTransaction(): Json {
     update_id: 'u',
     migration_id: 4,
     workflow_id: '',
-    record_time: '2025-02-12T00:42:56.100000Z',
+    record_time: '2026-03-04T05:06:08.250000Z',
     synchronizer_id: SYNC,
     effective_at: CREATED_AT,
     root_event_ids: ['u:0'],
@@ -102,14 +102,14 @@ export function scanImport(): Json {
 function scanReassignment(rest: Json): Json {
   return {
     update_id: 'u',
-    offset: '000000000000000001',
-    record_time: '2025-02-12T00:46:00.000000Z',
+    offset: '12',
+    record_time: '2026-03-04T05:10:00.000000Z',
     event: {
-      submitter: DSO,
+      submitter: ALICE,
       source_synchronizer: SYNC,
       target_synchronizer: 'other::1220ee',
       migration_id: 4,
-      unassign_id: '00cd',
+      unassign_id: '00ee',
       reassignment_counter: 1,
       ...rest,
     },
@@ -181,7 +181,7 @@ export function bareTransaction(): Json {
     offset: 101,
     synchronizerId: SYNC,
     traceContext: null,
-    recordTime: '2025-02-12T00:42:56.100Z',
+    recordTime: '2026-03-04T05:06:08.250Z',
     externalTransactionHash: null,
   };
 }
@@ -202,7 +202,7 @@ export function ledgerApiReassignment(event: Json): Json {
     offset: 104,
     events: [event],
     traceContext: null,
-    recordTime: '2025-02-12T00:46:01Z',
+    recordTime: '2026-03-04T05:10:01Z',
     synchronizerId: 'other::1220ee',
   });
 }
@@ -213,7 +213,7 @@ export function ledgerApiAssignment(): Json {
 }
 
 export function ledgerApiCheckpoint(): Json {
-  const synchronizerTimes = [{ synchronizerId: SYNC, recordTime: '2025-02-12T00:43:05Z' }];
+  const synchronizerTimes = [{ synchronizerId: SYNC, recordTime: '2026-03-04T05:07:00Z' }];
   return ledgerApi('OffsetCheckpoint', { offset: 102, synchronizerTimes });
 }
 
