@@ -4,6 +4,7 @@ import { createHealth } from './health.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createHoldingsApp } from './http/holdings-app.ts';
 import { createLedgerArea } from './http/ledger/area.ts';
+import { createLedgerDocument } from './http/ledger/document.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createHoldingsDocument } from './http/openapi/document.ts';
 import { startSlowReads } from './http/reader-thread.ts';
@@ -44,6 +45,7 @@ export async function startService(config: Config, { logger }: { logger: Logger 
   );
   failed.catch(() => {});
 
+  const metrics = createMetrics();
   const holdings = createHoldingsApp({
     views,
     slowReads,
@@ -53,12 +55,20 @@ export async function startService(config: Config, { logger }: { logger: Logger 
     emptyOwners,
     corsOrigins: config.corsOrigins,
     version,
-    documents: [{ name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument(version) }],
+    documents: [
+      { name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument(version) },
+      { name: 'Ledger', path: '/openapi/ledger.json', document: createLedgerDocument(version) },
+    ],
     logger,
-    metrics: createMetrics(),
+    metrics,
     clockMs: Date.now,
   });
-  const ledger = createLedgerArea({ users, logger, clientAddress: createClientAddress(config.trustedProxies) });
+  const ledger = createLedgerArea({
+    users,
+    logger,
+    metrics: metrics.requests,
+    clientAddress: createClientAddress(config.trustedProxies),
+  });
   const server = starting.use(
     await startHttpServer({
       fetch: (request, env) => (isLedgerPath(request.url) ? ledger : holdings).fetch(request, env as never),

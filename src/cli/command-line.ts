@@ -9,9 +9,17 @@ import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 import { snapshotsCommand } from './snapshots.ts';
 import { summaryCommand } from './summary.ts';
+import { tokenCommand } from './token.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly CliCommand[] = [serveCommand, replayCommand, summaryCommand, snapshotsCommand, openapiCommand];
+const COMMANDS: readonly CliCommand[] = [
+  serveCommand,
+  replayCommand,
+  summaryCommand,
+  snapshotsCommand,
+  tokenCommand,
+  openapiCommand,
+];
 
 /** Runs one command line (without the program's own name) and says with what code the process should end. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {

@@ -1,3 +1,4 @@
+import { createLedgerDocument } from '../http/ledger/document.ts';
 import { createHoldingsDocument } from '../http/openapi/document.ts';
 import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
@@ -6,6 +7,7 @@ import { type CliCommand, EXIT } from './command.ts';
 /** The OpenAPI documents by the area they describe. */
 const DOCUMENTS: Readonly<Record<string, (version: string) => object>> = {
   holdings: createHoldingsDocument,
+  ledger: createLedgerDocument,
 };
 
 export const openapiCommand: CliCommand = {

@@ -9,7 +9,7 @@ import { migrate } from './store/migrations.ts';
 import { UsersReader } from './store/users-reader.ts';
 import { UsersWriter } from './store/users-writer.ts';
 import type { AuthService } from './tokens/auth-service.ts';
-import { openLocalSecret } from './tokens/local-secret.ts';
+import { localService } from './tokens/local-secret.ts';
 import { DEFAULT_PROVIDER } from './user.ts';
 
 /** How long a statement waits for a lock that a backup or a shell holds on the file. */
@@ -78,10 +78,6 @@ function storedParticipantId(db: Database): string {
   const fingerprint = `1220${createHash('sha256').update(randomBytes(32)).digest('hex')}`;
   db.prepare('INSERT OR IGNORE INTO participant VALUES (1, ?)').run(`participant1::${fingerprint}`);
   return db.prepare<[], string>('SELECT id FROM participant').pluck().get()!;
-}
-
-function localService(dataDir: string): AuthService {
-  return { kind: 'secret', secret: openLocalSecret(dataDir), mode: { kind: 'default' }, lifetimeMaxS: null };
 }
 
 function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | 'authServices'>): Users {

@@ -21,7 +21,7 @@ import { versionAnswer } from './version-answer.ts';
 export interface LedgerAreaDeps {
   readonly users: Users;
   readonly logger: Logger;
-  readonly metrics?: RequestMetrics;
+  readonly metrics: RequestMetrics;
   /** Whom failed authentications are counted against; behind trusted proxies the client they name. */
   readonly clientAddress: (c: LedgerContext) => string;
   readonly nowMs?: () => number;
@@ -53,7 +53,7 @@ export function createLedgerArea(deps: LedgerAreaDeps): Hono<{ Bindings: HttpBin
       return acceptsJson(c.req.header('accept')) ? jsonTextResponse(200, version) : plainText(406, '');
     const startMs = performance.now();
     const response = await answer(c, route as LedgerOperation, { deps: serveDeps, given: { id, search } });
-    metrics?.observe(route.path, response.status, (performance.now() - startMs) / 1000);
+    metrics.observe(route.path, response.status, (performance.now() - startMs) / 1000);
     return response;
   }
 

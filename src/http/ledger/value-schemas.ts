@@ -18,6 +18,7 @@ export function message<Shape extends z.ZodType>(schema: Shape) {
 /** Texts by key. Kept as a Map: a key such as `__proto__` is a key like any other, and never a property of an object. */
 export const annotations = z
   .unknown()
+  .optional()
   .transform((value, context): Annotations => {
     if (value === undefined) return new Map();
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {

@@ -2,16 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../refusal.ts';
+import type { AuthService } from './auth-service.ts';
 
-export const LOCAL_SECRET_FILE = 'token-secret';
+const LOCAL_SECRET_FILE = 'token-secret';
 const SECRET_BYTES = 48;
 const SECRET_CHARS_MIN = 32;
+
+/** The service that vouches where none is configured: it has the data directory's own secret. */
+export function localService(dataDir: string): Extract<AuthService, { kind: 'secret' }> {
+  return { kind: 'secret', secret: openLocalSecret(dataDir), mode: { kind: 'default' }, lifetimeMaxS: null };
+}
 
 /**
  * The data directory's own HS256 secret, made where it is missing. It appears under its name whole or not at all, so
  * two processes that start at once agree on one. Its text is the key, as that of a configured `{"file": ...}` is.
  */
-export function openLocalSecret(dataDir: string): Uint8Array {
+function openLocalSecret(dataDir: string): Uint8Array {
   const file = join(dataDir, LOCAL_SECRET_FILE);
   const text = readIfThere(file) ?? makeSecret(dataDir, file);
   const secret = text.replace(/\r?\n$/, '');

@@ -1,0 +1,60 @@
+import { DURATION_EXPECTED, parseDuration } from '../config/value-schemas.ts';
+import { showGiven } from '../ledger/bad-update.ts';
+import { Refusal } from '../refusal.ts';
+import { userIdFault } from '../users/fields.ts';
+import type { LedgerConfig } from '../users/ledger-config.ts';
+import type { AuthService } from '../users/tokens/auth-service.ts';
+import { localService } from '../users/tokens/local-secret.ts';
+import { mintToken } from '../users/tokens/mint-token.ts';
+import { type CliCommand, EXIT } from './command.ts';
+
+type SecretService = Extract<AuthService, { kind: 'secret' }>;
+
+const LIFETIME_DEFAULT_S = 3600;
+/** Beyond the year 10000 nobody can read when a token ends. */
+const LIFETIME_MAX_S = 250_000_000_000;
+
+export const tokenCommand: CliCommand = {
+  usage: 'token',
+  summary: 'Print a token for a user, signed with the local secret or a configured HS256 secret',
+  examples: ['holdfast token --user participant_admin', 'holdfast token --user alice --expires-in 10m'],
+  settings: [],
+  addOptions: (command) =>
+    command
+      .requiredOption('--user <ID>', 'the user that the token speaks for')
+      .option('--expires-in <D>', 'how long it holds (default: 1h, or the most that the settings allow)'),
+  run: async ({ options, config, terminal }) => {
+    const given = options as { readonly user: string; readonly expiresIn?: string };
+    const fault = userIdFault(given.user);
+    if (fault !== null) throw new Refusal(`--user: ${fault}`);
+    const service = secretService(config.ledger) ?? localService(config.dataDir);
+    const lifetimeS = lifetimeOf(given.expiresIn, service.lifetimeMaxS ?? config.ledger.lifetimeMaxS);
+    const token = await mintToken({ service, userId: given.user, lifetimeS, nowS: Date.now() / 1000 });
+    terminal.stdout.write(`${token}\n`);
+    return EXIT.ok;
+  },
+};
+
+/** The first configured secret; null where nothing is configured, so that the directory's own counts. */
+function secretService({ authServices }: LedgerConfig): SecretService | null {
+  if (authServices.length === 0) return null;
+  const service = authServices.find((candidate) => candidate.kind === 'secret');
+  if (service !== undefined) return service;
+  throw new Refusal(
+    'token: ledger.authServices has no unsafe-jwt-hmac-256, so there is no secret to sign with: ask whoever holds the key',
+  );
+}
+
+function lifetimeOf(given: string | undefined, maxS: number | null): number {
+  if (maxS === 0) throw new Refusal('token: maxTokenLifetime is 0s, which refuses every token');
+  if (given === undefined) return Math.min(LIFETIME_DEFAULT_S, maxS ?? LIFETIME_DEFAULT_S);
+  const micros = parseDuration(given);
+  if (micros === null || micros === 0 || micros / 1_000_000 > LIFETIME_MAX_S)
+    throw new Refusal(`--expires-in: given ${showGiven(given)}, expected ${DURATION_EXPECTED}, more than 0`);
+  const lifetimeS = micros / 1_000_000;
+  if (maxS !== null && lifetimeS > maxS)
+    throw new Refusal(
+      `--expires-in: given ${showGiven(given)}, but maxTokenLifetime lets a token live ${maxS} s at most`,
+    );
+  return lifetimeS;
+}

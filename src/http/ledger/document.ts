@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { ANSWER_SCHEMAS, type AnswerName } from './answers.ts';
+import type { LedgerOperation } from './operation.ts';
+import { LEDGER_OPERATIONS, VERSION_ROUTE } from './operations.ts';
+import type { QueryParameter } from './query.ts';
+import { REQUEST_SCHEMAS, type RequestName } from './request-schemas.ts';
+
+type JsonSchema = Record<string, unknown>;
+
+const DESCRIPTION =
+  "The ledger's users, their rights and identity providers, as the JSON Ledger API has them. Every operation but " +
+  '/v2/version asks for a token. What is missing in a body has the default of its type; unknown properties are ignored.';
+
+const QUERY: Readonly<Record<QueryParameter, { readonly description: string; readonly schema: JsonSchema }>> = {
+  pageSize: {
+    description: 'At most so many users; 0 or none: as many as the service allows.',
+    schema: { type: 'integer', format: 'int32' },
+  },
+  pageToken: { description: 'The nextPageToken of the page before.', schema: { type: 'string' } },
+  'identity-provider-id': {
+    description:
+      "The user's identity provider; left out it is the caller's own, for a participant admin the default one.",
+    schema: { type: 'string' },
+  },
+};
+const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  'user-id': 'Id of a user.',
+  'idp-id': 'Id of an identity provider.',
+};
+
+/** What every operation that asks for a token may answer instead of its own answer. */
+const FAULTS: Readonly<Record<number, string>> = {
+  400: 'A bad request; plain text where it cannot be decoded at all.',
+  401: 'No token that verifies.',
+  403: 'Not allowed. The reason is in the log only.',
+  500: 'Our fault; the traceId is in the log.',
+};
+
+/** The OpenAPI document of the ledger's area, made of the schemas that requests are judged by. */
+export function createLedgerDocument(version: string): object {
+  const paths: Record<string, Record<string, object>> = {
+    [VERSION_ROUTE.path]: { get: { ...describe(VERSION_ROUTE), security: [] } },
+  };
+  for (const operation of LEDGER_OPERATIONS) {
+    const path = (paths[operation.path] ??= {});
+    path[operation.method.toLowerCase()] = describeOperation(operation);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Holdfast: the ledger',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      schemas: { ...schemasOf(REQUEST_SCHEMAS), ...schemasOf(ANSWER_SCHEMAS) },
+    },
+  };
+}
+
+function describe({ operationId, summary, answer }: { operationId: string; summary: string; answer: AnswerName }) {
+  return { operationId, summary, responses: { 200: { description: 'The answer.', ...json(answer) } } };
+}
+
+function describeOperation(operation: LedgerOperation): object {
+  const { path, query = [], body } = operation;
+  const described = describe(operation);
+  const faults = Object.entries(FAULTS).map(([status, description]) => [status, { description, ...json('Error') }]);
+  const parameters = [...pathParameters(path), ...query.map((name) => ({ name, in: 'query', ...QUERY[name] }))];
+  return {
+    ...described,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === null ? {} : { requestBody: { required: true, ...json(body) } }),
+    responses: { ...described.responses, ...Object.fromEntries(faults) },
+  };
+}
+
+function pathParameters(path: string): object[] {
+  return [...path.matchAll(/\{(.*?)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: PATH_PARAMETERS[name!],
+    schema: { type: 'string' },
+  }));
+}
+
+function json(name: AnswerName | RequestName): object {
+  return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } } };
+}
+
+function schemasOf(schemas: Readonly<Record<string, z.ZodType>>): Record<string, JsonSchema> {
+  const entries = Object.entries(schemas).map(([name, schema]) => {
+    const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    return [name, rest];
+  });
+  return Object.fromEntries(entries) as Record<string, JsonSchema>;
+}
