@@ -5,11 +5,13 @@ import { formatTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint } from '../ledger/update.ts';
 import { applyEvent } from './apply-events.ts';
 import type { Batch } from './batch.ts';
-import { updateIdOf } from './contracts.ts';
+import { eventId, updateIdOf } from './contracts.ts';
 import { addIgnored } from './counts.ts';
 import { fieldName, formatOf } from './field-name.ts';
-import { gridAfter, sealGrid } from './seal.ts';
-import { type MigrationState, newMigration, type PartitionState } from './state.ts';
+import { isOvertaken, noteFurthest, type Place } from './overtaken.ts';
+import { IMPORT_TIME, type PartitionState } from './positions.ts';
+import { gridAfter, isSealed, sealGrid } from './seal.ts';
+import { type MigrationState, newMigration } from './state.ts';
 
 /** What applying depends on beside the feed. `now` is one clock reading per chunk, microseconds. */
 export interface ApplyRules {
@@ -22,6 +24,23 @@ export interface ApplyRules {
 /** An update or checkpoint further ahead of the clock than allowed: halts whatever the policy (design.md section 6, rule 6). */
 export class AheadOfClock extends BadUpdate {}
 
+/**
+ * From a partition that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. It
+ * halts whatever the policy.
+ */
+export class OvertakenUpdate extends BadUpdate {}
+
+/** The topic starts after the end of what was replayed from files: what lies between would be missing without a trace. */
+export class PossibleGap extends Error {
+  constructor(synchronizerId: string, last: Micros, first: Micros) {
+    super(
+      `possible gap: the files end at ${formatTime(last)} for synchronizer ${synchronizerId}, and the topic starts at ` +
+        `${formatTime(first)}; replay files that reach into the topic, or start with another --data directory`,
+    );
+    this.name = 'PossibleGap';
+  }
+}
+
 /** Applies message `i` of the chunk to the batch in memory. Throws BadUpdate; the batch must then be thrown away. */
 export function applyMessage(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
   const u = chunk.updates;
@@ -33,20 +52,34 @@ export function applyMessage(batch: Batch, chunk: Chunk, i: number, rules: Apply
       if (rare.kind === 'bad') throw BadUpdate.restore(rare.fault);
       return applyCheckpoint(batch, rare, u.partition[i]!, rules);
     }
-    case UPDATE.import:
-      return applyImport(batch, chunk, i);
     default:
-      return applyUpdate(batch, chunk, i, rules);
+      return applyTimed(batch, chunk, i, rules);
   }
 }
 
-function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
+function applyTimed(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
+  const u = chunk.updates;
+  const isImport = u.kind[i] === UPDATE.import;
+  const place: Place = { migrationId: u.migrationId[i]!, recordTime: isImport ? IMPORT_TIME : u.recordTime[i]! };
+  const { partitions } = batch.state;
+  const overtaken = isOvertaken(partitions, u.partition[i]!, place);
+  if (isImport) applyImport(batch, chunk, i, overtaken);
+  else applyUpdate(batch, chunk, i, { ...rules, overtaken });
+  noteFurthest(partitions.get(u.partition[i]!), place);
+}
+
+function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & { overtaken: boolean }): void {
   const u = chunk.updates;
   const recordTime = u.recordTime[i]!;
   const synchronizerId = chunk.names[u.name[i]!]!;
   const migration = migrationOf(batch, u.migrationId[i]!);
   if (u.isScan[i] === 0) batch.state.sourceMigrationId ??= migration.migrationId;
   const last = migration.synchronizers.get(synchronizerId);
+  if (last?.unseen === true && isOfTopic(chunk, i)) {
+    if (recordTime > last.recordTime) throw new PossibleGap(synchronizerId, last.recordTime, recordTime);
+    last.unseen = false;
+    last.changed = true;
+  }
   if (last !== undefined && recordTime <= last.recordTime) {
     if (recordTime === last.recordTime && !sameId(last.updateId, updateIdOf(chunk, i))) {
       const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updateId)} of this synchronizer`;
@@ -65,18 +98,31 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): 
       `a time after ${formatTime(checkpoint)}, the checkpoint read before it for this synchronizer`,
     );
   }
+  if (rules.overtaken && isSealed(migration, recordTime, rules.periodUs)) {
+    const expected = 'a time after the last snapshot: its partition was passed over as idle (--kafka-partition-idle)';
+    throw new OvertakenUpdate(fieldName(formatOf(chunk, i), 'record_time'), formatTime(recordTime), expected);
+  }
   checkClock(recordTime, migration, rules, fieldName(formatOf(chunk, i), 'record_time'));
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
   applyEvents(batch, migration, chunk, i);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(migration.timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
-  migration.synchronizers.set(synchronizerId, { recordTime, updateId: updateIdOf(chunk, i), changed: true });
+  const unseen = last?.unseen ?? false;
+  migration.synchronizers.set(synchronizerId, { recordTime, updateId: updateIdOf(chunk, i), unseen, changed: true });
+}
+
+function isOfTopic(chunk: Chunk, i: number): boolean {
+  return chunk.updates.partition[i]! >= 0;
 }
 
 /** Imports open a migration; they move no time and rule 1 does not apply to them (design.md section 6, rule 5). */
-function applyImport(batch: Batch, chunk: Chunk, i: number): void {
+function applyImport(batch: Batch, chunk: Chunk, i: number, overtaken: boolean): void {
   const migration = migrationOf(batch, chunk.updates.migrationId[i]!);
+  if (overtaken && !isActive(batch, migration, chunk, i)) {
+    const expected = 'no import: its partition was passed over as idle (--kafka-partition-idle)';
+    throw new OvertakenUpdate(fieldName(formatOf(chunk, i), 'record_time'), 'an import', expected);
+  }
   if (migration.timeReached !== null) {
     batch.counts.importsLate += 1;
     return;
@@ -86,6 +132,20 @@ function applyImport(batch: Batch, chunk: Chunk, i: number): void {
   if (batch.counts.createsRepeated === repeated) return;
   batch.counts.updates -= 1;
   batch.counts.redelivered += 1;
+}
+
+/** Whether every contract of an import is there already: then it is a redelivery. */
+function isActive(batch: Batch, { migrationId }: MigrationState, chunk: Chunk, i: number): boolean {
+  const end = chunk.updates.eventsEnd[i]!;
+  for (let event = i === 0 ? 0 : chunk.updates.eventsEnd[i - 1]!; event < end; event++) {
+    const id = eventId(chunk, event);
+    const isKnown =
+      batch.contracts.find(chunk, event, migrationId) !== undefined ||
+      batch.rounds.find(migrationId, id) !== undefined ||
+      batch.counterfeits.has(chunk.events.fold[event]!, migrationId, id);
+    if (!isKnown) return false;
+  }
+  return true;
 }
 
 function applyEvents(batch: Batch, migration: MigrationState, chunk: Chunk, i: number): void {
@@ -112,6 +172,7 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, partition: number
   const time = checkpoint.times.reduce((least, each) => Math.min(least, each.recordTime), Infinity);
   for (const each of checkpoint.times) checkClock(each.recordTime, known, rules, 'synchronizerTimes[].recordTime');
   rememberCheckpoint(batch.state.partitions.get(partition), checkpoint);
+  noteFurthest(batch.state.partitions.get(partition), { migrationId: checkpoint.migrationId, recordTime: time });
   if (known === undefined || known.timeReached === null || time < known.timeReached) {
     batch.counts.checkpointsBehind += 1;
     return;

@@ -5,6 +5,7 @@ import { Counterfeits } from './counterfeits.ts';
 import { type Counts, copyCounts } from './counts.ts';
 import { createContractFlush } from './flush.ts';
 import { Owners } from './owners.ts';
+import type { SavePositions } from './positions.ts';
 import { Rounds } from './rounds.ts';
 import { Seals } from './seal.ts';
 import { createStateSaver, loadState, type WriterState } from './state.ts';
@@ -29,7 +30,7 @@ export class Batch {
   readonly #saveState: (state: WriterState) => void;
   readonly #readCoin: (no: number) => Coin;
 
-  constructor(db: Database, counts: Counts) {
+  constructor(db: Database, counts: Counts, savePositions: SavePositions) {
     this.#db = db;
     this.state = loadState(db);
     this.owners = new Owners(db, this.state);
@@ -40,7 +41,7 @@ export class Batch {
     this.seals = new Seals(db, this.owners);
     this.counts = copyCounts(counts);
     this.#flushContracts = createContractFlush(db);
-    this.#saveState = createStateSaver(db);
+    this.#saveState = createStateSaver(db, savePositions);
     this.#readCoin = createCoinReader(db);
   }
 

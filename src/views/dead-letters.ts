@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Micros } from '../ledger/time.ts';
 
-export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead';
+export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'overtaken';
 /** `halted` waits for a person; `resolved` is a halt that ended without a decision about its bytes. */
 export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resolved';
 

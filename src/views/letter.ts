@@ -3,9 +3,9 @@ import type { BadUpdate } from '../ledger/bad-update.ts';
 import { type Chunk, UPDATE } from '../ledger/pack/chunk.ts';
 import { idText } from '../ledger/pack/id.ts';
 import type { Micros } from '../ledger/time.ts';
-import { AheadOfClock } from './apply.ts';
+import { AheadOfClock, OvertakenUpdate } from './apply.ts';
 import { updateIdOf } from './contracts.ts';
-import type { DeadLetter } from './dead-letters.ts';
+import type { DeadLetter, DeadLetterKind } from './dead-letters.ts';
 
 /** The dead letter of message `i`: its bytes, where it came from and what is wrong with it; the decision is the caller's. */
 export function letterOf(
@@ -18,7 +18,7 @@ export function letterOf(
   const rare = chunk.rare.get(i);
   const overlong = rare?.kind === 'bad' ? rare.overlong : null;
   return {
-    kind: bad instanceof AheadOfClock ? 'ahead' : overlong === null ? 'update' : 'overlong',
+    kind: kindOf(bad, overlong !== null),
     source,
     partition: chunk.updates.partition[i]!,
     offset: chunk.updates.offset[i]!,
@@ -32,6 +32,12 @@ export function letterOf(
     bytes,
     createdAt: now,
   };
+}
+
+function kindOf(bad: BadUpdate, isOverlong: boolean): DeadLetterKind {
+  if (bad instanceof AheadOfClock) return 'ahead';
+  if (bad instanceof OvertakenUpdate) return 'overtaken';
+  return isOverlong ? 'overlong' : 'update';
 }
 
 function identity(chunk: Chunk, i: number): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {

@@ -27,7 +27,9 @@ CREATE TABLE position(
   source TEXT NOT NULL,                 -- the file or topic
   next_offset INTEGER NOT NULL,         -- the next message's line, element or Kafka offset
   sha256 BLOB,                          -- of the last applied message; kept for topics
-  checkpoints TEXT NOT NULL             -- newest checkpoint time per migration and synchronizer read there, as JSON
+  checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON
+  furthest_migration INTEGER,           -- the furthest place read there (topics): see views/overtaken.ts
+  furthest_time INTEGER                 -- -1 for imports
 ) STRICT;
 
 -- Migrations are independent: each has its own open interval, clock and supply.
@@ -46,6 +48,7 @@ CREATE TABLE migration(
 -- The last update applied per synchronizer: what is at or before it is a redelivery.
 CREATE TABLE synchronizer(
   migration_id INTEGER, synchronizer_id TEXT, record_time INTEGER NOT NULL, update_id ANY NOT NULL,
+  unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the topic that follows them
   PRIMARY KEY(migration_id, synchronizer_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -96,7 +99,7 @@ CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMA
 -- Messages that could not be applied, and what was decided.
 CREATE TABLE dead_letter(
   id INTEGER PRIMARY KEY,
-  kind TEXT NOT NULL,                   -- update | overlong | container | ahead
+  kind TEXT NOT NULL,                   -- update | overlong | container | ahead | overtaken
   decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied
   source TEXT NOT NULL, partition INTEGER NOT NULL, offset INTEGER NOT NULL,
   migration_id INTEGER, update_id TEXT, record_time INTEGER,

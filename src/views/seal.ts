@@ -50,6 +50,11 @@ export function gridAfter(time: Micros, periodUs: number): Micros {
   return Math.floor(time / periodUs) * periodUs + periodUs;
 }
 
+/** Whether a grid time at or after this one is sealed. */
+export function isSealed({ nextGrid, openSeq }: MigrationState, time: Micros, periodUs: number): boolean {
+  return nextGrid !== null && openSeq > 1 && time <= nextGrid - periodUs;
+}
+
 /** Seals every grid time before `end`, or at it where `inclusive`. */
 export function sealGrid(
   seals: Seals,

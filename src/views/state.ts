@@ -1,11 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import { idText, type StoredId, storedId } from '../ledger/pack/id.ts';
 import type { Micros } from '../ledger/time.ts';
+import { loadPartitions, type PartitionState, type SavePositions } from './positions.ts';
 
 /** The last update applied of one synchronizer. */
 export interface SynchronizerState {
   recordTime: Micros;
   updateId: StoredId;
+  /** Known from files, and not yet seen in the topic that follows them. */
+  unseen: boolean;
   changed: boolean;
 }
 
@@ -26,18 +29,12 @@ export interface MigrationState {
   readonly synchronizers: Map<string, SynchronizerState>;
 }
 
-/** How far one partition was read; `checkpoints` holds the newest time per `<migration> <synchronizer>` (section 6, rule 1). */
-export interface PartitionState {
-  source: string;
-  nextOffset: number;
-  sha256: Buffer | null;
-  readonly checkpoints: Map<string, Micros>;
-}
-
 /** All that the writer keeps in memory beside its caches. Every part is stored in the transaction that changes it. */
 export interface WriterState {
   readonly migrations: Map<number, MigrationState>;
   readonly partitions: Map<number, PartitionState>;
+  /** What the topic's positions belong to; null before the first topic. */
+  feed: string | null;
   dso: string | null;
   /** Whether an operator named the DSO; otherwise it is the first seen. */
   readonly dsoPinned: boolean;
@@ -51,10 +48,21 @@ interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'syn
   locked: string;
 }
 
+interface SynchronizerRow {
+  readonly migrationId: number;
+  readonly name: string;
+  readonly recordTime: Micros;
+  readonly updateId: StoredId;
+  readonly unseen: number;
+}
+
 export function loadState(db: Database): WriterState {
   const setting = db
-    .prepare<[], Pick<WriterState, 'dso' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'> & { dsoPinned: number }>(
-      `SELECT dso, dso_pinned AS dsoPinned, source_migration_id AS sourceMigrationId, next_no AS nextNo, next_owner AS nextOwner FROM setting`,
+    .prepare<
+      [],
+      Pick<WriterState, 'dso' | 'feed' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'> & { dsoPinned: number }
+    >(
+      `SELECT dso, dso_pinned AS dsoPinned, feed, source_migration_id AS sourceMigrationId, next_no AS nextNo, next_owner AS nextOwner FROM setting`,
     )
     .get();
   if (setting === undefined) throw new Error('views.db has no settings row');
@@ -72,25 +80,15 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
     const supply = { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
     migrations.set(row.migrationId, { ...row, ...supply, synchronizers: new Map() });
   }
-  const synchronizers = db.prepare<[], { migrationId: number; name: string; recordTime: number; updateId: StoredId }>(
-    `SELECT migration_id AS migrationId, synchronizer_id AS name, record_time AS recordTime, update_id AS updateId FROM synchronizer`,
+  const synchronizers = db.prepare<[], SynchronizerRow>(
+    `SELECT migration_id AS migrationId, synchronizer_id AS name, record_time AS recordTime, update_id AS updateId, unseen
+     FROM synchronizer`,
   );
-  for (const { migrationId, name, recordTime, updateId } of synchronizers.all()) {
-    migrations.get(migrationId)?.synchronizers.set(name, { recordTime, updateId, changed: false });
+  for (const { migrationId, name, recordTime, updateId, unseen } of synchronizers.all()) {
+    const state = { recordTime, updateId, unseen: unseen === 1, changed: false };
+    migrations.get(migrationId)?.synchronizers.set(name, state);
   }
   return migrations;
-}
-
-function loadPartitions(db: Database): Map<number, PartitionState> {
-  const rows = db.prepare<
-    [],
-    { partition: number; source: string; nextOffset: number; sha256: Buffer | null; checkpoints: string }
-  >('SELECT partition, source, next_offset AS nextOffset, sha256, checkpoints FROM position');
-  const entries = rows.all().map(({ partition, checkpoints, ...row }): [number, PartitionState] => {
-    const times = Object.entries(JSON.parse(checkpoints) as Record<string, number>);
-    return [partition, { ...row, checkpoints: new Map(times) }];
-  });
-  return new Map(entries);
 }
 
 export function newMigration(migrationId: number): MigrationState {
@@ -109,24 +107,24 @@ export function newMigration(migrationId: number): MigrationState {
 }
 
 /** Writes the whole state back; called inside the batch's transaction. */
-export function createStateSaver(db: Database): (state: WriterState) => void {
-  const setting = db.prepare('UPDATE setting SET dso = ?, source_migration_id = ?, next_no = ?, next_owner = ?');
+export function createStateSaver(db: Database, savePositions: SavePositions): (state: WriterState) => void {
+  const setting = db.prepare(
+    'UPDATE setting SET dso = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
+  );
   const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?)');
-  const position = db.prepare('INSERT OR REPLACE INTO position VALUES (?, ?, ?, ?, ?)');
+  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?)');
   return (state) => {
-    setting.run(state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner);
+    setting.run(state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
     for (const m of state.migrations.values()) {
       const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
       migration.run(m.migrationId, m.openSeq, m.timeReached, m.updateTime, m.nextGrid, ...supply);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
-        synchronizer.run(m.migrationId, name, last.recordTime, storedId(idText(last.updateId)));
+        const unseen = last.unseen ? 1 : 0;
+        synchronizer.run(m.migrationId, name, last.recordTime, storedId(idText(last.updateId)), unseen);
         last.changed = false;
       }
     }
-    for (const [partition, p] of state.partitions) {
-      position.run(partition, p.source, p.nextOffset, p.sha256, JSON.stringify(Object.fromEntries(p.checkpoints)));
-    }
+    savePositions(state.partitions);
   };
 }

@@ -9,7 +9,7 @@ import { type DirectorySettings, openForWriting } from './database.ts';
 import { type DeadLetter, DeadLetters } from './dead-letters.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { letterOf, rawMessage } from './letter.ts';
-import type { PartitionState } from './state.ts';
+import { newPartition, type PartitionState, preparePositions, type SavePositions } from './positions.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
@@ -17,6 +17,14 @@ export interface WriterOptions extends DirectorySettings {
   readonly recordTimeAheadMaxUs: number;
   /** Our clock, microseconds. */
   readonly now: () => number;
+  /** Stores positions in the batch's transaction; `preparePositions` unless given. */
+  readonly positions?: (db: Database) => SavePositions;
+}
+
+/** Where a topic is gone on from: what its positions belong to (null: no topic yet), and how far each partition is applied. */
+export interface TopicPosition {
+  readonly identity: string | null;
+  readonly positions: ReadonlyMap<number, { readonly nextOffset: number; readonly sha256: Buffer | null }>;
 }
 
 /** Part of a chunk that is applied in memory and not yet on disk. */
@@ -43,6 +51,7 @@ export class ViewsWriter implements Disposable {
   readonly sourceMigrationId: number;
   readonly #options: WriterOptions;
   readonly #periodUs: number;
+  readonly #savePositions: SavePositions;
   #batch: Batch;
   #segments: Segment[] = [];
   #committed: Counts = noCounts();
@@ -58,7 +67,8 @@ export class ViewsWriter implements Disposable {
     this.db = openForWriting(dataDir, options);
     this.#periodUs = this.db.prepare<[], number>('SELECT period FROM setting').pluck().get()!;
     this.letters = new DeadLetters(this.db);
-    this.#batch = new Batch(this.db, this.#committed);
+    this.#savePositions = (options.positions ?? preparePositions)(this.db);
+    this.#batch = new Batch(this.db, this.#committed, this.#savePositions);
     this.sourceMigrationId = options.migrationId ?? this.#batch.state.sourceMigrationId ?? 0;
   }
 
@@ -68,7 +78,33 @@ export class ViewsWriter implements Disposable {
     this.#source = source;
     this.#keepsHash = topic;
     if (topic) return;
-    this.#batch.state.partitions.set(FILE_PARTITION, { source, nextOffset: 1, sha256: null, checkpoints: new Map() });
+    const { partitions } = this.#batch.state;
+    const storedOffset = partitions.get(FILE_PARTITION)?.storedOffset ?? null;
+    partitions.set(FILE_PARTITION, { ...newPartition(source, 1), storedOffset });
+    this.commit();
+  }
+
+  get topicPosition(): TopicPosition {
+    const { feed, partitions } = this.#batch.state;
+    return {
+      identity: feed,
+      positions: new Map([...partitions].filter(([partition]) => partition !== FILE_PARTITION)),
+    };
+  }
+
+  /**
+   * What the topic's positions belong to, before its first message is applied. Synchronizers known by then come from files:
+   * the topic must overlap with what they hold (PossibleGap).
+   */
+  followTopic(identity: string): void {
+    this.commit();
+    const { state } = this.#batch;
+    if (state.feed === identity) return;
+    if (state.feed !== null) throw new Error(`the views follow ${state.feed}, not ${identity}`);
+    state.feed = identity;
+    for (const migration of state.migrations.values()) {
+      for (const last of migration.synchronizers.values()) Object.assign(last, { unseen: true, changed: true });
+    }
     this.commit();
   }
 
@@ -102,7 +138,7 @@ export class ViewsWriter implements Disposable {
       if (fault === null) break;
       this.#cursor = { chunk, at: start };
       const letter = letterOf(chunk, fault.at, fault.bad, { source: this.#source, now: this.#options.now() });
-      const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead';
+      const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
       const id = this.#stopAt(chunk, start, fault.at, { ...letter, decision: halts ? 'halted' : 'quarantined' });
       if (halts) return { done: false, halted: { ...letter, id, decision: 'halted' }, at: fault.at };
       start = fault.at + 1;
@@ -123,6 +159,7 @@ export class ViewsWriter implements Disposable {
     const ends = chunk.updates.eventsEnd;
     this.#batch.fetch(chunk.events.fold.slice(from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!));
     for (let i = from; i < to; i++) {
+      this.#partition(chunk.updates.partition[i]!);
       if (this.letters.anyDecided && this.letters.isDecided(sha256(rawMessage(chunk, i)))) {
         this.#batch.counts.decided += 1;
         continue;
@@ -131,6 +168,7 @@ export class ViewsWriter implements Disposable {
         applyMessage(this.#batch, chunk, i, rules);
       } catch (error) {
         if (error instanceof BadUpdate) return { at: i, bad: error };
+        this.#broken = true;
         throw error;
       }
     }
@@ -142,9 +180,10 @@ export class ViewsWriter implements Disposable {
   /** The position behind the messages of a range. */
   #moveOn(chunk: Chunk, from: number, to: number): void {
     const { partition, offset } = chunk.updates;
-    for (let i = from; i < to; i++) {
-      if (i + 1 < to && partition[i + 1] === partition[i]) continue;
-      const state = this.#partition(partition[i]!);
+    const last = new Map<number, number>();
+    for (let i = from; i < to; i++) last.set(partition[i]!, i);
+    for (const [number, i] of last) {
+      const state = this.#partition(number);
       state.nextOffset = offset[i]! + 1;
       if (this.#keepsHash) state.sha256 = sha256(rawMessage(chunk, i));
     }
@@ -153,7 +192,7 @@ export class ViewsWriter implements Disposable {
   #partition(number: number): PartitionState {
     let state = this.#batch.state.partitions.get(number);
     if (state === undefined) {
-      state = { source: this.#source, nextOffset: 0, sha256: null, checkpoints: new Map() };
+      state = newPartition(this.#source, 0);
       this.#batch.state.partitions.set(number, state);
     }
     return state;
@@ -174,7 +213,7 @@ export class ViewsWriter implements Disposable {
   /** Throws the batch away (a commit that failed leaves it half written) and applies these segments to what is on disk. */
   #reapply(segments: readonly Segment[]): void {
     this.#broken = true;
-    this.#batch = new Batch(this.db, this.#committed);
+    this.#batch = new Batch(this.db, this.#committed, this.#savePositions);
     this.#segments = [];
     for (const { chunk, from, to } of segments) {
       if (from === to) continue;

@@ -1,0 +1,83 @@
+import type { Database } from 'better-sqlite3';
+import type { Micros } from '../ledger/time.ts';
+
+/** How far one partition was read. */
+export interface PartitionState {
+  source: string;
+  nextOffset: number;
+  /** What is on disk, null for no row: the position that everything since was applied on top of. */
+  storedOffset: number | null;
+  sha256: Buffer | null;
+  /** The newest time per `<migration> <synchronizer>` that a checkpoint named there (design.md section 6, rule 1). */
+  readonly checkpoints: Map<string, Micros>;
+  /** The furthest place read there; imports stand before every time of their migration. Null before the first. */
+  furthest: { migrationId: number; recordTime: Micros } | null;
+}
+
+/** The time of an import among places: before every ledger time. */
+export const IMPORT_TIME: Micros = -1;
+
+export function newPartition(source: string, nextOffset: number): PartitionState {
+  return { source, nextOffset, storedOffset: null, sha256: null, checkpoints: new Map(), furthest: null };
+}
+
+/** Someone else has moved the stored position: what was applied in memory is not what follows it. Nothing was written. */
+export class PositionMoved extends Error {
+  constructor(partition: number, expected: number | null) {
+    super(`the position of partition ${partition} is no longer ${expected}: another process writes to these views`);
+    this.name = 'PositionMoved';
+  }
+}
+
+interface PositionRow {
+  readonly partition: number;
+  readonly source: string;
+  readonly nextOffset: number;
+  readonly sha256: Buffer | null;
+  readonly checkpoints: string;
+  readonly migrationId: number | null;
+  readonly recordTime: number | null;
+}
+
+export function loadPartitions(db: Database): Map<number, PartitionState> {
+  const rows = db.prepare<[], PositionRow>(
+    `SELECT partition, source, next_offset AS nextOffset, sha256, checkpoints, furthest_migration AS migrationId,
+       furthest_time AS recordTime FROM position`,
+  );
+  const entries = rows.all().map((row): [number, PartitionState] => {
+    const { partition, source, nextOffset, sha256, migrationId, recordTime } = row;
+    const checkpoints = new Map(Object.entries(JSON.parse(row.checkpoints) as Record<string, number>));
+    const furthest = migrationId === null || recordTime === null ? null : { migrationId, recordTime };
+    return [partition, { source, nextOffset, storedOffset: nextOffset, sha256, checkpoints, furthest }];
+  });
+  return new Map(entries);
+}
+
+/** Writes positions inside the batch's transaction. */
+export type SavePositions = (partitions: ReadonlyMap<number, PartitionState>) => void;
+
+/**
+ * Compare-and-set: a position is replaced only by who went on from it, so that a writer left over from before, which
+ * does not know yet that it was replaced, writes nothing at all. Throws PositionMoved, which rolls the batch back.
+ */
+export function preparePositions(db: Database): SavePositions {
+  const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const update = db.prepare(
+    `UPDATE position SET source = ?, next_offset = ?, sha256 = ?, checkpoints = ?, furthest_migration = ?, furthest_time = ?
+     WHERE partition = ? AND next_offset = ?`,
+  );
+  return (partitions) => {
+    for (const [partition, state] of partitions) {
+      const { storedOffset } = state;
+      const row = columnsOf(state);
+      const done = storedOffset === null ? insert.run(partition, ...row) : update.run(...row, partition, storedOffset);
+      if (done.changes !== 1) throw new PositionMoved(partition, storedOffset);
+      state.storedOffset = state.nextOffset;
+    }
+  };
+}
+
+export function columnsOf({ source, nextOffset, sha256, checkpoints, furthest }: PartitionState): unknown[] {
+  const times = JSON.stringify(Object.fromEntries(checkpoints));
+  return [source, nextOffset, sha256, times, furthest?.migrationId ?? null, furthest?.recordTime ?? null];
+}
