@@ -8,7 +8,8 @@ export class BulkInsert {
   readonly #many: Statement;
   readonly #one: Statement;
   readonly #columns: number;
-  #values: unknown[] = [];
+  readonly #values: unknown[];
+  #filled = 0;
 
   /** `insert` is everything before VALUES, such as `INSERT INTO active`. */
   constructor(db: Database, insert: string, columns: number) {
@@ -16,20 +17,24 @@ export class BulkInsert {
     this.#many = db.prepare(`${insert} VALUES ${Array(ROWS).fill(row).join(', ')}`);
     this.#one = db.prepare(`${insert} VALUES ${row}`);
     this.#columns = columns;
+    this.#values = Array(ROWS * columns).fill(null);
   }
 
-  add(...values: unknown[]): void {
-    for (const value of values) this.#values.push(value);
-    if (this.#values.length < ROWS * this.#columns) return;
-    this.#many.run(this.#values);
-    this.#values = [];
+  add(row: readonly unknown[]): void {
+    const values = this.#values;
+    let at = this.#filled;
+    for (let i = 0; i < row.length; i++) values[at++] = row[i];
+    this.#filled = at;
+    if (at < values.length) return;
+    this.#many.run(values);
+    this.#filled = 0;
   }
 
   /** Writes what is left; to be called before the commit. */
   finish(): void {
-    for (let at = 0; at < this.#values.length; at += this.#columns) {
+    for (let at = 0; at < this.#filled; at += this.#columns) {
       this.#one.run(this.#values.slice(at, at + this.#columns));
     }
-    this.#values = [];
+    this.#filled = 0;
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { expiryRound } from '../ledger/holding-fee.ts';
+import { expiryOf } from '../ledger/holding-fee.ts';
 import { BulkInsert } from './bulk-insert.ts';
 import { expiryColumn, unitsColumn } from './columns.ts';
 import type { Contracts, PendingCoin, StoredCoin } from './contracts.ts';
@@ -34,29 +34,43 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   function addCreated(created: readonly PendingCoin[]): void {
     for (const c of created) {
       if (c.archivedSeq === -1) continue;
-      const terms = [unitsColumn(c.amount), unitsColumn(c.rate), c.round];
-      const event = [c.createdAt, c.node, c.template, c.contractId, c.updateId, c.extra];
-      holding.add(c.no, c.owner.no, c.createdSeq, c.locked ? 1 : 0, ...terms, ...event);
+      holding.add([
+        c.no,
+        c.owner.no,
+        c.createdSeq,
+        c.locked ? 1 : 0,
+        unitsColumn(c.amount),
+        unitsColumn(c.rate),
+        c.round,
+        c.createdAt,
+        c.node,
+        c.template,
+        c.contractId,
+        c.updateId,
+        c.extra,
+      ]);
     }
     holding.finish();
     const still = created.filter((coin) => coin.archivedSeq === 0).sort((a, b) => a.fold - b.fold);
-    for (const { fold, no } of still) active.add(fold, no);
+    for (const { fold, no } of still) active.add([fold, no]);
     active.finish();
     still.sort((a, b) => a.owner.no - b.owner.no || a.createdAt - b.createdAt || a.no - b.no);
-    for (const c of still) held.add(c.owner.no, c.createdAt, c.no, c.createdSeq, expiryColumn(c.expiry));
+    for (const c of still) held.add([c.owner.no, c.createdAt, c.no, c.createdSeq, expiryColumn(c.expiry)]);
     held.finish();
   }
 
   function addSpent({ created, archived }: Contracts): void {
     const rows: SpentRow[] = [];
-    for (const coin of created) if (coin.archivedSeq > 0) rows.push({ ...coin, owner: coin.owner.no });
+    for (const coin of created) {
+      if (coin.archivedSeq > 0) rows.push(spentRow(coin, coin.owner.no, coin.expiry));
+    }
     for (const coin of archived) {
       if (coin.archivedSeq === -1) continue;
-      const expiry = expiryRound({ amount: coin.amount, rate: coin.rate, createdRound: coin.round }) ?? Infinity;
-      rows.push({ ...coin, expiry });
+      const { amount, rate, round: createdRound } = coin;
+      rows.push(spentRow(coin, coin.owner, expiryOf({ amount, rate, createdRound })));
     }
     rows.sort((a, b) => a.owner - b.owner || a.archivedSeq - b.archivedSeq || a.createdAt - b.createdAt || a.no - b.no);
-    for (const r of rows) spent.add(r.owner, r.archivedSeq, r.createdAt, r.no, r.createdSeq, expiryColumn(r.expiry));
+    for (const r of rows) spent.add([r.owner, r.archivedSeq, r.createdAt, r.no, r.createdSeq, expiryColumn(r.expiry)]);
     spent.finish();
   }
 
@@ -69,4 +83,9 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
 
 function byOwner(a: StoredCoin, b: StoredCoin): number {
   return a.owner - b.owner || a.createdAt - b.createdAt || a.no - b.no;
+}
+
+function spentRow(coin: PendingCoin | StoredCoin, owner: number, expiry: number | bigint): SpentRow {
+  const { archivedSeq, createdAt, no, createdSeq } = coin;
+  return { owner, archivedSeq, createdAt, no, createdSeq, expiry };
 }

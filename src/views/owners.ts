@@ -113,10 +113,10 @@ export class Owners {
   /** Writes new owners and all versions, those of the open intervals included; inside the batch's transaction. */
   flush(): void {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
-    for (const owner of this.#added) this.#insertOwner.add(owner.no, owner.migration.migrationId, owner.party);
+    for (const owner of this.#added) this.#insertOwner.add([owner.no, owner.migration.migrationId, owner.party]);
     this.#insertOwner.finish();
     this.#versions.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
-    for (const { owner, seq, v } of this.#versions) this.#insertVersion.add(owner, seq, v);
+    for (const { owner, seq, v } of this.#versions) this.#insertVersion.add([owner, seq, v]);
     this.#insertVersion.finish();
   }
 

@@ -34,6 +34,8 @@ interface Segment {
   readonly to: number;
 }
 
+const NO_BYTES = new Uint8Array(0);
+
 /** Whether the messages went in, or where they stopped. */
 export type Applied =
   | { readonly done: true }
@@ -172,7 +174,9 @@ export class ViewsWriter implements Disposable {
         throw error;
       }
     }
-    this.#segments.push({ chunk, from, to });
+    // The messages' bytes are most of a chunk; applying it again needs them only to look up decisions and for hashes.
+    const keepsRaw = this.#keepsHash || this.letters.anyDecided;
+    this.#segments.push({ chunk: keepsRaw ? chunk : { ...chunk, raw: NO_BYTES }, from, to });
     this.#moveOn(chunk, from, to);
     return null;
   }

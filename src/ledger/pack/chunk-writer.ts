@@ -1,10 +1,11 @@
 import { BadUpdate } from '../bad-update.ts';
-import { expiryRound } from '../holding-fee.ts';
+import { expiryOf } from '../holding-fee.ts';
 import type { Coin, CoinCreate, Decoded, LedgerEvent, LedgerUpdate, RoundCreate } from '../update.ts';
 import { type Chunk, EVENT, type Fault, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
-import { foldId, isPackable } from './id.ts';
+import { foldId, packHex } from './id.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 const ARCHIVE_KIND = {
   Amulet: EVENT.archiveAmulet,
   LockedAmulet: EVENT.archiveLocked,
@@ -17,6 +18,28 @@ export interface Place {
   readonly offset: number;
 }
 
+/** A name that is mostly the same as the one before: comparing it is cheaper than looking it up. */
+class Repeated {
+  readonly #indexOf: (name: string) => number;
+  #first = '';
+  #second = '';
+  #index = -1;
+
+  constructor(indexOf: (name: string) => number) {
+    this.#indexOf = indexOf;
+  }
+
+  /** The index of a name, or of two joined by a line feed. */
+  of(first: string, second = ''): number {
+    if (this.#index < 0 || first !== this.#first || second !== this.#second) {
+      this.#index = this.#indexOf(second === '' ? first : `${first}\n${second}`);
+      this.#first = first;
+      this.#second = second;
+    }
+    return this.#index;
+  }
+}
+
 /** Collects decoded messages into columns. One writer makes one chunk. */
 export class ChunkWriter {
   #ids: Buffer = Buffer.allocUnsafeSlow(64 * 1024);
@@ -25,6 +48,9 @@ export class ChunkWriter {
   #rawLength = 0;
   readonly #names: string[] = [];
   readonly #nameIndex = new Map<string, number>();
+  readonly #dso = new Repeated((name) => this.#name(name));
+  readonly #synchronizer = new Repeated((name) => this.#name(name));
+  readonly #template = new Repeated((name) => this.#name(name));
   readonly #rare = new Map<number, RareUpdate>();
   readonly #rareEvents = new Map<number, RareEvent>();
   readonly #u = {
@@ -109,7 +135,7 @@ export class ChunkWriter {
   #addUpdate(update: LedgerUpdate, bytes: Uint8Array | null, place: Place): void {
     const { idStart, idLength, idPacked, isScan } = this.#u;
     const n = this.updates;
-    const name = this.#name(update.synchronizerId);
+    const name = this.#synchronizer.of(update.synchronizerId);
     const recordTime = update.recordTime ?? 0;
     const kind = update.recordTime === null ? UPDATE.import : UPDATE.update;
     this.#addRow(kind, { migrationId: update.migrationId, name, recordTime }, bytes, place);
@@ -151,18 +177,20 @@ export class ChunkWriter {
     e.idLength.push(this.#idsLength - start);
     e.idPacked.push(packed);
     if (event.kind === 'archive') return this.#addColumns(ARCHIVE_KIND[event.entity]);
-    if (event.kind === 'coin' && fitsColumns(event)) return this.#addCoin(event, event.body);
+    if (event.kind === 'coin' && fitsColumns(event)) {
+      const expiry = expiryOf({ amount: event.body.amount, rate: event.body.rate, createdRound: event.body.round });
+      if (typeof expiry === 'number') return this.#addCoin(event.dso, event.body, expiry);
+    }
     this.#rareEvents.set(e.kind.length, portable(event));
     this.#addColumns(EVENT.rare);
   }
 
-  #addCoin(event: CoinCreate, coin: Coin): void {
+  #addCoin(dso: string, coin: Coin, expiry: number): void {
     const e = this.#e;
-    const expiry = expiryOf(coin);
     e.kind.push(coin.entity === 'Amulet' ? EVENT.amulet : EVENT.locked);
-    e.dso.push(this.#name(event.dso));
+    e.dso.push(this.#dso.of(dso));
     e.owner.push(this.#name(coin.owner));
-    e.template.push(this.#name(`${coin.templateId}\n${coin.packageName}`));
+    e.template.push(this.#template.of(coin.templateId, coin.packageName));
     e.extra.push(coin.extra === null ? 0 : this.#name(coin.extra) + 1);
     e.amount.push(coin.amount);
     e.rate.push(coin.rate);
@@ -177,8 +205,17 @@ export class ChunkWriter {
   #addColumns(kind: number): void {
     const e = this.#e;
     e.kind.push(kind);
-    for (const column of [e.dso, e.owner, e.template, e.extra, e.round, e.expiry, e.createdAt, e.node]) column.push(0);
-    for (const column of [e.amount, e.rate, e.rateRound]) column.push(0n);
+    e.dso.push(0);
+    e.owner.push(0);
+    e.template.push(0);
+    e.extra.push(0);
+    e.amount.push(0n);
+    e.rate.push(0n);
+    e.rateRound.push(0n);
+    e.round.push(0);
+    e.expiry.push(0);
+    e.createdAt.push(0);
+    e.node.push(0);
   }
 
   #name(name: string): number {
@@ -194,8 +231,8 @@ export class ChunkWriter {
     // 255 characters of UTF-8 take at most 765 bytes, but an update id is not bounded by the feed's page.
     if (this.#idsLength + id.length * 3 > this.#ids.length)
       this.#ids = grown(this.#ids, this.#idsLength + id.length * 3);
-    const packed = isPackable(id);
-    this.#idsLength += this.#ids.write(id, this.#idsLength, packed ? 'hex' : 'utf8');
+    const packed = packHex(id, this.#ids, this.#idsLength);
+    this.#idsLength += packed ? id.length / 2 : this.#ids.write(id, this.#idsLength, 'utf8');
     return packed ? 1 : 0;
   }
 
@@ -252,27 +289,12 @@ export class ChunkWriter {
   }
 }
 
+/** Whether a coin create is one that counts if its dso does, with numbers that fit the columns. */
 function fitsColumns(event: CoinCreate): event is CoinCreate & { body: Coin } {
   const { signatories, body: coin } = event;
   if (signatories instanceof BadUpdate || coin instanceof BadUpdate || !signatories.includes(event.dso)) return false;
-  if (coin.amount > INT64_MAX || coin.rate > INT64_MAX || coin.round > BigInt(Number.MAX_SAFE_INTEGER)) return false;
-  return (
-    coin.rate * coin.round <= INT64_MAX && (expiryOf(coin) <= Number.MAX_SAFE_INTEGER || expiryOf(coin) === Infinity)
-  );
-}
-
-/** The expiry round as a number, Infinity for none. The common case stays below 2^53 and needs no bigint division. */
-function expiryOf(coin: Coin): number {
-  if (coin.rate === 0n) return Infinity;
-  const amount = Number(coin.amount);
-  const rate = Number(coin.rate);
-  if (amount <= Number.MAX_SAFE_INTEGER && rate <= Number.MAX_SAFE_INTEGER) {
-    const quotient = Math.floor(amount / rate);
-    const rest = amount - quotient * rate;
-    if (rest >= 0 && rest < rate) return Number(coin.round) + quotient + (rest > 0 ? 1 : 0);
-  }
-  const expiry = expiryRound({ amount: coin.amount, rate: coin.rate, createdRound: coin.round });
-  return expiry === null ? Infinity : Number(expiry);
+  if (coin.amount > INT64_MAX || coin.rate > INT64_MAX || coin.round > MAX_SAFE) return false;
+  return coin.rate * coin.round <= INT64_MAX;
 }
 
 function portableFault({ field, given, expected }: BadUpdate): Fault {
