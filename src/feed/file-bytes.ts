@@ -10,7 +10,7 @@ const openFile = promisify(open);
 const closeFile = promisify(close);
 
 export interface FileBytes {
-  /** The bytes as they lie in the file, at most `chunkBytes` at once; ends early, without an error, when aborted. */
+  /** The bytes as they lie in the file, at most `chunkBytes` at once. Throws the signal's reason when aborted. */
   chunks(signal: AbortSignal): AsyncGenerator<Buffer>;
   /** Bytes handed out so far. */
   read(): number;
@@ -24,26 +24,31 @@ export function openFileBytes(file: { path: string; total: number | null; chunkB
   let handedOut = 0;
   async function* chunks(signal: AbortSignal): AsyncGenerator<Buffer> {
     const fd = file.path === '-' ? STANDARD_INPUT : await openFile(file.path, 'r');
-    const { promise: aborted, resolve } = Promise.withResolvers<null>();
-    const abort = (): void => resolve(null);
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
     handedOut = 0;
     let next = readAhead(fd, file.chunkBytes);
     try {
       for (;;) {
-        const chunk = await Promise.race([aborted, next]);
-        if (chunk === null || chunk.length === 0) return;
+        const chunk = await unlessAborted(signal, next);
+        if (chunk.length === 0) return;
         handedOut += chunk.length;
         next = readAhead(fd, file.chunkBytes);
         yield chunk;
       }
     } finally {
-      signal.removeEventListener('abort', abort);
       if (fd !== STANDARD_INPUT) void closeAfter(next, fd);
     }
   }
   return { chunks, read: () => handedOut };
+}
+
+/** Not Promise.race against one promise for the whole file: that promise would keep every chunk alive. */
+function unlessAborted(signal: AbortSignal, reading: Promise<Buffer>): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    reading.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 /**

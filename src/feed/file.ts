@@ -32,9 +32,21 @@ export function openFileSource(path: string, options: FileOptions = {}): Source 
   const file = openFileBytes({ path, total, chunkBytes: options.chunkBytes ?? CHUNK_BYTES });
   return {
     name: path,
-    batches: (signal) => batches(path, file.chunks(signal), limits),
+    batches: (signal) => untilAborted(signal, batches(path, file.chunks(signal), limits)),
     progress: () => ({ read: file.read(), total }),
   };
+}
+
+/** To be aborted is a clean end, but no end of the file: a line cut by it is not handed over. */
+async function* untilAborted(
+  signal: AbortSignal,
+  all: AsyncGenerator<readonly Message[]>,
+): AsyncGenerator<readonly Message[]> {
+  try {
+    yield* all;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 async function* batches(
