@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import type { HistoryItem } from '../support/history.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { createRandom } from '../support/random.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { type Cuts, linesOf, replayInto } from '../support/replayed.ts';
+import { soakCount } from '../support/soak.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { dumpViews } from '../support/views-dump.ts';
+
+const LEDGERS = soakCount(3);
+const seeds = Array.from({ length: LEDGERS }, (_, seed) => seed);
+
+interface Told {
+  readonly items: readonly HistoryItem[];
+  readonly lines: readonly string[];
+}
+
+function tell(seed: number): Told {
+  const format = seed % 2 === 0 ? 'scan' : 'ledger-api';
+  const migrations = format === 'scan' ? 2 : 1;
+  const items = [...randomLedger(oddLedger(seed + 1_000, { migrations, synchronizers: 1 + (seed % 3) }))];
+  return { items, lines: linesOf(items, format) };
+}
+
+type Dump = ReturnType<typeof dumpViews>;
+
+/** The tables after a replay of these files, each a list of lines, into a new directory. */
+async function tablesAfter(
+  directory: TemporaryDirectory,
+  name: string,
+  { files, ...cuts }: Cuts & { files: readonly (readonly string[])[] },
+): Promise<Dump> {
+  const paths = files.map((lines, i) => directory.writeLines(`${name}-${i}.ndjson`, lines));
+  const { halted } = await replayInto(directory.at(name), paths, cuts);
+  expect(halted).toBeNull();
+  return dumpViews(directory.at(name));
+}
+
+describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
+  const { items, lines } = tell(seed);
+  const random = createRandom(seed + 77);
+
+  it('in batches and chunks of any size, and decoded in a thread of their own', async () => {
+    using directory = temporaryDirectory();
+    const whole = await tablesAfter(directory, 'whole', { files: [lines], chunkBytes: 2 ** 20 });
+    expect(whole.snapshot!.length).toBeGreaterThan(20);
+    expect(whole.spent!.length).toBeGreaterThan(20);
+    const cuts: Cuts[] = [
+      {},
+      { batchEventsMax: 100 },
+      { chunkBytes: 700, batchEventsMax: 1 },
+      { chunkBytes: 700, batchEventsMax: 50_000 },
+      { chunkBytes: 3_000, batchEventsMax: 2 },
+      { chunkBytes: 20_000, batchEventsMax: 7 },
+      { chunkBytes: 20_000, batchEventsMax: 100 },
+    ];
+    for (const cut of cuts) {
+      const name = JSON.stringify(cut).replaceAll(/\W+/g, '-');
+      expect(await tablesAfter(directory, name, { files: [lines], ...cut }), name).toEqual(whole);
+    }
+  });
+
+  it('with updates delivered again: a line twice, the whole file twice, files that overlap', async () => {
+    using directory = temporaryDirectory();
+    const cut = { chunkBytes: 10_000, batchEventsMax: 50 };
+    const once = await tablesAfter(directory, 'once', { files: [lines], ...cut });
+    const twice = lines.flatMap((line) => (random.chance(0.2) ? [line, line] : [line]));
+    expect(await tablesAfter(directory, 'lines twice', { files: [twice], ...cut })).toEqual(once);
+    expect(await tablesAfter(directory, 'file twice', { files: [lines, lines], ...cut })).toEqual(once);
+    const [from, to] = [random.below(lines.length / 2), lines.length / 2 + random.below(lines.length / 2)];
+    const overlapping = [lines.slice(0, to), lines.slice(from)];
+    expect(await tablesAfter(directory, 'overlapping', { files: overlapping, ...cut })).toEqual(once);
+    const again = lines.flatMap((line, i) => (i > 0 && i % 100 === 0 ? lines.slice(0, i + 1) : [line]));
+    expect(await tablesAfter(directory, 'again and again', { files: [again], ...cut })).toEqual(once);
+  });
+
+  it('interrupted between batches again and again, and resumed', async () => {
+    using directory = temporaryDirectory();
+    const once = await tablesAfter(directory, 'once', { files: [lines] });
+    const feed = directory.at('once-0.ndjson');
+    let stops = 0;
+    for (let going = true; going; ) {
+      const stop = new AbortController();
+      // Every start reads the file from its beginning, so each is given more commits than the one before.
+      let left = 1 + stops * 3 + random.below(3);
+      await replayInto(directory.at('resumed'), [feed], {
+        chunkBytes: 1_000 + random.below(20_000),
+        batchEventsMax: 1 + random.below(40),
+        signal: stop.signal,
+        onProgress: () => {
+          left -= 1;
+          if (left === 0) stop.abort();
+        },
+      });
+      going = stop.signal.aborted;
+      if (going) stops += 1;
+    }
+    expect(stops).toBeGreaterThan(3);
+    expect(dumpViews(directory.at('resumed'))).toEqual(once);
+  });
+
+  it('told in either format and either shape of the second, where all have words for it', async () => {
+    using directory = temporaryDirectory();
+    const { migrationId } = items[0]!;
+    const all = items.filter((item) => {
+      return item.kind === 'update' && item.migrationId === migrationId && item.recordTime !== null;
+    });
+    const cut = { chunkBytes: 10_000, migrationId };
+    const scan = await tablesAfter(directory, 'scan', { files: [linesOf(all, 'scan')], ...cut });
+    for (const other of ['ledger-api', 'acs-delta'] as const) {
+      const told = linesOf(all, other);
+      expect(told.length).toBe(all.length);
+      expect(await tablesAfter(directory, other, { files: [told], ...cut }), other).toEqual(scan);
+      const half = Math.floor(all.length / 2);
+      const changing = [linesOf(all.slice(0, half), 'scan'), linesOf(all.slice(half), other)];
+      expect(await tablesAfter(directory, `scan, then ${other}`, { files: changing, ...cut })).toEqual(scan);
+    }
+  });
+});

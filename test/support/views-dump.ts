@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
+
+/** Where the feed was read to, and what could not be applied: equal only where the sources are. */
+const OF_THE_SOURCE = ['position', 'dead_letter'];
+/** Made at random with the directory, or told by the source. */
+const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'source_migration_id'];
+
+/** Every row of every table of the views that the feed alone decides, as text, in order; for comparing two directories. */
+export function dumpViews(dataDir: string): Record<string, string[]> {
+  const db = new DatabaseFile(join(dataDir, 'views.db'), { readonly: true });
+  try {
+    const tables = db
+      .prepare<[], string>(
+        `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+      )
+      .pluck()
+      .all();
+    const compared = tables.filter((table) => !OF_THE_SOURCE.includes(table));
+    return Object.fromEntries(compared.map((table) => [table, dumpTable(db, table)]));
+  } finally {
+    db.close();
+  }
+}
+
+function dumpTable(db: DatabaseFile.Database, table: string): string[] {
+  const columns = db
+    .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
+    .pluck()
+    .all(table)
+    .filter((name) => table !== 'setting' || !SETTINGS_LEFT_OUT.includes(name))
+    .join(', ');
+  const rows = db.prepare<[], unknown[]>(`SELECT ${columns} FROM ${table} ORDER BY ${columns}`).raw().safeIntegers();
+  return rows.all().map((row) => row.map(cell).join(' | '));
+}
+
+function cell(value: unknown): string {
+  if (Buffer.isBuffer(value)) return `x'${value.toString('hex')}'`;
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}

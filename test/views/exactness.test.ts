@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { openViewsReader } from '../../src/views/read.ts';
+import { differences } from '../support/compare-views.ts';
+import { type LedgerOptions, oddLedger } from '../support/ledger-options.ts';
+import { type Oracle, oracle } from '../support/oracle.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { type Format, linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
+import { soakCount } from '../support/soak.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const LEDGERS = soakCount(12);
+const CHUNK_BYTES = [300, 5_000, 64_000, 2 ** 20];
+const BATCH_EVENTS = [1, 2, 7, 100, 50_000];
+/** The first round of a ledger: usual, where doubles end, and so late that expiries pass the end of int64. */
+const FIRST_ROUNDS = [19_830n, 2n ** 53n - 10n, 2n ** 63n - 60n, 0n];
+
+/** The seed decides all: the ledger, the format it is told in, and where it is cut. */
+function ledgerOf(seed: number): { format: Format; options: LedgerOptions } {
+  const format = seed % 2 === 0 ? 'scan' : 'ledger-api';
+  const migrations = format === 'scan' ? 1 + ((seed >> 1) % 3) : 1;
+  const changes = {
+    updates: 300,
+    migrations,
+    synchronizers: 1 + (seed % 4),
+    firstRound: FIRST_ROUNDS[(seed >> 1) % 4]!,
+  };
+  return { format, options: oddLedger(seed, changes) };
+}
+
+/** The oracle's snapshots with the forced one among them. */
+function withForced(expected: Oracle): Oracle {
+  const { forced, snapshots } = expected;
+  if (forced === null || snapshots.includes(forced)) return expected;
+  const all = [...snapshots, forced].sort((a, b) => a.migrationId - b.migrationId || a.recordTime - b.recordTime);
+  return { ...expected, snapshots: all };
+}
+
+describe('every answer of a random ledger equals the oracle', () => {
+  it.each(Array.from({ length: LEDGERS }, (_, seed) => seed))('seed %i', async (seed) => {
+    const { format, options } = ledgerOf(seed);
+    const items = [...randomLedger(options)].filter((item) => linesOf([item], format).length > 0);
+    const expected = oracle(items, { periodMicros: TEN_MINUTES_US });
+    using directory = temporaryDirectory();
+    const feed = directory.writeLines('feed.ndjson', linesOf(items, format));
+    const { counts, halted } = await replayInto(directory.at('data'), [feed], {
+      chunkBytes: CHUNK_BYTES[(seed >> 2) % 4]!,
+      batchEventsMax: BATCH_EVENTS[seed % 5]!,
+      migrationId: format === 'scan' ? null : items[0]!.migrationId,
+      seal: true,
+    });
+    expect(halted).toBeNull();
+    expect(counts).toMatchObject({
+      redelivered: expected.counts.redelivered,
+      importsLate: expected.counts.importsLate,
+    });
+    using database = openViewsReader(directory.at('data'));
+    expect(database.read((views) => differences(views, withForced(expected))).slice(0, 10)).toEqual([]);
+  });
+});
