@@ -8,22 +8,41 @@ import { parseLedgerTime } from '../ledger/time.ts';
 
 /** A chunk is closed at this many messages or bytes, whichever comes first: small enough to keep hand-overs smooth. */
 const MESSAGES_MAX = 2000;
-const RAW_BYTES_MAX = 2 * 1024 * 1024;
+const RAW_BYTES_MAX = 1024 * 1024;
+const RAW_BUFFER_BYTES = RAW_BYTES_MAX + 256 * 1024;
+
+/**
+ * Buffers for the messages' bytes, used again and again: as garbage of another thread they would pile up outside the heap, and
+ * leave holes when freed.
+ */
+export class RawBuffers {
+  readonly #spare: ArrayBuffer[] = [];
+
+  take(): Buffer {
+    const spare = this.#spare.pop();
+    return spare === undefined ? Buffer.allocUnsafeSlow(RAW_BUFFER_BYTES) : Buffer.from(spare);
+  }
+
+  giveBack(buffer: ArrayBufferLike): void {
+    if (buffer.byteLength === RAW_BUFFER_BYTES && buffer instanceof ArrayBuffer) this.#spare.push(buffer);
+  }
+}
 
 /** Decodes what a source hands over, in feed order. A bad message becomes part of its chunk; whoever applies it decides. */
 export async function* decodeChunks(
   source: Source,
-  { migrationId, signal }: { migrationId: number; signal: AbortSignal },
+  { migrationId, signal, buffers }: { migrationId: number; signal: AbortSignal; buffers: RawBuffers },
 ): AsyncGenerator<Chunk> {
   for await (const messages of source.batches(signal)) {
-    let chunk = new ChunkWriter(totalBytes(messages));
+    let chunk = new ChunkWriter(buffers.take());
     for (const message of messages) {
       addMessage(chunk, message, migrationId);
       if (chunk.updates < MESSAGES_MAX && chunk.rawBytes < RAW_BYTES_MAX) continue;
       yield chunk.finish();
-      chunk = new ChunkWriter(0);
+      chunk = new ChunkWriter(buffers.take());
     }
     if (chunk.updates > 0) yield chunk.finish();
+    else buffers.giveBack(chunk.finish().raw.buffer);
   }
 }
 
@@ -42,8 +61,4 @@ function addMessage(chunk: ChunkWriter, message: Message, migrationId: number): 
     const time = recordTime === null ? null : parseLedgerTime(recordTime);
     chunk.addBad(error, { ...identity, recordTime: time, overlong: null }, bytes, message);
   }
-}
-
-function totalBytes(messages: readonly Message[]): number {
-  return messages.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
 }

@@ -22,6 +22,8 @@ export interface Feed extends AsyncDisposable {
    * killed the thread.
    */
   next(waitMs: number): Promise<Chunk | 'end' | 'idle'>;
+  /** Says that a chunk was applied; with `reusable`, that nothing will look at its messages' bytes again. */
+  applied(chunk: Chunk, options: { reusable: boolean }): void;
 }
 
 /** Chunks that the thread may be ahead: with chunks of about 1 MiB, more than one batch of 50,000 events. */
@@ -33,13 +35,18 @@ export type FeedMessage =
   | { readonly type: 'broken'; readonly place: string; readonly reason: string }
   | { readonly type: 'refused'; readonly message: string };
 
+/** The other way: one chunk less is ahead, and the buffer that may be used again. */
+export interface ChunkApplied {
+  readonly raw: ArrayBuffer | null;
+}
+
 /** Reads and decodes a source in a thread of its own. */
 export function startFeedThread(source: SourceSpec, { migrationId }: { migrationId: number }): Feed {
   const worker = new Worker(threadFile('feed-worker', import.meta.url), {
     name: 'feed',
     workerData: { source, migrationId },
     // Decoding makes much short-lived garbage; a larger nursery keeps it out of the old generation.
-    resourceLimits: { maxYoungGenerationSizeMb: 64 },
+    resourceLimits: { maxYoungGenerationSizeMb: 32 },
   });
   const queue: FeedMessage[] = [];
   let failure: Error | null = null;
@@ -84,7 +91,6 @@ export function startFeedThread(source: SourceSpec, { migrationId }: { migration
           return 'idle';
         case 'chunk':
           progress = message.progress;
-          worker.postMessage('taken');
           return message.chunk;
         case 'end':
           return 'end';
@@ -93,6 +99,10 @@ export function startFeedThread(source: SourceSpec, { migrationId }: { migration
         case 'refused':
           throw new Refusal(message.message);
       }
+    },
+    applied({ raw }, { reusable }) {
+      const buffer = reusable && raw.buffer instanceof ArrayBuffer ? raw.buffer : null;
+      worker.postMessage({ raw: buffer } satisfies ChunkApplied, buffer === null ? [] : [buffer]);
     },
     async [Symbol.asyncDispose]() {
       await worker.terminate();

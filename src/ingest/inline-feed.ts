@@ -1,11 +1,12 @@
 import type { Source } from '../feed/source.ts';
-import { decodeChunks } from './decode-chunks.ts';
+import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import type { Feed } from './feed-thread.ts';
 
 /** A feed that decodes in the caller's own thread, one chunk at a time. */
 export function openInlineFeed(source: Source, { migrationId }: { migrationId: number }): Feed {
   const abort = new AbortController();
-  const chunks = decodeChunks(source, { migrationId, signal: abort.signal });
+  const buffers = new RawBuffers();
+  const chunks = decodeChunks(source, { migrationId, signal: abort.signal, buffers });
   return {
     ready: true,
     get progress() {
@@ -14,6 +15,9 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
     async next() {
       const { value, done } = await chunks.next();
       return done === true ? 'end' : value;
+    },
+    applied({ raw }, { reusable }) {
+      if (reusable) buffers.giveBack(raw.buffer);
     },
     async [Symbol.asyncDispose]() {
       abort.abort();

@@ -48,6 +48,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         if (!writer.hasPending) openSince = Date.now();
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
+        feed.applied(next, { reusable: !writer.keepsMessages });
       }
       const late = !feed.ready && Date.now() - openSince >= COMMIT_AFTER_MS;
       if (writer.hasPending && (late || writer.pendingEvents >= batchEventsMax)) await commit();

@@ -175,10 +175,14 @@ export class ViewsWriter implements Disposable {
       }
     }
     // The messages' bytes are most of a chunk; applying it again needs them only to look up decisions and for hashes.
-    const keepsRaw = this.#keepsHash || this.letters.anyDecided;
-    this.#segments.push({ chunk: keepsRaw ? chunk : { ...chunk, raw: NO_BYTES }, from, to });
+    this.#segments.push({ chunk: this.keepsMessages ? chunk : { ...chunk, raw: NO_BYTES }, from, to });
     this.#moveOn(chunk, from, to);
     return null;
+  }
+
+  /** Whether the messages' bytes of an applied chunk are still needed until the commit. */
+  get keepsMessages(): boolean {
+    return this.#keepsHash || this.letters.anyDecided;
   }
 
   /** The position behind the messages of a range. */

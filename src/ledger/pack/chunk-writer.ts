@@ -88,8 +88,9 @@ export class ChunkWriter {
     node: [] as number[],
   };
 
-  constructor(rawBytesExpected: number) {
-    this.#raw = Buffer.allocUnsafeSlow(Math.max(1024, rawBytesExpected));
+  /** `raw` becomes the chunk's, and is replaced by a larger one where the messages do not fit. */
+  constructor(raw: Buffer) {
+    this.#raw = raw;
   }
 
   get updates(): number {
