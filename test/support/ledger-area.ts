@@ -9,9 +9,9 @@ import { createMetrics } from '../../src/http/metrics.ts';
 import { type HttpServer, startHttpServer } from '../../src/http/server.ts';
 import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
+import { SECRET } from './ledger-keys.ts';
 
 export const PARTICIPANT_ID = 'participant1::1220aa';
-export const SECRET = 'a secret of the tests, long enough for anyone';
 
 export interface RunningArea extends AsyncDisposable {
   readonly url: string;
