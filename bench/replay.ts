@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { realLedger } from '../test/support/ledger-options.ts';
 import { makeFeed } from './make-feed.ts';
 import { measure, medianReport } from './measure.ts';
@@ -14,12 +16,8 @@ const RUNS = {
 
 type Run = keyof typeof RUNS;
 
-/** Replays one feed with everything, and a small and a large one with holdfast alone. */
-export function benchReplay(
-  folder: string,
-  { events, rounds, largeEvents }: { events: number; rounds: number; largeEvents: number },
-): Promised[] {
-  const feed = makeOne(folder, events);
+/** Replays one feed with everything in turn. */
+export function benchReplay(feed: string, { events, rounds }: { events: number; rounds: number }): Promised[] {
   const reports = Object.fromEntries(Object.keys(RUNS).map((run) => [run, [] as RunReport[]])) as Record<
     Run,
     RunReport[]
@@ -35,17 +33,35 @@ export function benchReplay(
     RunReport
   >;
   printReplay(medians, events, rounds);
-
-  const [small, large] = [events / 4, largeEvents].map((size) => {
-    console.error(`replay of ${size} events: holdfast, decode worker`);
-    return measure('replay-holdfast', makeOne(folder, size), 'worker');
-  }) as [RunReport, RunReport];
-  const growth = large.threadCpuMs / largeEvents / (small.threadCpuMs / (events / 4));
-  return [...replayPromises(medians, events), ...growthPromises(growth, large, largeEvents)];
+  return replayPromises(medians, events);
 }
 
-function makeOne(folder: string, events: number): string {
-  const path = `${folder}/${events}.ndjson`;
+/** Replays a small and a large feed: neither the cost per event nor the memory may follow the active set. */
+export function benchGrowth(folder: string, sizes: { smallEvents: number; largeEvents: number }): Promised[] {
+  const [small, large] = [sizes.smallEvents, sizes.largeEvents].map((events) => {
+    const feed = makeBenchFeed(folder, events);
+    console.error(`replay of ${events} events: holdfast, decode worker`);
+    const { threadCpuMs, rssMb } = measure('replay-holdfast', feed, 'worker');
+    rmSync(feed);
+    return { events, rssMb, cpuUs: (threadCpuMs * 1000) / events };
+  }) as [Grown, Grown];
+  const rows = [small, large].map(({ events, rssMb, cpuUs }) => [String(events), rounded(cpuUs), rounded(rssMb)]);
+  printTable('Growth: holdfast with a decode worker', ['events', 'CPU us/event of the writing thread', 'RSS MB'], rows);
+  return [
+    { what: 'cost per event, large to small', measured: large.cpuUs / small.cpuUs, most: 2, unit: 'x' },
+    { what: 'resident memory of the large replay', measured: large.rssMb, most: 450, unit: 'MB' },
+  ];
+}
+
+interface Grown {
+  readonly events: number;
+  readonly rssMb: number;
+  readonly cpuUs: number;
+}
+
+/** Writes a feed of so many events and returns its path. */
+export function makeBenchFeed(folder: string, events: number): string {
+  const path = join(folder, `${events}.ndjson`);
   console.error(`making a feed of ${events} events`);
   const { bytes, updates } = makeFeed(path, realLedger({ seed: 1, events }), events);
   console.error(`${updates} updates, ${rounded(bytes / 1e6)} MB, ${rounded(bytes / events)} bytes an event`);
@@ -90,17 +106,5 @@ function replayPromises(medians: Record<Run, RunReport>, events: number): Promis
     { what: 'replay in one thread, to the plain store', measured: plain / one, least: 1.4, unit: 'x' },
     { what: 'resident memory of a replay', measured: rssMb, most: 450, unit: 'MB' },
     { what: 'size of views.db', measured: bytes / events, most: 160, unit: 'bytes an event' },
-  ];
-}
-
-function growthPromises(growth: number, large: RunReport, largeEvents: number): Promised[] {
-  return [
-    {
-      what: `CPU per event of the writing thread, ${largeEvents} events to a quarter of the usual`,
-      measured: growth,
-      most: 2,
-      unit: 'x',
-    },
-    { what: `resident memory at ${largeEvents} events`, measured: large.rssMb, most: 450, unit: 'MB' },
   ];
 }

@@ -2,25 +2,33 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { benchReplay } from './replay.ts';
+import { benchGrowth, benchReplay, makeBenchFeed } from './replay.ts';
+import { benchSummaries } from './summaries.ts';
 import { printPromises } from './table.ts';
 
 /**
  * Prints every promise of the design beside its baseline, all measured in this one run. Sizes by argument:
- * `npm run bench -- --events 200000 --large 1000000 --rounds 1`.
+ * `npm run bench -- --events 200000 --large 1000000 --rounds 1`; `--only replay` for one part.
  */
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '1000000' },
     large: { type: 'string', default: '5000000' },
     rounds: { type: 'string', default: '3' },
+    only: { type: 'string' },
   },
 });
+const [events, largeEvents, rounds] = [Number(values.events), Number(values.large), Number(values.rounds)];
+const wanted = (part: string): boolean => values.only === undefined || values.only === part;
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
 try {
-  const sizes = { events: Number(values.events), largeEvents: Number(values.large), rounds: Number(values.rounds) };
-  printPromises(benchReplay(folder, sizes));
+  const promises = [];
+  const feed = makeBenchFeed(folder, events);
+  if (wanted('replay')) promises.push(...benchReplay(feed, { events, rounds }));
+  if (wanted('summaries')) promises.push(...(await benchSummaries(folder, feed, { rounds })));
+  if (wanted('growth')) promises.push(...benchGrowth(folder, { smallEvents: events / 4, largeEvents }));
+  printPromises(promises);
 } finally {
   rmSync(folder, { recursive: true });
 }

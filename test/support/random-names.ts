@@ -2,6 +2,7 @@ import type { LedgerOptions } from './ledger-options.ts';
 import type { Random } from './random.ts';
 
 const WHALES = 5;
+const MANY = 2 ** 32;
 
 /** Who and what a random ledger speaks of. */
 export interface Names {
@@ -27,7 +28,11 @@ export function createNames(random: Random, { owners, migrations, dso, shares }:
     dso: dso ?? party('DSO'),
     stranger: party('not-the-DSO'),
     owner() {
-      const number = random.chance(shares.whale) ? random.below(Math.min(WHALES, owners)) : random.below(owners);
+      const whale = random.chance(shares.whale);
+      // The cube makes a long tail: a few owners of hundreds, most with one or two.
+      const number = whale
+        ? random.below(Math.min(WHALES, owners))
+        : Math.floor(owners * (random.below(MANY) / MANY) ** 3);
       parties[number] ??= random.chance(shares.oddId) ? `odd: -_${number}::x y` : party(`owner-${number}`);
       return parties[number];
     },

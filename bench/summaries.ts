@@ -1,0 +1,149 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { measure, median } from './measure.ts';
+import { type Load, load, type Server, startServer } from './processes.ts';
+import { type Promised, printTable, rounded } from './table.ts';
+
+const SECONDS = 4;
+const POLL_MS = 100;
+/** Ten minutes: longer than any replay of the default size. */
+const POLLS_MAX = 6_000;
+const CONTRACTS = [1, 10, 100, 1000];
+/** The newest snapshot, whichever it is. */
+const NEWEST = { record_time: '2199-01-01T00:00:00Z', record_time_match: 'at_or_before' };
+
+interface Owner {
+  readonly party: string;
+  readonly contracts: number;
+  readonly migrationId: number;
+}
+
+/** Asks for summaries over HTTP beside bare routes, of owners of few and many contracts, and while a replay runs. */
+export async function benchSummaries(
+  folder: string,
+  feed: string,
+  { rounds }: { rounds: number },
+): Promise<Promised[]> {
+  const dataDir = join(folder, 'data');
+  console.error('replaying a feed to ask about');
+  measure('replay-holdfast', feed, 'worker', dataDir);
+  const owners = CONTRACTS.map((contracts) => ownerOf(dataDir, contracts));
+  const beside = await benchBeside(dataDir, owners, rounds);
+  const busy = await benchWhileReplaying(join(folder, 'fresh'), feed, owners[0]!);
+  return [...beside, busy];
+}
+
+async function benchBeside(dataDir: string, owners: readonly Owner[], rounds: number): Promise<Promised[]> {
+  await using holdfast = await startServer(['src/main.ts', 'serve', '--data', dataDir, '--port', '0']);
+  const answer = await (await post(`${holdfast.url}/v0/holdings/summary`, question(owners[0]!))).text();
+  await using bare = await startServer(['bench/bare-server.ts', answer]);
+  const runs = runsOf(holdfast, bare, owners);
+  const loads = new Map<string, Load[]>(runs.map(({ name }) => [name, []]));
+  for (let round = 1; round <= rounds; round++) {
+    for (const { name, url, body } of runs) {
+      console.error(`summaries, round ${round} of ${rounds}: ${name}`);
+      loads.get(name)!.push(load(url, body, SECONDS));
+    }
+  }
+  const rate = (name: string): number => median(loads.get(name)!.map(({ requestsPerSecond }) => requestsPerSecond));
+  const p99 = (name: string): number => median(loads.get(name)!.map(({ p99Ms }) => p99Ms));
+  const rows = runs.map(({ name }) => [
+    name,
+    rounded(rate(name)),
+    rounded(rate(name) / rate(BARE)),
+    rounded(p99(name)),
+  ]);
+  const heading = `Requests over HTTP, 16 connections, one process (medians of ${rounds} alternating runs of ${SECONDS} s)`;
+  printTable(heading, ['', 'requests/s', 'of the bare route', 'p99 ms'], rows);
+  const v1 = owners.map((owner) => rate(nameOf('v1', owner)));
+  return [
+    {
+      what: 'v0 summary of one owner, of the bare route',
+      measured: rate(nameOf('v0', owners[0]!)) / rate(BARE),
+      least: 0.5,
+      unit: 'x',
+    },
+    {
+      what: 'v1 summary, slowest of 1 to 1000 contracts to the fastest',
+      measured: Math.min(...v1) / Math.max(...v1),
+      least: 0.8,
+      unit: 'x',
+    },
+  ];
+}
+
+const BARE = 'bare route that reads and answers JSON';
+
+function runsOf(
+  holdfast: Server,
+  bare: Server,
+  owners: readonly Owner[],
+): { name: string; url: string; body: string }[] {
+  const asked = (['v0', 'v1'] as const).flatMap((version) => {
+    return owners.map((owner) => {
+      return {
+        name: nameOf(version, owner),
+        url: `${holdfast.url}/${version}/holdings/summary`,
+        body: question(owner),
+      };
+    });
+  });
+  return [{ name: BARE, url: `${bare.url}/summary`, body: question(owners[0]!) }, ...asked];
+}
+
+function nameOf(version: string, { contracts }: Owner): string {
+  return `${version} summary, owner of ${contracts} contract${contracts === 1 ? '' : 's'}`;
+}
+
+function question({ party, migrationId }: Owner): string {
+  return JSON.stringify({ migration_id: migrationId, ...NEWEST, owner_party_ids: [party] });
+}
+
+/** The owner whose active contracts are nearest to so many. */
+function ownerOf(dataDir: string, contracts: number): Owner {
+  const db = new Database(join(dataDir, 'views.db'), { readonly: true });
+  try {
+    const nearest = `
+      SELECT party, migration_id AS migrationId, contracts
+      FROM (SELECT owner, count(*) AS contracts FROM held GROUP BY owner) JOIN owner ON owner.id = owner
+      ORDER BY abs(contracts - ?) LIMIT 1`;
+    return db.prepare<[number], Owner>(nearest).get(contracts)!;
+  } finally {
+    db.close();
+  }
+}
+
+/** The same question while the ingest runs flat out, and after it has ended, of one and the same process. */
+async function benchWhileReplaying(dataDir: string, feed: string, owner: Owner): Promise<Promised> {
+  await using holdfast = await startServer(['src/main.ts', 'serve', '--data', dataDir, '--port', '0', '--file', feed]);
+  const url = `${holdfast.url}/v1/holdings/summary`;
+  console.error('summaries while a replay runs');
+  await until(() => post(url, question(owner)));
+  const busy = load(url, question(owner), SECONDS);
+  const { ok: ended } = await fetch(`${holdfast.url}/readyz`);
+  if (ended) throw new Error('the replay was over before the questions were: take a larger --events');
+  await until(() => fetch(`${holdfast.url}/readyz`));
+  const quiet = load(url, question(owner), SECONDS);
+  const rows = [
+    ['while a replay runs', rounded(busy.requestsPerSecond), rounded(busy.p99Ms)],
+    ['quiet', rounded(quiet.requestsPerSecond), rounded(quiet.p99Ms)],
+  ];
+  printTable('v1 summaries beside the ingest', ['', 'requests/s', 'p99 ms'], rows);
+  return { what: 'p99 while a replay runs, to the quiet one', measured: busy.p99Ms / quiet.p99Ms, most: 3, unit: 'x' };
+}
+
+/** Asks until the answer is good. */
+async function until(ask: () => Promise<Response>): Promise<void> {
+  for (let left = POLLS_MAX; left > 0; left--) {
+    const response = await ask();
+    await response.arrayBuffer();
+    if (response.ok) return;
+    await sleep(POLL_MS);
+  }
+  throw new Error('the service did not come to answer');
+}
+
+function post(url: string, body: string): Promise<Response> {
+  return fetch(url, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+}
