@@ -116,12 +116,6 @@ export function* inOrder(events: readonly HistoryEvent[]): Generator<HistoryEven
   }
 }
 
-export function countEvents(update: HistoryUpdate): number {
-  let count = 0;
-  for (const _ of inOrder(update.events)) count++;
-  return count;
-}
-
 /** An event before it has its number in the update. */
 export type Draft =
   | Omit<CreateEvent, 'node'>
