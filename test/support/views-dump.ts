@@ -8,8 +8,7 @@ const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'source_migration_id'];
 
 /** Every row of every table of the views that the feed alone decides, as text, in order; for comparing two directories. */
 export function dumpViews(dataDir: string): Record<string, string[]> {
-  const db = new DatabaseFile(join(dataDir, 'views.db'), { readonly: true });
-  try {
+  return reading(dataDir, (db) => {
     const tables = db
       .prepare<[], string>(
         `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
@@ -18,6 +17,18 @@ export function dumpViews(dataDir: string): Record<string, string[]> {
       .all();
     const compared = tables.filter((table) => !OF_THE_SOURCE.includes(table));
     return Object.fromEntries(compared.map((table) => [table, dumpTable(db, table)]));
+  });
+}
+
+/** The DSO whose coins count, once one is known. */
+export function storedDso(dataDir: string): string | null {
+  return reading(dataDir, (db) => db.prepare<[], string | null>('SELECT dso FROM setting').pluck().get() ?? null);
+}
+
+function reading<T>(dataDir: string, read: (db: DatabaseFile.Database) => T): T {
+  const db = new DatabaseFile(join(dataDir, 'views.db'), { readonly: true });
+  try {
+    return read(db);
   } finally {
     db.close();
   }

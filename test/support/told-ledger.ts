@@ -1,0 +1,134 @@
+import {
+  AMULET,
+  COIN_PACKAGE,
+  type Contract,
+  type Draft,
+  type HistoryItem,
+  type HistoryUpdate,
+  LOCKED_AMULET,
+  type Micros,
+  numbered,
+  OPEN_ROUND,
+} from './history.ts';
+
+/** Parties of told ledgers by the names they go by there. */
+export function partyOf(name: string): string {
+  return `${name}::1220ab`;
+}
+
+/** A time of day of the told ledgers' only day. */
+export function clockTime(clock: string): Micros {
+  const [time = '', fraction = ''] = clock.split('.');
+  const seconds = time.length === 5 ? `${time}:00` : time;
+  return Date.parse(`2025-02-12T${seconds}Z`) * 1000 + Number(fraction.padEnd(6, '0'));
+}
+
+const WRAPPINGS = ['import', 'assignment', 'unassignment'] as const;
+const COIN = 10_000_000_000n;
+/** 0.1 coins a round */
+const RATE = COIN / 10n;
+
+/**
+ * A small ledger told line by line; blank lines count for nothing. A line is its head, then happenings with `;` between:
+ *
+ *     00:01 m1 @s2 =id : +a alice 10 ; -b
+ *
+ * Head: a time of day (none for an import), migration (m0), synchronizer (@s1), update id (=u and the line's number) and, where it
+ * is no transaction, its kind: import, assignment, unassignment, topology, or checkpoint, whose times are its happenings.
+ * Happenings: `+a alice 10` creates a coin called a, `+r round 5` an open round, `-a` archives. Words behind them:
+ * locked, forged (a dso of its own), unsigned (not by the dso), `dso X`, `at 00:00` (created at), `off` (acsDelta false),
+ * `upgraded` (another package id), `reordered` (signatories in another order), `unused` (consumes nothing).
+ * `contracts` are those that archives may name beside the ledger's own.
+ */
+export function told(text: string, contracts: Map<string, Contract> = new Map()): HistoryItem[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line, i) => tellLine(contracts, line, i + 1));
+}
+
+interface Head {
+  readonly time: Micros | null;
+  readonly migrationId: number;
+  readonly synchronizerId: string;
+  readonly updateId: string;
+  readonly kind: string;
+}
+
+function headOf(text: string, number: number): Head {
+  const words = text.trim().split(/\s+/);
+  const found = (pattern: RegExp): string | undefined => words.find((word) => pattern.test(word));
+  const clock = found(/^\d\d:/);
+  return {
+    time: clock === undefined ? null : clockTime(clock),
+    migrationId: Number(found(/^m\d+$/)?.slice(1) ?? 0),
+    synchronizerId: found(/^@/)?.slice(1) ?? 's1',
+    updateId: found(/^=/)?.slice(1) ?? `u${number}`,
+    kind: found(/^[a-ln-z]\w+$/) ?? 'transaction',
+  };
+}
+
+function tellLine(contracts: Map<string, Contract>, line: string, offset: number): HistoryItem {
+  const [first = '', rest = ''] = line.split(/ :(?= |$)/, 2);
+  const { time, kind, ...head } = headOf(first, offset);
+  const parts = rest.split(';').map((part) => part.trim());
+  const said = parts.filter((part) => part !== '');
+  if (kind === 'checkpoint') {
+    return { kind, migrationId: head.migrationId, offset, times: said.map(checkpointTime) };
+  }
+  if (kind === 'topology') return { kind: 'notice', name: 'TopologyTransaction', ...head, recordTime: time!, offset };
+  const wrapping = WRAPPINGS.find((each) => each === kind) ?? 'transaction';
+  const createdAt = time ?? clockTime('00:00');
+  const events = numbered(said.map((happening) => draftOf(contracts, happening.split(/\s+/), createdAt)));
+  const update = { kind: 'update', wrapping, ...head, offset, effectiveAt: createdAt, events } as const;
+  const other = wrapping.endsWith('assignment') ? { otherSynchronizerId: 'elsewhere' } : {};
+  return { ...update, ...other, recordTime: time } satisfies HistoryUpdate;
+}
+
+function checkpointTime(text: string): { synchronizerId: string; recordTime: Micros } {
+  const [name = '', clock = ''] = text.split(/\s+/);
+  return { synchronizerId: name.slice(1), recordTime: clockTime(clock) };
+}
+
+function draftOf(contracts: Map<string, Contract>, words: readonly string[], createdAt: Micros): Draft {
+  const [sign, name] = [words[0]![0], words[0]!.slice(1)];
+  const acsDelta = !words.includes('off');
+  if (sign === '+') {
+    const contract = contractOf(name, words.slice(1), createdAt);
+    contracts.set(name, contract);
+    return { kind: 'create', contract, acsDelta };
+  }
+  const contract = contracts.get(name) ?? contractOf(name, ['nobody', '1'], createdAt);
+  const templateId = words.includes('upgraded') ? contract.templateId.replace('package', 'newer') : contract.templateId;
+  const exercise = { kind: 'exercise', contract, templateId, choice: 'Archive', acsDelta, children: [] } as const;
+  return { ...exercise, consuming: !words.includes('unused') };
+}
+
+function contractOf(name: string, words: readonly string[], createdAt: Micros): Contract {
+  const behind = (word: string): string | undefined => words[words.indexOf(word) + 1];
+  const dsoName = words.includes('dso') ? behind('dso')! : words.includes('forged') ? 'forger' : 'DSO';
+  const dso = partyOf(dsoName);
+  const isRound = words[0] === 'round';
+  const owner = partyOf(words[0]!);
+  const signers = words.includes('unsigned') ? [owner] : isRound ? [dso] : [dso, owner];
+  const entity = isRound ? OPEN_ROUND : words.includes('locked') ? LOCKED_AMULET : AMULET;
+  const created = words.includes('at') ? clockTime(behind('at')!) : createdAt;
+  return {
+    contractId: `00${Buffer.from(name).toString('hex')}`,
+    templateId: `${words.includes('upgraded') ? 'newer' : 'package'}:${entity}`,
+    packageName: COIN_PACKAGE,
+    createdAt: created,
+    signatories: words.includes('reordered') ? [...signers].reverse() : signers,
+    observers: [],
+    payload: isRound
+      ? { kind: 'round', dso, round: BigInt(words[1]!), opensAt: created }
+      : {
+          kind: 'coin',
+          dso,
+          owner,
+          amount: BigInt(words[1]!) * COIN,
+          rate: RATE,
+          round: 1n,
+          lock: words.includes('locked') ? { holders: [dso], expiresAt: clockTime('23:00'), context: null } : null,
+          unknown: {},
+        },
+  };
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { openViewsReader } from '../../src/views/read.ts';
+import { linesOf, replayInto } from '../support/replayed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { clockTime, told } from '../support/told-ledger.ts';
+import { outcome } from '../support/told-outcome.ts';
+
+const MINUTE_US = 60_000_000;
+
+/** The rules of time and order (design.md section 6): our clock, and jumps. */
+describe('rule 6: the clock', () => {
+  const noon = { recordTimeAheadMaxUs: 60 * MINUTE_US, now: () => clockTime('12:00') };
+
+  it('lets an update be ahead of it as far as allowed, and not a microsecond further', async () => {
+    expect((await outcome('13:00 : +a alice 10', noon)).halted).toBeNull();
+    const { halted } = await outcome('13:00:00.000001 : +a alice 10', noon);
+    expect(halted).toBe(
+      'line 1: given "2025-02-12T13:00:00.000001Z", expected a time no further ahead of our clock (2025-02-12T12:00:00Z) than --record-time-ahead-max',
+    );
+  });
+
+  it('halts at a checkpoint of which any time is too far ahead, even if that one would move no time', async () => {
+    const text = '11:55 : +a alice 10\n11:58 : -a\ncheckpoint : @s1 11:59 ; @s2 13:01';
+    const { halted, snapshots } = await outcome(text, noon);
+    expect(halted).toMatch(/^line 3: given "2025-02-12T13:01:00Z"/);
+    expect(snapshots).toEqual([]);
+  });
+
+  it('halts whatever the policy, with what came before on disk', async () => {
+    const text = '11:55 : +a alice 10\n12:01 : +b bob 20\n14:00 : -a';
+    const { halted, snapshots } = await outcome(text, { ...noon, onBadUpdate: 'quarantine' });
+    expect(halted).toMatch(/^line 3: /);
+    expect(snapshots).toEqual(['m0 12:00: alice 10']);
+  });
+
+  it('ends the halt by itself once it has come near, and only then', async () => {
+    using directory = temporaryDirectory();
+    const text = '11:55 : +a alice 10\n13:30 : +b bob 20\n13:41 : -a';
+    const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+    const at = async (clock: string): Promise<string | null> => {
+      const { halted } = await replayInto(directory.at('data'), [feed], { ...noon, now: () => clockTime(clock) });
+      return halted && `${halted.kind} ${halted.offset}`;
+    };
+    expect(await at('12:00')).toBe('ahead 2');
+    expect(await at('12:29:59')).toBe('ahead 2');
+    expect(await at('12:30')).toBe('ahead 3');
+    expect(await at('12:40')).toBe('ahead 3');
+    expect(await at('12:41')).toBeNull();
+    using database = openViewsReader(directory.at('data'));
+    const contracts = database.read((views) => [...views.snapshots()].map((snapshot) => snapshot.contracts));
+    expect(contracts).toEqual([...Array(9).fill(1), 2, 2]);
+  });
+
+  it('calls a jump of more than the gap allowed bad input, of an update and of a checkpoint', async () => {
+    const gap = { recordTimeGapMaxUs: 20 * MINUTE_US };
+    expect((await outcome('00:01 : +a alice 10\n00:21 : -a', gap)).halted).toBeNull();
+    const { halted, snapshots } = await outcome('00:01 : +a alice 10\n00:21:00.000001 : -a', gap);
+    expect(halted).toContain('2025-02-12T00:01:00Z, the time reached, than --record-time-gap-max');
+    expect(snapshots).toEqual([]);
+    expect((await outcome('00:01 : +a alice 10\ncheckpoint : @s1 00:22', gap)).halted).toMatch(/^line 2: /);
+    // A bad update, so the policy counts: its coin stays.
+    const text = '00:01 : +a alice 10\n00:22 : -a\n00:11 : +b bob 20';
+    expect((await outcome(text, { ...gap, onBadUpdate: 'quarantine' })).snapshots).toEqual(['m0 00:10: alice 10']);
+  });
+
+  it('measures a jump in each migration from the time reached there, imports and first updates aside', async () => {
+    const gap = { recordTimeGapMaxUs: 20 * MINUTE_US };
+    const text = '00:01 : +a alice 10\nimport m1 : +a alice 10\n09:00 m1 : -a\n00:11 : -a';
+    expect(await outcome(text, gap)).toMatchObject({ halted: null, snapshots: ['m0 00:10: alice 10'] });
+  });
+
+  it.each(['1969-12-31T23:59:59.999999Z', '2200-01-01T00:00:00.000000Z'])('takes no ledger time %s', async (time) => {
+    using directory = temporaryDirectory();
+    const [line = ''] = linesOf(told('00:01 : +a alice 10'), 'scan');
+    const feed = directory.writeLines('feed.ndjson', [
+      line.replace(/"record_time":"[^"]*"/, `"record_time":"${time}"`),
+    ]);
+    const { halted } = await replayInto(directory.at('data'), [feed], {
+      recordTimeAheadMaxUs: 200 * 365 * 24 * 60 * MINUTE_US,
+    });
+    expect(halted?.reason).toBe(
+      `record_time: given "${time}", expected a UTC time in 1970-2200 such as "2025-02-14T15:00:00.123456Z"`,
+    );
+    expect(halted).toMatchObject({ kind: 'update', updateId: 'u1', offset: 1 });
+  });
+});

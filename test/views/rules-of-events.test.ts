@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { type Format, linesOf, replayInto } from '../support/replayed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { told } from '../support/told-ledger.ts';
+import { outcome } from '../support/told-outcome.ts';
+import { dumpViews } from '../support/views-dump.ts';
+
+const OTHER_CONTENT = 'expected an id that is not active, or a create equal to the one that made it';
+
+/** The only snapshot that a ledger seals at 00:10 when a later update follows it, or why it halted. */
+async function atTen(text: string): Promise<string> {
+  const { snapshots, halted } = await outcome(`${text}\n00:11 :`);
+  return halted ?? snapshots.join(' | ').replace('m0 00:10: ', '');
+}
+
+describe('rule 7: events in feed order', () => {
+  it.each([
+    ['a transient contract leaves nothing', '00:01 : +a alice 10 ; -a', 'nobody'],
+    ['a transient contract beside others', '00:01 : +a alice 10 ; +b alice 5 ; -a ; +c bob 1', 'alice 5, bob 1'],
+    ['created, archived and created again in one update', '00:01 : +a alice 10 ; -a ; +a alice 10', 'alice 10'],
+    [
+      'archived and created again in another',
+      '00:01 : +a alice 10\n00:02 : -a ; +a bob 20 ; -a ; +a carol 30',
+      'carol 30',
+    ],
+    ['a create that is not on the active set', '00:01 : +a alice 10 off ; +b bob 20', 'bob 20'],
+    ['an archive that is not on the active set', '00:01 : +a alice 10\n00:02 : -a off', 'alice 10'],
+    ['an exercise that consumes nothing', '00:01 : +a alice 10\n00:02 : -a unused', 'alice 10'],
+    ['a coin that is only used and never seen', '00:01 : +a alice 10\n00:02 : -b unused', 'alice 10'],
+  ])('%s', async (_, text, wanted) => {
+    expect(await atTen(text)).toBe(wanted);
+  });
+
+  it.each([
+    ['an archive before its create', '00:01 : -a ; +a alice 10', /^line 1: .*never created or is archived already$/],
+    ['an archive of what was archived', '00:01 : +a alice 10\n00:02 : -a\n00:03 : -a', /^line 3: /],
+    ['an archive of what is not on the active set', '00:01 : +a alice 10 off\n00:02 : -a', /^line 2: /],
+    ['an archive in an update whose end is bad', '00:01 : +a alice 10\n00:02 : -a ; -a', /^line 2: /],
+  ])('is bad: %s', async (_, text, wanted) => {
+    expect(await atTen(text)).toMatch(wanted);
+  });
+
+  it('numbers owners and contracts at their first create, also where it leaves nothing', async () => {
+    using directory = temporaryDirectory();
+    const text = '00:01 : +a zoe 10 ; -a\n00:02 : +b adam 20\n00:11 : +c zoe 5';
+    const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+    await replayInto(directory.at('data'), [feed]);
+    const { owner, holding, owner_total: versions } = dumpViews(directory.at('data'));
+    expect(owner).toEqual(['1 | 0 | "zoe::1220ab"', '2 | 0 | "adam::1220ab"']);
+    expect(holding?.map((row) => row.split(' | ').slice(0, 3))).toEqual([
+      ['2', '2', '1'],
+      ['3', '1', '2'],
+    ]);
+    expect(versions?.map((row) => row.split(' | ').slice(0, 2))).toEqual([
+      ['1', '1'],
+      ['1', '2'],
+      ['2', '1'],
+    ]);
+  });
+
+  it('takes keys of events_by_id in any order, from the roots down', async () => {
+    using directory = temporaryDirectory();
+    const many = Array.from({ length: 12 }, (_, i) => `+c${i} alice ${i + 1} ; -c${i}`).join(' ; ');
+    const [line = '', ...rest] = linesOf(told(`00:01 : ${many} ; +a alice 10\n00:11 :`), 'scan');
+    const update = JSON.parse(line) as { events_by_id: Record<string, unknown> };
+    for (const keys of [Object.keys(update.events_by_id).reverse(), Object.keys(update.events_by_id).sort()]) {
+      const shuffled = {
+        ...update,
+        events_by_id: Object.fromEntries(keys.map((key) => [key, update.events_by_id[key]])),
+      };
+      const feed = directory.writeLines('feed.ndjson', [JSON.stringify(shuffled), ...rest]);
+      const data = directory.at(`data ${keys[0]}`);
+      expect((await replayInto(data, [feed])).halted).toBeNull();
+      expect(dumpViews(data).holding).toHaveLength(1);
+    }
+  });
+});
+
+describe('rule 8: a template is its package name and entity', () => {
+  it('an archive may name another package id than the create, and so may a create again', async () => {
+    expect(await atTen('00:01 : +a alice 10 ; +b bob 20 locked\n00:02 : -a upgraded ; -b upgraded')).toBe('nobody');
+    expect(await atTen('00:01 : +a alice 10\n00:02 : +a alice 10 upgraded at 00:01')).toBe('alice 10');
+  });
+
+  it('an archive of another entity than the create is bad', async () => {
+    using directory = temporaryDirectory();
+    const lines = linesOf(told('00:01 : +a alice 10\n00:02 : -a'), 'ledger-api');
+    const locked = lines.map((line, i) => (i === 1 ? line.replace(':Amulet"', ':LockedAmulet"') : line));
+    const { halted } = await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', locked)]);
+    expect(halted?.reason).toBe('templateId: given "LockedAmulet", expected that of its create, Amulet');
+  });
+});
+
+describe('rule 9: reassignments and repeated creates', () => {
+  it.each([
+    ['an unassignment leaves its coin held', '00:01 : +a alice 10\n00:02 unassignment : -a', 'alice 10'],
+    ['an unassignment of what is unknown', '00:01 : +a alice 10\n00:02 unassignment : -b', 'alice 10'],
+    ['an assignment of what is active', '00:01 : +a alice 10\n00:02 @s2 assignment : +a alice 10 at 00:01', 'alice 10'],
+    ['an assignment of what is not', '00:01 : +a alice 10\n00:02 @s2 assignment : +b bob 20', 'alice 10, bob 20'],
+    [
+      'a coin that leaves, arrives and is spent there',
+      '00:01 : +a alice 10\n00:02 unassignment : -a\n00:03 @s2 assignment : +a alice 10 at 00:01\n00:04 @s2 : -a',
+      'nobody',
+    ],
+    ['a create of an id that was archived', '00:01 : +a alice 10\n00:02 : -a\n00:03 : +a bob 20', 'bob 20'],
+    ['an equal create of an active id', '00:01 : +a alice 10\n00:02 : +a alice 10 at 00:01', 'alice 10'],
+    ['an equal create in one update', '00:01 : +a alice 10 ; +a alice 10', 'alice 10'],
+    ['signatories in another order', '00:01 : +a alice 10\n00:02 : +a alice 10 at 00:01 reordered', 'alice 10'],
+    [
+      'an equal create of a lock',
+      '00:01 : +a alice 10 locked\n00:02 : +a alice 10 locked at 00:01',
+      'alice 0 + 10 locked',
+    ],
+    ['an equal create of a round', '00:01 : +r round 5 ; +a alice 1\n00:02 : +r round 5 at 00:01', 'alice 1'],
+  ])('%s', async (_, text, wanted) => {
+    expect(await atTen(text)).toBe(wanted);
+  });
+
+  it.each([
+    ['another owner', '+a alice 10', '+a bob 10 at 00:01'],
+    ['another amount', '+a alice 10', '+a alice 11 at 00:01'],
+    ['another creation time', '+a alice 10', '+a alice 10 at 00:02'],
+    ['a lock', '+a alice 10', '+a alice 10 locked at 00:01'],
+    ['a round in its place', '+a alice 10', '+a round 5 at 00:01'],
+    ['a coin in place of a round', '+a round 5', '+a alice 10 at 00:01'],
+    ['another round number', '+a round 5', '+a round 6 at 00:01'],
+    ['a counterfeit in place of a coin', '+a alice 10', '+a alice 10 forged at 00:01'],
+    ['a counterfeit in place of a round', '+a round 5', '+a round 5 forged at 00:01'],
+    ['a coin in place of a counterfeit', '+x alice 1 ; +a alice 10 forged', '+a alice 10 at 00:01'],
+    ['a round in place of a counterfeit', '+x alice 1 ; +a alice 10 forged', '+a round 5 at 00:01'],
+  ])('a create of an active id with other content is bad: %s', async (_, first, second) => {
+    expect(await atTen(`00:01 : ${first}\n00:02 : ${second}`)).toBe(`line 2: given "0061", ${OTHER_CONTENT}`);
+    expect(await atTen(`00:01 : ${first} ; ${second}`)).toBe(`line 1: given "0061", ${OTHER_CONTENT}`);
+  });
+
+  it('counts equal creates, and the row of the first one stays', async () => {
+    using directory = temporaryDirectory();
+    const text = '00:01 =first : +a alice 10\n00:02 =again : +a alice 10 at 00:01 upgraded reordered';
+    expect((await outcome(text)).counts.createsRepeated).toBe(1);
+    const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+    await replayInto(directory.at('data'), [feed]);
+    const { holding, template } = dumpViews(directory.at('data'));
+    expect(holding).toHaveLength(1);
+    expect(holding?.[0]).toContain('"first"');
+    expect(template?.[0]).toBe('1 | "package:Splice.Amulet:Amulet" | "splice-amulet"');
+  });
+
+  const lock = '00:01 : +a alice 10 locked';
+
+  it.each<[string, Format, (text: string) => string]>([
+    ['keys in another order', 'ledger-api', (text) => reversedKeys(text)],
+    ['other node, offset and event id', 'ledger-api', (text) => text.replaceAll('"nodeId":0', '"nodeId":9')],
+    [
+      'Decimals printed otherwise',
+      'ledger-api',
+      (text) => text.replace('"10.0000000000"', '"1E+1"').replace('"0.1000000000"', '"0.1"'),
+    ],
+    ['an Int as a number', 'ledger-api', (text) => text.replace('"number":"1"', '"number":1')],
+    ['a time with more zeros', 'ledger-api', (text) => text.replace('T23:00:00Z', 'T23:00:00.000000Z')],
+    ['an absent optional', 'ledger-api', (text) => text.replace(',"optContext":null', '')],
+    [
+      'a party named twice',
+      'ledger-api',
+      (text) => text.replace(/"signatories":\["([^"]*)"/, '"signatories":["$1","$1"'),
+    ],
+    ['the other format', 'scan', (text) => text],
+  ])('an equal create stays equal with %s', async (_, format, change) => {
+    using directory = temporaryDirectory();
+    const [first = ''] = linesOf(told(lock), 'ledger-api');
+    const [, again = ''] = linesOf(told(`${lock}\n00:02 : +a alice 10 locked at 00:01`), format);
+    const changed = change(again);
+    expect(changed === again).toBe(format === 'scan');
+    const feed = directory.writeLines('feed.ndjson', [first, changed]);
+    const { halted, counts } = await replayInto(directory.at('data'), [feed]);
+    expect({ halted, repeated: counts.createsRepeated }).toEqual({ halted: null, repeated: 1 });
+  });
+
+  it.each<[string, (text: string) => string]>([
+    ['another lock', (text) => text.replace('T23:00:00Z', 'T23:00:00.000001Z')],
+    ['other holders', (text) => text.replace('"holders":["DSO', '"holders":["dso')],
+    ['an observer', (text) => text.replace('"observers":[]', '"observers":["zoe::1220ab"]')],
+    ['another signatory', (text) => text.replace(/"signatories":\[/, '"signatories":["zoe::1220ab",')],
+    ['an unknown argument', (text) => text.replace('"lock":', '"memo":1,"lock":')],
+    ['another rate', (text) => text.replace('"0.1000000000"', '"0.1000000001"')],
+    ['another round', (text) => text.replace('"number":"1"', '"number":"2"')],
+  ])('an active id with %s is bad', async (_, change) => {
+    using directory = temporaryDirectory();
+    const lines = linesOf(told(`${lock}\n00:02 : +a alice 10 locked at 00:01`), 'ledger-api');
+    const changed = lines.map((line, i) => (i === 1 ? change(line) : line));
+    expect(changed).not.toEqual(lines);
+    const { halted } = await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', changed)]);
+    expect(halted).toMatchObject({ offset: 2, field: 'contractId' });
+  });
+});
+
+/** The same JSON with the keys of every object the other way round. */
+function reversedKeys(text: string): string {
+  const reversed = (_: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).reverse());
+  };
+  return JSON.stringify(JSON.parse(text), reversed);
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { openViewsReader } from '../../src/views/read.ts';
+import { linesOf, replayInto } from '../support/replayed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { told } from '../support/told-ledger.ts';
+import { outcome } from '../support/told-outcome.ts';
+
+describe('rule 5: imports open a migration', () => {
+  it('belong to its first snapshot, and their ids may be active in an older one', async () => {
+    const text = `
+      00:01 : +a alice 10 ; +b bob 20
+      import m1 : +a alice 10
+      import m1 : +b bob 20
+      00:03 m1 : -a
+      00:11 m1 :
+      00:12 : -b`;
+    const { halted, snapshots } = await outcome(text);
+    expect({ halted, snapshots }).toEqual({
+      halted: null,
+      snapshots: ['m0 00:10: alice 10, bob 20', 'm1 00:10: bob 20'],
+    });
+  });
+
+  it('move no time: no grid starts and nothing is sealed by them', async () => {
+    expect(await outcome('import : +a alice 10\nimport : +b bob 20')).toMatchObject({ halted: null, snapshots: [] });
+    const text = '00:01 : +a alice 10\nimport m1 : +a alice 10\n00:08 : -a';
+    expect((await outcome(text)).snapshots).toEqual([]);
+  });
+
+  it('are redelivered where their contract is active with equal content, before the first other update', async () => {
+    const text = `
+      import : +a alice 10
+      import : +b bob 20
+      import : +a alice 10
+      00:01 :
+      00:11 :`;
+    const { counts, snapshots } = await outcome(text);
+    expect(snapshots).toEqual(['m0 00:10: alice 10, bob 20']);
+    expect(counts).toMatchObject({ redelivered: 1, importsLate: 0 });
+  });
+
+  it('are bad with other content, before the first other update', async () => {
+    const { halted } = await outcome('import : +a alice 10\nimport : +a alice 11');
+    expect(halted).toBe(
+      'line 2: given "0061", expected an id that is not active, or a create equal to the one that made it',
+    );
+  });
+
+  it('are skipped and counted apart behind the first other update, whether their contract is known or not', async () => {
+    const text = `
+      import : +a alice 10
+      00:01 : -a
+      import : +a alice 10
+      import : +b bob 20
+      import : +c carol 11
+      00:11 :`;
+    const { counts, snapshots, halted } = await outcome(text);
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: nobody'] });
+    expect(counts).toMatchObject({ redelivered: 0, importsLate: 3 });
+  });
+
+  it('bring rounds and counterfeits too', async () => {
+    const text = `
+      import : +r round 7
+      import : +x mallory 1000 forged
+      import : +r round 7
+      import : +x mallory 1000 forged
+      00:01 : -x ; +a alice 10
+      00:11 :`;
+    const { snapshots, lowestOpenRound, counts, halted } = await outcome(text);
+    expect({ halted, snapshots, lowestOpenRound }).toEqual({
+      halted: null,
+      snapshots: ['m0 00:10: alice 10'],
+      lowestOpenRound: 7n,
+    });
+    expect(counts).toMatchObject({ redelivered: 2, counterfeits: 1 });
+  });
+
+  it('are of no update, so an item of state names none', async () => {
+    using directory = temporaryDirectory();
+    const lines = linesOf(told('import : +a alice 10\n00:01 : +b bob 20\n00:11 :'), 'scan');
+    await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', lines)]);
+    using database = openViewsReader(directory.at('data'));
+    const ids = database.read((views) => {
+      const parties = ['alice::1220ab', 'bob::1220ab'];
+      const page = views.page({ snapshot: views.newestSnapshot()!, parties, after: null, size: 10 });
+      return page?.contracts.map(({ updateId }) => updateId);
+    });
+    expect(ids).toEqual([null, 'u2']);
+  });
+});
+
+describe('migrations', () => {
+  it('have rounds of their own: the newest one decides the lowest that is open', async () => {
+    const text = '00:01 : +r round 5 ; +s round 6\n00:02 m1 : +r round 8\n00:03 m1 : +t round 7\n00:04 : -r';
+    expect((await outcome(text)).lowestOpenRound).toBe(7n);
+    expect((await outcome(`${text}\n00:05 m1 : -t`)).lowestOpenRound).toBe(8n);
+    expect((await outcome(`${text}\nimport m2 : +a alice 10`)).lowestOpenRound).toBeNull();
+  });
+
+  it('are told apart by an archive: an id active in one is unknown in another', async () => {
+    const { halted } = await outcome('00:01 : +a alice 10\n00:02 m1 : -a');
+    expect(halted).toBe(
+      'line 2: given "0061", expected the id of a coin or round that is active in migration 1: this Amulet was never created or is archived already',
+    );
+  });
+
+  it('accept later updates when a newer one has begun', async () => {
+    const text = '00:01 : +a alice 10\n00:02 m3 : +b bob 20\n00:11 : -a\n00:12 m3 : -b\n00:21 : +c carol 30';
+    expect((await outcome(text)).snapshots).toEqual(['m0 00:10: alice 10', 'm0 00:20: nobody', 'm3 00:10: bob 20']);
+  });
+});
+
+describe('rule 11: a feed without migration ids belongs to one migration', () => {
+  const lines = linesOf(told('00:01 m4 : +a alice 10\n00:11 m4 :'), 'ledger-api');
+
+  it('which is stored with the directory: left out later it counts, another value is refused', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const feed = directory.writeLines('feed.ndjson', lines);
+    await replayInto(data, [feed], { migrationId: 4 });
+    const { counts } = await replayInto(data, [feed]);
+    expect(counts.redelivered).toBe(2);
+    await expect(replayInto(data, [feed], { migrationId: 5 })).rejects.toThrow(
+      '--migration-id 5: this directory has read a feed that carries none as migration 4; use another --data',
+    );
+    const { halted } = await replayInto(data, [feed], { migrationId: 4 });
+    expect(halted).toBeNull();
+  });
+
+  it('which is 0 unless given, and free while only a feed with migration ids was read', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const scan = directory.writeLines('scan.ndjson', linesOf(told('00:01 m2 : +a alice 10'), 'scan'));
+    await replayInto(data, [scan], { migrationId: 7 });
+    await replayInto(data, [directory.writeLines('feed.ndjson', lines)]);
+    await expect(replayInto(data, [scan], { migrationId: 7 })).rejects.toThrow('as migration 0');
+    using database = openViewsReader(data);
+    expect(database.read((views) => [...views.snapshots()].map(({ migrationId }) => migrationId))).toEqual([0]);
+  });
+});

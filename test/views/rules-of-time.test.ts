@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { type Outcome, outcome } from '../support/told-outcome.ts';
+
+const SECOND_US = 1_000_000;
+
+/** The rules of time and order (design.md section 6), a small ledger each. */
+async function expectOutcome(text: string | readonly string[], wanted: Partial<Outcome>): Promise<void> {
+  expect(await outcome(text)).toMatchObject({ halted: null, ...wanted });
+}
+
+describe('rule 1: within a migration and synchronizer record times strictly increase', () => {
+  it('skips and counts what is at or before the last update applied', async () => {
+    const text = `
+      00:01 =a : +a alice 10
+      00:02 =b : +b bob 20
+      00:02 =b : +b bob 20
+      00:01 =a : +a alice 10
+      00:01:30 =late : +c carol 30
+      00:11    : -b`;
+    const { counts, ...rest } = await outcome(text);
+    expect(rest).toMatchObject({ halted: null, snapshots: ['m0 00:10: alice 10, bob 20'] });
+    expect(counts.redelivered).toBe(3);
+  });
+
+  it('knows what is redelivered in another file', async () => {
+    const first = '00:01 =a : +a alice 10\n00:02 =b : +b bob 20';
+    const wanted = { snapshots: ['m0 00:10: alice 10, bob 20'] };
+    await expectOutcome([first, '00:02 =b : +b bob 20\n00:12 =c : -a'], wanted);
+    await expectOutcome([`${first}\n00:12 =c : -a`, first], wanted);
+  });
+
+  it('calls another update at the time of the last one disorder', async () => {
+    const text = '00:01 =a : +a alice 10\n00:01 =b : +b bob 20\n00:11 : -a';
+    const halted =
+      'line 2: given "2025-02-12T00:01:00Z", expected a time after 2025-02-12T00:01:00Z, that of update a of this synchronizer';
+    await expectOutcome(text, { snapshots: [], halted });
+  });
+
+  it('takes the same time on another synchronizer, and in another migration, for another update', async () => {
+    await expectOutcome('00:01 =a : +a alice 10\n00:01 @s2 =b : +b bob 20\n00:11 : -a', {
+      snapshots: ['m0 00:10: alice 10, bob 20'],
+    });
+    await expectOutcome('00:01 =a : +a alice 10\n00:01 m1 =b : +b bob 20\n00:11 m1 =c : -b', {
+      snapshots: ['m1 00:10: bob 20'],
+    });
+  });
+
+  it.each([
+    ['at', '00:05'],
+    ['before', '00:04'],
+  ])('calls an update %s a checkpoint of its synchronizer read before it disorder', async (_, clock) => {
+    const text = `
+      00:01 : +a alice 10
+      checkpoint : @s1 00:05
+      ${clock} : +b bob 20`;
+    const halted = `line 3: given "2025-02-12T${clock}:00Z", expected a time after 2025-02-12T00:05:00Z, the checkpoint read before it for this synchronizer`;
+    await expectOutcome(text, { halted });
+  });
+
+  it('holds each synchronizer only to its own checkpoints, those that moved no time among them', async () => {
+    await expectOutcome('00:01 : +a alice 10\ncheckpoint : @s1 00:05\n00:03 @s2 : +b bob 20\n00:11 : -a', {
+      snapshots: ['m0 00:10: alice 10, bob 20'],
+    });
+    const before = await outcome('checkpoint : @s1 00:05\n00:05 : +a alice 10');
+    expect(before.halted).toContain('the checkpoint read before it');
+    const behind = await outcome('00:09 @s2 : +a alice 10\ncheckpoint : @s1 00:05 ; @s2 00:09\n00:04 : +b bob 20');
+    expect(behind.halted).toContain('the checkpoint read before it');
+  });
+
+  it('keeps the newest of several checkpoints', async () => {
+    const text = '00:01 : +a alice 10\ncheckpoint : @s1 00:07\ncheckpoint : @s1 00:05\n00:06 : +b bob 20';
+    expect((await outcome(text)).halted).toContain('a time after 2025-02-12T00:07:00Z');
+  });
+
+  it('forgets the checkpoints of a file with the file, for the next one may go over the same time', async () => {
+    await expectOutcome(['00:01 : +a alice 10\ncheckpoint : @s1 00:05', '00:03 : +b bob 20\n00:11 : -a'], {
+      snapshots: ['m0 00:10: alice 10, bob 20'],
+    });
+  });
+
+  it('does not take a redelivered update behind a checkpoint for disorder', async () => {
+    const text = '00:01 =a : +a alice 10\ncheckpoint : @s1 00:05\n00:01 =a : +a alice 10\n00:11 : -a';
+    await expectOutcome(text, { snapshots: ['m0 00:10: alice 10'] });
+  });
+});
+
+describe('rule 2: the feed decides the order', () => {
+  it('counts a smaller record time of another synchronizer as of the time reached', async () => {
+    const text = `
+      00:11 : +a alice 10
+      00:02 @s2 : +b bob 20
+      00:21 : -a`;
+    await expectOutcome(text, { snapshots: ['m0 00:20: alice 10, bob 20'] });
+  });
+
+  it('applies what comes later to what is there, whatever the record times say', async () => {
+    const text = `
+      00:11 : +a alice 10
+      00:02 @s2 : -a ; +b bob 10
+      00:03 @s2 : -b ; +c carol 10
+      00:21 : +d dave 1`;
+    await expectOutcome(text, { snapshots: ['m0 00:20: carol 10'] });
+  });
+});
+
+describe('rule 3: snapshots lie on the grid', () => {
+  it('has its first at the first grid time after the first update, and one for each quiet interval', async () => {
+    const snapshots = ['m0 00:20: alice 10', 'm0 00:30: alice 10', 'm0 00:40: alice 10'];
+    await expectOutcome('00:17 : +a alice 10\n00:41 : -a', { snapshots });
+  });
+
+  it('counts an update at exactly T to T, to the microsecond', async () => {
+    const text = `
+      00:01 : +a alice 10
+      00:10 : +b bob 20
+      00:10:00.000001 : +c carol 30
+      00:20:00.000001 : -a`;
+    await expectOutcome(text, { snapshots: ['m0 00:10: alice 10, bob 20', 'm0 00:20: alice 10, bob 20, carol 30'] });
+  });
+
+  it('seals no T that an update reaches and none goes beyond', async () => {
+    await expectOutcome('00:01 : +a alice 10\n00:10 : +b bob 20', { snapshots: [] });
+  });
+
+  it('has no snapshot at the time of a first update that lies on the grid, but at the next', async () => {
+    await expectOutcome('00:10 : +a alice 10\n00:20:01 : -a', { snapshots: ['m0 00:20: alice 10'] });
+  });
+
+  it('seals T by a checkpoint at T, and none by one just before it', async () => {
+    const text = (clock: string): string => `00:01 : +a alice 10\n00:02 @s2 :\ncheckpoint : @s1 ${clock} ; @s2 00:30`;
+    await expectOutcome(text('00:10'), { snapshots: ['m0 00:10: alice 10'] });
+    await expectOutcome(text('00:09:59.999999'), { snapshots: [] });
+    await expectOutcome(text('00:31'), {
+      snapshots: ['m0 00:10: alice 10', 'm0 00:20: alice 10', 'm0 00:30: alice 10'],
+    });
+  });
+
+  it('counts an update of another synchronizer behind a checkpoint at T to the next snapshot', async () => {
+    const text = `
+      00:01 : +a alice 10
+      checkpoint : @s1 00:10
+      00:10 @s2 : +b bob 20
+      00:21 : -a`;
+    await expectOutcome(text, { snapshots: ['m0 00:10: alice 10', 'm0 00:20: alice 10, bob 20'] });
+  });
+
+  it('has a grid of its own in each migration, and the last interval of an older one stays open', async () => {
+    const text = `
+      00:01 : +a alice 10
+      00:05 m1 : +b bob 20
+      00:12 m1 : +c carol 30
+      00:21 : -a
+      00:15 m1 : -c`;
+    await expectOutcome(text, { snapshots: ['m0 00:10: alice 10', 'm0 00:20: alice 10', 'm1 00:10: bob 20'] });
+  });
+
+  it('lies on the grid of the period given, counted from midnight UTC', async () => {
+    const text = '00:00:02.5 : +a alice 10\n00:00:06.1 : -a';
+    expect((await outcome(text, { snapshotPeriodUs: SECOND_US })).snapshots).toEqual(
+      ['03', '04', '05', '06'].map((second) => `m0 00:00:${second}: alice 10`),
+    );
+    const hours = '02:59:59.999999 : +a alice 10\n06:00:00.000001 : -a';
+    expect((await outcome(hours, { snapshotPeriodUs: 3 * 3600 * SECOND_US })).snapshots).toEqual([
+      'm0 03:00: alice 10',
+      'm0 06:00: alice 10',
+    ]);
+  });
+});
+
+describe('rule 4: what moves time', () => {
+  it.each([
+    ['a transaction without a coin', '00:11 :'],
+    ['a reassignment', '00:11 unassignment : -a'],
+  ])('is %s', async (_, line) => {
+    await expectOutcome(`00:01 : +a alice 10\n${line}`, { snapshots: ['m0 00:10: alice 10'] });
+  });
+
+  it('is not a topology update', async () => {
+    await expectOutcome('00:01 : +a alice 10\n00:11 topology :\n00:09 : -a', { snapshots: [] });
+  });
+
+  it('is not a checkpoint before the first update or behind the time reached, and both are counted', async () => {
+    const text = `
+      checkpoint : @s2 00:31
+      00:01 : +a alice 10
+      00:15 : +b bob 20
+      checkpoint : @s1 00:15 ; @s2 00:14
+      00:21 : -a`;
+    const { snapshots, counts } = await outcome(text);
+    expect(snapshots).toEqual(['m0 00:10: alice 10', 'm0 00:20: alice 10, bob 20']);
+    expect(counts).toMatchObject({ checkpoints: 2, checkpointsBehind: 2 });
+  });
+
+  it('is a checkpoint at the time reached, which seals it', async () => {
+    const text = '00:01 : +a alice 10\n00:10 : +b bob 20\ncheckpoint : @s1 00:10';
+    const { snapshots, counts } = await outcome(text);
+    expect(snapshots).toEqual(['m0 00:10: alice 10, bob 20']);
+    expect(counts).toMatchObject({ checkpoints: 1, checkpointsBehind: 0 });
+  });
+
+  it.each([
+    ['an archive of what is not there', '00:31 : -nothing'],
+    ['a second create with other content', '00:31 : +a alice 11'],
+    ['bad behind something good', '00:31 : +z zoe 5 ; -nothing'],
+  ])('is not a bad update: %s', async (_, line) => {
+    const text = `00:01 : +a alice 10\n00:12 : +b bob 20\n${line}`;
+    const { snapshots, halted } = await outcome(text);
+    expect({ snapshots, halted }).toEqual({
+      snapshots: ['m0 00:10: alice 10'],
+      halted: expect.stringMatching(/^line 3: /),
+    });
+    const quarantined = await outcome(`${text}\n00:21 : -b`, { onBadUpdate: 'quarantine' });
+    expect(quarantined.snapshots).toEqual(['m0 00:10: alice 10', 'm0 00:20: alice 10, bob 20']);
+  });
+});
