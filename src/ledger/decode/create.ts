@@ -135,10 +135,16 @@ function readRoundCreate(wire: WireCreate, { contractId, payload, fields, path }
   const body = attempt(path, () => {
     const number = readObject(payload.round, `${fields.arguments}.round`).number;
     const round = readRoundNumber(number, `${fields.arguments}.round.number`);
-    const observers = Array.isArray(wire.observers) ? wire.observers.toSorted() : wire.observers;
-    const content = comparableJson([payload, wire.createdAt, signatories.toSorted(), observers]);
+    // Of a round neither is used, so neither is judged; they only tell two creates apart.
+    const createdAt = typeof wire.createdAt === 'string' ? wire.createdAt : null;
+    const observers = Array.isArray(wire.observers) ? wire.observers.filter((party) => typeof party === 'string') : [];
+    const content = comparableJson([payload, createdAt, partySet(signatories), partySet(observers)]);
     if (content === null) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
     return { round, content: hash('sha256', content) };
   });
   return { kind: 'round', contractId, dso, signatories, body };
+}
+
+function partySet(parties: readonly string[]): readonly string[] {
+  return [...new Set(parties)].sort();
 }

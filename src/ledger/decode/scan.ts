@@ -145,7 +145,11 @@ function checkUnlisted(events: Wire, seen: ReadonlySet<string>, read: Collected)
   for (const id of ids) {
     if (seen.has(id)) continue;
     const path = (): string => eventPath(id);
-    const event = within(path, () => readEvent(readObject(events[id], ''), path));
+    const event = within(path, () => {
+      const wire = readObject(events[id], '');
+      if (wire.event_type === 'exercised_event') new PendingIds().push(wire.child_event_ids, id);
+      return readEvent(wire, path);
+    });
     if (typeof event !== 'string') fault(path(), id, 'an event that root_event_ids or child_event_ids lists');
     read.ignored.push('unlisted event');
   }

@@ -7,7 +7,7 @@ export type Wire = Readonly<Record<string, unknown>>;
 
 export const CONTRACT_ID_CHARS_MAX = 255;
 /** The ledger counts the nodes of a transaction with a signed 32-bit number. */
-const NODE_MAX = 2 ** 31 - 1;
+export const NODE_MAX = 2 ** 31 - 1;
 const INT64_MAX = 2n ** 63n - 1n;
 const DIGITS = /^[0-9]{1,60}$/;
 

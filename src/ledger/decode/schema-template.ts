@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+/**
+ * The two fields that name a template, for each case that matters. A name decides over the prefix of a template id; the
+ * cases exclude each other, so that a union of them has one answer.
+ */
+const OURS = {
+  Amulet: 'Splice\\.Amulet:Amulet',
+  LockedAmulet: 'Splice\\.Amulet:LockedAmulet',
+  OpenMiningRound: 'Splice\\.Round:OpenMiningRound',
+} as const;
+const ANY_OF_OURS = `(?:${Object.values(OURS).join('|')})`;
+
+interface TemplateCase {
+  readonly templateId: z.ZodType;
+  readonly packageName: z.ZodType;
+}
+
+const missing = z.null().optional();
+
+function templateId(pattern: string): z.ZodString {
+  return z.string().regex(new RegExp(`^${pattern}$`));
+}
+
+/** A template of ours in our package, told by its name, or by the template id's prefix where the name is missing. */
+export function ourTemplate(entity: keyof typeof OURS): readonly TemplateCase[] {
+  return [
+    { templateId: templateId(`[^:]+:${OURS[entity]}`), packageName: z.literal('splice-amulet') },
+    { templateId: templateId(`#splice-amulet:${OURS[entity]}`), packageName: missing },
+  ];
+}
+
+/** What is ignored: other templates, and templates named like ours in other packages. */
+export const otherTemplate: readonly TemplateCase[] = [
+  { templateId: templateId(`(?![^:]+:${ANY_OF_OURS}$)[^:]+:[^:]+:[^:]+`), packageName: z.unknown().optional() },
+  { templateId: templateId(`[^:]+:${ANY_OF_OURS}`), packageName: z.string().regex(/^(?!splice-amulet$)[\s\S]/) },
+  { templateId: templateId(`#(?!splice-amulet:)[^:]+:${ANY_OF_OURS}`), packageName: missing },
+];
