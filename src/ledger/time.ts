@@ -1,7 +1,6 @@
 /** Ledger times are microseconds since 1970 UTC; within 1970-2200 they fit a double exactly. */
 export type Micros = number;
 
-export const MICROS_PER_SECOND = 1_000_000;
 export const LEDGER_TIME_MIN: Micros = 0;
 export const LEDGER_TIME_MAX: Micros = Date.UTC(2200, 0, 1) * 1000;
 export const LEDGER_TIME_EXPECTED = 'a UTC time in 1970-2200 such as "2025-02-14T15:00:00.123456Z"';

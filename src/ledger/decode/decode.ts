@@ -1,6 +1,7 @@
 import { BadUpdate } from '../bad-update.ts';
 import type { Decoded } from '../update.ts';
 import { within } from './fault.ts';
+import { ignoredMessage } from './ignored.ts';
 import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
 import { notAFeed } from './not-a-feed.ts';
 import { decodeScan, looksLikeScan } from './scan.ts';
@@ -14,7 +15,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Decoded {
   const message = parseJson(bytes);
-  if (message === null) return { kind: 'ignored', what: 'null value' };
+  if (message === null) return ignoredMessage('null value');
   if (!isWire(message)) throw notAFeed(message);
   const decoded = within(atTop, () => {
     if (looksLikeScan(message)) return decodeScan(message);

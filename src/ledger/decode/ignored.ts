@@ -1,3 +1,5 @@
+import type { Ignored } from '../update.ts';
+
 /**
  * What is left out of the views without being wrong. The names are what /status counts under: a promise, like a route.
  */
@@ -25,4 +27,7 @@ export const IGNORED_MESSAGES = [
 ] as const;
 
 export type IgnoredEvent = (typeof IGNORED_EVENTS)[number];
-export type IgnoredMessage = (typeof IGNORED_MESSAGES)[number];
+
+export function ignoredMessage(what: (typeof IGNORED_MESSAGES)[number]): Ignored {
+  return { kind: 'ignored', what };
+}

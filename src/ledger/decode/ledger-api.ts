@@ -1,7 +1,7 @@
 import type { Checkpoint, Ignored, LedgerEvent, LedgerUpdate } from '../update.ts';
 import { type CreateFields, readCreate } from './create.ts';
 import { fault, within } from './fault.ts';
-import type { IgnoredEvent } from './ignored.ts';
+import { type IgnoredEvent, ignoredMessage } from './ignored.ts';
 import { readEntity } from './template.ts';
 import { isWire, readContractId, readList, readNodeId, readObject, readText, readTime, type Wire } from './values.ts';
 
@@ -36,8 +36,8 @@ export function decodeLedgerApi(message: Wire, options: LedgerApiOptions): Ledge
   const { update } = message;
   if (!isWire(update)) return decodeTransaction(message, options);
   const kind = onlyKey(update, UPDATE_KINDS, 'update') ?? unknownKind(update);
-  if (kind === null) return { kind: 'ignored', what: 'unknown update kind' };
-  if (kind === 'TopologyTransaction') return { kind: 'ignored', what: 'topology transaction' };
+  if (kind === null) return ignoredMessage('unknown update kind');
+  if (kind === 'TopologyTransaction') return ignoredMessage('topology transaction');
   const value = readObject(readObject(update[kind], `update.${kind}`).value, `update.${kind}.value`);
   if (kind === 'Transaction') return decodeTransaction(value, options);
   return kind === 'Reassignment' ? decodeReassignment(value, options) : decodeCheckpoint(value, options);
@@ -159,7 +159,7 @@ function readAssigned(value: unknown, path: () => string): LedgerEvent | Ignored
 
 function decodeCheckpoint(value: Wire, { migrationId }: LedgerApiOptions): Checkpoint | Ignored {
   const list = readList(value.synchronizerTimes, 'synchronizerTimes');
-  if (list.length === 0) return { kind: 'ignored', what: 'empty checkpoint' };
+  if (list.length === 0) return ignoredMessage('empty checkpoint');
   const times = list.map((item, index) => {
     const path = `synchronizerTimes[${index}]`;
     const wire = readObject(item, path);
