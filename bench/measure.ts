@@ -1,18 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { median } from './median.ts';
 import type { RunReport } from './run-report.ts';
 
 /** Runs one measured process to its end and returns what it says of itself. */
-export function measure(script: string, ...args: readonly string[]): RunReport {
+export function measure<Report = RunReport>(script: string, ...args: readonly string[]): Report {
   const file = join(import.meta.dirname, `${script}.ts`);
   const output = execFileSync(process.execPath, [file, ...args], { encoding: 'utf8', maxBuffer: 1 << 26 });
-  return JSON.parse(output.trim().split('\n').at(-1)!) as RunReport;
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  return JSON.parse(output.trim().split('\n').at(-1)!) as Report;
 }
 
 /** The median of each figure apart. */

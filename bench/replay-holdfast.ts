@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openFileSource } from '../src/feed/file.ts';
 import { openInlineFeed } from '../src/ingest/inline-feed.ts';
 import { replayFiles } from '../src/ingest/replay.ts';
+import { REPLAY_OPTIONS } from './replay-options.ts';
 import { reportRun } from './run-report.ts';
 
 /** A replay by the program's own function; `inline` decodes in the writing thread, `worker` in one of its own. */
@@ -20,13 +21,7 @@ await reportRun(process.argv[2]!, async (path) => {
       seal: false,
       signal: new AbortController().signal,
       onProgress: () => {},
-      onBadUpdate: 'halt',
-      snapshotPeriodUs: null,
-      dso: null,
-      migrationId: null,
-      recordTimeAheadMaxUs: 3_600_000_000,
-      recordTimeGapMaxUs: 400 * 86_400_000_000,
-      now: () => Date.now() * 1000,
+      ...REPLAY_OPTIONS,
       ...(threads === 'inline'
         ? { openFeed: (file, migrationId) => openInlineFeed(openFileSource(file), { migrationId }) }
         : {}),

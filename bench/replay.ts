@@ -4,6 +4,7 @@ import { realLedger } from '../test/support/ledger-options.ts';
 import { makeFeed } from './make-feed.ts';
 import { measure, medianReport } from './measure.ts';
 import type { RunReport } from './run-report.ts';
+import type { SealReport } from './seal.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
 /** What is run in turn, again and again, so that load from elsewhere hits all of them alike. */
@@ -51,6 +52,16 @@ export function benchGrowth(folder: string, sizes: { smallEvents: number; largeE
     { what: 'cost per event, large to small', measured: large.cpuUs / small.cpuUs, most: 2, unit: 'x' },
     { what: 'resident memory of the large replay', measured: large.rssMb, most: 450, unit: 'MB' },
   ];
+}
+
+/** Seals a snapshot after every 7,000 events of a feed. */
+export function benchSealing(feed: string): Promised[] {
+  console.error('sealing a snapshot after every 7,000 events');
+  const { snapshots, longestMs, earlyMs, lateMs } = measure<SealReport>('seal', feed);
+  const row = [snapshots, longestMs, earlyMs, lateMs].map(rounded);
+  const columns = ['snapshots', 'longest ms', 'first tenth, median ms', 'last tenth, median ms'];
+  printTable('Sealing a snapshot of 7,000 events', columns, [row]);
+  return [{ what: 'sealing a snapshot of 7,000 events, longest', measured: longestMs, most: 20, unit: 'ms' }];
 }
 
 interface Grown {

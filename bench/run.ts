@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { benchGrowth, benchReplay, makeBenchFeed } from './replay.ts';
+import { benchGrowth, benchReplay, benchSealing, makeBenchFeed } from './replay.ts';
 import { benchSummaries } from './summaries.ts';
 import { printPromises } from './table.ts';
 
@@ -26,6 +26,7 @@ try {
   const promises = [];
   const feed = makeBenchFeed(folder, events);
   if (wanted('replay')) promises.push(...benchReplay(feed, { events, rounds }));
+  if (wanted('sealing')) promises.push(...benchSealing(feed));
   if (wanted('summaries')) promises.push(...(await benchSummaries(folder, feed, { rounds })));
   if (wanted('growth')) promises.push(...benchGrowth(folder, { smallEvents: events / 4, largeEvents }));
   printPromises(promises);

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { measure, median } from './measure.ts';
+import { measure } from './measure.ts';
+import { median } from './median.ts';
 import { type Load, load, type Server, startServer } from './processes.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
