@@ -46,6 +46,13 @@ export async function* decodeChunks(
   }
 }
 
+/** One message as a chunk of its own. */
+export function decodeAlone(message: Message, { migrationId }: { migrationId: number }): Chunk {
+  const chunk = new ChunkWriter(message.bytes?.length ?? 0);
+  addMessage(chunk, message, migrationId);
+  return chunk.finish();
+}
+
 function addMessage(chunk: ChunkWriter, message: Message, migrationId: number): void {
   const { bytes, overlong } = message;
   if (bytes === null) return chunk.add({ kind: 'ignored', what: 'null value' }, null, message);

@@ -59,11 +59,16 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
   }
 }
 
+/** Throws a Refusal where there are no views to work on. */
+export function requireViews(dataDir: string): void {
+  if (existsSync(viewsFile(dataDir))) return;
+  throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
+}
+
 /** Opens views.db for reading. A missing directory is refused and nothing is made (interface.md section 1). */
 export function openForReading(dataDir: string): Database {
+  requireViews(dataDir);
   const file = viewsFile(dataDir);
-  if (!existsSync(file))
-    throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
   const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
   db.pragma('busy_timeout = 5000');
   db.pragma(`cache_size = -${CACHE_KIB}`);

@@ -29,7 +29,7 @@ export interface DeadLetter {
   readonly createdAt: Micros;
 }
 
-const COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
+export const DEAD_LETTER_COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason, sha256, length, bytes, created_at AS createdAt`;
 
 /** Dead letters as the writer needs them; every change is part of the caller's transaction. */
@@ -39,11 +39,12 @@ export class DeadLetters {
   readonly #insert;
   readonly #quarantined;
   readonly #decide;
-  #anyDecided: boolean;
+  /** Lengths of messages decided on: only a message of one of these need be hashed. */
+  readonly #decidedLengths: Set<number>;
 
   constructor(db: Database) {
     this.#halted = db.prepare<[], DeadLetter>(
-      `SELECT ${COLUMNS} FROM dead_letter WHERE decision = 'halted' ORDER BY id LIMIT 1`,
+      `SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE decision = 'halted' ORDER BY id LIMIT 1`,
     );
     this.#decided = db
       .prepare<[Buffer], number>(
@@ -58,8 +59,10 @@ export class DeadLetters {
       .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
       .pluck();
     this.#decide = db.prepare('UPDATE dead_letter SET decision = ? WHERE id = ?');
-    this.#anyDecided =
-      db.prepare(`SELECT 1 FROM dead_letter WHERE decision IN ('dropped', 'quarantined') LIMIT 1`).get() !== undefined;
+    const lengths = db.prepare<[], number>(
+      `SELECT DISTINCT length FROM dead_letter WHERE decision IN ('dropped', 'quarantined') AND kind <> 'container'`,
+    );
+    this.#decidedLengths = new Set(lengths.pluck().all());
   }
 
   /** The halt that is not resolved, if there is one. */
@@ -67,9 +70,14 @@ export class DeadLetters {
     return this.#halted.get() ?? null;
   }
 
-  /** Whether any bytes at all were decided on; while not, messages need not be hashed. */
+  /** Whether any bytes were decided on. */
   get anyDecided(): boolean {
-    return this.#anyDecided;
+    return this.#decidedLengths.size > 0;
+  }
+
+  /** Whether a message of that length may have been decided on; null for one without bytes. */
+  mayBeDecided(length: number | null): boolean {
+    return length !== null && this.#decidedLengths.has(length);
   }
 
   isDecided(sha256: Buffer): boolean {
@@ -81,13 +89,13 @@ export class DeadLetters {
   }
 
   insert(letter: Omit<DeadLetter, 'id'>): number {
-    if (letter.decision === 'quarantined') this.#anyDecided = true;
+    if (letter.decision === 'quarantined') this.#decidedLengths.add(letter.length);
     return Number(this.#insert.run(letter).lastInsertRowid);
   }
 
-  decide(id: number, decision: Decision): void {
+  decide({ id, length }: DeadLetter, decision: Decision): void {
     this.#decide.run(decision, id);
-    if (decision === 'dropped') this.#anyDecided = true;
+    if (decision === 'dropped') this.#decidedLengths.add(length);
   }
 }
 

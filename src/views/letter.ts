@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { BadUpdate } from '../ledger/bad-update.ts';
 import { type Chunk, UPDATE } from '../ledger/pack/chunk.ts';
 import { idText } from '../ledger/pack/id.ts';
@@ -6,6 +5,7 @@ import type { Micros } from '../ledger/time.ts';
 import { AheadOfClock, OvertakenUpdate } from './apply.ts';
 import { updateIdOf } from './contracts.ts';
 import type { DeadLetter, DeadLetterKind } from './dead-letters.ts';
+import { messageBytes, messageHash, overlongOf } from './message-hash.ts';
 
 /** The dead letter of message `i`: its bytes, where it came from and what is wrong with it; the decision is the caller's. */
 export function letterOf(
@@ -14,9 +14,8 @@ export function letterOf(
   bad: BadUpdate,
   { source, now }: { source: string; now: Micros },
 ): Omit<DeadLetter, 'id' | 'decision'> {
-  const bytes = rawMessage(chunk, i);
-  const rare = chunk.rare.get(i);
-  const overlong = rare?.kind === 'bad' ? rare.overlong : null;
+  const bytes = Buffer.from(messageBytes(chunk, i));
+  const overlong = overlongOf(chunk, i);
   return {
     kind: kindOf(bad, overlong !== null),
     source,
@@ -27,7 +26,7 @@ export function letterOf(
     given: bad.given,
     expected: bad.expected,
     reason: bad.message,
-    sha256: overlong === null ? createHash('sha256').update(bytes).digest() : Buffer.from(overlong.sha256, 'hex'),
+    sha256: messageHash(chunk, i),
     length: overlong?.length ?? bytes.length,
     bytes,
     createdAt: now,
@@ -54,10 +53,4 @@ function identity(chunk: Chunk, i: number): Pick<DeadLetter, 'migrationId' | 'up
   }
   const updateId = idText(updateIdOf(chunk, i));
   return { migrationId: migrationId[i]!, updateId, recordTime: kind[i] === UPDATE.import ? null : recordTime[i]! };
-}
-
-/** The bytes of message `i`, copied out of the chunk. */
-export function rawMessage(chunk: Chunk, i: number): Buffer {
-  const start = i === 0 ? 0 : chunk.updates.rawEnd[i - 1]!;
-  return Buffer.from(chunk.raw.subarray(start, chunk.updates.rawEnd[i]!));
 }

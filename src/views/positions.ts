@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import type { Chunk } from '../ledger/pack/chunk.ts';
 import type { Micros } from '../ledger/time.ts';
+import { messageHash } from './message-hash.ts';
 
 /** How far one partition was read. */
 export interface PartitionState {
@@ -19,6 +21,35 @@ export const IMPORT_TIME: Micros = -1;
 
 export function newPartition(source: string, nextOffset: number): PartitionState {
   return { source, nextOffset, storedOffset: null, sha256: null, checkpoints: new Map(), furthest: null };
+}
+
+/** The state of a partition; a new one before its first message. */
+export function partitionOf(
+  partitions: Map<number, PartitionState>,
+  partition: number,
+  source: string,
+): PartitionState {
+  const known = partitions.get(partition);
+  if (known !== undefined) return known;
+  const state = newPartition(source, 0);
+  partitions.set(partition, state);
+  return state;
+}
+
+/** Puts the positions behind the messages from..to of a chunk. `keepsHash`: with the hash of the last one of each partition. */
+export function moveBehind(
+  partitions: Map<number, PartitionState>,
+  range: { chunk: Chunk; from: number; to: number; source: string; keepsHash: boolean },
+): void {
+  const { chunk, from, to, source, keepsHash } = range;
+  const { partition, offset } = chunk.updates;
+  const last = new Map<number, number>();
+  for (let i = from; i < to; i++) last.set(partition[i]!, i);
+  for (const [number, i] of last) {
+    const state = partitionOf(partitions, number, source);
+    state.nextOffset = offset[i]! + 1;
+    if (keepsHash) state.sha256 = messageHash(chunk, i);
+  }
 }
 
 /** Someone else has moved the stored position: what was applied in memory is not what follows it. Nothing was written. */

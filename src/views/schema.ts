@@ -100,7 +100,7 @@ CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMA
 CREATE TABLE dead_letter(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,                   -- update | overlong | container | ahead | overtaken
-  decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied
+  decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied | resolved
   source TEXT NOT NULL, partition INTEGER NOT NULL, offset INTEGER NOT NULL,
   migration_id INTEGER, update_id TEXT, record_time INTEGER,
   field TEXT, given TEXT, expected TEXT, reason TEXT NOT NULL,

@@ -1,15 +1,16 @@
-import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { type Chunk, FILE_PARTITION } from '../ledger/pack/chunk.ts';
+import type { Micros } from '../ledger/time.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { type DirectorySettings, openForWriting } from './database.ts';
 import { type DeadLetter, DeadLetters } from './dead-letters.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
-import { letterOf, rawMessage } from './letter.ts';
-import { newPartition, type PartitionState, preparePositions, type SavePositions } from './positions.ts';
+import { letterOf } from './letter.ts';
+import { messageHash, messageLength } from './message-hash.ts';
+import { moveBehind, newPartition, partitionOf, preparePositions, type SavePositions } from './positions.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
@@ -32,6 +33,8 @@ interface Segment {
   readonly chunk: Chunk;
   readonly from: number;
   readonly to: number;
+  /** The clock reading it was judged with: applied again it must be judged the same, wherever the clock has jumped to. */
+  readonly now: Micros;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -136,12 +139,16 @@ export class ViewsWriter implements Disposable {
     const end = chunk.updates.kind.length;
     let start = this.#cursor?.chunk === chunk ? this.#cursor.at : 0;
     while (start < end) {
-      const fault = this.#applyRange(chunk, start, end);
-      if (fault === null) break;
+      const range = { chunk, from: start, to: end, now: this.#options.now() };
       this.#cursor = { chunk, at: start };
-      const letter = letterOf(chunk, fault.at, fault.bad, { source: this.#source, now: this.#options.now() });
+      const fault = this.#applyRange(range);
+      if (fault === null) {
+        this.#segments.push(this.#kept(range));
+        break;
+      }
+      const letter = letterOf(chunk, fault.at, fault.bad, { source: this.#source, now: range.now });
       const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
-      const id = this.#stopAt(chunk, start, fault.at, { ...letter, decision: halts ? 'halted' : 'quarantined' });
+      const id = this.#stopAt({ ...range, to: fault.at }, { ...letter, decision: halts ? 'halted' : 'quarantined' });
       if (halts) return { done: false, halted: { ...letter, id, decision: 'halted' }, at: fault.at };
       start = fault.at + 1;
       this.#cursor = { chunk, at: start };
@@ -150,19 +157,17 @@ export class ViewsWriter implements Disposable {
     return { done: true };
   }
 
-  /** Applies messages in memory; returns the first that is bad. The batch is then unusable. */
-  #applyRange(chunk: Chunk, from: number, to: number): { at: number; bad: BadUpdate } | null {
-    const rules: ApplyRules = {
-      periodUs: this.#periodUs,
-      recordTimeGapMaxUs: this.#options.recordTimeGapMaxUs,
-      recordTimeAheadMaxUs: this.#options.recordTimeAheadMaxUs,
-      now: this.#options.now(),
-    };
+  /** Applies messages in memory; returns the first that is bad. The batch is then unusable, as it is after any error. */
+  #applyRange({ chunk, from, to, now }: Segment): { at: number; bad: BadUpdate } | null {
+    this.#broken = true;
+    const { recordTimeGapMaxUs, recordTimeAheadMaxUs } = this.#options;
+    const rules: ApplyRules = { periodUs: this.#periodUs, recordTimeGapMaxUs, recordTimeAheadMaxUs, now };
+    const { partitions } = this.#batch.state;
     const ends = chunk.updates.eventsEnd;
     this.#batch.fetch(chunk.events.fold.slice(from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!));
     for (let i = from; i < to; i++) {
-      this.#partition(chunk.updates.partition[i]!);
-      if (this.letters.anyDecided && this.letters.isDecided(sha256(rawMessage(chunk, i)))) {
+      partitionOf(partitions, chunk.updates.partition[i]!, this.#source);
+      if (this.letters.mayBeDecided(messageLength(chunk, i)) && this.letters.isDecided(messageHash(chunk, i))) {
         this.#batch.counts.decided += 1;
         continue;
       }
@@ -174,9 +179,8 @@ export class ViewsWriter implements Disposable {
         throw error;
       }
     }
-    // The messages' bytes are most of a chunk; applying it again needs them only to look up decisions and for hashes.
-    this.#segments.push({ chunk: this.keepsMessages ? chunk : { ...chunk, raw: NO_BYTES }, from, to });
     this.#moveOn(chunk, from, to);
+    this.#broken = false;
     return null;
   }
 
@@ -185,30 +189,19 @@ export class ViewsWriter implements Disposable {
     return this.#keepsHash || this.letters.anyDecided;
   }
 
-  /** The position behind the messages of a range. */
+  /** The messages' bytes are most of a chunk; applying it again needs them only to look up decisions and for hashes. */
+  #kept(segment: Segment): Segment {
+    return this.keepsMessages ? segment : { ...segment, chunk: { ...segment.chunk, raw: NO_BYTES } };
+  }
+
   #moveOn(chunk: Chunk, from: number, to: number): void {
-    const { partition, offset } = chunk.updates;
-    const last = new Map<number, number>();
-    for (let i = from; i < to; i++) last.set(partition[i]!, i);
-    for (const [number, i] of last) {
-      const state = this.#partition(number);
-      state.nextOffset = offset[i]! + 1;
-      if (this.#keepsHash) state.sha256 = sha256(rawMessage(chunk, i));
-    }
+    moveBehind(this.#batch.state.partitions, { chunk, from, to, source: this.#source, keepsHash: this.#keepsHash });
   }
 
-  #partition(number: number): PartitionState {
-    let state = this.#batch.state.partitions.get(number);
-    if (state === undefined) {
-      state = newPartition(this.#source, 0);
-      this.#batch.state.partitions.set(number, state);
-    }
-    return state;
-  }
-
-  /** Puts on disk what came before message `at`, and its dead letter, in one transaction. */
-  #stopAt(chunk: Chunk, start: number, at: number, letter: Omit<DeadLetter, 'id'>): number {
-    this.#reapply([...this.#segments, { chunk, from: start, to: at }]);
+  /** Puts on disk what came before the message behind the segment, and its dead letter, in one transaction. */
+  #stopAt(before: Segment, letter: Omit<DeadLetter, 'id'>): number {
+    const { chunk, to: at } = before;
+    this.#reapply([...this.#segments, before]);
     this.#cursor = { chunk, at };
     if (letter.decision === 'quarantined') this.#moveOn(chunk, at, at + 1);
     let id = 0;
@@ -218,17 +211,19 @@ export class ViewsWriter implements Disposable {
     return id;
   }
 
-  /** Throws the batch away (a commit that failed leaves it half written) and applies these segments to what is on disk. */
+  /**
+   * Throws the batch away (a commit that failed leaves it half written) and applies these segments to what is on disk. Where
+   * that fails too, the segments are still those that were there before.
+   */
   #reapply(segments: readonly Segment[]): void {
     this.#broken = true;
     this.#batch = new Batch(this.db, this.#committed, this.#savePositions);
-    this.#segments = [];
-    for (const { chunk, from, to } of segments) {
-      if (from === to) continue;
-      const fault = this.#applyRange(chunk, from, to);
+    for (const segment of segments) {
+      const fault = this.#applyRange(segment);
       if (fault !== null)
         throw new Error('a batch that was applied before could not be applied again', { cause: fault.bad });
     }
+    this.#segments = segments.filter(({ from, to }) => from < to).map((segment) => this.#kept(segment));
     this.#broken = false;
   }
 
@@ -270,18 +265,37 @@ export class ViewsWriter implements Disposable {
     return { ...halted, id };
   }
 
-  /** Ends a halt, durably; `move` names the partition whose position goes past the message. */
-  resolve(letter: DeadLetter, decision: 'dropped' | 'applied' | 'resolved', { moveOn }: { moveOn: boolean }): void {
-    if (moveOn) this.#partition(letter.partition).nextOffset = letter.offset + 1;
-    if (moveOn && letter.sha256.length > 0) this.#partition(letter.partition).sha256 = letter.sha256;
-    this.#durably(() => this.commit(() => this.letters.decide(letter.id, decision)));
+  /**
+   * Applies the message of a halt at its own place, ends the halt and moves the position behind it, durably and at once; or says
+   * what is wrong with it now, and then nothing has changed. The chunk holds that message alone.
+   */
+  retry(letter: DeadLetter, chunk: Chunk): BadUpdate | null {
+    this.commit();
+    this.#source = letter.source;
+    this.#keepsHash = letter.partition !== FILE_PARTITION;
+    const segment = { chunk, from: 0, to: 1, now: this.#options.now() };
+    const fault = this.#applyRange(segment);
+    if (fault !== null) {
+      this.#reapply([]);
+      return fault.bad;
+    }
+    this.#segments = [segment];
+    this.#durably(() => this.commit(() => this.letters.decide(letter, 'applied')));
+    return null;
+  }
+
+  /** Ends a halt, durably; `moveOn`: the position of its partition goes past the message. */
+  resolve(letter: DeadLetter, decision: 'dropped' | 'resolved', { moveOn }: { moveOn: boolean }): void {
+    this.commit();
+    if (moveOn) {
+      const position = partitionOf(this.#batch.state.partitions, letter.partition, letter.source);
+      position.nextOffset = letter.offset + 1;
+      if (letter.partition !== FILE_PARTITION) position.sha256 = letter.sha256;
+    }
+    this.#durably(() => this.commit(() => this.letters.decide(letter, decision)));
   }
 
   [Symbol.dispose](): void {
     this.db.close();
   }
-}
-
-function sha256(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest();
 }

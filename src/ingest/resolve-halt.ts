@@ -1,0 +1,77 @@
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { decodeMessage } from '../ledger/decode/decode.ts';
+import { Refusal } from '../refusal.ts';
+import { requireViews } from '../views/database.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import { ViewsWriter, type WriterOptions } from '../views/writer.ts';
+import { lockForWriting } from '../views/writer-lock.ts';
+import { decodeAlone } from './decode-chunks.ts';
+
+/** What a person decided of a halt. `bad`: what is wrong with the message still, and then nothing has changed. */
+export interface Retried {
+  readonly letter: DeadLetter;
+  readonly bad: string | null;
+}
+
+/**
+ * Applies the stored bytes of the halted message at its own place (design.md section 7). Throws a Refusal where nothing is
+ * halted or another process writes.
+ */
+export function retryHalted(dataDir: string, options: WriterOptions): Retried {
+  requireViews(dataDir);
+  using _lock = lockForWriting(dataDir);
+  using writer = new ViewsWriter(dataDir, options);
+  const letter = writer.letters.halted();
+  if (letter === null) throw new Refusal('nothing is halted, so there is nothing to retry');
+  const unfit = whyNotRetried(letter);
+  if (unfit !== null) return { letter, bad: unfit };
+  const chunk = decodeAlone(letter, { migrationId: writer.sourceMigrationId });
+  return { letter, bad: writer.retry(letter, chunk)?.message ?? null };
+}
+
+function whyNotRetried({ id, kind, source }: DeadLetter): string | null {
+  switch (kind) {
+    case 'container':
+      return `a broken container keeps no bytes: mend ${source}, end the halt with \`holdfast dead-letters drop ${id} --yes\`, and read the file again from its start`;
+    case 'overlong':
+      return `only the start of an over-long message is kept: it can only be dropped, with \`holdfast dead-letters drop ${id} --yes\``;
+    default:
+      return null;
+  }
+}
+
+/** A decision about bytes depends on no setting; what is given here is never looked at. */
+const NO_SETTINGS: WriterOptions = {
+  snapshotPeriodUs: null,
+  dso: null,
+  migrationId: null,
+  onBadUpdate: 'halt',
+  recordTimeGapMaxUs: 0,
+  recordTimeAheadMaxUs: 0,
+  now: () => 0,
+};
+
+/** Ends the halt of that dead letter without its message. Throws a Refusal where that one is not what is halted. */
+export function dropHalted(dataDir: string, id: number): DeadLetter {
+  requireViews(dataDir);
+  using _lock = lockForWriting(dataDir);
+  using writer = new ViewsWriter(dataDir, NO_SETTINGS);
+  const letter = writer.letters.halted();
+  if (letter?.id !== id)
+    throw new Refusal(`dead letter ${id} is not halted: \`holdfast dead-letters list\` shows what is`);
+  writer.resolve(letter, 'dropped', { moveOn: letter.kind !== 'container' });
+  return letter;
+}
+
+/** What of coins a message says, as far as it can be read; null where it cannot. */
+export function coinsOf(letter: DeadLetter): { readonly creates: number; readonly archives: number } | null {
+  try {
+    const decoded = decodeMessage(letter.bytes, { migrationId: letter.migrationId ?? 0 });
+    const events = decoded.kind === 'update' ? decoded.events : [];
+    const archives = events.filter(({ kind }) => kind === 'archive').length;
+    return { creates: events.length - archives, archives };
+  } catch (error) {
+    if (error instanceof BadUpdate) return null;
+    throw error;
+  }
+}
