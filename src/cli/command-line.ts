@@ -3,6 +3,10 @@ import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/s
 import { loadConfig } from '../config.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
+import { deadLettersDropCommand } from './dead-letters-drop.ts';
+import { deadLettersListCommand } from './dead-letters-list.ts';
+import { deadLettersRetryCommand } from './dead-letters-retry.ts';
+import { deadLettersShowCommand } from './dead-letters-show.ts';
 import { createLogger } from './logger.ts';
 import { openapiCommand } from './openapi.ts';
 import { replayCommand } from './replay.ts';
@@ -17,6 +21,10 @@ const COMMANDS: readonly CliCommand[] = [
   replayCommand,
   summaryCommand,
   snapshotsCommand,
+  deadLettersListCommand,
+  deadLettersShowCommand,
+  deadLettersRetryCommand,
+  deadLettersDropCommand,
   tokenCommand,
   openapiCommand,
 ];

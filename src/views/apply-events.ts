@@ -10,6 +10,16 @@ import { fieldName, formatOf } from './field-name.ts';
 import type { MigrationState } from './state.ts';
 import { addTo, type SumTerms, takeFrom } from './totals.ts';
 
+/** An archive of what is not active: perhaps because the update that created it was left out. */
+export class UnknownContract extends BadUpdate {
+  readonly contractId: string;
+
+  constructor(field: string, contractId: string, expected: string) {
+    super(field, contractId, expected);
+    this.contractId = contractId;
+  }
+}
+
 /** One event on its way into the batch. */
 interface EventPlace {
   readonly batch: Batch;
@@ -186,7 +196,7 @@ function archiveCounterfeit(place: EventPlace): void {
   const contractId = eventId(chunk, event);
   if (!isCounterfeit(place, contractId)) {
     const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${entityOf(chunk, event)} was never created or is archived already`;
-    throw new BadUpdate(field(place, 'contract_id'), idText(contractId), expected);
+    throw new UnknownContract(field(place, 'contract_id'), idText(contractId), expected);
   }
   batch.counterfeits.set(chunk.events.fold[event]!, migration.migrationId, contractId, false);
 }

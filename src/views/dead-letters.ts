@@ -32,6 +32,9 @@ export interface DeadLetter {
 export const DEAD_LETTER_COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason, sha256, length, bytes, created_at AS createdAt`;
 
+/** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
+const LEFT_OUT_SEARCHED = 1000;
+
 /** Dead letters as the writer needs them; every change is part of the caller's transaction. */
 export class DeadLetters {
   readonly #halted;
@@ -39,6 +42,7 @@ export class DeadLetters {
   readonly #insert;
   readonly #quarantined;
   readonly #decide;
+  readonly #leftOut;
   /** Lengths of messages decided on: only a message of one of these need be hashed. */
   readonly #decidedLengths: Set<number>;
 
@@ -59,6 +63,12 @@ export class DeadLetters {
       .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
       .pluck();
     this.#decide = db.prepare('UPDATE dead_letter SET decision = ? WHERE id = ?');
+    this.#leftOut = db
+      .prepare<[string], number>(
+        `SELECT id FROM (SELECT id, bytes FROM dead_letter WHERE decision IN ('dropped', 'quarantined') ORDER BY id DESC
+           LIMIT ${LEFT_OUT_SEARCHED}) WHERE instr(bytes, CAST(? AS BLOB)) > 0 ORDER BY id LIMIT 1`,
+      )
+      .pluck();
     const lengths = db.prepare<[], number>(
       `SELECT DISTINCT length FROM dead_letter WHERE decision IN ('dropped', 'quarantined') AND kind <> 'container'`,
     );
@@ -82,6 +92,11 @@ export class DeadLetters {
 
   isDecided(sha256: Buffer): boolean {
     return this.#decided.get(sha256) === 1;
+  }
+
+  /** The first dead letter among the newest that went on without its message, and names that contract. */
+  leftOut(contractId: string): number | null {
+    return this.#leftOut.get(JSON.stringify(contractId)) ?? null;
   }
 
   countQuarantined(): number {

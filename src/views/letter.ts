@@ -3,6 +3,7 @@ import { type Chunk, UPDATE } from '../ledger/pack/chunk.ts';
 import { idText } from '../ledger/pack/id.ts';
 import type { Micros } from '../ledger/time.ts';
 import { AheadOfClock, OvertakenUpdate } from './apply.ts';
+import { UnknownContract } from './apply-events.ts';
 import { updateIdOf } from './contracts.ts';
 import type { DeadLetter, DeadLetterKind } from './dead-letters.ts';
 import { messageBytes, messageHash, overlongOf } from './message-hash.ts';
@@ -12,7 +13,7 @@ export function letterOf(
   chunk: Chunk,
   i: number,
   bad: BadUpdate,
-  { source, now }: { source: string; now: Micros },
+  { source, now, leftOut }: { source: string; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
   const bytes = Buffer.from(messageBytes(chunk, i));
   const overlong = overlongOf(chunk, i);
@@ -25,12 +26,17 @@ export function letterOf(
     field: bad.field,
     given: bad.given,
     expected: bad.expected,
-    reason: bad.message,
+    reason: bad instanceof UnknownContract ? withCause(bad, leftOut(bad.contractId)) : bad.message,
     sha256: messageHash(chunk, i),
     length: overlong?.length ?? bytes.length,
     bytes,
     createdAt: now,
   };
+}
+
+/** An archive may be bad only because the update before it, which made its contract, was left out. */
+function withCause({ message }: UnknownContract, cause: number | null): string {
+  return cause === null ? message : `${message}; dead letter ${cause}, which was left out, names this contract`;
 }
 
 function kindOf(bad: BadUpdate, isOverlong: boolean): DeadLetterKind {

@@ -146,7 +146,8 @@ export class ViewsWriter implements Disposable {
         this.#segments.push(this.#kept(range));
         break;
       }
-      const letter = letterOf(chunk, fault.at, fault.bad, { source: this.#source, now: range.now });
+      const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
+      const letter = letterOf(chunk, fault.at, fault.bad, { source: this.#source, now: range.now, leftOut });
       const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
       const id = this.#stopAt({ ...range, to: fault.at }, { ...letter, decision: halts ? 'halted' : 'quarantined' });
       if (halts) return { done: false, halted: { ...letter, id, decision: 'halted' }, at: fault.at };
@@ -175,7 +176,6 @@ export class ViewsWriter implements Disposable {
         applyMessage(this.#batch, chunk, i, rules);
       } catch (error) {
         if (error instanceof BadUpdate) return { at: i, bad: error };
-        this.#broken = true;
         throw error;
       }
     }

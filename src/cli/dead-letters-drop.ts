@@ -1,0 +1,56 @@
+import { coinsOf, dropHalted } from '../ingest/resolve-halt.ts';
+import { Refusal } from '../refusal.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import { openDeadLetters } from '../views/read-dead-letters.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { nextStep, placeOf, safeText } from './dead-letter-text.ts';
+import { parseLetterId } from './dead-letters-show.ts';
+
+export const deadLettersDropCommand: CliCommand = {
+  usage: 'dead-letters drop <ID>',
+  summary: 'End the halt without its message, for ever: ingest goes on after it; the service must be stopped',
+  examples: ['holdfast dead-letters drop 1', 'holdfast dead-letters drop 1 --yes'],
+  settings: [],
+  addOptions: (command) => command.option('--yes', 'do it; without this only what it would cost is said'),
+  run: async ({ args, options, config, terminal }) => {
+    const id = parseLetterId(args[0]!);
+    const letter = haltedLetter(config.dataDir, id);
+    if (options.yes !== true) {
+      throw new Refusal(
+        `dropping dead letter ${id} (${safeText(placeOf(letter))}): ${costOf(letter)}; nothing was done, --yes does it`,
+      );
+    }
+    dropHalted(config.dataDir, id);
+    terminal.stdout.write(`dead letter ${id} is dropped: ${doneText(letter)}\n`);
+    return EXIT.ok;
+  },
+};
+
+function haltedLetter(dataDir: string, id: number): DeadLetter {
+  using letters = openDeadLetters(dataDir);
+  const letter = letters.find(id);
+  if (letter === null) throw new Refusal(`there is no dead letter ${id}; \`holdfast dead-letters list\` lists them`);
+  if (letter.decision === 'halted') return letter;
+  throw new Refusal(`dead letter ${id} is ${letter.decision}, not halted; next: ${safeText(nextStep(letter))}`);
+}
+
+function costOf(letter: DeadLetter): string {
+  if (letter.kind === 'container') {
+    return 'what lies behind the break is read only from a mended file; nothing is remembered, and the broken file halts again';
+  }
+  const lost = 'no total will ever have what it says, the same bytes are skipped from any source';
+  const later = 'and a later update that archives what it would have created is bad as well';
+  return `${coinsText(letter)}; ${lost}, ${later}`;
+}
+
+function coinsText(letter: DeadLetter): string {
+  const coins = letter.kind === 'overlong' ? null : coinsOf(letter);
+  if (coins === null) return 'what it creates and archives cannot be read from it';
+  return `it creates ${coins.creates} and archives ${coins.archives} coins and rounds`;
+}
+
+function doneText(letter: DeadLetter): string {
+  if (letter.kind === 'container')
+    return `the halt has ended; read ${safeText(letter.source)} again from its start once it is mended`;
+  return `ingest goes on behind ${safeText(placeOf(letter))}, and the same bytes are skipped from any source`;
+}

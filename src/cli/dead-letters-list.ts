@@ -1,0 +1,39 @@
+import { openDeadLetters } from '../views/read-dead-letters.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { deadLetterJson, placeOf, safeJson, safeText } from './dead-letter-text.ts';
+import { formatTable } from './table.ts';
+
+const REASON_CHARS_MAX = 100;
+
+export const deadLettersListCommand: CliCommand = {
+  usage: 'dead-letters list',
+  summary: 'List the messages that could not be applied, and what was decided',
+  examples: ['holdfast dead-letters list', 'holdfast dead-letters list --data ./data --json'],
+  settings: [],
+  addOptions: (command) => command.option('--json', 'print JSON for programs'),
+  run: async ({ options, config, terminal }) => {
+    using letters = openDeadLetters(config.dataDir);
+    const listed = letters.list();
+    if (options.json === true) {
+      terminal.stdout.write(safeJson(listed.map(deadLetterJson)));
+      return EXIT.ok;
+    }
+    const header = ['id', 'decision', 'kind', 'place', 'update', 'reason'];
+    const rows = listed.map((letter) =>
+      [
+        String(letter.id),
+        letter.decision,
+        letter.kind,
+        placeOf(letter),
+        letter.updateId ?? '-',
+        shortened(letter.reason),
+      ].map(safeText),
+    );
+    terminal.stdout.write(rows.length === 0 ? 'no dead letters\n' : formatTable(header, rows));
+    return EXIT.ok;
+  },
+};
+
+function shortened(reason: string): string {
+  return reason.length <= REASON_CHARS_MAX ? reason : `${reason.slice(0, REASON_CHARS_MAX)}...`;
+}

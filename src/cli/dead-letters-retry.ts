@@ -1,0 +1,22 @@
+import { retryHalted } from '../ingest/resolve-halt.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { placeOf, safeText } from './dead-letter-text.ts';
+import { serveCommand } from './serve.ts';
+
+export const deadLettersRetryCommand: CliCommand = {
+  usage: 'dead-letters retry',
+  summary: 'Apply the halted message at its own place, with the settings of serve; the service must be stopped',
+  examples: ['holdfast dead-letters retry', 'holdfast dead-letters retry --data ./data --record-time-gap-max 800d'],
+  settings: serveCommand.settings,
+  run: async ({ config, terminal }) => {
+    const { letter, bad } = retryHalted(config.dataDir, { ...config, now: () => Date.now() * 1000 });
+    if (bad === null) {
+      terminal.stdout.write(
+        `dead letter ${letter.id} is applied: ingest goes on behind ${safeText(placeOf(letter))}\n`,
+      );
+      return EXIT.ok;
+    }
+    terminal.stderr.write(`holdfast: dead letter ${letter.id} stays halted, nothing has changed: ${safeText(bad)}\n`);
+    return EXIT.halted;
+  },
+};

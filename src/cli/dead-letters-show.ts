@@ -1,0 +1,59 @@
+import { showGiven } from '../ledger/bad-update.ts';
+import { formatTime } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import { openDeadLetters } from '../views/read-dead-letters.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { deadLetterJson, nextStep, placeOf, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
+
+/** A message may be 16 MiB; on a terminal its start tells enough, and --json has all of it. */
+const BYTES_SHOWN_MAX = 8192;
+
+export const deadLettersShowCommand: CliCommand = {
+  usage: 'dead-letters show <ID>',
+  summary: 'Show one message that could not be applied: where it stood, what is wrong, its bytes, and what to do',
+  examples: ['holdfast dead-letters show 1', 'holdfast dead-letters show 1 --json | jq -r .bytes | base64 -d'],
+  settings: [],
+  addOptions: (command) => command.option('--json', 'print JSON for programs; the bytes are in base64'),
+  run: async ({ args, options, config, terminal }) => {
+    const id = parseLetterId(args[0]!);
+    using letters = openDeadLetters(config.dataDir);
+    const letter = letters.find(id);
+    if (letter === null) throw new Refusal(`there is no dead letter ${id}; \`holdfast dead-letters list\` lists them`);
+    const shown =
+      options.json === true
+        ? safeJson({ ...deadLetterJson(letter), bytes: letter.bytes.toString('base64') })
+        : letterText(letter);
+    terminal.stdout.write(shown);
+    return EXIT.ok;
+  },
+};
+
+export function parseLetterId(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new Refusal(`ID: given ${showGiven(text)}, expected the number of a dead letter, such as 1`);
+}
+
+function letterText(letter: DeadLetter): string {
+  const { bytes, length } = letter;
+  const facts: [string, string | number | null][] = [
+    ['dead letter', `${letter.id}, ${letter.decision}`],
+    ['place', placeOf(letter)],
+    ['migration', letter.migrationId],
+    ['update', letter.updateId],
+    ['record time', letter.recordTime === null ? null : formatTime(letter.recordTime)],
+    ['field', letter.field],
+    ['given', letter.given],
+    ['expected', letter.expected],
+    ['reason', letter.reason],
+    ['left at', formatTime(letter.createdAt)],
+    ['next', nextStep(letter)],
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    value === null ? [] : [`${name.padEnd(12)} ${safeText(String(value))}\n`],
+  );
+  if (letter.kind === 'container') return lines.join('');
+  const shown = safeBytes(bytes.subarray(0, BYTES_SHOWN_MAX));
+  const cut = length > BYTES_SHOWN_MAX ? `; the first ${Math.min(BYTES_SHOWN_MAX, bytes.length)} of them` : '';
+  return `${lines.join('')}\n${length} bytes with SHA-256 ${letter.sha256.toString('hex')}${cut}:\n${shown}\n`;
+}

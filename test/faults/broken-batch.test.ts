@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { openFileSource } from '../../src/feed/file.ts';
+import { decodeChunks } from '../../src/ingest/decode-chunks.ts';
+import type { Chunk } from '../../src/ledger/pack/chunk.ts';
+import { ViewsWriter } from '../../src/views/writer.ts';
+import { feedLines } from '../support/feed-lines.ts';
+import { CLOCK_US, replay, replayOptions, scratch, tablesOf } from '../support/replaying.ts';
+
+const HOUR_US = 3_600_000_000;
+
+async function chunksOf(file: string): Promise<Chunk[]> {
+  const chunks: Chunk[] = [];
+  const options = { migrationId: 0, signal: new AbortController().signal };
+  for await (const chunk of decodeChunks(openFileSource(file, { chunkBytes: 20_000 }), options)) chunks.push(chunk);
+  return chunks;
+}
+
+/** Runs `body` while another connection has put a table out of the way, so that whatever reads it fails. */
+function withoutTable(dataDir: string, table: string, body: () => void): void {
+  const db = new DatabaseFile(join(dataDir, 'views.db'));
+  db.pragma('legacy_alter_table = ON');
+  db.exec(`ALTER TABLE ${table} RENAME TO hidden`);
+  try {
+    body();
+  } finally {
+    db.exec(`ALTER TABLE hidden RENAME TO ${table}`);
+    db.close();
+  }
+}
+
+describe('a batch that breaks off', () => {
+  it.each(['owner', 'active', 'holding'])(
+    'in the middle of a chunk, reading %s, loses and doubles nothing',
+    async (table) => {
+      using folder = scratch();
+      const file = folder.file('feed.ndjson', feedLines(11, 'scan', { owners: 300, updates: 600 }));
+      await replay(join(folder.path, 'whole'), [file]);
+      await replay(join(folder.path, 'broken'), []);
+      using writer = new ViewsWriter(join(folder.path, 'broken'), replayOptions('', []));
+      writer.beginSource(file, { topic: false });
+      let failures = 0;
+      for (const [number, chunk] of (await chunksOf(file)).entries()) {
+        if (number % 3 === 2) {
+          withoutTable(join(folder.path, 'broken'), table, () => {
+            try {
+              writer.apply(chunk);
+            } catch (error) {
+              expect(String(error)).toContain('no such table');
+              failures++;
+            }
+          });
+        }
+        expect(writer.apply(chunk)).toEqual({ done: true });
+        if (number % 4 === 3) writer.commit();
+      }
+      writer.commit();
+      expect(failures).toBeGreaterThan(2);
+      expect(tablesOf(join(folder.path, 'broken'))).toEqual(tablesOf(join(folder.path, 'whole')));
+    },
+  );
+
+  it('is judged by the clock that it was applied with, wherever that has jumped to', async () => {
+    using folder = scratch();
+    const dataDir = join(folder.path, 'data');
+    const file = folder.file('feed.ndjson', feedLines(12, 'scan'));
+    await replay(dataDir, []);
+    let now = CLOCK_US;
+    using writer = new ViewsWriter(dataDir, { ...replayOptions('', []), now: () => now });
+    writer.beginSource(file, { topic: false });
+    const [chunk] = await chunksOf(file);
+    expect(writer.apply(chunk!)).toEqual({ done: true });
+    withoutTable(dataDir, 'owner_total', () => expect(() => writer.commit()).toThrow(/no such table/));
+    now = HOUR_US;
+    writer.commit();
+    expect(writer.counts.updates).toBeGreaterThan(0);
+    expect(writer.letters.halted()).toBeNull();
+  });
+});
