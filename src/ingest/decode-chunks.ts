@@ -48,7 +48,7 @@ export async function* decodeChunks(
 
 /** One message as a chunk of its own. */
 export function decodeAlone(message: Message, { migrationId }: { migrationId: number }): Chunk {
-  const chunk = new ChunkWriter(message.bytes?.length ?? 0);
+  const chunk = new ChunkWriter(Buffer.alloc(message.bytes?.length ?? 0));
   addMessage(chunk, message, migrationId);
   return chunk.finish();
 }

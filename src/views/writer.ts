@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { type Chunk, FILE_PARTITION } from '../ledger/pack/chunk.ts';
-import type { Micros } from '../ledger/time.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
@@ -11,6 +10,7 @@ import { type ForceOutcome, sealNow } from './force.ts';
 import { letterOf } from './letter.ts';
 import { messageHash, messageLength } from './message-hash.ts';
 import { moveBehind, newPartition, partitionOf, preparePositions, type SavePositions } from './positions.ts';
+import { type Segment, withoutMessages } from './segment.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
@@ -27,17 +27,6 @@ export interface TopicPosition {
   readonly identity: string | null;
   readonly positions: ReadonlyMap<number, { readonly nextOffset: number; readonly sha256: Buffer | null }>;
 }
-
-/** Part of a chunk that is applied in memory and not yet on disk. */
-interface Segment {
-  readonly chunk: Chunk;
-  readonly from: number;
-  readonly to: number;
-  /** The clock reading it was judged with: applied again it must be judged the same, wherever the clock has jumped to. */
-  readonly now: Micros;
-}
-
-const NO_BYTES = new Uint8Array(0);
 
 /** Whether the messages went in, or where they stopped. */
 export type Applied =
@@ -149,8 +138,8 @@ export class ViewsWriter implements Disposable {
       const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
       const letter = letterOf(chunk, fault.at, fault.bad, { source: this.#source, now: range.now, leftOut });
       const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
-      const id = this.#stopAt({ ...range, to: fault.at }, { ...letter, decision: halts ? 'halted' : 'quarantined' });
-      if (halts) return { done: false, halted: { ...letter, id, decision: 'halted' }, at: fault.at };
+      const left = this.#stopAt({ ...range, to: fault.at }, { ...letter, decision: halts ? 'halted' : 'quarantined' });
+      if (halts) return { done: false, halted: left, at: fault.at };
       start = fault.at + 1;
       this.#cursor = { chunk, at: start };
     }
@@ -189,9 +178,8 @@ export class ViewsWriter implements Disposable {
     return this.#keepsHash || this.letters.anyDecided;
   }
 
-  /** The messages' bytes are most of a chunk; applying it again needs them only to look up decisions and for hashes. */
   #kept(segment: Segment): Segment {
-    return this.keepsMessages ? segment : { ...segment, chunk: { ...segment.chunk, raw: NO_BYTES } };
+    return this.keepsMessages ? segment : withoutMessages(segment);
   }
 
   #moveOn(chunk: Chunk, from: number, to: number): void {
@@ -199,16 +187,21 @@ export class ViewsWriter implements Disposable {
   }
 
   /** Puts on disk what came before the message behind the segment, and its dead letter, in one transaction. */
-  #stopAt(before: Segment, letter: Omit<DeadLetter, 'id'>): number {
+  #stopAt(before: Segment, letter: Omit<DeadLetter, 'id'>): DeadLetter {
     const { chunk, to: at } = before;
     this.#reapply([...this.#segments, before]);
     this.#cursor = { chunk, at };
     if (letter.decision === 'quarantined') this.#moveOn(chunk, at, at + 1);
+    return this.#leave(letter);
+  }
+
+  /** One transaction: all that was applied, and a dead letter behind it. */
+  #leave(letter: Omit<DeadLetter, 'id'>): DeadLetter {
     let id = 0;
     this.commit(() => {
       id = this.letters.insert(letter);
     });
-    return id;
+    return { ...letter, id };
   }
 
   /**
@@ -257,12 +250,7 @@ export class ViewsWriter implements Disposable {
 
   /** Remembers a halt that is not an update: a broken container. */
   halt(letter: Omit<DeadLetter, 'id' | 'decision'>): DeadLetter {
-    const halted = { ...letter, decision: 'halted' as const };
-    let id = 0;
-    this.commit(() => {
-      id = this.letters.insert(halted);
-    });
-    return { ...halted, id };
+    return this.#leave({ ...letter, decision: 'halted' });
   }
 
   /**

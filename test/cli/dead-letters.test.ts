@@ -1,21 +1,23 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockForWriting } from '../../src/views/writer-lock.ts';
 import { holdfast } from '../support/command.ts';
-import { feedLines } from '../support/feed-lines.ts';
-import { replay, type Scratch, scratch, tablesOf } from '../support/replaying.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { linesOf, replayInto } from '../support/replayed.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { dumpViews } from '../support/views-dump.ts';
 
-let folder: Scratch;
+let folder: TemporaryDirectory;
 let dataDir: string;
 
 beforeEach(() => {
-  folder = scratch();
-  dataDir = join(folder.path, 'data');
+  folder = temporaryDirectory();
+  dataDir = folder.at('data');
 });
 afterEach(() => folder[Symbol.dispose]());
 
-const LINES = feedLines(21, 'scan', { migrations: 1 });
+const LINES = linesOf(randomLedger(oddLedger(21, { migrations: 1 })), 'scan');
 const BAD_AT = 100;
 const HOSTILE = '{"update_id":"\u001b]0;owned\u0007\u202e","record_time":"2025-02-12T00:00:00Z"';
 
@@ -30,8 +32,8 @@ function deadLetters(...args: readonly string[]): ReturnType<typeof holdfast> {
 
 describe('dead-letters list and show', () => {
   it('tell what stopped, where, and which command comes next', async () => {
-    const feed = folder.file('feed.ndjson', linesWith('{"foo":1}'));
-    await replay(dataDir, [feed]);
+    const feed = folder.writeLines('feed.ndjson', linesWith('{"foo":1}'));
+    await replayInto(dataDir, [feed]);
     const { code, stdout } = await deadLetters('show', '1');
     expect(code).toBe(0);
     expect(stdout).toContain(`place        ${feed}, message ${BAD_AT}\n`);
@@ -47,7 +49,7 @@ describe('dead-letters list and show', () => {
   });
 
   it('give programs JSON, with the bytes in base64', async () => {
-    await replay(dataDir, [folder.file('feed.ndjson', linesWith(Buffer.from([0x7b, 0xff, 0x7d])))]);
+    await replayInto(dataDir, [folder.writeLines('feed.ndjson', linesWith(Buffer.from([0x7b, 0xff, 0x7d])))]);
     const shown = JSON.parse((await deadLetters('show', '1', '--json')).stdout) as Record<string, unknown>;
     expect(shown).toMatchObject({
       id: 1,
@@ -63,7 +65,7 @@ describe('dead-letters list and show', () => {
   });
 
   it('show nothing that a terminal would obey', async () => {
-    await replay(dataDir, [folder.file('feed.ndjson', linesWith(HOSTILE))]);
+    await replayInto(dataDir, [folder.writeLines('feed.ndjson', linesWith(HOSTILE))]);
     for (const args of [['show', '1'], ['show', '1', '--json'], ['list'], ['list', '--json']]) {
       const { stdout } = await deadLetters(...args);
       expect(stdout).toContain('owned');
@@ -82,7 +84,7 @@ describe('dead-letters list and show', () => {
   });
 
   it('refuse a number that is none, and one that nothing has', async () => {
-    await replay(dataDir, []);
+    await replayInto(dataDir, []);
     expect(await deadLetters('show', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('given "x"') });
     expect(await deadLetters('show', '7')).toMatchObject({
       code: 2,
@@ -92,7 +94,7 @@ describe('dead-letters list and show', () => {
   });
 
   it('work beside a writer, and what changes something names its process', async () => {
-    await replay(dataDir, [folder.file('feed.ndjson', linesWith('{"foo":1}'))]);
+    await replayInto(dataDir, [folder.writeLines('feed.ndjson', linesWith('{"foo":1}'))]);
     using _lock = lockForWriting(dataDir);
     expect((await deadLetters('list')).code).toBe(0);
     expect((await deadLetters('show', '1')).code).toBe(0);
@@ -109,8 +111,8 @@ describe('dead-letters drop', () => {
   it('says what it costs and does nothing without --yes', async () => {
     const line = LINES.findLast((each) => each.includes('"created_event"'))!;
     const [update] = [JSON.parse(line) as Record<string, unknown>];
-    await replay(dataDir, [
-      folder.file('feed.ndjson', linesWith(JSON.stringify({ ...update, record_time: '2026-12-01T00:00:00Z' }))),
+    await replayInto(dataDir, [
+      folder.writeLines('feed.ndjson', linesWith(JSON.stringify({ ...update, record_time: '2026-12-01T00:00:00Z' }))),
     ]);
     const { code, stderr } = await deadLetters('drop', '1');
     expect(code).toBe(2);
@@ -120,27 +122,29 @@ describe('dead-letters drop', () => {
   });
 
   it('goes on after the message, from the start of the same file too, and counts the skipped bytes', async () => {
-    const feed = folder.file('feed.ndjson', linesWith('{"foo":1}', LINES[BAD_AT - 1]!));
-    const first = await replay(dataDir, [feed]);
+    const feed = folder.writeLines('feed.ndjson', linesWith('{"foo":1}', LINES[BAD_AT - 1]!));
+    const first = await replayInto(dataDir, [feed]);
     expect(first.halted).toMatchObject({ id: 1, offset: BAD_AT });
-    const again = await replay(dataDir, [feed]);
+    const again = await replayInto(dataDir, [feed]);
     expect(again).toMatchObject({ halted: { id: 1 }, counts: { updates: 0 } });
     expect(await deadLetters('drop', '1', '--yes')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(`goes on behind ${feed}, message ${BAD_AT}`),
     });
-    const { halted, counts } = await replay(dataDir, [feed]);
+    const { halted, counts } = await replayInto(dataDir, [feed]);
     expect(halted).toBeNull();
     expect(counts).toMatchObject({ decided: 1 });
-    await replay(join(folder.path, 'without'), [folder.file('without.ndjson', LINES)]);
-    expect(tablesOf(dataDir, ['dead_letter'])).toEqual(tablesOf(join(folder.path, 'without'), ['dead_letter']));
+    await replayInto(folder.at('without'), [folder.writeLines('without.ndjson', LINES)]);
+    expect(dumpViews(dataDir)).toEqual(dumpViews(folder.at('without')));
     // The same bytes from another source are skipped as well.
-    const other = await replay(dataDir, [folder.file('other.ndjson', ['{"foo":1}'])]);
+    const other = await replayInto(dataDir, [folder.writeLines('other.ndjson', ['{"foo":1}'])]);
     expect(other).toMatchObject({ halted: null, counts: { decided: 1 } });
   });
 
   it('is refused for what is not halted', async () => {
-    await replay(dataDir, [folder.file('feed.ndjson', linesWith('{"foo":1}'))], { onBadUpdate: 'quarantine' });
+    await replayInto(dataDir, [folder.writeLines('feed.ndjson', linesWith('{"foo":1}'))], {
+      onBadUpdate: 'quarantine',
+    });
     const { code, stderr } = await deadLetters('drop', '1', '--yes');
     expect(code).toBe(2);
     expect(stderr).toContain('dead letter 1 is quarantined, not halted');
@@ -148,8 +152,8 @@ describe('dead-letters drop', () => {
 
   it('drops an over-long message, which cannot be retried', async () => {
     const long = `{"update_id":"${'x'.repeat(17 * 2 ** 20)}"}`;
-    const feed = folder.file('feed.ndjson', linesWith(long, LINES[BAD_AT - 1]!));
-    await replay(dataDir, [feed]);
+    const feed = folder.writeLines('feed.ndjson', linesWith(long, LINES[BAD_AT - 1]!));
+    await replayInto(dataDir, [feed]);
     const shown = JSON.parse((await deadLetters('show', '1', '--json')).stdout) as { bytes: string };
     expect(shown).toMatchObject({ kind: 'overlong', length: long.length });
     expect(Buffer.from(shown.bytes, 'base64').toString()).toBe(long.slice(0, 65_536));
@@ -157,51 +161,49 @@ describe('dead-letters drop', () => {
     expect(retried.code).toBe(3);
     expect(retried.stderr).toContain('can only be dropped');
     expect((await deadLetters('drop', '1', '--yes')).code).toBe(0);
-    expect(await replay(dataDir, [feed])).toMatchObject({ halted: null, counts: { decided: 1 } });
+    expect(await replayInto(dataDir, [feed])).toMatchObject({ halted: null, counts: { decided: 1 } });
   });
 
   it('ends the halt at a broken container and remembers nothing of it', async () => {
-    const feed = folder.file('page.json', [`[${LINES.slice(0, BAD_AT).join(',\n')},`]);
-    expect(await replay(dataDir, [feed])).toMatchObject({ halted: { kind: 'container' } });
+    const feed = folder.writeLines('page.json', [`[${LINES.slice(0, BAD_AT).join(',\n')},`]);
+    expect(await replayInto(dataDir, [feed])).toMatchObject({ halted: { kind: 'container' } });
     const retried = await deadLetters('retry');
     expect(retried).toMatchObject({ code: 3, stderr: expect.stringContaining('read the file again from its start') });
     expect((await deadLetters('drop', '1', '--yes')).code).toBe(0);
-    expect(await replay(dataDir, [feed])).toMatchObject({ halted: { id: 2, kind: 'container' } });
+    expect(await replayInto(dataDir, [feed])).toMatchObject({ halted: { id: 2, kind: 'container' } });
     expect((await deadLetters('drop', '2', '--yes')).code).toBe(0);
-    const mended = folder.file('page.json', [`[${LINES.join(',\n')}]`]);
-    expect(await replay(dataDir, [mended])).toMatchObject({ halted: null });
-    await replay(join(folder.path, 'whole'), [folder.file('whole.ndjson', LINES)]);
-    expect(tablesOf(dataDir, ['dead_letter'])).toEqual(tablesOf(join(folder.path, 'whole'), ['dead_letter']));
+    const mended = folder.writeLines('page.json', [`[${LINES.join(',\n')}]`]);
+    expect(await replayInto(dataDir, [mended])).toMatchObject({ halted: null });
+    await replayInto(folder.at('whole'), [folder.writeLines('whole.ndjson', LINES)]);
+    expect(dumpViews(dataDir)).toEqual(dumpViews(folder.at('whole')));
   });
 });
 
 describe('dead-letters retry', () => {
   it('applies the stored bytes at their own place, with the settings of serve', async () => {
-    const feed = folder.file('feed.ndjson', LINES);
-    const strict = await replay(dataDir, [feed], { recordTimeGapMaxUs: 600_000_000 });
+    const feed = folder.writeLines('feed.ndjson', LINES);
+    const strict = await replayInto(dataDir, [feed], { recordTimeGapMaxUs: 600_000_000 });
     expect(strict.halted).toMatchObject({ kind: 'update', field: 'record_time' });
     const { updateId, recordTime } = strict.halted!;
-    const before = tablesOf(dataDir);
+    const before = dumpViews(dataDir);
     const refused = await deadLetters('retry', '--record-time-gap-max', '10m');
     expect(refused).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('nothing has changed: record_time: given'),
     });
-    expect(tablesOf(dataDir)).toEqual(before);
+    expect(dumpViews(dataDir)).toEqual(before);
     expect(await deadLetters('retry')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('dead letter 1 is applied'),
     });
-    const { synchronizer, position } = tablesOf(dataDir);
-    expect(synchronizer!.join('\n')).toContain(`record_time=${recordTime} update_id=x'${updateId}'`);
-    expect(position).toHaveLength(1);
-    expect(await replay(dataDir, [feed])).toMatchObject({ halted: null });
-    await replay(join(folder.path, 'whole'), [feed]);
-    expect(tablesOf(dataDir, ['dead_letter'])).toEqual(tablesOf(join(folder.path, 'whole'), ['dead_letter']));
+    expect(dumpViews(dataDir).synchronizer!.join('\n')).toContain(`${recordTime} | x'${updateId}'`);
+    expect(await replayInto(dataDir, [feed])).toMatchObject({ halted: null });
+    await replayInto(folder.at('whole'), [feed]);
+    expect(dumpViews(dataDir)).toEqual(dumpViews(folder.at('whole')));
   });
 
   it('is refused where nothing is halted', async () => {
-    await replay(dataDir, []);
+    await replayInto(dataDir, []);
     expect(await deadLetters('retry')).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing is halted') });
   });
 });

@@ -2,17 +2,20 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { openFileSource } from '../../src/feed/file.ts';
-import { decodeChunks } from '../../src/ingest/decode-chunks.ts';
+import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
 import type { Chunk } from '../../src/ledger/pack/chunk.ts';
 import { ViewsWriter } from '../../src/views/writer.ts';
-import { feedLines } from '../support/feed-lines.ts';
-import { CLOCK_US, replay, replayOptions, scratch, tablesOf } from '../support/replaying.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { CLOCK_US, linesOf, replayInto, WRITER_OPTIONS } from '../support/replayed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { dumpViews } from '../support/views-dump.ts';
 
 const HOUR_US = 3_600_000_000;
 
 async function chunksOf(file: string): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
-  const options = { migrationId: 0, signal: new AbortController().signal };
+  const options = { migrationId: 0, signal: new AbortController().signal, buffers: new RawBuffers() };
   for await (const chunk of decodeChunks(openFileSource(file, { chunkBytes: 20_000 }), options)) chunks.push(chunk);
   return chunks;
 }
@@ -34,16 +37,19 @@ describe('a batch that breaks off', () => {
   it.each(['owner', 'active', 'holding'])(
     'in the middle of a chunk, reading %s, loses and doubles nothing',
     async (table) => {
-      using folder = scratch();
-      const file = folder.file('feed.ndjson', feedLines(11, 'scan', { owners: 300, updates: 600 }));
-      await replay(join(folder.path, 'whole'), [file]);
-      await replay(join(folder.path, 'broken'), []);
-      using writer = new ViewsWriter(join(folder.path, 'broken'), replayOptions('', []));
+      using folder = temporaryDirectory();
+      const file = folder.writeLines(
+        'feed.ndjson',
+        linesOf(randomLedger(oddLedger(11, { owners: 300, updates: 600 })), 'scan'),
+      );
+      await replayInto(folder.at('whole'), [file]);
+      await replayInto(folder.at('broken'), []);
+      using writer = new ViewsWriter(folder.at('broken'), WRITER_OPTIONS);
       writer.beginSource(file, { topic: false });
       let failures = 0;
       for (const [number, chunk] of (await chunksOf(file)).entries()) {
         if (number % 3 === 2) {
-          withoutTable(join(folder.path, 'broken'), table, () => {
+          withoutTable(folder.at('broken'), table, () => {
             try {
               writer.apply(chunk);
             } catch (error) {
@@ -57,17 +63,17 @@ describe('a batch that breaks off', () => {
       }
       writer.commit();
       expect(failures).toBeGreaterThan(2);
-      expect(tablesOf(join(folder.path, 'broken'))).toEqual(tablesOf(join(folder.path, 'whole')));
+      expect(dumpViews(folder.at('broken'))).toEqual(dumpViews(folder.at('whole')));
     },
   );
 
   it('is judged by the clock that it was applied with, wherever that has jumped to', async () => {
-    using folder = scratch();
-    const dataDir = join(folder.path, 'data');
-    const file = folder.file('feed.ndjson', feedLines(12, 'scan'));
-    await replay(dataDir, []);
+    using folder = temporaryDirectory();
+    const dataDir = folder.at('data');
+    const file = folder.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(12)), 'scan'));
+    await replayInto(dataDir, []);
     let now = CLOCK_US;
-    using writer = new ViewsWriter(dataDir, { ...replayOptions('', []), now: () => now });
+    using writer = new ViewsWriter(dataDir, { ...WRITER_OPTIONS, now: () => now });
     writer.beginSource(file, { topic: false });
     const [chunk] = await chunksOf(file);
     expect(writer.apply(chunk!)).toEqual({ done: true });

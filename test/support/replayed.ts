@@ -1,6 +1,7 @@
 import { openFileSource } from '../../src/feed/file.ts';
 import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { type ReplayOptions, type ReplayResult, replayFiles } from '../../src/ingest/replay.ts';
+import type { WriterOptions } from '../../src/views/writer.ts';
 import type { HistoryItem } from './history.ts';
 import { ledgerApiLine } from './ledger-api-lines.ts';
 import { scanLine } from './scan-lines.ts';
@@ -35,6 +36,17 @@ export interface Cuts extends Partial<Pick<ReplayOptions, 'migrationId'>> {
   readonly batchEventsMax?: number;
 }
 
+/** The defaults of `holdfast replay`, but for the clock. */
+export const WRITER_OPTIONS: WriterOptions = {
+  snapshotPeriodUs: TEN_MINUTES_US,
+  dso: null,
+  migrationId: null,
+  onBadUpdate: 'halt',
+  recordTimeGapMaxUs: 400 * DAY_US,
+  recordTimeAheadMaxUs: DAY_US / 24,
+  now: () => CLOCK_US,
+};
+
 /** Replays real files into a data directory, in this process. */
 export function replayInto(
   dataDir: string,
@@ -46,13 +58,7 @@ export function replayInto(
     files,
     seal: false,
     signal: new AbortController().signal,
-    snapshotPeriodUs: TEN_MINUTES_US,
-    dso: null,
-    migrationId: null,
-    onBadUpdate: 'halt',
-    recordTimeGapMaxUs: 400 * DAY_US,
-    recordTimeAheadMaxUs: DAY_US / 24,
-    now: () => CLOCK_US,
+    ...WRITER_OPTIONS,
     onProgress: () => {},
     ...(chunkBytes === undefined
       ? {}

@@ -8,7 +8,7 @@ export interface TemporaryDirectory extends Disposable {
   /** The path of a file or folder in it, which need not be there. */
   at(name: string): string;
   /** Writes a feed file, one line each, and gives its path. */
-  writeLines(name: string, lines: readonly string[]): string;
+  writeLines(name: string, lines: readonly (string | Buffer)[]): string;
 }
 
 export function temporaryDirectory(): TemporaryDirectory {
@@ -18,7 +18,7 @@ export function temporaryDirectory(): TemporaryDirectory {
     path,
     at,
     writeLines(name, lines) {
-      writeFileSync(at(name), lines.map((line) => `${line}\n`).join(''));
+      writeFileSync(at(name), Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')])));
       return at(name);
     },
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
