@@ -14,7 +14,7 @@ import { startIngest } from './ingest/writer-thread.ts';
 import { openUsers } from './users/open-users.ts';
 import { readVersion } from './version.ts';
 import { makeDataDirectory } from './views/database.ts';
-import { openViewsReader } from './views/read.ts';
+import { openSharedViewsReader } from './views/read.ts';
 import { lockForWriting } from './views/writer-lock.ts';
 
 export interface Service extends AsyncDisposable {
@@ -31,7 +31,7 @@ export async function startService(config: Config, { logger }: { logger: Logger 
   makeDataDirectory(config.dataDir);
   starting.use(lockForWriting(config.dataDir));
   const ingest = starting.use(await startIngest(config, (now, before) => logTurn(logger, now, before)));
-  const views = starting.use(openViewsReader(config.dataDir));
+  const views = starting.use(openSharedViewsReader(config.dataDir));
   const { dataDir, participantId, emptyOwners } = config;
   const slowReads = starting.use(startSlowReads({ dataDir, rules: { emptyOwners }, logger }));
   const users = starting.use(openUsers({ dataDir, config: config.ledger, participantId, logger }));

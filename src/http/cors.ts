@@ -7,19 +7,18 @@ export interface Cors {
   preflight(c: Context, methods: readonly string[]): Response;
 }
 
-const EXPOSED = 'Deprecation, Link, Retry-After';
 /** A browser asks again after this long; a change of the setting is seen then at the latest. */
 const PREFLIGHT_AGE_SECONDS_MAX = 600;
 const NONE = {};
 
 export function createCors(origins: readonly string[]): Cors {
-  const forAll = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
+  const forAll = { 'Access-Control-Allow-Origin': '*' };
   const headers = (c: Context): Readonly<Record<string, string>> => {
     if (origins.includes('*')) return forAll;
     if (origins.length === 0) return NONE;
     const origin = c.req.header('origin');
     if (origin === undefined || !origins.includes(origin)) return { Vary: 'Origin' };
-    return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' };
+    return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' };
   };
   return {
     headers,

@@ -104,6 +104,7 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
 function deprecated(c: Context): Record<string, string> {
   return {
     Deprecation: DEPRECATED_SINCE,
+    'Access-Control-Expose-Headers': 'Deprecation, Link',
     Link: `<${c.req.path.replace('/v0/', '/v1/')}>; rel="successor-version"`,
   };
 }

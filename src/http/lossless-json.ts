@@ -53,6 +53,8 @@ function keepLongNumber(_key: string, value: unknown, context?: { readonly sourc
 }
 
 function isDeeperThan(text: string, depthMax: number): boolean {
+  // Nearly every request has fewer brackets than levels are allowed, and is not looked at character by character.
+  if (!hasMoreThan(text, '[', depthMax / 2) && !hasMoreThan(text, '{', depthMax / 2)) return false;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -62,6 +64,15 @@ function isDeeperThan(text: string, depthMax: number): boolean {
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
   return false;
+}
+
+function hasMoreThan(text: string, character: string, count: number): boolean {
+  let at = -1;
+  for (let found = 0; found <= count; found++) {
+    at = text.indexOf(character, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
 }
 
 /** The index of the quote that ends the string which begins at `start`, or the end of the text. */

@@ -29,9 +29,10 @@ export interface RouteContext {
 /** Adds the operations to the app, and the answers 404 and 405 for every path that none of its routes takes. */
 export function addOperations(app: Hono, operations: readonly Operation[], context: RouteContext): void {
   const methodsOf = new Map<string, readonly string[]>();
-  for (const operation of operations)
+  for (const operation of operations) {
+    const answer = answering(operation, context);
     for (const path of operation.underScan ? [operation.path, SCAN_PREFIX + operation.path] : [operation.path]) {
-      app.on(operation.method, path, (c) => serve(operation, c, context));
+      app.on(operation.method, path, answer);
       const methods = [
         operation.method,
         ...(operation.method === 'GET' ? ['HEAD'] : []),
@@ -40,6 +41,7 @@ export function addOperations(app: Hono, operations: readonly Operation[], conte
       methodsOf.set(path, methods);
       if (operation.cors) app.on('OPTIONS', path, (c) => context.cors.preflight(c, methods));
     }
+  }
   app.notFound((c) => {
     const methods = methodsOf.get(c.req.path);
     const headers = context.cors.headers(c);
@@ -50,16 +52,19 @@ export function addOperations(app: Hono, operations: readonly Operation[], conte
   });
 }
 
-async function serve(operation: Operation, c: Context, { cors, logger, metrics }: RouteContext): Promise<Response> {
-  const start = performance.now();
-  let response: Response;
-  try {
-    response = await operation.handle(c);
-  } catch (error) {
-    response = failure(error, operation.cors ? cors.headers(c) : {}, logger);
-  }
-  metrics.observe(operation.path, response.status, (performance.now() - start) / 1000);
-  return response;
+/** The operation's handler, with its faults answered and its requests counted. */
+function answering(operation: Operation, { cors, logger, metrics }: RouteContext): (c: Context) => Promise<Response> {
+  return async (c) => {
+    const start = performance.now();
+    let response: Response;
+    try {
+      response = await operation.handle(c);
+    } catch (error) {
+      response = failure(error, operation.cors ? cors.headers(c) : {}, logger);
+    }
+    metrics.observe(operation.path, response.status, (performance.now() - start) / 1000);
+    return response;
+  };
 }
 
 /** What nobody foresaw goes to the log under an id, and only the id to the caller: never a stack or SQL. */

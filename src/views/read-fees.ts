@@ -22,7 +22,7 @@ export function mayHaveExpired({ unlocked, locked }: { unlocked: Sums; locked: S
   return round >= unlocked.expiryBound || round >= locked.expiryBound;
 }
 
-type OwnerSums = { readonly owner: number; readonly unlocked: Sums; readonly locked: Sums };
+export type OwnerSums = { readonly owner: number; readonly unlocked: Sums; readonly locked: Sums };
 
 /**
  * Returns the function that sums an owner's fees at a snapshot, as of a round (design.md section 5). Until a coin may have expired

@@ -11,6 +11,9 @@ interface Row {
   readonly locked: string;
 }
 
+/** A month of snapshots in the default period, at some 300 bytes each. */
+const SNAPSHOTS_FOUND_MAX = 5_000;
+
 type SnapshotReader = Pick<
   ViewsReader,
   'snapshotAt' | 'firstSnapshotAfter' | 'newestSnapshot' | 'newestSnapshots' | 'snapshots'
@@ -34,9 +37,24 @@ export function createSnapshotReader(db: Database): SnapshotReader {
      ORDER BY migration_id`,
   );
   const all = prepare<[]>('ORDER BY migration_id, record_time');
+  /** A sealed snapshot never changes, so one that was found once is found again without a look-up; the oldest found is forgotten first. */
+  const found = new Map<string, Snapshot>();
+
+  function snapshotAtExactly(migrationId: bigint, recordTime: bigint): Snapshot | null {
+    const key = `${migrationId} ${recordTime}`;
+    const known = found.get(key);
+    if (known !== undefined) return known;
+    const snapshot = snapshotOf(exact.get(migrationId, recordTime));
+    if (snapshot === null) return null;
+    if (found.size >= SNAPSHOTS_FOUND_MAX) found.delete(found.keys().next().value!);
+    found.set(key, snapshot);
+    return snapshot;
+  }
+
   return {
     snapshotAt({ migrationId, recordTime, match }) {
-      return snapshotOf((match === 'exact' ? exact : before).get(migrationId, recordTime));
+      if (match === 'exact') return snapshotAtExactly(migrationId, recordTime);
+      return snapshotOf(before.get(migrationId, recordTime));
     },
     firstSnapshotAfter({ migrationId, recordTime }) {
       return snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId));

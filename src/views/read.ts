@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { openForReading } from './database.ts';
-import { createFeeReader, mayHaveExpired } from './read-fees.ts';
+import { createFeeReader, mayHaveExpired, type OwnerSums } from './read-fees.ts';
 import { createPageReader } from './read-page.ts';
 import { createSnapshotReader } from './read-snapshots.ts';
 import type { Snapshot, UnlockedLocked, ViewsDatabase, ViewsReader } from './read-types.ts';
-import { decodeVersion, type Sums } from './totals.ts';
+import { decodeVersion } from './totals.ts';
 
 const NO_COIN: UnlockedLocked = { unlocked: 0n, locked: 0n };
 
@@ -27,16 +27,39 @@ export function openViewsReader(dataDir: string): ViewsDatabase {
   };
 }
 
+/**
+ * The same for a server: the reads of one turn of the event loop share a transaction, which ends with the turn. That saves a lock and
+ * an unlock for each request under load; what another connection commits is seen from the next turn on.
+ */
+export function openSharedViewsReader(dataDir: string): ViewsDatabase {
+  const db = openForReading(dataDir);
+  const reader = createViewsReader(db);
+  const begin = db.prepare('BEGIN');
+  const end = db.prepare('COMMIT');
+  const endTurn = (): void => {
+    if (db.open && db.inTransaction) end.run();
+  };
+  return {
+    read(body) {
+      if (!db.inTransaction) {
+        begin.run();
+        setImmediate(endTurn);
+      }
+      return body(reader);
+    },
+    [Symbol.dispose]: () => void db.close(),
+  };
+}
+
 /** The reader on one connection; its caller holds the transaction. */
 export function createViewsReader(db: Database): ViewsReader {
   const ownerNo = db
     .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
     .pluck();
-  const version = db
-    .prepare<[number, number], Buffer>(
-      'SELECT v FROM owner_total WHERE owner = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
-    )
-    .pluck();
+  const version = db.prepare<[number, string, number], { owner: number; v: Buffer }>(
+    `SELECT owner, v FROM owner_total
+     WHERE owner = (SELECT id FROM owner WHERE migration_id = ? AND party = ?) AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+  );
   const lowestRound = db
     .prepare<[], bigint | null>(
       'SELECT min(number) FROM round WHERE migration_id = (SELECT max(migration_id) FROM migration)',
@@ -46,10 +69,15 @@ export function createViewsReader(db: Database): ViewsReader {
   const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();
   const fees = createFeeReader(db);
 
-  function sums(snapshot: Snapshot, party: string): { owner: number; unlocked: Sums; locked: Sums } | null {
-    const owner = ownerNo.get(snapshot.migrationId, party);
-    const v = owner === undefined ? undefined : version.get(owner, snapshot.seq);
-    return owner === undefined || v === undefined ? null : { owner, ...decodeVersion(v) };
+  /** An answer asks for an owner's totals and then for the fees; a sealed snapshot never changes, so the last sums still hold. */
+  let last: { readonly snapshot: Snapshot; readonly party: string; readonly sums: OwnerSums | null } | null = null;
+
+  function sums(snapshot: Snapshot, party: string): OwnerSums | null {
+    if (last !== null && last.snapshot === snapshot && last.party === party) return last.sums;
+    const row = version.get(snapshot.migrationId, party, snapshot.seq);
+    const known = row === undefined ? null : { owner: row.owner, ...decodeVersion(row.v) };
+    last = { snapshot, party, sums: known };
+    return known;
   }
 
   return {
