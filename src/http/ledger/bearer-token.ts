@@ -1,6 +1,8 @@
 import { invalidValue } from './plain-fault.ts';
 
 const BEARER = /^bearer(?: +(.*))?$/i;
+/** Where a proxy joined two lines; no token has a comma. */
+const JOINED = /,\s*(?=bearer(?:\s|$))/i;
 const PROTOCOL_PREFIX = 'jwt.token.';
 
 /**
@@ -12,7 +14,8 @@ export function bearerToken(headers: {
   readonly authorization: readonly string[];
   readonly webSocketProtocol: string | undefined;
 }): string | null {
-  const bearers = headers.authorization.map((line) => BEARER.exec(line.trim())).filter((match) => match !== null);
+  const lines = headers.authorization.flatMap((line) => line.split(JOINED));
+  const bearers = lines.map((line) => BEARER.exec(line.trim())).filter((match) => match !== null);
   const [bearer, second] = bearers;
   if (second !== undefined || (bearer !== undefined && !bearer[1])) throw invalidValue('header Authorization');
   if (bearer !== undefined) return bearer[1]!;
