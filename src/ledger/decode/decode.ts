@@ -7,6 +7,8 @@ import { notAFeed } from './not-a-feed.ts';
 import { decodeScan, looksLikeScan } from './scan.ts';
 import { isWire } from './values.ts';
 
+/** Bytes or characters of an unreadable message that its fault looks at; a message may be megabytes. */
+const SHOWN_MAX = 400;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -34,11 +36,11 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     text = UTF8.decode(bytes);
   } catch {
-    throw new BadUpdate('message', new TextDecoder().decode(bytes.subarray(0, 400)), 'UTF-8 text');
+    throw new BadUpdate('message', new TextDecoder().decode(bytes.subarray(0, SHOWN_MAX)), 'UTF-8 text');
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new BadUpdate('message', text, `JSON (${(error as Error).message})`);
+    throw new BadUpdate('message', text.slice(0, SHOWN_MAX), `JSON (${(error as Error).message})`);
   }
 }
