@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { type ReplayResult, replayFiles } from '../ingest/replay.ts';
+import type { ReplayResult } from '../ingest/replay.ts';
+import { replayInThread } from '../ingest/replay-thread.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
@@ -22,15 +23,14 @@ export const replayCommand: CliCommand = {
     for (const file of args) checkReadable(file);
     const signal = terminal.stopSignal();
     using progress = createReplayProgress({ stderr: terminal.stderr, logger, clockMs: Date.now });
-    const result = await replayFiles({
-      ...config,
-      files: args,
-      seal: options.seal === true,
-      signal,
-      now: () => Date.now() * 1000,
-      onProgress: ({ file, feed: { progress: bytes }, counts: { updates, events } }) =>
-        progress.update({ file, readBytes: bytes.read, totalBytes: bytes.total, updates, events }),
-    });
+    const result = await replayInThread(
+      { ...config, files: args, seal: options.seal === true },
+      {
+        signal,
+        onProgress: ({ file, bytes, counts: { updates, events } }) =>
+          progress.update({ file, readBytes: bytes.read, totalBytes: bytes.total, updates, events }),
+      },
+    );
     progress[Symbol.dispose]();
     terminal.stdout.write(`${summaryLine(result, config.dataDir)}\n`);
     if (result.halted !== null) {

@@ -27,7 +27,7 @@ export interface Feed extends AsyncDisposable {
 }
 
 /** Chunks that the thread may be ahead: with chunks of about 1 MiB, more than one batch of 50,000 events. */
-export const CHUNKS_AHEAD_MAX = 64;
+export const CHUNKS_AHEAD_MAX = 24;
 
 export type FeedMessage =
   | { readonly type: 'chunk'; readonly chunk: Chunk; readonly progress: FeedProgress }
@@ -45,8 +45,8 @@ export function startFeedThread(source: SourceSpec, { migrationId }: { migration
   const worker = new Worker(threadFile('feed-worker', import.meta.url), {
     name: 'feed',
     workerData: { source, migrationId },
-    // Decoding makes much short-lived garbage; a larger nursery keeps it out of the old generation.
-    resourceLimits: { maxYoungGenerationSizeMb: 32 },
+    // A small nursery: decoded objects die young, and a larger one would only hold more garbage.
+    resourceLimits: { maxYoungGenerationSizeMb: 24 },
   });
   const queue: FeedMessage[] = [];
   let failure: Error | null = null;

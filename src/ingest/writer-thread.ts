@@ -33,6 +33,9 @@ export interface Ingest extends AsyncDisposable {
   readonly ended: Promise<void>;
 }
 
+/** A nursery of 8 MiB: larger ones let a thread hold hundreds of megabytes of garbage and save little time. */
+export const WRITER_LIMITS = { maxYoungGenerationSizeMb: 24 };
+
 /** How long a stop waits for the batch under way to be committed, before the thread is ended as it is. */
 const STOP_GRACE_MS = 20_000;
 
@@ -51,7 +54,11 @@ export async function startIngest(
   settings: IngestSettings,
   onStatus: (status: IngestStatus, before: IngestStatus) => void,
 ): Promise<Ingest> {
-  const worker = new Worker(threadFile('writer-worker', import.meta.url), { name: 'writer', workerData: settings });
+  const worker = new Worker(threadFile('writer-worker', import.meta.url), {
+    name: 'writer',
+    workerData: settings,
+    resourceLimits: WRITER_LIMITS,
+  });
   const waiting = new Map<number, { resolve: (outcome: ForceOutcome) => void; reject: (error: Error) => void }>();
   const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
