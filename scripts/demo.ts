@@ -122,8 +122,6 @@ async function demonstrate(folder: string): Promise<void> {
     sayWhatNext(url);
     if (process.stdin.isTTY && process.stdout.isTTY) {
       say('It stays up until you press Ctrl-C.');
-      // Ctrl-C reaches the service too, which then stops by itself.
-      process.on('SIGINT', () => {});
       await once(service, 'exit');
     }
   } finally {
@@ -138,6 +136,8 @@ async function stop(service: ChildProcess): Promise<void> {
   await ended;
 }
 
+// Ctrl-C reaches the program too, which then stops by itself; what is left to do here is to clean up.
+process.on('SIGINT', () => {});
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
 try {
   await demonstrate(folder);

@@ -16,8 +16,8 @@ const root = join(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}` };
 
 /** Runs a program of node_modules/.bin in the project's folder, its output on ours. */
-function run(command: string, args: readonly string[]): number | null {
-  const { status, error } = spawnSync(command, args, { cwd: root, env, stdio: 'inherit' });
+function run(command: string, args: readonly string[], more: Record<string, string> = {}): number | null {
+  const { status, error } = spawnSync(command, args, { cwd: root, env: { ...env, ...more }, stdio: 'inherit' });
   if (error !== undefined) console.error(String(error));
   return status;
 }
@@ -35,16 +35,12 @@ function runTests(filters: readonly string[]): TestCounts {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
   const file = join(folder, 'report.json');
   try {
-    const exitCode = run('vitest', [
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile=${file}`,
-      ...filters,
-    ]);
+    // What tests leave in the folder for temporary files, killed ones too, goes with it.
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${file}`];
+    const exitCode = run('vitest', ['run', ...reporters, ...filters], { TMPDIR: folder });
     return countTests(readReport(file), exitCode);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
