@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAmount, parseAmount } from '../../src/ledger/amount.ts';
-import { expiryRound, holdingFee } from '../../src/ledger/holding-fee.ts';
+import { expiryOf, expiryRound, holdingFee } from '../../src/ledger/holding-fee.ts';
 
 const Exact = Decimal.clone({ precision: 300 });
 const INT64_MAX = 2n ** 63n - 1n;
@@ -54,6 +54,23 @@ describe('expiryRound', () => {
           expect(holdingFee(drawn, expiry - 1n)).toBeLessThan(drawn.amount);
         }
       }),
+    );
+  });
+});
+
+describe('expiryOf', () => {
+  const near = (centre: bigint): fc.Arbitrary<bigint> => fc.bigInt({ min: centre - 3n, max: centre + 3n });
+  const edge = fc.oneof(near(3n), near(2n ** 26n), near(2n ** 53n), near(2n ** 54n), near(10n ** 16n));
+  const edgeTerms = fc.record({ amount: edge.filter((amount) => amount > 0n), rate: edge, createdRound: edge });
+
+  it('is the expiry round, as a number only where that is exact', () => {
+    fc.assert(
+      fc.property(fc.oneof(terms, edgeTerms), (drawn) => {
+        const expiry = expiryOf(drawn);
+        if (typeof expiry === 'number') expect(expiry === Infinity || Number.isSafeInteger(expiry)).toBe(true);
+        expect(expiry === Infinity ? null : BigInt(expiry)).toBe(expiryRound(drawn));
+      }),
+      { numRuns: 2000 },
     );
   });
 });
