@@ -1,0 +1,141 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DeadLetters } from '../../src/views/dead-letters.ts';
+import { ViewsWriter } from '../../src/views/writer.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { createRandom } from '../support/random.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { told } from '../support/told-ledger.ts';
+import { dumpViews } from '../support/views-dump.ts';
+
+const BAD = '{"update_id":"bad","migration_id":0,"record_time":"2025-02-12T09:00:00Z","events_by_id":{}}';
+
+describe('an update that cannot be applied', () => {
+  it.each([1, 2, 3])('stops at the same place whatever the batch and chunk sizes (seed %i)', async (seed) => {
+    using directory = temporaryDirectory();
+    const lines = linesOf(randomLedger(oddLedger(seed + 2_000, { migrations: 1 })), 'scan');
+    const at = createRandom(seed).below(lines.length);
+    const before = directory.writeLines('before.ndjson', lines.slice(0, at));
+    await replayInto(directory.at('before'), [before]);
+    const wanted = dumpViews(directory.at('before'));
+    const feed = directory.writeLines('feed.ndjson', [...lines.slice(0, at), BAD, ...lines.slice(at)]);
+    for (const [i, cut] of [
+      { chunkBytes: 600, batchEventsMax: 1 },
+      { chunkBytes: 30_000, batchEventsMax: 40 },
+      {},
+    ].entries()) {
+      const { halted } = await replayInto(directory.at(`halted ${i}`), [feed], cut);
+      expect(halted).toMatchObject({ offset: at + 1, updateId: 'bad', decision: 'halted', source: feed });
+      expect(dumpViews(directory.at(`halted ${i}`))).toEqual(wanted);
+    }
+    await replayInto(directory.at('without'), [directory.writeLines('without.ndjson', lines)]);
+    const { quarantined, halted } = await replayInto(directory.at('quarantined'), [feed], {
+      onBadUpdate: 'quarantine',
+    });
+    expect({ quarantined, halted }).toEqual({ quarantined: 1, halted: null });
+    expect(dumpViews(directory.at('quarantined'))).toEqual(dumpViews(directory.at('without')));
+  });
+
+  it('is kept with its bytes, its place and what is wrong', async () => {
+    using directory = temporaryDirectory();
+    const lines = linesOf(told('00:01 : +a alice 10\n00:02 =x : -b'), 'ledger-api');
+    const feed = directory.writeLines('feed.ndjson', lines);
+    const { halted } = await replayInto(directory.at('data'), [feed]);
+    expect(halted).toMatchObject({
+      id: 1,
+      kind: 'update',
+      decision: 'halted',
+      source: feed,
+      partition: -1,
+      offset: 2,
+      migrationId: 0,
+      updateId: 'x',
+      field: 'contractId',
+      given: '"0062"',
+      length: lines[1]!.length,
+      createdAt: CLOCK_US,
+    });
+    expect(halted?.bytes.toString()).toBe(lines[1]);
+    expect(halted?.reason).toBe(`contractId: given "0062", expected ${halted?.expected}`);
+  });
+
+  it('halts the directory: later replays apply nothing, whatever the policy, the file or its mending', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : -a'), 'scan');
+    const feed = directory.writeLines('feed.ndjson', [lines[0]!, BAD, lines[1]!]);
+    const mended = directory.writeLines('mended.ndjson', lines);
+    const first = await replayInto(data, [feed]);
+    const tables = dumpViews(data);
+    for (const again of [
+      await replayInto(data, [feed]),
+      await replayInto(data, [mended], { onBadUpdate: 'quarantine', seal: true }),
+    ]) {
+      expect(again.halted).toEqual(first.halted);
+      expect(again.counts.updates).toBe(0);
+    }
+    expect(dumpViews(data)).toEqual(tables);
+  });
+
+  it('goes on behind it once it was dropped, and its bytes are known again in any file', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : -a\n00:21 :'), 'scan');
+    const feed = directory.writeLines('feed.ndjson', [lines[0]!, BAD, lines[1]!]);
+    const { halted } = await replayInto(data, [feed]);
+    drop(data, halted!.id);
+    const other = directory.writeLines('other.ndjson', [BAD, ...lines]);
+    const { counts, ...rest } = await replayInto(data, [feed, other]);
+    expect(rest).toEqual({ halted: null, quarantined: 0 });
+    expect(counts).toMatchObject({ decided: 2, updates: 2, redelivered: 3 });
+    expect(dumpViews(data).snapshot).toHaveLength(2);
+  });
+
+  it('is every bad one under quarantine, and each is counted once, redelivered or not', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const lines = linesOf(told('00:01 : +a alice 10\n00:02 : -b\n00:03 : -c\n00:11 : -a'), 'scan');
+    const feed = directory.writeLines('feed.ndjson', [...lines, ...lines]);
+    const { quarantined, counts } = await replayInto(data, [feed], { onBadUpdate: 'quarantine' });
+    expect({ quarantined, decided: counts.decided }).toEqual({ quarantined: 2, decided: 2 });
+    expect((await replayInto(data, [feed], { onBadUpdate: 'quarantine' })).quarantined).toBe(0);
+  });
+});
+
+describe('a container that breaks', () => {
+  it('halts behind what it still held, whatever the policy, and again while it is broken', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : -a'), 'scan');
+    const feed = directory.writeLines('feed.json', [`[${lines.join(',')}`]);
+    const { halted } = await replayInto(data, [feed], { onBadUpdate: 'quarantine' });
+    expect(halted).toMatchObject({ kind: 'container', decision: 'halted', length: 0 });
+    expect(halted?.reason).toMatch(/^byte \d+: .*expected , or \]/);
+    expect(dumpViews(data).snapshot).toHaveLength(1);
+    drop(data, halted!.id);
+    expect((await replayInto(data, [feed])).halted?.kind).toBe('container');
+    drop(data, halted!.id + 1);
+    appendFileSync(feed, ']');
+    expect(readFileSync(feed, 'utf8').endsWith(']')).toBe(true);
+    const mended = await replayInto(data, [feed]);
+    expect(mended).toMatchObject({ halted: null, counts: { redelivered: 2 } });
+  });
+});
+
+/** What `dead-letters drop` does. */
+function drop(dataDir: string, id: number): void {
+  using writer = new ViewsWriter(dataDir, {
+    snapshotPeriodUs: TEN_MINUTES_US,
+    dso: null,
+    migrationId: null,
+    onBadUpdate: 'halt',
+    recordTimeGapMaxUs: Infinity,
+    recordTimeAheadMaxUs: Infinity,
+    now: () => CLOCK_US,
+  });
+  const halted = new DeadLetters(writer.db).halted();
+  expect(halted?.id).toBe(id);
+  writer.resolve(halted!, 'dropped', { moveOn: true });
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { openViewsReader } from '../../src/views/read.ts';
+import { linesOf, replayInto } from '../support/replayed.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { told } from '../support/told-ledger.ts';
+import { outcome } from '../support/told-outcome.ts';
+import { dumpViews } from '../support/views-dump.ts';
+
+/** Replays a told ledger into the directory's views with --seal. */
+async function seal(directory: TemporaryDirectory, text: string): Promise<void> {
+  const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+  const { halted } = await replayInto(directory.at('data'), [feed], { seal: true });
+  expect(halted).toBeNull();
+}
+
+/** Record times of all snapshots, with the word `forced` behind those that were. */
+function sealed(directory: TemporaryDirectory): string[] {
+  return dumpViews(directory.at('data')).snapshot!.map((row) => {
+    const [migrationId, recordTime, , forced] = row.split(' | ');
+    const clock = new Date(Number(recordTime) / 1000).toISOString().slice(11, 19);
+    return `m${migrationId} ${clock}${forced === '1' ? ' forced' : ''}`;
+  });
+}
+
+describe('rule 12: a forced snapshot', () => {
+  it('lies at the largest record time applied, and holds what came late with a smaller one', async () => {
+    const text = '00:01 : +a alice 10\n00:12:30 : +b bob 20\n00:02 @s2 : +c carol 30';
+    expect((await outcome(text, { seal: true })).snapshots).toEqual([
+      'm0 00:10: alice 10',
+      'm0 00:12:30: alice 10, bob 20, carol 30',
+    ]);
+  });
+
+  it('is the newest snapshot where one lies at that time or later', async () => {
+    const quiet = '00:01 : +a alice 10\ncheckpoint : @s1 00:20';
+    expect((await outcome(quiet, { seal: true })).snapshots).toEqual(['m0 00:10: alice 10', 'm0 00:20: alice 10']);
+    const atTime = '00:01 : +a alice 10\n00:10 :\ncheckpoint : @s1 00:10';
+    expect((await outcome(atTime, { seal: true })).snapshots).toEqual(['m0 00:10: alice 10']);
+  });
+
+  it('is not made again while nothing came since, and what came with a smaller time waits for the next', async () => {
+    using directory = temporaryDirectory();
+    const first = '00:01 =a : +a alice 10\n00:05 =b : +b bob 20';
+    await seal(directory, first);
+    await seal(directory, first);
+    expect(sealed(directory)).toEqual(['m0 00:05:00 forced']);
+    await seal(directory, `${first}\n00:04 @s2 =c : +c carol 30`);
+    expect(sealed(directory)).toEqual(['m0 00:05:00 forced']);
+    await seal(directory, `${first}\n00:04 @s2 =c : +c carol 30\n00:06 =d : -a`);
+    expect(sealed(directory)).toEqual(['m0 00:05:00 forced', 'm0 00:06:00 forced']);
+    using database = openViewsReader(directory.at('data'));
+    const contracts = database.read((views) => [...views.snapshots()].map((snapshot) => snapshot.contracts));
+    expect(contracts).toEqual([2, 2]);
+  });
+
+  it('at a grid time takes the place of that snapshot, which is not sealed again', async () => {
+    using directory = temporaryDirectory();
+    const first = '00:01 =a : +a alice 10\n00:10 =b : +b bob 20';
+    await seal(directory, first);
+    expect(sealed(directory)).toEqual(['m0 00:10:00 forced']);
+    await seal(directory, `${first}\n00:10 @s2 =c : +c carol 30\n00:21 =d : -a`);
+    expect(sealed(directory)).toEqual(['m0 00:10:00 forced', 'm0 00:20:00', 'm0 00:21:00 forced']);
+  });
+
+  it('between grid times changes neither the grid nor what the next ones hold', async () => {
+    using directory = temporaryDirectory();
+    const first = '00:01 =a : +a alice 10\n00:15 =b : +b bob 20';
+    const all = `${first}\n00:31 =c : +c carol 30 ; -a`;
+    await seal(directory, first);
+    await seal(directory, all);
+    expect(sealed(directory)).toEqual([
+      'm0 00:10:00',
+      'm0 00:15:00 forced',
+      'm0 00:20:00',
+      'm0 00:30:00',
+      'm0 00:31:00 forced',
+    ]);
+    const parties = ['alice::1220ab', 'bob::1220ab', 'carol::1220ab'];
+    using database = openViewsReader(directory.at('data'));
+    const holders = database.read((views) =>
+      [...views.snapshots()].map((snapshot) => parties.map((party) => (views.holds(snapshot, party) ? 1 : 0)).join('')),
+    );
+    expect(holders).toEqual(['100', '110', '110', '110', '011']);
+  });
+
+  it('is of the newest migration that has an update other than an import', async () => {
+    const text = '00:01 : +a alice 10\n00:05 m1 : +b bob 20\nimport m2 : +c carol 30\n00:07 : -a';
+    expect((await outcome(text, { seal: true })).snapshots).toEqual(['m1 00:05: bob 20']);
+  });
+
+  it('is not made where nothing but imports was applied, or nothing at all', async () => {
+    expect((await outcome('import : +a alice 10', { seal: true })).snapshots).toEqual([]);
+    expect((await outcome('checkpoint : @s1 00:10', { seal: true })).snapshots).toEqual([]);
+  });
+
+  it('is not made in a directory that is halted', async () => {
+    const { snapshots, halted } = await outcome('00:01 : +a alice 10\n00:02 : -b', { seal: true });
+    expect({ snapshots, halted }).toEqual({ snapshots: [], halted: expect.stringMatching(/^line 2/) });
+  });
+});
