@@ -1,13 +1,11 @@
-import { createLedgerDocument } from '../http/ledger/document.ts';
-import { createHoldingsDocument } from '../http/openapi/document.ts';
 import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
 import { type CliCommand, EXIT } from './command.ts';
 
-/** The OpenAPI documents by the area they describe. */
-const DOCUMENTS: Readonly<Record<string, (version: string) => object>> = {
-  holdings: createHoldingsDocument,
-  ledger: createLedgerDocument,
+/** The OpenAPI documents by the area they describe; loaded only here, because what makes them is large. */
+const DOCUMENTS: Readonly<Record<string, (version: string) => Promise<object>>> = {
+  holdings: async (version) => (await import('../http/openapi/document.ts')).createHoldingsDocument(version),
+  ledger: async (version) => (await import('../http/ledger/document.ts')).createLedgerDocument(version),
 };
 
 export const openapiCommand: CliCommand = {
@@ -20,7 +18,7 @@ export const openapiCommand: CliCommand = {
     const create = DOCUMENTS[area];
     if (create === undefined || !Object.hasOwn(DOCUMENTS, area))
       throw new Refusal(`openapi: given ${JSON.stringify(area)}, expected ${Object.keys(DOCUMENTS).join(' or ')}`);
-    terminal.stdout.write(`${JSON.stringify(create(readVersion()), null, 2)}\n`);
+    terminal.stdout.write(`${JSON.stringify(await create(readVersion()), null, 2)}\n`);
     return EXIT.ok;
   },
 };

@@ -1,5 +1,4 @@
 import { SETTING_KEYS } from '../config/settings.ts';
-import { startService } from '../service.ts';
 import { type CliCommand, EXIT, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
 
 export const serveCommand: CliCommand = {
@@ -13,6 +12,8 @@ export const serveCommand: CliCommand = {
   settings: SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key)),
   run: async ({ config, terminal, logger }) => {
     const stop = terminal.stopSignal();
+    // Loaded only here: every other command would carry the servers along for nothing.
+    const { startService } = await import('../service.ts');
     await using service = await startService(config, { logger });
     const stopped = new Promise<void>((resolve) => {
       if (stop.aborted) resolve();

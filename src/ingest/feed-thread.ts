@@ -27,7 +27,7 @@ export interface Feed extends AsyncDisposable {
 }
 
 /** Chunks that the thread may be ahead: with chunks of about 1 MiB, more than one batch of 50,000 events. */
-export const CHUNKS_AHEAD_MAX = 24;
+export const CHUNKS_AHEAD_MAX = 16;
 
 export type FeedMessage =
   | { readonly type: 'chunk'; readonly chunk: Chunk; readonly progress: FeedProgress }
