@@ -3,9 +3,11 @@
 const NODE_MAJOR_MIN = 24;
 
 /** A reader of our output that goes away (`holdfast snapshots | head`) is no fault: the rest is not written. */
-function ignoreBrokenPipe(stream: NodeJS.WriteStream): void {
+function endOnWriteFailure(stream: NodeJS.WriteStream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code === 'EPIPE') return;
+    process.stderr.write(`holdfast: the output cannot be written: ${error.message}\n`);
+    process.exit(1);
   });
 }
 
@@ -22,8 +24,8 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   );
   process.exitCode = 1;
 } else {
-  ignoreBrokenPipe(process.stdout);
-  ignoreBrokenPipe(process.stderr);
+  endOnWriteFailure(process.stdout);
+  endOnWriteFailure(process.stderr);
   const { runCommandLine } = await import('./cli/command-line.ts');
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     env: process.env,

@@ -3,6 +3,7 @@ import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/s
 import { loadConfig } from '../config.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
+import { safeText } from './dead-letter-text.ts';
 import { deadLettersDropCommand } from './dead-letters-drop.ts';
 import { deadLettersListCommand } from './dead-letters-list.ts';
 import { deadLettersRetryCommand } from './dead-letters-retry.ts';
@@ -102,8 +103,10 @@ function failureLine(error: unknown): string {
   if (error instanceof CommanderError && error.code === 'commander.help')
     return 'no command given; `holdfast --help` lists them';
   const message = error instanceof Error ? error.message : String(error);
-  return message
-    .replace(/^error: /, '')
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .trim();
+  return safeText(
+    message
+      .replace(/^error: /, '')
+      .replaceAll(/\s*\n\s*/g, ' ')
+      .trim(),
+  );
 }

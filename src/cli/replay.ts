@@ -6,6 +6,7 @@ import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
 import { openViewsReader } from '../views/read.ts';
 import { type CliCommand, EXIT } from './command.ts';
+import { nextStep, placeOf, safeText } from './dead-letter-text.ts';
 import { createReplayProgress } from './replay-progress.ts';
 
 const STANDARD_INPUT = '-';
@@ -34,7 +35,7 @@ export const replayCommand: CliCommand = {
     progress[Symbol.dispose]();
     terminal.stdout.write(`${summaryLine(result, config.dataDir)}\n`);
     if (result.halted !== null) {
-      terminal.stderr.write(`holdfast: ${haltLine(result.halted)}\n`);
+      terminal.stderr.write(`holdfast: ${safeText(haltLine(result.halted))}\n`);
       return EXIT.halted;
     }
     if (signal.aborted) throw new Error('stopped before the end; run it again to go on, what is known is skipped');
@@ -54,16 +55,14 @@ function checkReadable(file: string): void {
 }
 
 function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDir: string): string {
+  const { updates, events, redelivered } = counts;
   const deadLetters = quarantined + (halted === null ? 0 : 1);
   using database = openViewsReader(dataDir);
   const newest = database.read((views) => views.newestSnapshot());
-  const snapshot =
-    newest === null
-      ? 'no snapshot yet'
-      : `newest snapshot ${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
-  return `${counts.updates} updates with ${counts.events} events applied, ${counts.redelivered} redelivered, ${deadLetters} dead letters; ${snapshot}`;
+  const snapshot = newest === null ? 'none' : `${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
+  return `applied ${updates} updates, ${events} events; redelivered ${redelivered}; dead letters ${deadLetters}; newest snapshot ${snapshot}`;
 }
 
-function haltLine({ id, source, offset, reason }: DeadLetter): string {
-  return `halted at ${source}, message ${offset}: ${reason}; \`holdfast dead-letters show ${id}\` shows it, \`retry\` or \`drop ${id}\` resolves it`;
+function haltLine(letter: DeadLetter): string {
+  return `halted at ${placeOf(letter)}: ${letter.reason}; to go on: ${nextStep(letter)}`;
 }

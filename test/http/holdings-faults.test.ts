@@ -1,9 +1,7 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { fixture } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
+import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from './holdings-service.ts';
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const service = openHoldings(dataDir, { limits: { ownersMax: 3, bodyBytesMax: 2000 } });
@@ -220,9 +218,8 @@ describe('a directory in which nothing was applied', () => {
   });
 
   test('the default round is refused where none is open, once the snapshot is found', async () => {
-    const lines = readFileSync(fixture('story.scan.ndjson'), 'utf8').split('\n');
-    const feed = join(mkdtempSync(join(tmpdir(), 'holdfast-feed-')), 'without-rounds.ndjson');
-    writeFileSync(feed, lines.filter((line) => !line.includes('OpenMiningRound')).join('\n'));
+    using folder = temporaryDirectory();
+    const feed = folder.writeLines('without-rounds.ndjson', storyWithoutRounds());
     using withoutRounds = openHoldings(await makeDataDirectory([feed]));
     const refused = await post(withoutRounds.app, SUMMARY, GOOD);
     expect([refused.status, await errorOf(refused)]).toEqual([400, 'No open mining rounds found.']);

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
@@ -8,10 +8,12 @@ import { createMetrics } from '../../src/http/metrics.ts';
 import { replayFiles } from '../../src/ingest/replay.ts';
 import { openViewsReader } from '../../src/views/read.ts';
 import type { ViewsDatabase } from '../../src/views/read-types.ts';
+import { fixture } from './expected-answers.ts';
 
 /** A data directory with the views of feed files. */
 export async function makeDataDirectory(files: readonly string[], { seal = false } = {}): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-http-'));
+  process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const { halted } = await replayFiles({
     dataDir,
     files,
@@ -57,6 +59,12 @@ export function openHoldings(dataDir: string, deps: Partial<HoldingsDeps> = {}):
     ...deps,
   });
   return { app, views, log, [Symbol.dispose]: () => views[Symbol.dispose]() };
+}
+
+/** The lines of the story that have nothing to do with rounds, so that none is ever open. */
+export function storyWithoutRounds(): string[] {
+  const lines = readFileSync(fixture('story.scan.ndjson'), 'utf8').trimEnd().split('\n');
+  return lines.filter((line) => !line.includes('OpenMiningRound'));
 }
 
 /** Sends JSON, or text as it is. */

@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { fixture, readExpected } from '../http/expected-answers.ts';
+import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../http/holdings-service.ts';
+import { holdfast } from '../support/command.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const folder = temporaryDirectory();
+afterAll(() => folder[Symbol.dispose]());
+const story = readExpected('story');
+const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
+const owners = story.owner_party_ids;
+const last = story.snapshots.at(-1)!;
+
+describe('every command', () => {
+  const commands = [
+    ['serve'],
+    ['replay'],
+    ['summary'],
+    ['snapshots'],
+    ['dead-letters', 'list'],
+    ['dead-letters', 'show'],
+    ['dead-letters', 'retry'],
+    ['dead-letters', 'drop'],
+    ['token'],
+    ['openapi'],
+  ];
+  test.each(commands)('%s %s has help with an example', async (...command) => {
+    const { code, stdout, stderr } = await holdfast(...command, '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: holdfast ${command.join(' ')}`);
+    expect(stdout).toMatch(/\nExamples?:\n {2}\$ .*holdfast /);
+  });
+
+  const refused: readonly [line: string, message: RegExp][] = [
+    ['', /^holdfast: no command given/],
+    ['dead-letters', /^holdfast: no command given/],
+    ['srve', /^holdfast: unknown command 'srve' \(Did you mean serve\?\)/],
+    ['serve --prot 1', /^holdfast: unknown option '--prot' \(Did you mean --port\?\)/],
+    ['serve --port', /^holdfast: option '--port <PORT>' argument missing/],
+    ['serve --port x', /^holdfast: --port: given "x", expected a whole number from 0 to 65535/],
+    ['serve --config /nonexistent.json', /^holdfast: --config: cannot read \/nonexistent.json/],
+    ['serve --kafka-topic t', /^holdfast: --kafka-topic needs --kafka-brokers/],
+    ['serve now', /^holdfast: too many arguments/],
+    ['replay', /^holdfast: missing required argument 'FILE'/],
+    ['replay /nonexistent.ndjson', /^holdfast: \/nonexistent.ndjson: cannot be read/],
+    ['replay /', /^holdfast: \/: is a directory/],
+    ['summary', /^holdfast: required option '--owner <PARTY...>' not specified/],
+    ['summary --owner alice', /^holdfast: --owner: given "alice", expected a party id/],
+    ['summary --owner a::b --at noon', /^holdfast: --at: given "noon", expected a time/],
+    ['summary --owner a::b --round 1.5', /^holdfast: --round: given "1.5", expected an integer/],
+    ['summary --owner a::b --migration 9223372036854775808', /^holdfast: --migration: given/],
+    ['openapi everything', /^holdfast: openapi: given "everything", expected holdings or ledger/],
+  ];
+  test.each(refused)('`%s` is refused in one line', async (line, message) => {
+    const dir = folder.at(`refused-${line.replaceAll(/\W/g, '-')}`);
+    const words = line === '' ? [] : line.split(' ');
+    const [command = [], ...rest] = words.length < 2 ? [words] : [[words[0]!, '--data', dir], words.slice(1)];
+    const { code, stdout, stderr } = await holdfast(...command, ...rest.flat());
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd()).not.toContain('\n');
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  test.each([['summary', '--owner', 'a::b'], ['snapshots']])(
+    '%s makes nothing where no directory is',
+    async (...command) => {
+      const missing = folder.at('missing');
+      const { code, stderr } = await holdfast(...command, '--data', missing);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`--data ${missing}`);
+      expect(existsSync(missing)).toBe(false);
+    },
+  );
+});
+
+describe('replay', () => {
+  test('applies files in order and says in one line what it did', async () => {
+    const dir = folder.at('replayed');
+    const files = [fixture('story.scan.ndjson'), fixture('story-migration.scan.ndjson')];
+    const { code, stdout } = await holdfast('replay', '--data', dir, ...files);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^applied 25 updates, 42 events; redelivered 0; dead letters 0; newest snapshot 2025-02-12T01:20:00Z of migration 1\n$/,
+    );
+    const again = await holdfast('replay', '--data', dir, ...files);
+    expect(again.code).toBe(0);
+    expect(again.stdout).toMatch(/^applied 0 updates, 0 events; redelivered \d+; dead letters 0;/);
+  });
+
+  test('seals a last snapshot where it is asked to', async () => {
+    const dir = folder.at('sealed');
+    await holdfast('replay', '--data', dir, '--seal', fixture('story.scan.ndjson'));
+    const { stdout } = await holdfast('snapshots', '--data', dir, '--json');
+    expect(JSON.parse(stdout)).toHaveLength(story.snapshots.length + 1);
+  });
+
+  test('ends with 3 at a bad update and says where, why and what to do', async () => {
+    const dir = folder.at('halted');
+    const feed = folder.writeLines('bad.ndjson', ['{"foo": "\u202e"}']);
+    const { code, stdout, stderr } = await holdfast('replay', '--data', dir, feed);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^applied 0 updates, .* dead letters 1; newest snapshot none\n$/);
+    expect(stderr).toContain(`holdfast: halted at ${feed}, message 1: `);
+    expect(stderr).toContain('holdfast dead-letters drop 1');
+    expect(stderr).not.toContain('\u202e');
+    const quarantining = folder.at('quarantined');
+    const quarantined = await holdfast('replay', '--data', quarantining, '--on-bad-update', 'quarantine', feed);
+    expect(quarantined).toMatchObject({ code: 3, stderr: '' });
+  });
+
+  test('refuses another snapshot period than the one the directory was made with', async () => {
+    const dir = folder.at('period');
+    const feed = fixture('story.scan.ndjson');
+    expect((await holdfast('replay', '--data', dir, '--snapshot-period', '30m', feed)).code).toBe(0);
+    expect((await holdfast('replay', '--data', dir, feed)).code).toBe(0);
+    const { code, stderr } = await holdfast('replay', '--data', dir, '--snapshot-period', '10m', feed);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--snapshot-period 10m');
+  });
+});
+
+describe('snapshots', () => {
+  test('lists them for programs, in order', async () => {
+    const { code, stdout } = await holdfast('snapshots', '--data', dataDir, '--json');
+    expect(code).toBe(0);
+    const expected = story.snapshots.map(
+      ({ summary_v1: _1, summaries_v0: _0, state_v1: _s, state_v0_event_ids: _e, ...listed }) => listed,
+    );
+    expect(JSON.parse(stdout)).toEqual(expected);
+  });
+
+  test('lists them for people, one on a line', async () => {
+    const { stdout } = await holdfast('snapshots', '--data', dataDir);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^migration {2}record time {2,}contracts {2}owners {2,}unlocked coin {2,}locked coin$/);
+    expect(lines).toHaveLength(story.snapshots.length + 1);
+  });
+});
+
+describe('summary', () => {
+  const summary = (...args: readonly string[]): ReturnType<typeof holdfast> =>
+    holdfast('summary', '--data', dataDir, '--owner', ...owners, ...args);
+
+  test.each(story.snapshots)('is the answer of the HTTP operation at $record_time', async (snapshot) => {
+    for (const expected of snapshot.summaries_v0) {
+      const { code, stdout } = await summary(
+        '--at',
+        snapshot.record_time,
+        '--round',
+        String(expected.computed_as_of_round),
+        '--json',
+      );
+      expect(code).toBe(0);
+      expect(JSON.parse(stdout)).toEqual(expected);
+    }
+  });
+
+  test('is of the newest snapshot and the lowest open round unless told otherwise', async () => {
+    using service = openHoldings(dataDir);
+    const request = { migration_id: 0, record_time: last.record_time, owner_party_ids: owners };
+    const answer = await (await post(service.app, '/v0/holdings/summary', request)).text();
+    expect(JSON.parse((await summary('--json')).stdout)).toEqual(JSON.parse(answer));
+  });
+
+  test('is a table for people', async () => {
+    const { stdout } = await summary('--round', '103');
+    expect(stdout).toMatch(
+      /^migration 0, snapshot 2025-02-12T01:10:00Z, fees as of round 103\n\nparty id {2,}unlocked coin /,
+    );
+    expect(stdout.trimEnd().split('\n')).toHaveLength(3 + owners.length);
+  });
+
+  test('leaves out owners without coin where it is told to', async () => {
+    const { stdout } = await holdfast(
+      'summary',
+      '--data',
+      dataDir,
+      '--owner',
+      'nobody::1',
+      '--empty-owners',
+      'omit',
+      '--json',
+    );
+    expect(JSON.parse(stdout).summaries).toEqual([]);
+  });
+
+  test('ends with 4 where there is no such snapshot, and names the command that lists them', async () => {
+    for (const args of [
+      ['--at', '2025-02-12T00:15:00Z'],
+      ['--migration', '7'],
+    ]) {
+      const { code, stdout, stderr } = await summary(...args);
+      expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+      expect(stderr).toMatch(/^holdfast: no snapshot of .*`holdfast snapshots` lists/);
+    }
+  });
+
+  test('has totals without fees where no round is known, and says so', async () => {
+    const dir = folder.at('without-rounds');
+    const feed = folder.writeLines('without-rounds.ndjson', storyWithoutRounds());
+    await holdfast('replay', '--data', dir, feed);
+    const { code, stdout, stderr } = await holdfast('summary', '--data', dir, '--owner', owners[0]!, '--json');
+    expect(code).toBe(0);
+    expect(stderr).toContain('no open mining round is known');
+    const answer = JSON.parse(stdout);
+    expect(Object.keys(answer)).toEqual(['record_time', 'migration_id', 'summaries']);
+    expect(Object.keys(answer.summaries[0])).toEqual([
+      'party_id',
+      'total_unlocked_coin',
+      'total_locked_coin',
+      'total_coin_holdings',
+    ]);
+    expect((await holdfast('summary', '--data', dir, '--owner', owners[0]!, '--round', '5')).stderr).toBe('');
+  });
+});
