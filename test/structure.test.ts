@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ANYWHERE = ['refusal', 'version', 'thread-file'];
 
 /** Turns amounts into doubles only where both are whole and below 2^53, and checks the quotient. */
-const EXACT_DOUBLES = 'src/ledger/pack/chunk-writer.ts';
+const EXACT_DOUBLES = 'src/ledger/holding-fee.ts';
 
 const LINES_MAX = 300;
 const LINES_MEDIAN_MAX = 100;
@@ -68,9 +68,12 @@ function layerOf(path: string): string {
   return deeper.length > 0 ? `${first}/` : first!.replace(/\.ts$/, '');
 }
 
-function linesWith(files: readonly SourceFile[], pattern: RegExp): string[] {
+/** Lines that match; comments may speak of anything, unless they are asked for. */
+function linesWith(files: readonly SourceFile[], pattern: RegExp, of: 'code' | 'everything' = 'code'): string[] {
   return files.flatMap(({ path, text }) => {
-    return text.split('\n').flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : []));
+    const lines = text.split('\n').map((line, at) => ({ line: line.trim(), at: at + 1 }));
+    const read = of === 'everything' ? lines : lines.filter(({ line }) => !/^(\/?\*|\/\/)/.test(line));
+    return read.filter(({ line }) => pattern.test(line)).map(({ line, at }) => `${path}:${at}: ${line}`);
   });
 }
 
@@ -147,7 +150,7 @@ describe('all code', () => {
 
   it('leaves nothing open and skips no test', () => {
     const open = new RegExp(`\\b(${['TO', 'FIX'].join('DO|')}ME|X{3})\\b`);
-    expect(linesWith(everything, open)).toEqual([]);
+    expect(linesWith(everything, open, 'everything')).toEqual([]);
     expect(linesWith(everything, /\b(it|describe|test)\.(only|skip|todo)\(/)).toEqual([]);
   });
 
