@@ -69,13 +69,26 @@ async function applyChunk(writer: ViewsWriter, chunk: Chunk, options: LoopOption
     if (applied.done) return null;
     options.onHalt(applied.halted);
     if (applied.halted.kind !== 'ahead' || options.onAhead === 'stop') return applied.halted;
-    while (!isDue(applied.halted, options.now(), options.recordTimeAheadMaxUs)) {
-      if (options.signal.aborted) return applied.halted;
-      await sleep(WAIT_MS);
-    }
-    await options.persist(() => writer.resolve(applied.halted, 'resolved', { moveOn: false }));
-    options.onHalt(null);
+    if ((await awaitClock(writer, applied.halted, options)) !== null) return applied.halted;
   }
+}
+
+/**
+ * Waits until the clock has come near a time that was ahead of it, and ends that halt (design.md section 6, rule 6). Null then; the
+ * dead letter where the signal aborts first.
+ */
+export async function awaitClock(
+  writer: ViewsWriter,
+  letter: DeadLetter,
+  { signal, now, recordTimeAheadMaxUs, persist, onHalt }: Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>,
+): Promise<DeadLetter | null> {
+  while (!isDue(letter, now(), recordTimeAheadMaxUs)) {
+    if (signal.aborted) return letter;
+    await sleep(WAIT_MS);
+  }
+  await persist(() => writer.resolve(letter, 'resolved', { moveOn: false }));
+  onHalt(null);
+  return null;
 }
 
 /** Whether the clock has come near enough to a time that was ahead of it (design.md section 6, rule 6). */

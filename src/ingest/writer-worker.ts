@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts';
 import { countDeadLetters, type DeadLetter } from '../views/dead-letters.ts';
 import { ViewsWriter } from '../views/writer.ts';
 import { type Feed, startFeedThread } from './feed-thread.ts';
-import { runLoop } from './loop.ts';
+import { awaitClock, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
 import { retryTransient } from './retry.ts';
 import type { HaltStatus, IngestStatus } from './status.ts';
@@ -72,25 +72,33 @@ async function run(settings: IngestSettings): Promise<void> {
     tell(true);
   });
 
+  const onHalt = (letter: DeadLetter | null): void => {
+    halted = letter;
+    turn(letter === null ? 'reading' : letter.kind === 'ahead' ? 'waiting_for_clock' : 'halted');
+  };
+  const loop = {
+    signal: stop.signal,
+    now: options.now,
+    recordTimeAheadMaxUs: settings.recordTimeAheadMaxUs,
+    persist,
+    onHalt,
+  };
+
   halted = stillHalted(writer, options);
-  tell(true);
+  if (halted?.kind === 'ahead') {
+    onHalt(halted);
+    halted = await awaitClock(writer, halted, loop);
+  } else tell(true);
   for (const path of settings.files) {
     if (halted !== null || stop.signal.aborted) break;
     await using feed = startFeedThread({ kind: 'file', path }, { migrationId: writer.sourceMigrationId });
     source = { name: path, feed };
     turn('reading');
     halted = await runLoop(writer, feed, {
+      ...loop,
       source: { name: path, topic: false },
-      signal: stop.signal,
-      now: options.now,
-      recordTimeAheadMaxUs: settings.recordTimeAheadMaxUs,
       onAhead: 'wait',
-      persist,
       onCommit: () => tell(false),
-      onHalt: (letter) => {
-        halted = letter;
-        turn(letter === null ? 'reading' : letter.kind === 'ahead' ? 'waiting_for_clock' : 'halted');
-      },
     });
     source = { name: path, feed: null };
   }
