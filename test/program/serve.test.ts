@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runProgram } from '../support/program.ts';
+import { linesOf } from '../support/replayed.ts';
+import { startService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { told } from '../support/told-ledger.ts';
+import { dumpViews } from '../support/views-dump.ts';
+
+const STORY = join(import.meta.dirname, '../../fixtures/story.scan.ndjson');
+const EXPECTED = join(import.meta.dirname, '../../fixtures/story.expected.json');
+
+interface Expected {
+  readonly snapshots: readonly {
+    readonly record_time: string;
+    readonly migration_id: number;
+    readonly summaries_v0: readonly Record<string, unknown>[];
+  }[];
+}
+
+const isReady = (status: number): boolean => status === 200;
+
+describe('the running program', () => {
+  it('starts, answers from its views, and on SIGTERM ends with code 0 and its work on disk', async () => {
+    using directory = temporaryDirectory();
+    const { default: expected } = (await import(EXPECTED, { with: { type: 'json' } })) as { default: Expected };
+    await using service = await startService(['--data', directory.at('data'), '--file', STORY]);
+    await service.until('/readyz', isReady);
+    const [snapshot] = expected.snapshots;
+    for (const summary of snapshot!.summaries_v0) {
+      const owners = (summary.summaries as { party_id: string }[]).map(({ party_id }) => party_id);
+      const { migration_id, record_time } = snapshot!;
+      const as_of_round = summary.computed_as_of_round;
+      const asked = { migration_id, record_time, owner_party_ids: owners, as_of_round };
+      expect(await service.ask('/v0/holdings/summary', asked)).toEqual({ status: 200, body: summary });
+    }
+    service.program.kill('SIGTERM');
+    const { code, signal } = await service.program.ended;
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(await runProgram(['replay', '--data', directory.at('replayed'), STORY])).toMatchObject({ code: 0 });
+    expect(dumpViews(directory.at('data'))).toEqual(dumpViews(directory.at('replayed')));
+  });
+
+  it('refuses a second writer on the same directory with code 2 and the pid of the first, and lets readers in', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    await using service = await startService(['--data', data, '--file', STORY]);
+    await service.until('/readyz', isReady);
+    const refusal = `holdfast: --data ${data}: process ${service.program.pid} writes to it; stop that one first\n`;
+    expect(await runProgram(['replay', '--data', data, STORY])).toMatchObject({ code: 2, stdout: '', stderr: refusal });
+    expect(await runProgram(['serve', '--data', data, '--port', '0'])).toMatchObject({ code: 2, stderr: refusal });
+    expect(await runProgram(['snapshots', '--data', data])).toMatchObject({ code: 0, stderr: '' });
+    expect((await service.ask('/readyz')).status).toBe(200);
+  });
+
+  it('lets the next writer in when the first was killed', async () => {
+    using directory = temporaryDirectory();
+    const args = ['--data', directory.at('data'), '--file', STORY];
+    await using first = await startService(args);
+    first.program.kill('SIGKILL');
+    expect((await first.program.ended).signal).toBe('SIGKILL');
+    await using second = await startService(args);
+    await second.until('/readyz', isReady);
+  });
+
+  it('ends on SIGINT too, while it starts or has no source', async () => {
+    using directory = temporaryDirectory();
+    await using service = await startService(['--data', directory.at('data')]);
+    expect(await service.ask('/readyz')).toMatchObject({
+      status: 503,
+      body: { reasons: ['no snapshot is sealed yet'] },
+    });
+    service.program.kill('SIGINT');
+    expect((await service.program.ended).code).toBe(0);
+  });
+});
+
+describe('a halt of the running program', () => {
+  it('is 503 with the reason, while the answers of before stay; a restart is not ready either, and replay exits 3', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : +b bob 20\n00:12 : -nothing\n00:21 : -a'), 'scan');
+    const feed = directory.writeLines('feed.ndjson', lines);
+    const asked = {
+      migration_id: 0,
+      record_time: '2025-02-12T00:10:00Z',
+      owner_party_ids: ['alice::1220ab', 'bob::1220ab'],
+    };
+    const readyz = (body: unknown): string => (body as { reasons: string[] }).reasons.join();
+    for (let start = 1; start <= 2; start++) {
+      await using service = await startService([
+        '--data',
+        data,
+        '--file',
+        feed,
+        '--on-bad-update',
+        start === 1 ? 'halt' : 'quarantine',
+      ]);
+      const body = await service.until(
+        '/readyz',
+        (status, found) => status === 503 && readyz(found).includes('halted at'),
+      );
+      expect(readyz(body)).toContain(`halted at ${feed}, message 3: `);
+      const answer = await service.ask('/v1/holdings/summary', asked);
+      expect(answer).toMatchObject({
+        status: 200,
+        body: { summaries: [{ total_unlocked_coin: '10.0000000000' }, { total_unlocked_coin: '0.0000000000' }] },
+      });
+      expect((await service.ask('/livez')).status).toBe(200);
+      expect((await service.ask('/status')).body).toMatchObject({ halted: { offset: 3 }, dead_letters: { halted: 1 } });
+      service.program.kill('SIGTERM');
+      expect((await service.program.ended).code).toBe(0);
+    }
+    const { code, stderr, stdout } = await runProgram(['replay', '--data', data, feed]);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`halted at ${feed}, message 3: `);
+    expect(stdout).toMatch(/^0 updates .* 1 dead letters; newest snapshot 2025-02-12T00:10:00Z of migration 0\n$/);
+  });
+});

@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { programEnv } from './soak.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+
+/** How a process ended, and all it said. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process of the real program. Killed with its owner where it still runs. */
+export interface Program extends AsyncDisposable {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  kill(signal: NodeJS.Signals): void;
+  /** The first log line with that message, as it is on standard error now or later; rejects where the process ends without it. */
+  logged(message: string): Promise<Record<string, unknown>>;
+}
+
+export function startProgram(args: readonly string[]): Program {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: programEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const stdout = collect(child, 'stdout');
+  const stderr = collect(child, 'stderr');
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout.text(), stderr: stderr.text() }));
+  });
+  return {
+    pid: child.pid!,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    async logged(message) {
+      for (let over = false; ; ) {
+        const line = stderr
+          .text()
+          .split('\n')
+          .find((text) => text.includes(`"msg":${JSON.stringify(message)}`));
+        if (line !== undefined) return JSON.parse(line) as Record<string, unknown>;
+        if (over) throw new Error(`the program ended without logging "${message}":\n${stderr.text()}`);
+        over = await Promise.race([stderr.more().then(() => false), ended.then(() => true)]);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Runs the program to its end. */
+export async function runProgram(args: readonly string[]): Promise<Ended> {
+  await using program = startProgram(args);
+  return await program.ended;
+}
+
+function collect(child: ChildProcess, name: 'stdout' | 'stderr'): { text(): string; more(): Promise<void> } {
+  let text = '';
+  let change = Promise.withResolvers<void>();
+  child[name]!.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+    change.resolve();
+    change = Promise.withResolvers();
+  });
+  return { text: () => text, more: () => change.promise };
+}
