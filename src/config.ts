@@ -14,9 +14,9 @@ export interface Config {
   readonly port: number;
   readonly files: readonly string[];
   readonly kafka: KafkaConfig | null;
-  /** Null: what is stored with the data directory, else MIGRATION_ID_DEFAULT. */
+  /** Null: what is stored with the data directory, else 0. */
   readonly migrationId: number | null;
-  /** Null: what is stored with the data directory, else SNAPSHOT_PERIOD_DEFAULT_US. */
+  /** Null: what is stored with the data directory, else ten minutes. */
   readonly snapshotPeriodUs: Micros | null;
   /** Null: the one stored with the data directory, else the first seen. */
   readonly dso: string | null;
@@ -35,9 +35,6 @@ export interface Config {
   readonly logLevel: string;
   readonly ledger: LedgerConfig;
 }
-
-export const SNAPSHOT_PERIOD_DEFAULT_US: Micros = 600_000_000;
-export const MIGRATION_ID_DEFAULT = 0;
 
 const HOUR_US = 3_600_000_000;
 const DAY_US = 24 * HOUR_US;

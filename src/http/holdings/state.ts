@@ -7,6 +7,8 @@ import { findSnapshot } from './snapshots.ts';
 
 /** One contract as /v1/holdings/state tells it. */
 export interface CreatedContract {
+  /** Null for imports. */
+  readonly created_in_update_id: string | null;
   readonly contract_id: string;
   readonly template_id: string;
   readonly package_name: string;
@@ -14,8 +16,6 @@ export interface CreatedContract {
   readonly created_at: string;
   readonly signatories: readonly string[];
   readonly observers: readonly string[];
-  /** Null for imports. */
-  readonly created_in_update_id: string | null;
 }
 
 /** One contract as /v0/holdings/state tells it: as the event that created it. */
@@ -67,7 +67,7 @@ function createdEvent(contract: StoredContract): CreatedEvent {
 }
 
 function createdContract(contract: StoredContract): CreatedContract {
-  return { ...created(contract), created_in_update_id: contract.updateId };
+  return { created_in_update_id: contract.updateId, ...created(contract) };
 }
 
 function created(contract: StoredContract): Omit<CreatedContract, 'created_in_update_id'> {

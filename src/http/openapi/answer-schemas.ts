@@ -74,8 +74,8 @@ export const ANSWER_SCHEMAS = {
     ...snapshot,
     created_events: z.array(
       z.strictObject({
-        ...contract,
         created_in_update_id: z.union([z.string(), z.null()]).meta({ description: 'Null for imports.' }),
+        ...contract,
       }),
     ),
     ...page,
