@@ -1,11 +1,12 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { sameCoin } from '../ledger/coin-content.ts';
 import { expiryRound } from '../ledger/holding-fee.ts';
-import { type Chunk, EVENT, isFault, type RareEvent, UPDATE } from '../ledger/pack/chunk.ts';
+import { type Chunk, EVENT, isFault, type RareEvent } from '../ledger/pack/chunk.ts';
 import { idText, type StoredId } from '../ledger/pack/id.ts';
 import type { Coin } from '../ledger/update.ts';
 import type { Batch } from './batch.ts';
-import { eventId, isPending, updateIdOf } from './contracts.ts';
+import { eventId } from './chunk-ids.ts';
+import { isPending } from './contracts.ts';
 import { fieldName, formatOf } from './field-name.ts';
 import type { MigrationState } from './state.ts';
 import { addTo, type SumTerms, takeFrom } from './totals.ts';
@@ -103,7 +104,9 @@ function createCoin(place: EventPlace, terms: CoinTerms): void {
   else migration.unlocked += terms.amount;
   batch.contracts.add({
     no: batch.state.nextNo++,
-    fold: chunk.events.fold[event]!,
+    chunk,
+    update,
+    event,
     owner,
     createdSeq: migration.openSeq,
     locked: terms.locked,
@@ -115,8 +118,6 @@ function createCoin(place: EventPlace, terms: CoinTerms): void {
     createdAt: terms.createdAt,
     node: terms.node,
     template: batch.templates.numberOf(terms.template),
-    contractId,
-    updateId: chunk.updates.kind[update] === UPDATE.import ? null : updateIdOf(chunk, update),
     extra: terms.extra,
     archivedSeq: 0,
   });

@@ -5,7 +5,7 @@ import { formatTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint } from '../ledger/update.ts';
 import { applyEvent } from './apply-events.ts';
 import type { Batch } from './batch.ts';
-import { eventId, updateIdOf } from './contracts.ts';
+import { eventId, updateIdOf } from './chunk-ids.ts';
 import { addIgnored } from './counts.ts';
 import { fieldName, formatOf } from './field-name.ts';
 import { isOvertaken, noteFurthest, type Place } from './overtaken.ts';

@@ -1,6 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { expiryOf } from '../ledger/holding-fee.ts';
+import { UPDATE } from '../ledger/pack/chunk.ts';
 import { BulkInsert } from './bulk-insert.ts';
+import { eventId, updateIdOf } from './chunk-ids.ts';
 import { expiryColumn, unitsColumn } from './columns.ts';
 import type { Contracts, PendingCoin, StoredCoin } from './contracts.ts';
 
@@ -45,14 +47,14 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
         c.createdAt,
         c.node,
         c.template,
-        c.contractId,
-        c.updateId,
+        eventId(c.chunk, c.event),
+        c.chunk.updates.kind[c.update] === UPDATE.import ? null : updateIdOf(c.chunk, c.update),
         c.extra,
       ]);
     }
     holding.finish();
-    const still = created.filter((coin) => coin.archivedSeq === 0).sort((a, b) => a.fold - b.fold);
-    for (const { fold, no } of still) active.add([fold, no]);
+    const still = created.filter((coin) => coin.archivedSeq === 0).sort((a, b) => foldOf(a) - foldOf(b));
+    for (const coin of still) active.add([foldOf(coin), coin.no]);
     active.finish();
     still.sort((a, b) => a.owner.no - b.owner.no || a.createdAt - b.createdAt || a.no - b.no);
     for (const c of still) held.add([c.owner.no, c.createdAt, c.no, c.createdSeq, expiryColumn(c.expiry)]);
@@ -88,4 +90,8 @@ function byOwner(a: StoredCoin, b: StoredCoin): number {
 function spentRow(coin: PendingCoin | StoredCoin, owner: number, expiry: number | bigint): SpentRow {
   const { archivedSeq, createdAt, no, createdSeq } = coin;
   return { owner, archivedSeq, createdAt, no, createdSeq, expiry };
+}
+
+function foldOf({ chunk, event }: PendingCoin): number {
+  return chunk.events.fold[event]!;
 }

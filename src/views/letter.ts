@@ -4,7 +4,7 @@ import { idText } from '../ledger/pack/id.ts';
 import type { Micros } from '../ledger/time.ts';
 import { AheadOfClock, OvertakenUpdate } from './apply.ts';
 import { UnknownContract } from './apply-events.ts';
-import { updateIdOf } from './contracts.ts';
+import { updateIdOf } from './chunk-ids.ts';
 import type { DeadLetter, DeadLetterKind } from './dead-letters.ts';
 import { messageBytes, messageHash, overlongOf } from './message-hash.ts';
 

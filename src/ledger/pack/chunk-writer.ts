@@ -1,11 +1,11 @@
-import { BadUpdate } from '../bad-update.ts';
+import type { BadUpdate } from '../bad-update.ts';
 import { expiryOf } from '../holding-fee.ts';
-import type { Coin, CoinCreate, Decoded, LedgerEvent, LedgerUpdate, RoundCreate } from '../update.ts';
-import { type Chunk, EVENT, type Fault, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
+import type { Coin, Decoded, LedgerEvent, LedgerUpdate } from '../update.ts';
+import { type Chunk, EVENT, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
 import { foldId, packHex } from './id.ts';
+import { Names, Repeated } from './names.ts';
+import { fitsColumns, portable, portableFault } from './portable.ts';
 
-const INT64_MAX = 2n ** 63n - 1n;
-const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 const ARCHIVE_KIND = {
   Amulet: EVENT.archiveAmulet,
   LockedAmulet: EVENT.archiveLocked,
@@ -18,39 +18,16 @@ export interface Place {
   readonly offset: number;
 }
 
-/** A name that is mostly the same as the one before: comparing it is cheaper than looking it up. */
-class Repeated {
-  readonly #indexOf: (name: string) => number;
-  #first = '';
-  #second = '';
-  #index = -1;
-
-  constructor(indexOf: (name: string) => number) {
-    this.#indexOf = indexOf;
-  }
-
-  /** The index of a name, or of two joined by a line feed. */
-  of(first: string, second = ''): number {
-    if (this.#index < 0 || first !== this.#first || second !== this.#second) {
-      this.#index = this.#indexOf(second === '' ? first : `${first}\n${second}`);
-      this.#first = first;
-      this.#second = second;
-    }
-    return this.#index;
-  }
-}
-
 /** Collects decoded messages into columns. One writer makes one chunk. */
 export class ChunkWriter {
   #ids: Buffer = Buffer.allocUnsafeSlow(64 * 1024);
   #idsLength = 0;
   #raw: Buffer;
   #rawLength = 0;
-  readonly #names: string[] = [];
-  readonly #nameIndex = new Map<string, number>();
-  readonly #dso = new Repeated((name) => this.#name(name));
-  readonly #synchronizer = new Repeated((name) => this.#name(name));
-  readonly #template = new Repeated((name) => this.#name(name));
+  readonly #names = new Names();
+  readonly #dso = new Repeated(this.#names);
+  readonly #synchronizer = new Repeated(this.#names);
+  readonly #template = new Repeated(this.#names);
   readonly #rare = new Map<number, RareUpdate>();
   readonly #rareEvents = new Map<number, RareEvent>();
   readonly #u = {
@@ -105,12 +82,12 @@ export class ChunkWriter {
     switch (decoded.kind) {
       case 'update':
         for (const event of decoded.events) this.#addEvent(event, decoded.migrationId);
-        for (const what of decoded.ignored) this.#u.ignoredEvents.push(this.#name(what));
+        for (const what of decoded.ignored) this.#u.ignoredEvents.push(this.#names.indexOf(what));
         return this.#addUpdate(decoded, bytes, place);
       case 'ignored':
         return this.#addRow(
           UPDATE.ignored,
-          { migrationId: -1, name: this.#name(decoded.what), recordTime: 0 },
+          { migrationId: -1, name: this.#names.indexOf(decoded.what), recordTime: 0 },
           bytes,
           place,
         );
@@ -190,9 +167,9 @@ export class ChunkWriter {
     const e = this.#e;
     e.kind.push(coin.entity === 'Amulet' ? EVENT.amulet : EVENT.locked);
     e.dso.push(this.#dso.of(dso));
-    e.owner.push(this.#name(coin.owner));
+    e.owner.push(this.#names.indexOf(coin.owner));
     e.template.push(this.#template.of(coin.templateId, coin.packageName));
-    e.extra.push(coin.extra === null ? 0 : this.#name(coin.extra) + 1);
+    e.extra.push(coin.extra === null ? 0 : this.#names.indexOf(coin.extra) + 1);
     e.amount.push(coin.amount);
     e.rate.push(coin.rate);
     e.rateRound.push(coin.rate * coin.round);
@@ -217,15 +194,6 @@ export class ChunkWriter {
     e.expiry.push(0);
     e.createdAt.push(0);
     e.node.push(0);
-  }
-
-  #name(name: string): number {
-    let index = this.#nameIndex.get(name);
-    if (index === undefined) {
-      index = this.#names.push(name) - 1;
-      this.#nameIndex.set(name, index);
-    }
-    return index;
   }
 
   #addId(id: string): 0 | 1 {
@@ -281,31 +249,13 @@ export class ChunkWriter {
         createdAt: new Float64Array(e.createdAt),
         node: new Float64Array(e.node),
       },
-      names: this.#names,
+      names: this.#names.list,
       ids: this.#ids.subarray(0, this.#idsLength),
       raw: this.#raw.subarray(0, this.#rawLength),
       rare: this.#rare,
       rareEvents: this.#rareEvents,
     };
   }
-}
-
-/** Whether a coin create is one that counts if its dso does, with numbers that fit the columns. */
-function fitsColumns(event: CoinCreate): event is CoinCreate & { body: Coin } {
-  const { signatories, body: coin } = event;
-  if (signatories instanceof BadUpdate || coin instanceof BadUpdate || !signatories.includes(event.dso)) return false;
-  if (coin.amount > INT64_MAX || coin.rate > INT64_MAX || coin.round > MAX_SAFE) return false;
-  return coin.rate * coin.round <= INT64_MAX;
-}
-
-function portableFault({ field, given, expected }: BadUpdate): Fault {
-  return { field, given, expected };
-}
-
-function portable(event: CoinCreate | RoundCreate): RareEvent {
-  const signatories = event.signatories instanceof BadUpdate ? portableFault(event.signatories) : event.signatories;
-  const body = event.body instanceof BadUpdate ? portableFault(event.body) : event.body;
-  return { ...event, signatories, body } as RareEvent;
 }
 
 function grown(buffer: Buffer, needed: number): Buffer {
