@@ -33,8 +33,6 @@ export interface Users extends Disposable {
   readonly reader: UsersReader;
   /** Runs `body` in one transaction, which is on disk when this returns; whatever it throws undoes all of it. */
   write<T>(body: (users: UsersWriter) => T): T;
-  /** Goes up with every committed change of an identity provider. */
-  readonly providersGeneration: number;
 }
 
 /**
@@ -83,19 +81,10 @@ function storedParticipantId(db: Database): string {
 function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | 'authServices'>): Users {
   const reader = new UsersReader(db);
   const writer = new UsersWriter(db);
-  let providersGeneration = 0;
   return {
     ...settings,
     reader,
-    get providersGeneration() {
-      return providersGeneration;
-    },
-    write(body) {
-      writer.providersChanged = false;
-      const result = db.transaction(() => body(writer)).immediate();
-      if (writer.providersChanged) providersGeneration += 1;
-      return result;
-    },
+    write: (body) => db.transaction(() => body(writer)).immediate(),
     [Symbol.dispose]() {
       db.close();
     },

@@ -3,10 +3,8 @@ import type { Right } from '../right.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider, type User } from '../user.ts';
 import { UsersReader } from './users-reader.ts';
 
-/** Changes users.db. Only a transaction of `UsersDatabase.write` hands one out. */
+/** Changes users.db. Only a transaction of `Users.write` hands one out. */
 export class UsersWriter extends UsersReader {
-  /** Whether this transaction changed an identity provider: then no verified token may be remembered across it. */
-  providersChanged = false;
   readonly #insertUser: Statement<Record<string, unknown>>;
   readonly #updateUser: Statement<Record<string, unknown>>;
   readonly #moveUser: Statement<[string | null, string]>;
@@ -86,17 +84,14 @@ export class UsersWriter extends UsersReader {
   }
 
   insertIdentityProvider(provider: IdentityProvider): void {
-    this.providersChanged = true;
     this.#insertProvider.run(providerValues(provider));
   }
 
   updateIdentityProvider(provider: IdentityProvider): void {
-    this.providersChanged = true;
     this.#updateProvider.run(providerValues(provider));
   }
 
   deleteIdentityProvider(id: string): void {
-    this.providersChanged = true;
     this.#deleteProvider.run(id);
   }
 }

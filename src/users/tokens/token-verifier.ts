@@ -16,13 +16,13 @@ export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken | null>;
 }
 
-/** How often a verification starts again because an identity provider changed while a key set was fetched. */
+/** How often a verification starts again because its identity provider or key set changed meanwhile. */
 const ATTEMPTS_MAX = 3;
 
-/** A service that may vouch for a token, and the identity provider that it then belongs to. */
+/** A service that may vouch for a token, and the identity provider that it stands for, if any. */
 interface Candidate {
   readonly service: AuthService;
-  readonly identityProviderId: string;
+  readonly provider: IdentityProvider | null;
 }
 
 interface FoundKey {
@@ -33,7 +33,6 @@ interface FoundKey {
 interface Check {
   readonly candidate: Candidate;
   readonly found: FoundKey | 'absent' | 'fetch';
-  readonly providersGeneration: number;
 }
 
 /** One of several key sets that were waited for does not vouch; it is caught where they are joined. */
@@ -49,36 +48,30 @@ export function createTokenVerifier(deps: {
   const { leeway, lifetimeMaxS: lifetimeMaxDefaultS } = users.config;
   const cache = new VerifiedCache();
 
-  function stillCounts(remembered: RememberedToken): boolean {
-    const { keySet, claims, lifetimeMaxS, providersGeneration } = remembered;
+  function stillCounts({ keySet, claims, lifetimeMaxS, provider }: RememberedToken): boolean {
     return (
-      providersGeneration === users.providersGeneration &&
       holdsAt(claims, { leeway, lifetimeMaxS }, nowMs() / 1000) &&
-      (keySet === null || keySets.current(keySet.url) === keySet.set)
+      (keySet === null || keySets.current(keySet.url) === keySet.set) &&
+      (provider === null || isSame(provider, users.reader.identityProvider(provider.id)))
     );
   }
 
-  async function vouch(
-    token: SignedToken,
-    { candidate, found, providersGeneration }: Check,
-  ): Promise<RememberedToken | null> {
-    const { service, identityProviderId } = candidate;
+  async function vouch(token: SignedToken, { candidate, found }: Check): Promise<RememberedToken | null> {
+    const { service, provider } = candidate;
     const { claims } = token;
     const lifetimeMaxS = service.lifetimeMaxS ?? lifetimeMaxDefaultS;
     const accepted = acceptedParticipant(claims, service.mode);
     if (typeof found === 'string' || accepted === null) return null;
     if (!holdsAt(claims, { leeway, lifetimeMaxS }, nowMs() / 1000)) return null;
     if (!(await isSignedBy(token, found.key))) return null;
-    const { participantId } = accepted;
-    const { keySet } = found;
     return {
       userId: claims.subject,
-      identityProviderId,
-      participantId,
+      identityProviderId: provider?.id ?? DEFAULT_PROVIDER,
+      participantId: accepted.participantId,
       claims,
       lifetimeMaxS,
-      providersGeneration,
-      keySet,
+      provider,
+      keySet: found.keySet,
     };
   }
 
@@ -86,18 +79,18 @@ export function createTokenVerifier(deps: {
    * A token waits for a key set only where no service that has its key at hand vouches for it, and then not for one set
    * longer than another: a provider that cannot be reached slows down nobody else's tokens.
    */
-  async function verifyOnce(token: SignedToken, providersGeneration: number): Promise<RememberedToken | null> {
+  async function verifyOnce(token: SignedToken): Promise<RememberedToken | null> {
     const waiting: Candidate[] = [];
     for (const candidate of candidatesFor(token, users)) {
       const found = findKey(candidate.service, token, keySets);
       if (found === 'fetch') waiting.push(candidate);
-      const verified = await vouch(token, { candidate, found, providersGeneration });
+      const verified = await vouch(token, { candidate, found });
       if (verified !== null) return verified;
     }
     const checks = waiting.map(async (candidate) => {
       if (candidate.service.kind === 'key-set') await keySets.refresh(candidate.service.url);
       const found = findKey(candidate.service, token, keySets);
-      return (await vouch(token, { candidate, found, providersGeneration })) ?? Promise.reject(new NotVouched());
+      return (await vouch(token, { candidate, found })) ?? Promise.reject(new NotVouched());
     });
     try {
       return await Promise.any(checks);
@@ -116,10 +109,10 @@ export function createTokenVerifier(deps: {
       const token = readToken(text);
       if (token === null) return null;
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-        const generation = users.providersGeneration;
-        const verified = await verifyOnce(token, generation);
-        if (generation !== users.providersGeneration) continue;
-        if (verified !== null) cache.set(text, verified);
+        const verified = await verifyOnce(token);
+        if (verified === null) return null;
+        if (!stillCounts(verified)) continue;
+        cache.set(text, verified);
         return verified;
       }
       return null;
@@ -128,16 +121,26 @@ export function createTokenVerifier(deps: {
 }
 
 function candidatesFor(token: SignedToken, users: Users): readonly Candidate[] {
-  const configured = users.authServices.map((service) => ({ service, identityProviderId: DEFAULT_PROVIDER }));
+  const configured = users.authServices.map((service) => ({ service, provider: null }));
   const { issuer } = token.claims;
   const provider = issuer === null ? null : users.reader.identityProviderOfIssuer(issuer);
   if (provider === null || provider.isDeactivated) return configured;
-  return [...configured, { service: serviceOfProvider(provider), identityProviderId: provider.id }];
+  return [...configured, { service: serviceOfProvider(provider), provider }];
 }
 
 function serviceOfProvider({ jwksUrl, audience }: IdentityProvider): AuthService {
   const mode = audience === '' ? ({ kind: 'default' } as const) : ({ kind: 'audience', audience } as const);
   return { kind: 'key-set', url: jwksUrl, mode, lifetimeMaxS: null };
+}
+
+function isSame(before: IdentityProvider, now: IdentityProvider | null): boolean {
+  return (
+    now !== null &&
+    now.isDeactivated === before.isDeactivated &&
+    now.issuer === before.issuer &&
+    now.jwksUrl === before.jwksUrl &&
+    now.audience === before.audience
+  );
 }
 
 /** The key that a service has for a token. A service of another algorithm than the token's has none, by configuration. */

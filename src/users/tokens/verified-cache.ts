@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IdentityProvider } from '../user.ts';
 import type { Claims } from './claims.ts';
 import type { KeySet } from './key-set.ts';
 
@@ -12,8 +13,8 @@ export interface RememberedToken {
   readonly participantId: string | null;
   readonly claims: Claims;
   readonly lifetimeMaxS: number | null;
-  /** The identity providers' generation that it was checked in. */
-  readonly providersGeneration: number;
+  /** The identity provider as it was then; null for tokens of the configured services. */
+  readonly provider: IdentityProvider | null;
   /** Null for keys of the configuration, which never change while the program runs. */
   readonly keySet: { readonly url: string; readonly set: KeySet } | null;
 }
