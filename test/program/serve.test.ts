@@ -114,6 +114,6 @@ describe('a halt of the running program', () => {
     const { code, stderr, stdout } = await runProgram(['replay', '--data', data, feed]);
     expect(code).toBe(3);
     expect(stderr).toContain(`halted at ${feed}, message 3: `);
-    expect(stdout).toMatch(/^0 updates .* 1 dead letters; newest snapshot 2025-02-12T00:10:00Z of migration 0\n$/);
+    expect(stdout).toContain('newest snapshot 2025-02-12T00:10:00Z of migration 0');
   });
 });

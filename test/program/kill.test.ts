@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { oddLedger } from '../support/ledger-options.ts';
+import { runProgram, startProgram } from '../support/program.ts';
+import { createRandom } from '../support/random.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { linesOf } from '../support/replayed.ts';
+import { soakCount } from '../support/soak.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { dumpViews } from '../support/views-dump.ts';
+
+const KILLS = soakCount(15);
+/** Each directory is killed so often before it may come to its end. */
+const KILLS_PER_DIRECTORY = 5;
+const TIMEOUT_MS = 300_000;
+
+const directory = temporaryDirectory();
+afterAll(() => directory[Symbol.dispose]());
+
+let files: readonly string[] = [];
+let wanted: ReturnType<typeof dumpViews> = {};
+let undisturbedMs = 0;
+
+/** Files that overlap, so that a start goes over what is known as well as over what is new, and commits often. */
+function writeFiles(): string[] {
+  const options = { updates: 3_000, owners: 300, activeTarget: 1_500, migrations: 2, synchronizers: 2, roundEvery: 50 };
+  const lines = linesOf(randomLedger(oddLedger(4_711, options)), 'scan');
+  const size = Math.ceil(lines.length / 8);
+  return Array.from({ length: 8 }, (_, i) => {
+    return directory.writeLines(`part-${i}.ndjson`, lines.slice(Math.max(0, i * size - 100), (i + 1) * size));
+  });
+}
+
+beforeAll(async () => {
+  files = writeFiles();
+  const startedMs = Date.now();
+  expect(await runProgram(['replay', '--data', directory.at('undisturbed'), ...files])).toMatchObject({ code: 0 });
+  undisturbedMs = Date.now() - startedMs;
+  wanted = dumpViews(directory.at('undisturbed'));
+}, TIMEOUT_MS);
+
+describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all, and run again to its end`, () => {
+  const seeds = Array.from({ length: Math.ceil(KILLS / KILLS_PER_DIRECTORY) }, (_, seed) => seed);
+
+  it.each(seeds)(
+    'leaves the tables of an undisturbed one (seed %i)',
+    async (seed) => {
+      const random = createRandom(seed);
+      const data = directory.at(`killed-${seed}`);
+      let killed = 0;
+      for (let i = 0; i < KILLS_PER_DIRECTORY; i++) {
+        // The first part of a run is the start of the process, where nothing can be lost.
+        const afterMs = undisturbedMs * (0.2 + random.below(80) / 100);
+        await using program = startProgram(['replay', '--data', data, ...files]);
+        await Promise.race([sleep(afterMs), program.ended]);
+        program.kill('SIGKILL');
+        if ((await program.ended).signal === 'SIGKILL') killed += 1;
+        if (!existsSync(`${data}/views.db`)) continue;
+        const sealed = dumpViews(data).snapshot ?? [];
+        expect(wanted.snapshot, `sealed before kill ${i}`).toEqual(expect.arrayContaining(sealed));
+      }
+      expect(killed).toBeGreaterThan(0);
+      expect(await runProgram(['replay', '--data', data, ...files])).toMatchObject({ code: 0 });
+      expect(dumpViews(data)).toEqual(wanted);
+    },
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { oddLedger } from '../support/ledger-options.ts';
+import { type OracleSnapshot, oracle } from '../support/oracle.ts';
+import { ownersOf, stateV1, summaryV0, summaryV1 } from '../support/oracle-answers.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { linesOf, TEN_MINUTES_US } from '../support/replayed.ts';
+import { type Service, startService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { shortTime } from '../support/wire-text.ts';
+
+const ASKERS = 4;
+const ROUND = 19_900n;
+const FAR = '2100-01-01T00:00:00Z';
+const options = { updates: 2_500, owners: 60, activeTarget: 300, synchronizers: 1, shares: { wideAmount: 0 } };
+
+/** Asks until the service has read its feed to the end; gives how many answers were compared. */
+async function askUntilReady(service: Service, snapshots: readonly OracleSnapshot[], random: Random): Promise<number> {
+  const byTime = new Map(snapshots.map((snapshot) => [shortTime(snapshot.recordTime), snapshot]));
+  const parties = ownersOf(snapshots.at(-1)!);
+  const [{ migrationId }] = snapshots as [OracleSnapshot];
+  let compared = 0;
+  for (;;) {
+    const ready = (await service.ask('/readyz')).status === 200;
+    const newest = await service.ask(`/v0/state/acs/snapshot-timestamp?before=${FAR}&migration_id=${migrationId}`);
+    if (newest.status === 404) continue;
+    expect(newest.status).toBe(200);
+    const { record_time } = newest.body as { record_time: string };
+    const snapshot = byTime.get(record_time);
+    expect(snapshot, record_time).toBeDefined();
+    const owner_party_ids = [random.pick(parties), random.pick(parties), random.pick(parties)];
+    const asked = { migration_id: migrationId, record_time, owner_party_ids, as_of_round: Number(ROUND) };
+    const v1 = await service.ask('/v1/holdings/summary', asked);
+    expect(v1).toEqual({ status: 200, body: summaryV1(snapshot!, owner_party_ids) });
+    const v0 = await service.ask('/v0/holdings/summary', asked);
+    const wanted = summaryV0(snapshot!, owner_party_ids, ROUND);
+    expect(v0).toEqual({ status: 200, body: { ...wanted, computed_as_of_round: Number(ROUND) } });
+    expect(await stateOf(service, { ...asked, page_size: 1 + random.below(5) })).toEqual(
+      stateV1(snapshot!, owner_party_ids),
+    );
+    compared += 1;
+    if (ready) return compared;
+  }
+}
+
+async function stateOf(service: Service, asked: Readonly<Record<string, unknown>>): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for (let after: number | null = null; ; ) {
+    const { status, body } = await service.ask('/v1/holdings/state', { ...asked, after });
+    expect(status).toBe(200);
+    const page = body as { created_events: unknown[]; next_page_token: number | null };
+    items.push(...page.created_events);
+    if (page.next_page_token === null) return items;
+    after = page.next_page_token;
+  }
+}
+
+it('answers all the while it replays, and every answer is of one sealed snapshot', async () => {
+  using directory = temporaryDirectory();
+  const items = [...randomLedger(oddLedger(815, options))].filter(({ kind }) => kind === 'update');
+  const { snapshots } = oracle(items, { periodMicros: TEN_MINUTES_US });
+  const lines = linesOf(items, 'scan');
+  const size = Math.ceil(lines.length / 10);
+  // Several files, so that there are many commits to read in between.
+  const files = Array.from({ length: 10 }, (_, i) => {
+    return directory.writeLines(`part-${i}.ndjson`, lines.slice(i * size, (i + 1) * size));
+  });
+  await using service = await startService(['--data', directory.at('data'), '--file', ...files]);
+  const askers = Array.from({ length: ASKERS }, (_, i) => askUntilReady(service, snapshots, createRandom(i)));
+  const compared = await Promise.all(askers);
+  expect(Math.min(...compared)).toBeGreaterThan(0);
+  const { body } = await service.ask(
+    `/v0/state/acs/snapshot-timestamp?before=${FAR}&migration_id=${snapshots[0]!.migrationId}`,
+  );
+  expect(body).toEqual({ record_time: shortTime(snapshots.at(-1)!.recordTime) });
+});
