@@ -11,6 +11,8 @@ const POLL_MS = 100;
 /** Ten minutes: longer than any replay of the default size. */
 const POLLS_MAX = 6_000;
 const CONTRACTS = [1, 10, 100, 1000];
+/** What the design promises against the reference approach, for owners of so many contracts. */
+const REFERENCE_FACTORS = [2.8, 4, 18, 190];
 /** The newest snapshot, whichever it is. */
 const NEWEST = { record_time: '2199-01-01T00:00:00Z', record_time_match: 'at_or_before' };
 
@@ -24,22 +26,26 @@ interface Owner {
 export async function benchSummaries(
   folder: string,
   feed: string,
-  { rounds }: { rounds: number },
+  { rounds, reference }: { rounds: number; reference: string | null },
 ): Promise<Promised[]> {
   const dataDir = join(folder, 'data');
   console.error('replaying a feed to ask about');
   measure('replay-holdfast', feed, 'worker', dataDir);
   const owners = CONTRACTS.map((contracts) => ownerOf(dataDir, contracts));
-  const beside = await benchBeside(dataDir, owners, rounds);
+  const beside = await benchBeside(dataDir, owners, { rounds, reference });
   const busy = await benchWhileReplaying(join(folder, 'fresh'), feed, owners[0]!);
   return [...beside, busy];
 }
 
-async function benchBeside(dataDir: string, owners: readonly Owner[], rounds: number): Promise<Promised[]> {
+async function benchBeside(
+  dataDir: string,
+  owners: readonly Owner[],
+  { rounds, reference }: { rounds: number; reference: string | null },
+): Promise<Promised[]> {
   await using holdfast = await startServer(['src/main.ts', 'serve', '--data', dataDir, '--port', '0']);
   const answer = await (await post(`${holdfast.url}/v0/holdings/summary`, question(owners[0]!))).text();
   await using bare = await startServer(['bench/bare-server.ts', answer]);
-  const runs = runsOf(holdfast, bare, owners);
+  const runs = [...runsOf(holdfast, bare, owners), ...(reference === null ? [] : referenceRuns(reference, owners))];
   const loads = new Map<string, Load[]>(runs.map(({ name }) => [name, []]));
   for (let round = 1; round <= rounds; round++) {
     for (const { name, url, body } of runs) {
@@ -58,6 +64,8 @@ async function benchBeside(dataDir: string, owners: readonly Owner[], rounds: nu
   const heading = `Requests over HTTP, 16 connections, one process (medians of ${rounds} alternating runs of ${SECONDS} s)`;
   printTable(heading, ['', 'requests/s', 'of the bare route', 'p99 ms'], rows);
   const v1 = owners.map((owner) => rate(nameOf('v1', owner)));
+  const against =
+    reference === null ? [] : owners.map((owner, at) => againstReference(owner, REFERENCE_FACTORS[at]!, rate));
   return [
     {
       what: 'v0 summary of one owner, of the bare route',
@@ -71,7 +79,17 @@ async function benchBeside(dataDir: string, owners: readonly Owner[], rounds: nu
       least: 0.8,
       unit: 'x',
     },
+    ...against,
   ];
+}
+
+function againstReference(owner: Owner, least: number, rate: (name: string) => number): Promised {
+  const measured = rate(nameOf('v0', owner)) / rate(nameOf('reference', owner));
+  return { what: `${nameOf('v0', owner)}, to the reference approach`, measured, least, unit: 'x' };
+}
+
+function referenceRuns(url: string, owners: readonly Owner[]): { name: string; url: string; body: string }[] {
+  return owners.map((owner) => ({ name: nameOf('reference', owner), url: `${url}/summary`, body: question(owner) }));
 }
 
 const BARE = 'bare route that reads and answers JSON';
