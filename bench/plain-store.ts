@@ -8,7 +8,7 @@ import { reportRun } from './run-report.ts';
 /**
  * The baseline of a replay: what one would write in an afternoon for Scan's form of the feed. Rows keyed by text, totals
  * upserted, batches of 5,000 events; no history, no payload, an archived contract is forgotten, nothing is validated.
- * Amounts are kept as whole coins and 1e-10 units apart, so that SQLite's integers can add them without rounding.
+ * Totals are exact, as they must be: an amount has up to 38 digits, so they are read, added as bigint and written back.
  */
 const BATCH_EVENTS = 5_000;
 const COIN_TEMPLATE = /:Splice\.Amulet:(Locked)?Amulet$/;
@@ -41,8 +41,7 @@ interface ScanUpdate {
 interface Row {
   readonly owner: string;
   readonly locked: number;
-  readonly whole: number;
-  readonly fraction: number;
+  readonly amount: string;
 }
 
 function openStore(folder: string): Database.Database {
@@ -55,37 +54,45 @@ function openStore(folder: string): Database.Database {
   db.exec(`
     CREATE TABLE contract (
       contract_id TEXT PRIMARY KEY, owner TEXT NOT NULL, locked INTEGER NOT NULL,
-      whole INTEGER NOT NULL, fraction INTEGER NOT NULL, rate TEXT NOT NULL, round INTEGER NOT NULL
+      amount TEXT NOT NULL, rate TEXT NOT NULL, round INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE owner_total (
-      owner TEXT NOT NULL, locked INTEGER NOT NULL, contracts INTEGER NOT NULL, whole INTEGER NOT NULL,
-      fraction INTEGER NOT NULL, PRIMARY KEY (owner, locked)
+      owner TEXT NOT NULL, locked INTEGER NOT NULL, contracts INTEGER NOT NULL, amount TEXT NOT NULL,
+      PRIMARY KEY (owner, locked)
     ) WITHOUT ROWID;`);
   return db;
 }
 
 function replay(db: Database.Database, path: string): void {
-  const insert = db.prepare('INSERT INTO contract VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare('INSERT INTO contract VALUES (?, ?, ?, ?, ?, ?)');
   const forget = db.prepare<[string], Row>(
-    'DELETE FROM contract WHERE contract_id = ? RETURNING owner, locked, whole, fraction',
+    'DELETE FROM contract WHERE contract_id = ? RETURNING owner, locked, amount',
   );
-  const add = db.prepare(`
-    INSERT INTO owner_total VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, locked) DO UPDATE SET
-      contracts = contracts + excluded.contracts, whole = whole + excluded.whole, fraction = fraction + excluded.fraction`);
+  const total = db.prepare<[string, number], { contracts: number; amount: string }>(
+    'SELECT contracts, amount FROM owner_total WHERE owner = ? AND locked = ?',
+  );
+  const store = db.prepare(`
+    INSERT INTO owner_total VALUES (?, ?, ?, ?) ON CONFLICT (owner, locked) DO UPDATE SET
+      contracts = excluded.contracts, amount = excluded.amount`);
   let events = 0;
   let theDso: string | null = null;
 
+  function add({ owner, locked, amount }: Row, sign: 1 | -1): void {
+    const known = total.get(owner, locked) ?? { contracts: 0, amount: '0' };
+    const units = BigInt(known.amount) + BigInt(sign) * BigInt(amount.replace('.', ''));
+    store.run(owner, locked, known.contracts + sign, units.toString());
+  }
   function create({ contract_id, create_arguments }: ScanEvent, locked: number): void {
     const { dso, owner, amount } = create_arguments.amulet ?? create_arguments;
     theDso ??= dso;
     if (dso !== theDso) return;
-    const [whole, fraction] = amount.initialAmount.split('.');
-    insert.run(contract_id, owner, locked, whole, fraction, amount.ratePerRound.rate, amount.createdAt.number);
-    add.run(owner, locked, 1, whole, fraction);
+    const { initialAmount, ratePerRound, createdAt } = amount;
+    insert.run(contract_id, owner, locked, initialAmount, ratePerRound.rate, createdAt.number);
+    add({ owner, locked, amount: initialAmount }, 1);
   }
   function archive({ contract_id }: ScanEvent): void {
     const row = forget.get(contract_id);
-    if (row !== undefined) add.run(row.owner, row.locked, -1, -row.whole, -row.fraction);
+    if (row !== undefined) add(row, -1);
   }
   function walk({ events_by_id }: ScanUpdate, ids: readonly string[], update: ScanUpdate): void {
     for (const id of ids) {
