@@ -161,7 +161,8 @@ function describe(error: z.ZodError, value: unknown): string {
   );
   if (issue.code === 'unrecognized_keys') return `${path}: unknown key ${JSON.stringify(issue.keys[0])}`;
   const given = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)?.[part], value);
-  const shown = path.includes('.secret') || typeof given === 'object' ? '' : `given ${showGiven(given)}, `;
+  const shown =
+    path.includes('.secret') || (typeof given === 'object' && given !== null) ? '' : `given ${showGiven(given)}, `;
   return `${path}: ${shown}${expectation(issue)}`;
 }
 

@@ -64,11 +64,11 @@ function openDatabase(file: string): Database {
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
     db.pragma('trusted_schema = OFF');
+    return db;
   } catch (error) {
     db.close();
-    throw error;
+    throw new Error(`${file} cannot be opened: ${(error as Error).message}`, { cause: error });
   }
-  return db;
 }
 
 /** Made with the first opening: a name and a fingerprint in the reference's form (0x12, 0x20, SHA-256). */

@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
+import { LedgerError } from '../../src/users/ledger-error.ts';
+import { openUsers, type Users } from '../../src/users/open-users.ts';
+import type { GivenRight } from '../../src/users/right.ts';
+import { resolveCaller } from '../../src/users/rules/caller.ts';
+import { grantRights, revokeRights } from '../../src/users/rules/change-rights.ts';
+import { createUser } from '../../src/users/rules/create-user.ts';
+import { deleteUser } from '../../src/users/rules/delete-user.ts';
+import { listIdentityProviders } from '../../src/users/rules/identity-providers.ts';
+import { moveUser } from '../../src/users/rules/move-user.ts';
+import { listRights, listUsers, readUser } from '../../src/users/rules/read-users.ts';
+import { EMPTY_USER } from '../../src/users/rules/request.ts';
+import { updateUser } from '../../src/users/rules/update-user.ts';
+import type { UsersWriter } from '../../src/users/store/users-writer.ts';
+import {
+  type Asked,
+  allowed,
+  type Model,
+  OPERATIONS,
+  PROVIDERS,
+  RIGHT_KINDS,
+  type RightKind,
+} from './authorization-model.ts';
+
+let users: Users;
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'holdfast-rules-'));
+  const config = parseLedgerConfig({ value: undefined, folder: dataDir });
+  users = openUsers({ dataDir, config, participantId: null, logger: pino({ level: 'silent' }) });
+});
+afterAll(() => {
+  users[Symbol.dispose]();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** Undoes everything a run has done. */
+class Undo extends Error {}
+
+function populate(writer: UsersWriter, model: Model): void {
+  for (const id of ['X', 'Y'])
+    writer.insertIdentityProvider({ id, isDeactivated: false, issuer: id, jwksUrl: 'https://x.example', audience: '' });
+  for (const user of [model.caller, model.target]) {
+    if (user === null || writer.user(user.id) !== null) continue;
+    writer.insertUser({
+      ...EMPTY_USER,
+      id: user.id,
+      identityProviderId: user.provider,
+      isDeactivated: user.isDeactivated,
+      resourceVersion: 0n,
+    });
+    for (const kind of user.rights) writer.grantRight(user.id, { kind, party: kind.endsWith('As') ? 'p' : '' });
+  }
+}
+
+/** What the rules say: `ok`, or the code of the error. */
+function outcome(model: Model, asked: Asked): string {
+  let said = '';
+  try {
+    users.write((writer) => {
+      populate(writer, model);
+      try {
+        run(writer, model, asked);
+        said = 'ok';
+      } catch (error) {
+        if (!(error instanceof LedgerError)) throw error;
+        said = error.code;
+      }
+      throw new Undo();
+    });
+  } catch (error) {
+    if (!(error instanceof Undo)) throw error;
+  }
+  return said;
+}
+
+function run(writer: UsersWriter, { caller: who, tokenProvider }: Model, asked: Asked): void {
+  const caller = resolveCaller(writer, { userId: who.id, identityProviderId: tokenProvider, participantId: null });
+  const { targetId: userId, provider: identityProviderId } = asked;
+  const rights = asked.rights.map((kind): GivenRight => ({ kind, party: kind.endsWith('As') ? 'p' : '' }));
+  const limits = { usersMax: 1000, rightsPerUserMax: 1000 };
+  const user = { ...EMPTY_USER, id: userId, identityProviderId };
+  switch (asked.operation) {
+    case 'create':
+      createUser(writer, { caller, request: { user, rights }, limits });
+      return;
+    case 'read':
+      readUser(writer, { caller, userId, identityProviderId });
+      return;
+    case 'read own':
+      readUser(writer, { caller, userId: caller.userId, identityProviderId });
+      return;
+    case 'list':
+      listUsers(writer, { caller, request: { pageSize: 0, pageToken: '' }, pageSizeMax: 10 });
+      return;
+    case 'update':
+      updateUser(writer, { caller, request: { user, updatePaths: ['primary_party'] } });
+      return;
+    case 'delete':
+      deleteUser(writer, { caller, userId });
+      return;
+    case 'list rights':
+      listRights(writer, { caller, userId });
+      return;
+    case 'grant':
+      grantRights(writer, { caller, request: { userId, rights, identityProviderId }, rightsPerUserMax: 1000 });
+      return;
+    case 'revoke':
+      revokeRights(writer, { caller, request: { userId, rights, identityProviderId } });
+      return;
+    case 'move':
+      moveUser(writer, {
+        caller,
+        request: { userId, sourceIdentityProviderId: identityProviderId, targetIdentityProviderId: 'Y' },
+      });
+      return;
+    case 'list providers':
+      listIdentityProviders(writer, { caller });
+  }
+}
+
+const provider = fc.constantFrom(...PROVIDERS);
+const kinds = fc.uniqueArray(fc.constantFrom(...RIGHT_KINDS), { maxLength: 3 });
+const callerKinds = fc.oneof(kinds, fc.constantFrom<RightKind[]>(['ParticipantAdmin'], ['IdentityProviderAdmin'], []));
+const askedKinds = fc.oneof(
+  kinds,
+  fc.constantFrom<RightKind[]>(['CanActAs'], ['CanReadAs', 'CanExecuteAs'], ['CanExecuteAs']),
+);
+const usuallyNot = fc.integer({ min: 0, max: 9 }).map((chance) => chance === 0);
+const models = fc.record({
+  caller: fc.record({ id: fc.constant('caller'), provider, rights: callerKinds, isDeactivated: usuallyNot }),
+  target: fc.option(fc.record({ id: fc.constant('target'), provider, rights: kinds, isDeactivated: usuallyNot })),
+  sameProvider: fc.integer({ min: 0, max: 9 }),
+  otherProvider: provider,
+});
+const requests = fc.record({
+  operation: fc.constantFrom(...OPERATIONS, 'create' as const, 'grant' as const),
+  targetId: fc.constantFrom('caller', 'target', 'target', 'nosuchuser'),
+  provider: fc.constantFrom('', '', 'X', 'Y', 'nowhere', 'a,b'),
+  rights: askedKinds,
+});
+
+describe('the rules of who may do what', () => {
+  it('are those of an independent model, for every caller, target and request', () => {
+    const seen = new Map<string, number>();
+    fc.assert(
+      fc.property(models, requests, ({ sameProvider, otherProvider, ...people }, asked) => {
+        const model = { ...people, tokenProvider: sameProvider > 0 ? people.caller.provider : otherProvider };
+        const expected = allowed(model, asked);
+        seen.set(expected, (seen.get(expected) ?? 0) + 1);
+        expect(outcome(model, asked)).toBe(expected);
+      }),
+      { numRuns: 5000 },
+    );
+    // The runs are worth something only where they meet every kind of outcome.
+    const met = ['ok', 'PERMISSION_DENIED', 'INVALID_TOKEN', 'INVALID_ARGUMENT', 'USER_NOT_FOUND', 'UNKNOWN_RESOURCE'];
+    for (const code of met) expect(seen.get(code) ?? 0, code).toBeGreaterThan(10);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { FETCH_TIMEOUT_MS, fetchKeySet } from '../../src/users/tokens/fetch-key-set.ts';
+import { makeKey, startKeyServer } from '../support/ledger-keys.ts';
+
+describe('fetching a key set', () => {
+  it('takes at most ten seconds', () => {
+    expect(FETCH_TIMEOUT_MS).toBe(10_000);
+  });
+
+  it('ends in its time, also where a server drips its answer', async () => {
+    await using server = await startKeyServer();
+    server.answers.set('/drips', (_, response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const startMs = performance.now();
+    await expect(fetchKeySet(`${server.url}/drips`, 300)).rejects.toThrow(/timeout/);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+
+  it('says why it failed where nobody listens', async () => {
+    const { url } = await (async () => {
+      await using server = await startKeyServer();
+      return server;
+    })();
+    await expect(fetchKeySet(url)).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  it('does not take a compressed document for a small one', async () => {
+    const { gzipSync } = await import('node:zlib');
+    await using server = await startKeyServer();
+    const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
+    server.answers.set('/bomb', (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
+    await expect(fetchKeySet(`${server.url}/bomb`)).rejects.toThrow(/larger than 1048576 bytes/);
+  });
+
+  it('finds a key by its kid and the algorithm of its type', async () => {
+    await using server = await startKeyServer();
+    await server.publish('/keys', makeKey('RS256', 'a'), makeKey('ES512', 'a'));
+    const keySet = await fetchKeySet(`${server.url}/keys`);
+    expect(keySet.key('a', 'RS256')?.asymmetricKeyType).toBe('rsa');
+    expect(keySet.key('a', 'ES512')?.asymmetricKeyDetails?.namedCurve).toBe('secp521r1');
+    expect(keySet.key('a', 'ES256')).toBeNull();
+    expect(keySet.key('b', 'RS256')).toBeNull();
+    expect(keySet.key('a', 'RS256')).toBe(keySet.key('a', 'RS256'));
+  });
+});

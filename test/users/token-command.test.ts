@@ -1,0 +1,109 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
+import { openUsers } from '../../src/users/open-users.ts';
+import { holdfast } from '../support/command.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const service = (rest: object = {}): object => ({
+  type: 'unsafe-jwt-hmac-256',
+  secret: 'a configured secret',
+  ...rest,
+});
+
+/** Runs `holdfast token` with a ledger configuration and gives the token's claims, or the message. */
+async function claimsWith(ledger: object, ...args: readonly string[]): Promise<Record<string, unknown> | string> {
+  using directory = temporaryDirectory();
+  writeFileSync(directory.at('config.json'), JSON.stringify({ ledger }));
+  const ended = await holdfast(
+    'token',
+    '--data',
+    directory.at('data'),
+    '--config',
+    directory.at('config.json'),
+    '--user',
+    'alice',
+    ...args,
+  );
+  if (ended.code !== 0) return `${ended.code} ${ended.stderr}`;
+  const token = ended.stdout.trim();
+  if (JSON.stringify(ledger).includes('a configured secret'))
+    await jwtVerify(token, new TextEncoder().encode('a configured secret'));
+  const { iat, exp, ...claims } = decodeJwt(token);
+  return { ...claims, lifetime: exp! - iat! };
+}
+
+describe('holdfast token', () => {
+  it('signs with the secret of the data directory, which it makes where it is missing', async () => {
+    using directory = temporaryDirectory();
+    const dataDir = directory.at('data');
+    const ended = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    const config = parseLedgerConfig({ value: undefined, folder: dataDir });
+    using users = openUsers({ dataDir, config, participantId: null, logger: pino({ level: 'silent' }) });
+    const [local] = users.authServices;
+    const { payload } = await jwtVerify(
+      ended.stdout.trim(),
+      local?.kind === 'secret' ? local.secret : new Uint8Array(),
+    );
+    expect(payload).toMatchObject({ sub: 'participant_admin', scope: 'daml_ledger_api' });
+    expect(decodeProtectedHeader(ended.stdout.trim())).toEqual({ alg: 'HS256', typ: 'JWT' });
+  });
+
+  it.each<readonly [string, object, readonly string[], object | string]>([
+    ['an hour unless told otherwise', {}, [], { sub: 'alice', scope: 'daml_ledger_api', lifetime: 3600 }],
+    ['as long as told', {}, ['--expires-in', '10m'], { lifetime: 600 }],
+    ['no longer than the settings allow', { maxTokenLifetime: '5m' }, [], { lifetime: 300 }],
+    [
+      'with the secret of the first service that has one',
+      { authServices: [{ type: 'jwt-jwks', url: 'http://k' }, service()] },
+      [],
+      { scope: 'daml_ledger_api' },
+    ],
+    [
+      'with the audience that the service asks for',
+      { authServices: [service({ targetAudience: 'a', targetScope: 's' })] },
+      [],
+      { aud: 'a', sub: 'alice' },
+    ],
+    ['with the scope that the service asks for', { authServices: [service({ targetScope: 's' })] }, [], { scope: 's' }],
+    [
+      'within the lifetime of the service',
+      { maxTokenLifetime: '5m', authServices: [service({ maxTokenLifetime: '2h' })] },
+      ['--expires-in', '2h'],
+      { lifetime: 7200 },
+    ],
+    ['not without a secret', { authServices: [{ type: 'jwt-jwks', url: 'http://k' }] }, [], 'no secret to sign with'],
+    [
+      'not longer than it may live',
+      { maxTokenLifetime: '5m' },
+      ['--expires-in', '6m'],
+      'maxTokenLifetime lets a token live 300 s at most',
+    ],
+    ['not where no token lives', { maxTokenLifetime: '0s' }, [], 'refuses every token'],
+    ['not for nothing', {}, ['--expires-in', '0s'], '--expires-in: given "0s", expected a duration'],
+    ['not for text', {}, ['--expires-in', 'soon'], '--expires-in: given "soon", expected a duration'],
+    ['not for a user id that is none', {}, ['--user', 'a b'], '--user: User ID "a b" does not match'],
+  ])('signs a token %s', async (_, ledger, args, expected) => {
+    const said = await claimsWith(ledger, ...args);
+    if (typeof expected === 'object') expect(said).toMatchObject(expected);
+    else expect(said).toMatch(new RegExp(`^2 holdfast: .*${expected.replaceAll(/[-.]/g, '\\$&')}[^\n]*\n$`));
+  });
+
+  it('makes nothing in the directory where a service is configured', async () => {
+    using directory = temporaryDirectory();
+    writeFileSync(directory.at('config.json'), JSON.stringify({ ledger: { authServices: [service()] } }));
+    const { code } = await holdfast(
+      'token',
+      '--data',
+      directory.at('data'),
+      '--config',
+      directory.at('config.json'),
+      '--user',
+      'a',
+    );
+    expect([code, existsSync(directory.at('data'))]).toEqual([0, false]);
+  });
+});

@@ -1,0 +1,186 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/refusal.ts';
+import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
+import { openUsers, type Users } from '../../src/users/open-users.ts';
+import { migrate } from '../../src/users/store/migrations.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const at = (name: string): string => directory.at(`data/${name}`);
+
+function open(ledger: object = {}, participantId: string | null = null): Users {
+  const config = parseLedgerConfig({ value: ledger, folder: directory.path });
+  return openUsers({ dataDir: directory.at('data'), config, participantId, logger: pino({ level: 'silent' }) });
+}
+
+const user = (id: string) => ({
+  id,
+  primaryParty: '',
+  isDeactivated: false,
+  primaryPartyAuthentication: false,
+  identityProviderId: '',
+  resourceVersion: 0n,
+  annotations: new Map([['k', 'v']]),
+});
+
+describe('users.db', () => {
+  it('starts with the administrator, a participant id and a secret of its own, for its owner only', () => {
+    using users = open();
+    expect(users.reader.user('participant_admin')).toMatchObject({ resourceVersion: 0n, identityProviderId: '' });
+    expect(users.reader.rights('participant_admin')).toEqual([{ kind: 'ParticipantAdmin', party: '' }]);
+    expect(users.participantId).toMatch(/^participant1::1220[0-9a-f]{64}$/);
+    const mode = (name: string): number => statSync(at(name)).mode & 0o777;
+    expect([mode('.'), mode('users.db'), mode('users.db-wal'), mode('token-secret')]).toEqual([
+      0o700, 0o600, 0o600, 0o600,
+    ]);
+    expect(readFileSync(at('token-secret'), 'utf8')).toMatch(/^[A-Za-z0-9_-]{64}\n$/);
+  });
+
+  it('keeps its participant id, its secret and what was changed', () => {
+    const [first, secret] = ((): [string, string] => {
+      using users = open();
+      users.write((writer) => writer.deleteUser('participant_admin'));
+      return [users.participantId, readFileSync(at('token-secret'), 'utf8')];
+    })();
+    using users = open();
+    expect(users.participantId).toBe(first);
+    expect(readFileSync(at('token-secret'), 'utf8')).toBe(secret);
+    expect(users.reader.user('participant_admin')).toBeNull();
+  });
+
+  it('takes a participant id that is given, and forgets it with the next start', () => {
+    using given = open({}, 'ours::1220');
+    expect(given.participantId).toBe('ours::1220');
+    given[Symbol.dispose]();
+    using users = open();
+    expect(users.participantId).toMatch(/^participant1::/);
+  });
+
+  it('makes no secret where a service is configured', () => {
+    using _ = open({ authServices: [{ type: 'unsafe-jwt-hmac-256', secret: 'x' }] });
+    expect(() => statSync(at('token-secret'))).toThrow(/ENOENT/);
+  });
+
+  it('refuses a secret that is too short to be one of its own', () => {
+    open()[Symbol.dispose]();
+    writeFileSync(at('token-secret'), 'short\n');
+    expect(() => open()).toThrow(Refusal);
+    expect(() => open()).toThrow(/token-secret holds fewer than 32 characters/);
+  });
+
+  it('makes the additional administrator once, and leaves a user of that name alone', () => {
+    const ledger = { additionalAdminUserId: 'second' };
+    {
+      using users = open(ledger);
+      expect(users.reader.rights('second')).toEqual([{ kind: 'ParticipantAdmin', party: '' }]);
+      users.write((writer) => writer.revokeRight('second', { kind: 'ParticipantAdmin', party: '' }));
+    }
+    using users = open(ledger);
+    expect(users.reader.rights('second')).toEqual([]);
+  });
+
+  it('is written with every change on disk before it is answered', () => {
+    using _ = open();
+    using db = disposable(new Database(at('users.db')));
+    expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+    expect(db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all()).toEqual([
+      'identity_provider',
+      'migration',
+      'participant',
+      'user',
+      'user_annotation',
+      'user_right',
+    ]);
+  });
+
+  it('undoes all of a change that fails', () => {
+    using users = open();
+    const change = (): void =>
+      users.write((writer) => {
+        writer.insertUser(user('half'));
+        writer.grantRight('half', { kind: 'CanActAs', party: 'p' });
+        throw new Error('on the way');
+      });
+    expect(change).toThrow('on the way');
+    expect(users.reader.user('half')).toBeNull();
+    expect(users.reader.rights('half')).toEqual([]);
+  });
+
+  it('drops rights and annotations with their user, and holds on to a provider in use', () => {
+    using users = open();
+    const provider = { id: 'P', isDeactivated: false, issuer: 'i', jwksUrl: 'https://p.example', audience: '' };
+    users.write((writer) => {
+      writer.insertIdentityProvider(provider);
+      writer.insertUser({ ...user('member'), identityProviderId: 'P' });
+      writer.grantRight('member', { kind: 'CanActAs', party: 'p' });
+    });
+    expect(() => users.write((writer) => writer.deleteIdentityProvider('P'))).toThrow(/FOREIGN KEY/);
+    users.write((writer) => writer.deleteUser('member'));
+    using db = disposable(new Database(at('users.db'), { readonly: true }));
+    expect(db.prepare('SELECT count(*) FROM user_annotation').pluck().get()).toBe(0);
+    expect(db.prepare('SELECT count(*) FROM user_right').pluck().get()).toBe(1);
+    users.write((writer) => writer.deleteIdentityProvider('P'));
+  });
+
+  it('says which file it is that is no database', () => {
+    open()[Symbol.dispose]();
+    writeFileSync(at('users.db'), 'not a database, but long enough to be taken for one'.repeat(100));
+    expect(() => open()).toThrow(/users\.db/);
+  });
+
+  it('keeps a version of 64 bits exactly', () => {
+    using users = open();
+    users.write((writer) => writer.insertUser({ ...user('old'), resourceVersion: 9_007_199_254_740_993n }));
+    expect(users.reader.user('old')?.resourceVersion).toBe(9_007_199_254_740_993n);
+  });
+});
+
+describe('migrations of users.db', () => {
+  const now = (): Date => new Date(0);
+  const steps = (...sql: string[]) => sql.map((text, index) => ({ name: `step ${index}`, sql: text }));
+  const run = (...sql: string[]): void => {
+    using db = disposable(new Database(directory.at('m.db')));
+    migrate(db, { file: 'm.db', now, migrations: steps(...sql) });
+  };
+  const tables = (): unknown[] => {
+    using db = disposable(new Database(directory.at('m.db')));
+    return db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
+  };
+
+  it('are applied once, in order, what is new after what was there', () => {
+    run('CREATE TABLE a (x)');
+    run('CREATE TABLE a (x)', 'CREATE TABLE b (x)');
+    run('CREATE TABLE a (x)', 'CREATE TABLE b (x)');
+    expect(tables()).toEqual(['a', 'b', 'migration']);
+  });
+
+  it('are refused by a program that knows fewer', () => {
+    run('CREATE TABLE a (x)', 'CREATE TABLE b (x)');
+    expect(() => run('CREATE TABLE a (x)')).toThrow(Refusal);
+    expect(() => run('CREATE TABLE a (x)')).toThrow(
+      /m\.db has version 2, written by a newer holdfast; this one knows 1/,
+    );
+  });
+
+  it('are refused where an applied one has changed', () => {
+    run('CREATE TABLE a (x)');
+    expect(() => run('CREATE TABLE a (y)')).toThrow(/migration 1 was applied in another form/);
+  });
+
+  it('are all or none', () => {
+    expect(() => run('CREATE TABLE a (x)', 'CREATE nonsense')).toThrow(/syntax error/);
+    expect(tables()).toEqual([]);
+  });
+});
+
+function disposable(db: Database.Database): Database.Database & Disposable {
+  return Object.assign(db, { [Symbol.dispose]: () => void db.close() });
+}
