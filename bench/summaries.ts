@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { measure } from './measure.ts';
 import { median } from './median.ts';
 import { type Load, load, type Server, startServer } from './processes.ts';
+import { type AskedOwner, ownerOf, questionAt, questionOfNewest } from './summary-question.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
 const SECONDS = 4;
@@ -13,14 +13,6 @@ const POLLS_MAX = 6_000;
 const CONTRACTS = [1, 10, 100, 1000];
 /** What the design promises against the reference approach, for owners of so many contracts. */
 const REFERENCE_FACTORS = [2.8, 4, 18, 190];
-/** The newest snapshot, whichever it is. */
-const NEWEST = { record_time: '2199-01-01T00:00:00Z', record_time_match: 'at_or_before' };
-
-interface Owner {
-  readonly party: string;
-  readonly contracts: number;
-  readonly migrationId: number;
-}
 
 /** Asks for summaries over HTTP beside bare routes, of owners of few and many contracts, and while a replay runs. */
 export async function benchSummaries(
@@ -39,11 +31,11 @@ export async function benchSummaries(
 
 async function benchBeside(
   dataDir: string,
-  owners: readonly Owner[],
+  owners: readonly AskedOwner[],
   { rounds, reference }: { rounds: number; reference: string | null },
 ): Promise<Promised[]> {
   await using holdfast = await startServer(['src/main.ts', 'serve', '--data', dataDir, '--port', '0']);
-  const answer = await (await post(`${holdfast.url}/v0/holdings/summary`, question(owners[0]!))).text();
+  const answer = await (await post(`${holdfast.url}/v0/holdings/summary`, owners[0]!.body)).text();
   await using bare = await startServer(['bench/bare-server.ts', answer]);
   const runs = [...runsOf(holdfast, bare, owners), ...(reference === null ? [] : referenceRuns(reference, owners))];
   const loads = new Map<string, Load[]>(runs.map(({ name }) => [name, []]));
@@ -83,13 +75,13 @@ async function benchBeside(
   ];
 }
 
-function againstReference(owner: Owner, least: number, rate: (name: string) => number): Promised {
+function againstReference(owner: AskedOwner, least: number, rate: (name: string) => number): Promised {
   const measured = rate(nameOf('v0', owner)) / rate(nameOf('reference', owner));
   return { what: `${nameOf('v0', owner)}, to the reference approach`, measured, least, unit: 'x' };
 }
 
-function referenceRuns(url: string, owners: readonly Owner[]): { name: string; url: string; body: string }[] {
-  return owners.map((owner) => ({ name: nameOf('reference', owner), url: `${url}/summary`, body: question(owner) }));
+function referenceRuns(url: string, owners: readonly AskedOwner[]): { name: string; url: string; body: string }[] {
+  return owners.map((owner) => ({ name: nameOf('reference', owner), url: `${url}/summary`, body: owner.body }));
 }
 
 const BARE = 'bare route that reads and answers JSON';
@@ -97,53 +89,36 @@ const BARE = 'bare route that reads and answers JSON';
 function runsOf(
   holdfast: Server,
   bare: Server,
-  owners: readonly Owner[],
+  owners: readonly AskedOwner[],
 ): { name: string; url: string; body: string }[] {
   const asked = (['v0', 'v1'] as const).flatMap((version) => {
     return owners.map((owner) => {
       return {
         name: nameOf(version, owner),
         url: `${holdfast.url}/${version}/holdings/summary`,
-        body: question(owner),
+        body: owner.body,
       };
     });
   });
-  return [{ name: BARE, url: `${bare.url}/summary`, body: question(owners[0]!) }, ...asked];
+  return [{ name: BARE, url: `${bare.url}/summary`, body: owners[0]!.body }, ...asked];
 }
 
-function nameOf(version: string, { contracts }: Owner): string {
+function nameOf(version: string, { contracts }: AskedOwner): string {
   return `${version} summary, owner of ${contracts} contract${contracts === 1 ? '' : 's'}`;
 }
 
-function question({ party, migrationId }: Owner): string {
-  return JSON.stringify({ migration_id: migrationId, ...NEWEST, owner_party_ids: [party] });
-}
-
-/** The owner whose active contracts are nearest to so many. */
-function ownerOf(dataDir: string, contracts: number): Owner {
-  const db = new Database(join(dataDir, 'views.db'), { readonly: true });
-  try {
-    const nearest = `
-      SELECT party, migration_id AS migrationId, contracts
-      FROM (SELECT owner, count(*) AS contracts FROM held GROUP BY owner) JOIN owner ON owner.id = owner
-      ORDER BY abs(contracts - ?) LIMIT 1`;
-    return db.prepare<[number], Owner>(nearest).get(contracts)!;
-  } finally {
-    db.close();
-  }
-}
-
 /** The same question while the ingest runs flat out, and after it has ended, of one and the same process. */
-async function benchWhileReplaying(dataDir: string, feed: string, owner: Owner): Promise<Promised> {
+async function benchWhileReplaying(dataDir: string, feed: string, owner: AskedOwner): Promise<Promised> {
   await using holdfast = await startServer(['src/main.ts', 'serve', '--data', dataDir, '--port', '0', '--file', feed]);
   const url = `${holdfast.url}/v1/holdings/summary`;
   console.error('summaries while a replay runs');
-  await until(() => post(url, question(owner)));
-  const busy = load(url, question(owner), SECONDS);
+  const { record_time } = (await until(() => post(url, questionOfNewest(owner)))) as { record_time: string };
+  const body = questionAt(owner, record_time);
+  const busy = load(url, body, SECONDS);
   const { ok: ended } = await fetch(`${holdfast.url}/readyz`);
   if (ended) throw new Error('the replay was over before the questions were: take a larger --events');
   await until(() => fetch(`${holdfast.url}/readyz`));
-  const quiet = load(url, question(owner), SECONDS);
+  const quiet = load(url, body, SECONDS);
   const rows = [
     ['while a replay runs', rounded(busy.requestsPerSecond), rounded(busy.p99Ms)],
     ['quiet', rounded(quiet.requestsPerSecond), rounded(quiet.p99Ms)],
@@ -152,12 +127,12 @@ async function benchWhileReplaying(dataDir: string, feed: string, owner: Owner):
   return { what: 'p99 while a replay runs, to the quiet one', measured: busy.p99Ms / quiet.p99Ms, most: 3, unit: 'x' };
 }
 
-/** Asks until the answer is good. */
-async function until(ask: () => Promise<Response>): Promise<void> {
+/** Asks until the answer is good, and returns it. */
+async function until(ask: () => Promise<Response>): Promise<unknown> {
   for (let left = POLLS_MAX; left > 0; left--) {
     const response = await ask();
-    await response.arrayBuffer();
-    if (response.ok) return;
+    const answer: unknown = await response.json();
+    if (response.ok) return answer;
     await sleep(POLL_MS);
   }
   throw new Error('the service did not come to answer');
