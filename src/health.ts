@@ -1,5 +1,5 @@
 import type { Health, Readiness } from './http/health.ts';
-import type { IngestStatus } from './ingest/status.ts';
+import type { IngestStatus, TopicStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
 import type { ViewsDatabase } from './views/read-types.ts';
 
@@ -9,15 +9,21 @@ export function createHealth({
   status,
   version,
   failure,
+  readyLagMaxMs,
+  clockMs,
 }: {
   views: ViewsDatabase;
   status: () => IngestStatus;
   version: string;
   /** What ended the writer's thread, once it has ended by itself. */
   failure: () => Error | null;
+  /** How long ago everything there may have been applied last. */
+  readyLagMaxMs: number;
+  clockMs: () => number;
 }): Health {
   return {
-    ready: () => readiness(status(), { hasSnapshot: hasSnapshot(views), failure: failure() }),
+    ready: () =>
+      readiness(status(), { hasSnapshot: hasSnapshot(views), failure: failure(), readyLagMaxMs, now: clockMs() }),
     status() {
       const { phase, source, halted, counts, deadLetters, lastError, dso } = status();
       const snapshots = views.read((reader) =>
@@ -34,6 +40,7 @@ export function createHealth({
           position: source.position,
           read_bytes: source.readBytes,
           total_bytes: source.totalBytes,
+          ...(source.topic && { topic: topicAnswer(source.topic) }),
         },
         snapshots,
         dso: dso.party,
@@ -67,10 +74,11 @@ export function createHealth({
 
 function readiness(
   status: IngestStatus,
-  { hasSnapshot, failure }: { hasSnapshot: boolean; failure: Error | null },
+  { hasSnapshot, failure, ...lag }: { hasSnapshot: boolean; failure: Error | null; readyLagMaxMs: number; now: number },
 ): Readiness {
   const reasons: string[] = [];
   if (failure !== null) reasons.push('the writer has stopped by itself; see the log');
+  else if (status.phase === 'reading' && status.source?.topic) reasons.push(...topicReasons(status.source.topic, lag));
   else if (status.phase !== 'caught_up') reasons.push(phaseReason(status));
   if (!hasSnapshot) reasons.push('no snapshot is sealed yet');
   const quarantined = status.deadLetters.quarantined ?? 0;
@@ -83,6 +91,8 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
     case 'halted':
     case 'waiting_for_clock':
       return haltReason(halted, phase === 'halted');
+    case 'refused':
+      return lastError?.message ?? 'the feed is refused';
     case 'retrying':
       return `the views cannot be written (${lastError?.message ?? 'unknown'}); tried again by itself`;
     case 'reading':
@@ -90,6 +100,34 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
     default:
       return `ingest is ${phase}`;
   }
+}
+
+/** Why a topic is behind; nothing where everything there was applied not long ago. */
+function topicReasons(topic: TopicStatus, { readyLagMaxMs, now }: { readyLagMaxMs: number; now: number }): string[] {
+  if (topic.stopped !== null) return [topic.stopped];
+  if (topic.caughtUpAt !== null && now - topic.caughtUpAt < readyLagMaxMs) return [];
+  const lag = topic.partitions.reduce((sum, partition) => sum + (partition.lag ?? 0), 0);
+  const since = topic.caughtUpAt === null ? 'since the start' : `for ${Math.floor((now - topic.caughtUpAt) / 1000)} s`;
+  return [`the topic was not applied to its end ${since}: ${lag} messages behind`, ...topic.holding];
+}
+
+function topicAnswer(topic: TopicStatus): object {
+  const { newestRecordTime, appliedRecordTime } = topic;
+  const known = newestRecordTime !== null && appliedRecordTime !== null;
+  return {
+    stopped: topic.stopped,
+    holding: topic.holding,
+    caught_up_at: topic.caughtUpAt === null ? null : new Date(topic.caughtUpAt).toISOString(),
+    lag_seconds: known ? Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000 : null,
+    newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
+    partitions: topic.partitions.map(({ partition, nextOffset, endOffset, lag, passedOver }) => ({
+      partition,
+      next_offset: nextOffset,
+      end_offset: endOffset,
+      lag,
+      passed_over: passedOver,
+    })),
+  };
 }
 
 function haltReason(halted: IngestStatus['halted'], final: boolean): string {

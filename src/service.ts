@@ -30,7 +30,10 @@ export async function startService(config: Config, { logger }: { logger: Logger 
   const version = readVersion();
   makeDataDirectory(config.dataDir);
   starting.use(lockForWriting(config.dataDir));
-  const ingest = starting.use(await startIngest(config, (now, before) => logTurn(logger, now, before)));
+  const onStatus = (now: IngestStatus, before: IngestStatus): void => logTurn(logger, now, before);
+  const ingest = starting.use(
+    await startIngest(config, onStatus, ({ level, fields, message }) => logger[level](fields, message)),
+  );
   const views = starting.use(openSharedViewsReader(config.dataDir));
   const { dataDir, participantId, emptyOwners } = config;
   const slowReads = starting.use(startSlowReads({ dataDir, rules: { emptyOwners }, logger }));
@@ -49,7 +52,14 @@ export async function startService(config: Config, { logger }: { logger: Logger 
   const holdings = createHoldingsApp({
     views,
     slowReads,
-    health: createHealth({ views, status: () => ingest.status, version, failure: () => failure }),
+    health: createHealth({
+      views,
+      status: () => ingest.status,
+      version,
+      failure: () => failure,
+      readyLagMaxMs: config.readyLagMaxMs,
+      clockMs: Date.now,
+    }),
     force: config.forceSnapshots ? (wish) => ingest.force(wish) : null,
     limits: config,
     emptyOwners,
@@ -97,6 +107,7 @@ function logTurn(logger: Logger, now: IngestStatus, before: IngestStatus): void 
   if (now.phase === before.phase) return;
   const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
   if (now.halted !== null) logger.error({ ...about, ...now.halted }, 'ingest is halted');
+  else if (now.phase === 'refused') logger.error(about, `the feed is refused: ${now.lastError?.message}`);
   else if (now.phase === 'retrying')
     logger.error({ ...about, ...now.lastError }, 'the views cannot be written; trying again');
   else logger.info(about, 'ingest');

@@ -10,6 +10,7 @@ import { deadLettersRetryCommand } from './dead-letters-retry.ts';
 import { deadLettersShowCommand } from './dead-letters-show.ts';
 import { createLogger } from './logger.ts';
 import { openapiCommand } from './openapi.ts';
+import { produceCommand } from './produce.ts';
 import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 import { snapshotsCommand } from './snapshots.ts';
@@ -28,6 +29,7 @@ const COMMANDS: readonly CliCommand[] = [
   deadLettersDropCommand,
   tokenCommand,
   openapiCommand,
+  produceCommand,
 ];
 
 /** Runs one command line (without the program's own name) and says with what code the process should end. */

@@ -7,9 +7,9 @@ import type { DeadLetter } from '../views/dead-letters.ts';
 import { openViewsReader } from '../views/read.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { nextStep, placeOf, safeText } from './dead-letter-text.ts';
-import { createReplayProgress } from './replay-progress.ts';
+import { createFileProgress } from './file-progress.ts';
 
-const STANDARD_INPUT = '-';
+export const STANDARD_INPUT = '-';
 
 export const replayCommand: CliCommand = {
   usage: 'replay <FILE...>',
@@ -23,13 +23,13 @@ export const replayCommand: CliCommand = {
   run: async ({ args, options, config, terminal, logger }) => {
     for (const file of args) checkReadable(file);
     const signal = terminal.stopSignal();
-    using progress = createReplayProgress({ stderr: terminal.stderr, logger, clockMs: Date.now });
+    using progress = createFileProgress({ doing: 'replaying', stderr: terminal.stderr, logger, clockMs: Date.now });
     const result = await replayInThread(
       { ...config, files: args, seal: options.seal === true },
       {
         signal,
         onProgress: ({ file, bytes, counts: { updates, events } }) =>
-          progress.update({ file, readBytes: bytes.read, totalBytes: bytes.total, updates, events }),
+          progress.update({ file, readBytes: bytes.read, totalBytes: bytes.total, counts: { updates, events } }),
       },
     );
     progress[Symbol.dispose]();
@@ -44,7 +44,7 @@ export const replayCommand: CliCommand = {
 };
 
 /** Before anything is applied: a bad name among many is better known at once. */
-function checkReadable(file: string): void {
+export function checkReadable(file: string): void {
   if (file === STANDARD_INPUT) return;
   try {
     accessSync(file, constants.R_OK);

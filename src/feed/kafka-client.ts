@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { Kafka, type LogEntry, logLevel, type SASLOptions } from 'kafkajs';
+import kafkajs, { type Kafka, type LogEntry, type SASLOptions } from 'kafkajs';
 import { registerCodecs } from './kafka-codecs.ts';
 
 /** How to reach a cluster; PEM texts, null where the system's authorities or no client certificate serve. */
@@ -28,7 +28,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logger: FeedLogger): Kafka {
   registerCodecs();
   stopIdleTimers();
-  return new Kafka({
+  return new kafkajs.Kafka({
     clientId: 'holdfast',
     brokers: [...brokers],
     connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -37,7 +37,7 @@ export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logge
     retry: { retries: 3, initialRetryTime: 200, maxRetryTime: 2_000, restartOnFailure: async () => false },
     ...(ssl === null ? {} : { ssl: definedOf(ssl) }),
     ...(sasl === null ? {} : { sasl: { ...sasl } as SASLOptions }),
-    logLevel: logLevel.INFO,
+    logLevel: kafkajs.logLevel.INFO,
     logCreator:
       () =>
       ({ namespace, log }: LogEntry) => {

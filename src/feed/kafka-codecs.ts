@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-import { CompressionCodecs, CompressionTypes } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { compressFrame, decompressFrame } from 'lz4-napi';
 import { compress, uncompress } from 'snappy';
 
@@ -44,6 +44,7 @@ async function uncompressBlock(block: Buffer): Promise<Buffer> {
 
 /** kafkajs brings gzip only; its consumer dies for good at a batch of any other codec. Call before the first client. */
 export function registerCodecs(): void {
+  const { CompressionCodecs, CompressionTypes } = kafkajs;
   CompressionCodecs[CompressionTypes.Snappy] = () => snappy;
   CompressionCodecs[CompressionTypes.LZ4] = () => lz4;
   CompressionCodecs[CompressionTypes.ZSTD] = () => zstd;

@@ -61,7 +61,9 @@ function addMessage(chunk: ChunkWriter, message: Message, migrationId: number): 
     return chunk.addBad(fault, { updateId: null, recordTime: null, migrationId: null, overlong }, bytes, message);
   }
   try {
-    chunk.add(decodeMessage(bytes, { migrationId }), bytes, message);
+    const decoded = message.decoded ?? decodeMessage(bytes, { migrationId });
+    if (decoded instanceof BadUpdate) throw decoded;
+    chunk.add(decoded, bytes, message);
   } catch (error) {
     if (!(error instanceof BadUpdate)) throw error;
     const { recordTime, ...identity } = identify(bytes);

@@ -1,11 +1,14 @@
 import { Worker } from 'node:worker_threads';
-import { BrokenContainer } from '../feed/source.ts';
+import type { KafkaSourceOptions } from '../feed/kafka.ts';
+import { BrokenContainer, FeedRefused, type SourceStatus } from '../feed/source.ts';
 import type { Chunk } from '../ledger/pack/chunk.ts';
 import { Refusal } from '../refusal.ts';
 import { threadFile } from '../thread-file.ts';
 
 /** Which source a feed reads, in a form that can cross threads. */
-export type SourceSpec = { readonly kind: 'file'; readonly path: string };
+export type SourceSpec =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'topic'; readonly topic: Omit<KafkaSourceOptions, 'logger' | 'migrationId'> };
 
 export interface FeedProgress {
   readonly read: number;
@@ -17,31 +20,64 @@ export interface Feed extends AsyncDisposable {
   /** Whether a chunk is there already, so that taking it does not wait. */
   readonly ready: boolean;
   readonly progress: FeedProgress;
+  /** What the stored position of a topic belongs to; null for files, and before the first chunk. */
+  readonly identity: string | null;
+  /** How a source without an end stands; null for files. */
+  readonly status: SourceStatus | null;
   /**
-   * The next chunk; `end` of the source; `idle` where none came within the time. Throws BrokenContainer, Refusal, or what
-   * killed the thread.
+   * The next chunk; `end` of the source; `idle` where none came within the time. Throws BrokenContainer, FeedRefused,
+   * Refusal, or what killed the thread.
    */
   next(waitMs: number): Promise<Chunk | 'end' | 'idle'>;
   /** Says that a chunk was applied; with `reusable`, that nothing will look at its messages' bytes again. */
   applied(chunk: Chunk, options: { reusable: boolean }): void;
+  /** Told after each commit: the next offset by partition. */
+  stored(nextOffsets: ReadonlyMap<number, number>): void;
+}
+
+export interface FeedThreadOptions {
+  /** Of messages that carry none. */
+  readonly migrationId: number;
+  readonly onLog?: (line: LogLine) => void;
+  readonly onStatus?: (status: SourceStatus) => void;
+}
+
+/** What a thread wants logged; the process has one logger, in its main thread. */
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
 }
 
 /** Chunks that the thread may be ahead: with chunks of about 1 MiB, more than one batch of 50,000 events. */
 export const CHUNKS_AHEAD_MAX = 16;
+/** How long a stop waits for the thread to leave its group, so that the next start need not wait for a timeout. */
+const STOP_GRACE_MS = 6_000;
 
 export type FeedMessage =
-  | { readonly type: 'chunk'; readonly chunk: Chunk; readonly progress: FeedProgress }
+  | {
+      readonly type: 'chunk';
+      readonly chunk: Chunk;
+      readonly progress: FeedProgress;
+      readonly identity: string | null;
+    }
   | { readonly type: 'end' }
   | { readonly type: 'broken'; readonly place: string; readonly reason: string }
-  | { readonly type: 'refused'; readonly message: string };
+  | { readonly type: 'refused'; readonly message: string }
+  | { readonly type: 'feed_refused'; readonly message: string };
 
-/** The other way: one chunk less is ahead, and the buffer that may be used again. */
-export interface ChunkApplied {
-  readonly raw: ArrayBuffer | null;
-}
+export type FeedNotice =
+  | { readonly type: 'status'; readonly status: SourceStatus }
+  | { readonly type: 'log'; readonly line: LogLine };
+
+export type FeedRequest =
+  /** One chunk less is ahead, and the buffer that may be used again. */
+  | { readonly type: 'applied'; readonly raw: ArrayBuffer | null }
+  | { readonly type: 'stored'; readonly nextOffsets: ReadonlyMap<number, number> }
+  | { readonly type: 'stop' };
 
 /** Reads and decodes a source in a thread of its own. */
-export function startFeedThread(source: SourceSpec, { migrationId }: { migrationId: number }): Feed {
+export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStatus }: FeedThreadOptions): Feed {
   const worker = new Worker(threadFile('feed-worker', import.meta.url), {
     name: 'feed',
     workerData: { source, migrationId },
@@ -52,7 +88,16 @@ export function startFeedThread(source: SourceSpec, { migrationId }: { migration
   let failure: Error | null = null;
   let wake: () => void = () => {};
   let progress: FeedProgress = { read: 0, total: null };
-  worker.on('message', (message: FeedMessage) => {
+  let identity: string | null = null;
+  let status: SourceStatus | null = null;
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const request = (message: FeedRequest, transfer: ArrayBuffer[] = []): void => worker.postMessage(message, transfer);
+  worker.on('message', (message: FeedMessage | FeedNotice) => {
+    if (message.type === 'log') return onLog?.(message.line);
+    if (message.type === 'status') {
+      status = message.status;
+      return onStatus?.(status);
+    }
     queue.push(message);
     wake();
   });
@@ -82,6 +127,12 @@ export function startFeedThread(source: SourceSpec, { migrationId }: { migration
     get progress() {
       return progress;
     },
+    get identity() {
+      return identity;
+    },
+    get status() {
+      return status;
+    },
     async next(waitMs) {
       if (queue.length === 0 && failure === null) await arrival(waitMs);
       const message = queue.shift();
@@ -90,7 +141,7 @@ export function startFeedThread(source: SourceSpec, { migrationId }: { migration
         case undefined:
           return 'idle';
         case 'chunk':
-          progress = message.progress;
+          ({ progress, identity } = message);
           return message.chunk;
         case 'end':
           return 'end';
@@ -98,14 +149,20 @@ export function startFeedThread(source: SourceSpec, { migrationId }: { migration
           throw new BrokenContainer(message.place, message.reason);
         case 'refused':
           throw new Refusal(message.message);
+        case 'feed_refused':
+          throw new FeedRefused(message.message);
       }
     },
     applied({ raw }, { reusable }) {
       const buffer = reusable && raw.buffer instanceof ArrayBuffer ? raw.buffer : null;
-      worker.postMessage({ raw: buffer } satisfies ChunkApplied, buffer === null ? [] : [buffer]);
+      request({ type: 'applied', raw: buffer }, buffer === null ? [] : [buffer]);
     },
+    stored: (nextOffsets) => request({ type: 'stored', nextOffsets }),
     async [Symbol.asyncDispose]() {
-      await worker.terminate();
+      request({ type: 'stop' });
+      const late = setTimeout(() => void worker.terminate(), source.kind === 'topic' ? STOP_GRACE_MS : 0);
+      await exited;
+      clearTimeout(late);
     },
   };
 }

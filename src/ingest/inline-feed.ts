@@ -9,6 +9,9 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
   const chunks = decodeChunks(source, { migrationId, signal: abort.signal, buffers });
   return {
     ready: true,
+    identity: null,
+    status: null,
+    stored: () => {},
     get progress() {
       return source.progress();
     },

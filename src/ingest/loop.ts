@@ -37,6 +37,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   let openSince = 0;
   const commit = async (): Promise<void> => {
     await persist(() => writer.commit());
+    if (source.topic) feed.stored(nextOffsets(writer));
     options.onCommit(feed);
   };
   await persist(() => writer.beginSource(source.name, { topic: source.topic }));
@@ -45,6 +46,8 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
       const next = await feed.next(WAIT_MS);
       if (next === 'end') break;
       if (next !== 'idle') {
+        const { identity } = feed;
+        if (identity !== null) await persist(() => writer.followTopic(identity));
         if (!writer.hasPending) openSince = Date.now();
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
@@ -61,6 +64,10 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   }
   await commit();
   return null;
+}
+
+function nextOffsets(writer: ViewsWriter): Map<number, number> {
+  return new Map([...writer.topicPosition.positions].map(([partition, { nextOffset }]) => [partition, nextOffset]));
 }
 
 async function applyChunk(writer: ViewsWriter, chunk: Chunk, options: LoopOptions): Promise<DeadLetter | null> {

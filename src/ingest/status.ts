@@ -1,3 +1,5 @@
+import type { SourceStatus as FeedStatus } from '../feed/source.ts';
+import type { Micros } from '../ledger/time.ts';
 import type { Counts } from '../views/counts.ts';
 import type { DeadLetterKind } from '../views/dead-letters.ts';
 
@@ -15,6 +17,8 @@ export interface IngestStatus {
     | 'waiting_for_clock'
     /** The disk or the database refuses; tried again. */
     | 'retrying'
+    /** The source does not continue what the views hold; `lastError` says what to do. */
+    | 'refused'
     | 'stopped';
   readonly source: SourceStatus | null;
   readonly halted: HaltStatus | null;
@@ -32,6 +36,14 @@ export interface SourceStatus {
   readonly position: Readonly<Record<string, number>>;
   readonly readBytes: number | null;
   readonly totalBytes: number | null;
+  /** Null for files. */
+  readonly topic: TopicStatus | null;
+}
+
+/** How a topic stands, and how far the views are behind it. */
+export interface TopicStatus extends FeedStatus {
+  /** The record time that the views have reached; null before the first. */
+  readonly appliedRecordTime: Micros | null;
 }
 
 export interface HaltStatus {

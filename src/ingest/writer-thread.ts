@@ -1,18 +1,31 @@
 import { Worker } from 'node:worker_threads';
+import type { KafkaConnection } from '../feed/kafka-client.ts';
 import { Refusal } from '../refusal.ts';
 import { threadFile } from '../thread-file.ts';
 import { noCounts } from '../views/counts.ts';
 import type { DirectorySettings } from '../views/database.ts';
 import type { ForceOutcome } from '../views/force.ts';
+import type { LogLine } from './feed-thread.ts';
 import type { IngestStatus } from './status.ts';
 
 /** What the writer's thread is told at its start. */
 export interface IngestSettings extends DirectorySettings {
   readonly dataDir: string;
   readonly files: readonly string[];
+  /** Read after the files. */
+  readonly kafka: TopicSettings | null;
   readonly onBadUpdate: 'halt' | 'quarantine';
   readonly recordTimeAheadMaxUs: number;
   readonly recordTimeGapMaxUs: number;
+}
+
+/** Which topic to read and how to reach it. */
+export interface TopicSettings extends KafkaConnection {
+  readonly topic: string;
+  /** Null: one made with the data directory. */
+  readonly group: string | null;
+  readonly partitionIdleMs: number | null;
+  readonly sessionTimeoutMs?: number;
 }
 
 export type IngestRequest =
@@ -21,6 +34,7 @@ export type IngestRequest =
 
 export type IngestReply =
   | { readonly type: 'status'; readonly status: IngestStatus }
+  | { readonly type: 'log'; readonly line: LogLine }
   | { readonly type: 'forced'; readonly id: number; readonly outcome: ForceOutcome }
   | { readonly type: 'force_failed'; readonly id: number; readonly message: string }
   | { readonly type: 'refused'; readonly message: string };
@@ -53,6 +67,7 @@ const STARTING: IngestStatus = {
 export async function startIngest(
   settings: IngestSettings,
   onStatus: (status: IngestStatus, before: IngestStatus) => void,
+  onLog: (line: LogLine) => void = () => {},
 ): Promise<Ingest> {
   const worker = new Worker(threadFile('writer-worker', import.meta.url), {
     name: 'writer',
@@ -80,6 +95,8 @@ export async function startIngest(
         opened.resolve();
         return onStatus(status, before);
       }
+      case 'log':
+        return onLog(reply.line);
       case 'forced':
         return settle(reply.id, reply.outcome);
       case 'force_failed':

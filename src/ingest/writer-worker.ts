@@ -1,13 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { FeedRefused } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
+import { PossibleGap } from '../views/apply.ts';
 import { countDeadLetters, type DeadLetter } from '../views/dead-letters.ts';
 import { ViewsWriter } from '../views/writer.ts';
-import { type Feed, startFeedThread } from './feed-thread.ts';
+import { type Feed, type SourceSpec, startFeedThread } from './feed-thread.ts';
 import { awaitClock, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
 import { retryTransient } from './retry.ts';
-import type { HaltStatus, IngestStatus } from './status.ts';
-import type { IngestReply, IngestRequest, IngestSettings } from './writer-thread.ts';
+import type { HaltStatus, IngestStatus, TopicStatus } from './status.ts';
+import type { IngestReply, IngestRequest, IngestSettings, TopicSettings } from './writer-thread.ts';
 
 /** How often the main thread is told at most; a halt or a turn is told at once. */
 const STATUS_INTERVAL_MS = 200;
@@ -39,6 +41,7 @@ async function run(settings: IngestSettings): Promise<void> {
           position: Object.fromEntries(partitions),
           readBytes: read,
           totalBytes: total,
+          topic: source.feed && topicStatus(source.feed, writer),
         },
         halted: halted && haltStatus(halted),
         dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
@@ -84,30 +87,63 @@ async function run(settings: IngestSettings): Promise<void> {
     onHalt,
   };
 
+  async function follow(name: string, spec: SourceSpec): Promise<void> {
+    await using feed = startFeedThread(spec, {
+      migrationId: writer.sourceMigrationId,
+      onLog: (line) => post({ type: 'log', line }),
+      onStatus: () => tell(false),
+    });
+    source = { name, feed };
+    turn('reading');
+    halted = await runLoop(writer, feed, {
+      ...loop,
+      source: { name, topic: spec.kind === 'topic' },
+      onAhead: 'wait',
+      onCommit: () => tell(false),
+    });
+    source = { name, feed: null };
+  }
+
   halted = stillHalted(writer, options);
   if (halted?.kind === 'ahead') {
     onHalt(halted);
     halted = await awaitClock(writer, halted, loop);
   } else tell(true);
-  for (const path of settings.files) {
-    if (halted !== null || stop.signal.aborted) break;
-    await using feed = startFeedThread({ kind: 'file', path }, { migrationId: writer.sourceMigrationId });
-    source = { name: path, feed };
-    turn('reading');
-    halted = await runLoop(writer, feed, {
-      ...loop,
-      source: { name: path, topic: false },
-      onAhead: 'wait',
-      onCommit: () => tell(false),
-    });
-    source = { name: path, feed: null };
+  try {
+    for (const path of settings.files) {
+      if (halted === null && !stop.signal.aborted) await follow(path, { kind: 'file', path });
+    }
+    const { kafka } = settings;
+    if (kafka !== null && halted === null && !stop.signal.aborted) {
+      await follow(`topic ${kafka.topic}`, topicSpec(kafka, writer));
+    }
+    turn(halted === null ? 'caught_up' : 'halted');
+  } catch (error) {
+    if (!(error instanceof FeedRefused || error instanceof PossibleGap)) throw error;
+    lastError = { at: new Date().toISOString(), message: error.message };
+    turn('refused');
   }
-  turn(halted === null ? 'caught_up' : 'halted');
   if (!stop.signal.aborted) {
     await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
   }
   turn('stopped');
   port.close();
+}
+
+function topicSpec({ brokers, ssl, sasl, group, ...rest }: TopicSettings, writer: ViewsWriter): SourceSpec {
+  const connection = { brokers, ssl, sasl };
+  const stored = writer.topicPosition;
+  return {
+    kind: 'topic',
+    topic: { ...rest, connection, group: group ?? `holdfast-${writer.directoryId}`, stored },
+  };
+}
+
+/** How a topic stands; null for files. */
+function topicStatus({ status }: Feed, writer: ViewsWriter): TopicStatus | null {
+  if (status === null) return null;
+  const times = [...writer.state.migrations.values()].flatMap(({ timeReached }) => timeReached ?? []);
+  return { ...status, appliedRecordTime: times.length === 0 ? null : Math.max(...times) };
 }
 
 function haltStatus({ id, kind, source, offset, updateId, reason }: DeadLetter): HaltStatus {

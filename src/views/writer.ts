@@ -78,6 +78,11 @@ export class ViewsWriter implements Disposable {
     this.commit();
   }
 
+  /** Made with the directory, and no other's. */
+  get directoryId(): string {
+    return this.db.prepare<[], string>('SELECT directory_id FROM setting').pluck().get()!;
+  }
+
   get topicPosition(): TopicPosition {
     const { feed, partitions } = this.#batch.state;
     return {
@@ -91,9 +96,9 @@ export class ViewsWriter implements Disposable {
    * the topic must overlap with what they hold (PossibleGap).
    */
   followTopic(identity: string): void {
+    if (this.#batch.state.feed === identity) return;
     this.commit();
     const { state } = this.#batch;
-    if (state.feed === identity) return;
     if (state.feed !== null) throw new Error(`the views follow ${state.feed}, not ${identity}`);
     state.feed = identity;
     for (const migration of state.migrations.values()) {

@@ -1,9 +1,9 @@
-import { Kafka, logLevel } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { expect, inject, it } from 'vitest';
 
 it('runs one real broker for the test run', async () => {
   const { addresses } = inject('kafka');
-  const admin = new Kafka({ brokers: [addresses.plain], logLevel: logLevel.NOTHING }).admin();
+  const admin = new kafkajs.Kafka({ brokers: [addresses.plain], logLevel: kafkajs.logLevel.NOTHING }).admin();
   await admin.connect();
   expect((await admin.describeCluster()).brokers).toHaveLength(1);
   await admin.disconnect();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Admin, CompressionTypes, type Message } from 'kafkajs';
+import kafkajs, { type Admin, type CompressionTypes, type Message } from 'kafkajs';
 import { createKafkaClient, type KafkaConnection } from '../../src/feed/kafka-client.ts';
 import { keepingLogger } from './kafka-reading.ts';
 
@@ -54,7 +54,7 @@ export async function createTopic(
   return {
     name,
     admin,
-    async send(rows, compression = CompressionTypes.None) {
+    async send(rows, compression = kafkajs.CompressionTypes.None) {
       const producer = kafka.producer({ allowAutoTopicCreation: false });
       await producer.connect();
       await producer.send({ topic: name, messages: [...rows] as Message[], compression });

@@ -1,0 +1,150 @@
+import { openFileSource } from '../feed/file.ts';
+import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka-producer.ts';
+import type { Message } from '../feed/source.ts';
+import { createPartitionPlan, type Destination, destinationOf } from '../feed/synchronizer-partitions.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { decodeMessage } from '../ledger/decode/decode.ts';
+import type { Decoded } from '../ledger/update.ts';
+import { Refusal } from '../refusal.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { createFileProgress } from './file-progress.ts';
+import { checkReadable, STANDARD_INPUT } from './replay.ts';
+
+/** Below Kafka's default limit of a batch, 1 MiB; a larger message goes alone and needs a topic that allows it. */
+const PARTITION_BYTES_MAX = 800_000;
+/** What is not sent yet, over all partitions. */
+const REQUEST_BYTES_MAX = 8_000_000;
+const RECORD_OVERHEAD_BYTES = 100;
+
+export const produceCommand: CliCommand = {
+  usage: 'produce <FILE...>',
+  summary:
+    'Send feed files (- is standard input) to a Kafka topic: one partition per synchronizer, checkpoints to each',
+  examples: [
+    'holdfast produce --kafka-brokers broker:9092 --kafka-topic updates --create feed.ndjson',
+    'zcat old.ndjson.gz | holdfast produce --kafka-brokers broker:9092 --kafka-topic updates -',
+  ],
+  settings: [
+    'kafkaBrokers',
+    'kafkaTopic',
+    'kafkaSsl',
+    'kafkaSslCa',
+    'kafkaSslCert',
+    'kafkaSslKey',
+    'kafkaSaslMechanism',
+    'kafkaSaslUsername',
+    'kafkaSaslPasswordFile',
+  ],
+  addOptions: (command) =>
+    command.option('--create', 'make the topic if it is missing, with a partition for each synchronizer of the files'),
+  run: async ({ args: files, options, config: { kafka }, terminal, logger }) => {
+    if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say where to send the files');
+    for (const file of files) checkReadable(file);
+    const signal = terminal.stopSignal();
+    const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
+    await using producer = await openTopicProducer({ connection: kafka, topic: kafka.topic, create, logger });
+    using progress = createFileProgress({ doing: 'producing', stderr: terminal.stderr, logger, clockMs: Date.now });
+    const sender = await createSender(producer, kafka.topic);
+    for (const file of files) {
+      const source = openFileSource(file);
+      for await (const messages of source.batches(signal)) {
+        for (const message of messages) await sender.add(message, file);
+        const { read: readBytes, total: totalBytes } = source.progress();
+        progress.update({ file, readBytes, totalBytes, counts: { messages: sender.sent } });
+      }
+    }
+    await sender.flush();
+    progress[Symbol.dispose]();
+    if (signal.aborted) throw new Error(`stopped before the end; ${sender.sent} messages were sent`);
+    terminal.stdout.write(`${sender.sent} messages sent to topic ${kafka.topic}, ${producer.partitions} partitions\n`);
+    return EXIT.ok;
+  },
+};
+
+interface Sender {
+  /** Messages sent; a checkpoint counts once. */
+  readonly sent: number;
+  add(message: Message, file: string): Promise<void>;
+  flush(): Promise<void>;
+}
+
+async function createSender(producer: TopicProducer, topic: string): Promise<Sender> {
+  const known = producer.partitions === 1 ? new Map() : await producer.firstNamed(synchronizerOf);
+  const plan = createPartitionPlan(producer.partitions, known);
+  const every = Array.from({ length: producer.partitions }, (_, partition) => partition);
+  let records: ProducedRecord[] = [];
+  let bytes = new Map<number, number>();
+  let total = 0;
+  let sent = 0;
+
+  function partitionsOf(destination: Destination): readonly number[] {
+    if (destination === 'every') return every;
+    if (destination === 'first') return [0];
+    const partition = plan(destination.synchronizerId);
+    if (partition !== null) return [partition];
+    throw new Refusal(
+      `topic ${topic} has ${producer.partitions} partitions, each with a synchronizer of its own, and none for ` +
+        `${destination.synchronizerId}: send to a topic with more partitions, or with a single one`,
+    );
+  }
+
+  async function flush(): Promise<void> {
+    if (records.length === 0) return;
+    const batch = records;
+    records = [];
+    bytes = new Map();
+    total = 0;
+    await producer.send(batch);
+  }
+
+  return {
+    get sent() {
+      return sent;
+    },
+    flush,
+    async add(message, file) {
+      const { bytes: value, offset, overlong } = message;
+      if (overlong !== undefined) {
+        throw new Error(`${file}, message ${offset} is ${overlong.length} bytes long: no consumer would take it`);
+      }
+      const size = (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
+      for (const partition of partitionsOf(destinationOf(decoded(value), value))) {
+        const waiting = bytes.get(partition) ?? 0;
+        if (waiting > 0 && (waiting + size > PARTITION_BYTES_MAX || total + size > REQUEST_BYTES_MAX)) await flush();
+        records.push({ partition, value });
+        bytes.set(partition, (bytes.get(partition) ?? 0) + size);
+        total += size;
+      }
+      sent += 1;
+    },
+  };
+}
+
+async function countSynchronizers(files: readonly string[], signal: AbortSignal): Promise<number> {
+  // Standard input can be read once only: a topic of one partition takes whatever comes.
+  if (files.includes(STANDARD_INPUT)) return 1;
+  const names = new Set<string>();
+  for (const file of files) {
+    for await (const messages of openFileSource(file).batches(signal)) {
+      for (const { bytes } of messages) names.add(synchronizerOf(bytes) ?? '');
+    }
+  }
+  names.delete('');
+  return Math.max(1, names.size);
+}
+
+function synchronizerOf(value: Uint8Array | null): string | null {
+  const destination = destinationOf(decoded(value), value);
+  return typeof destination === 'string' ? null : destination.synchronizerId;
+}
+
+/** Null for what cannot be decoded: it is sent as it is, for whoever reads the topic to judge. */
+function decoded(value: Uint8Array | null): Decoded | null {
+  if (value === null) return null;
+  try {
+    return decodeMessage(value, { migrationId: 0 });
+  } catch (error) {
+    if (error instanceof BadUpdate) return null;
+    throw error;
+  }
+}

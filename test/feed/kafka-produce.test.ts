@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { runCommandLine } from '../../src/cli/command-line.ts';
+import { createKafkaClient } from '../../src/feed/kafka-client.ts';
+import { keepingLogger } from '../support/kafka-reading.ts';
+import { createTopic, plainConnection, type TestTopic } from '../support/kafka-topic.ts';
+import { ledgerApiLine } from '../support/ledger-api-lines.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { intoPartitions } from '../support/partitioned.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+
+const { addresses, certificates } = inject('kafka');
+const address = addresses.plain;
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+interface Run {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function produce(...args: string[]): Promise<Run> {
+  const written = { stdout: '', stderr: '' };
+  const into = (name: 'stdout' | 'stderr'): Writable =>
+    new Writable({
+      write(bytes, _, done) {
+        written[name] += String(bytes);
+        done();
+      },
+    });
+  const terminal = { env: {}, stdout: into('stdout'), stderr: into('stderr') };
+  const stopSignal = (): AbortSignal => new AbortController().signal;
+  const exitCode = await runCommandLine(['produce', ...args], { ...terminal, stopSignal });
+  return { exitCode, ...written };
+}
+
+/** Every record of a topic, by partition. */
+async function recordsOf(topic: string): Promise<Map<number, (string | null)[]>> {
+  const kafka = createKafkaClient(plainConnection(address), keepingLogger());
+  const [admin, consumer] = [kafka.admin(), kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100 })];
+  await admin.connect();
+  const bounds = await admin.fetchTopicOffsets(topic);
+  await admin.disconnect();
+  const records = new Map(bounds.map(({ partition }) => [partition, [] as (string | null)[]]));
+  const total = bounds.reduce((sum, { high }) => sum + Number(high), 0);
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  let count = 0;
+  await new Promise<void>((resolve) => {
+    void consumer.run({
+      eachMessage: async ({ partition, message }) => {
+        records.get(partition)!.push(message.value === null ? null : message.value.toString());
+        count += 1;
+        if (count === total) resolve();
+      },
+    });
+  });
+  await consumer.disconnect();
+  return records;
+}
+
+const lines = (seed: number, synchronizers: number) => {
+  const items = [...randomLedger(oddLedger(seed, { synchronizers, migrationId: 0 }))];
+  return { items, rows: intoPartitions(items, 1, ledgerApiLine).map((row) => row.value) };
+};
+
+async function remove(topic: TestTopic): Promise<void> {
+  await topic.admin((admin) => admin.deleteTopics({ topics: [topic.name] }));
+}
+
+describe('holdfast produce', () => {
+  it('makes a topic with a partition for each synchronizer, and sends checkpoints to every one', async () => {
+    const { items, rows } = lines(3, 3);
+    const file = directory.writeLines('feed.ndjson', rows);
+    const topic = `t-${randomUUID()}`;
+    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
+    expect(run).toEqual({
+      exitCode: 0,
+      stdout: `${rows.length} messages sent to topic ${topic}, 3 partitions\n`,
+      stderr: '',
+    });
+    const expected = intoPartitions(items, 3, ledgerApiLine);
+    const records = await recordsOf(topic);
+    for (const [partition, values] of records) {
+      expect(values).toEqual(expected.filter((row) => row.partition === partition).map((row) => row.value));
+    }
+  });
+
+  it('keeps to the partitions that a topic already has for its synchronizers', async () => {
+    const { rows } = lines(4, 3);
+    const half = Math.floor(rows.length / 2);
+    const [first, second] = [rows.slice(0, half), rows.slice(half)];
+    const topic = `t-${randomUUID()}`;
+    const options = ['--kafka-brokers', address, '--kafka-topic', topic, '--create'];
+    expect((await produce(directory.writeLines('1.ndjson', first), ...options)).exitCode).toBe(0);
+    expect((await produce(directory.writeLines('2.ndjson', second.toReversed()), ...options)).exitCode).toBe(0);
+    for (const values of (await recordsOf(topic)).values()) {
+      const names = values.flatMap((value) => /"synchronizerId":"(sync-[^"]*)","recordTime"/.exec(value!)?.[1] ?? []);
+      const named = values.filter((value) => value!.includes('"Transaction"'));
+      expect(named.length).toBeGreaterThan(10);
+      expect(new Set(named.map((value) => /"synchronizerId":"([^"]*)"/.exec(value!)![1])).size).toBe(1);
+      expect(names.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('refuses a synchronizer for which a topic has no partition left', async () => {
+    const topic = await createTopic(address, { partitions: 2 });
+    const file = directory.writeLines('feed.ndjson', lines(5, 3).rows);
+    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toMatch(/has 2 partitions, each with a synchronizer of its own, and none for sync-/);
+    await remove(topic);
+  });
+
+  it('sends a large message, a null and what it cannot read, in order', async () => {
+    const large = JSON.stringify({ update: { Later: { value: 'x'.repeat(3_000_000) } } });
+    const sent = [lines(6, 1).rows[0]!, large, 'null', '{"not": "a feed"}', lines(6, 1).rows[1]!];
+    const topic = `t-${randomUUID()}`;
+    const file = directory.writeLines('feed.ndjson', sent);
+    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
+    expect(run.stderr).toBe('');
+    expect((await recordsOf(topic)).get(0)).toEqual(sent.map((line) => (line === 'null' ? null : line)));
+  });
+
+  it('reads a compressed Scan page, and logs in with TLS and a password', async () => {
+    const page = JSON.stringify({ transactions: [{ update_id: 'a' }, { update_id: 'b' }] });
+    const [topic, file] = [`t-${randomUUID()}`, directory.at('page.json.gz')];
+    const { gzipSync } = await import('node:zlib');
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(file, gzipSync(page));
+    writeFileSync(directory.at('password'), 'alice-secret\n');
+    const run = await produce(
+      ...[file, '--kafka-brokers', addresses.saslTls, '--kafka-topic', topic, '--create', '--kafka-ssl'],
+      ...['--kafka-ssl-ca', certificates.ca, '--kafka-sasl-mechanism', 'scram-sha-512'],
+      ...['--kafka-sasl-username', 'alice', '--kafka-sasl-password-file', directory.at('password')],
+    );
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await recordsOf(topic)).get(0)).toEqual(['{"update_id":"a"}', '{"update_id":"b"}']);
+  });
+
+  it('refuses what the caller can mend, in one line', async () => {
+    const file = directory.writeLines('feed.ndjson', lines(7, 1).rows);
+    const cases: [string[], RegExp][] = [
+      [[file], /--kafka-brokers and --kafka-topic say where/],
+      [
+        [file, '--kafka-brokers', address, '--kafka-topic', 'none-such'],
+        /there is no topic none-such .*--create makes it/,
+      ],
+      [[directory.at('none'), '--kafka-brokers', address, '--kafka-topic', 't'], /none: cannot be read/],
+    ];
+    for (const [args, message] of cases) {
+      const run = await produce(...args);
+      expect(run.exitCode).toBe(2);
+      expect(run.stderr).toMatch(message);
+      expect(run.stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+});
