@@ -2,12 +2,14 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import { sameCoin } from '../ledger/coin-content.ts';
 import { expiryRound } from '../ledger/holding-fee.ts';
 import { type Chunk, EVENT, isFault, type RareEvent } from '../ledger/pack/chunk.ts';
-import { idText, type StoredId } from '../ledger/pack/id.ts';
+import { idText } from '../ledger/pack/id.ts';
 import type { Coin } from '../ledger/update.ts';
 import type { Batch } from './batch.ts';
 import { eventId } from './chunk-ids.ts';
 import { isPending } from './contracts.ts';
 import { fieldName, formatOf } from './field-name.ts';
+import type { Owner } from './owners.ts';
+import type { ActiveRound } from './rounds.ts';
 import type { MigrationState } from './state.ts';
 import { addTo, type SumTerms, takeFrom } from './totals.ts';
 
@@ -38,7 +40,9 @@ export function applyEvent(place: EventPlace): void {
   if (kind === EVENT.amulet || kind === EVENT.locked) {
     const dso = chunk.names[chunk.events.dso[event]!]!;
     batch.state.dso ??= dso;
-    return dso === batch.state.dso ? createCoin(place, coinTerms(chunk, event)) : createCounterfeit(place);
+    if (dso !== batch.state.dso) return createCounterfeit(place);
+    const owner = batch.ownerOf(place.migration, chunk, chunk.events.owner[event]!);
+    return createCoin(place, coinTerms(chunk, event), owner);
   }
   if (kind === EVENT.rare) return createRare(place, chunk.rareEvents.get(event)!);
   return kind === EVENT.archiveRound ? archiveRound(place) : archiveCoin(place);
@@ -83,7 +87,7 @@ function wideTerms(coin: Coin): CoinTerms {
   };
 }
 
-function createCoin(place: EventPlace, terms: CoinTerms): void {
+function createCoin(place: EventPlace, terms: CoinTerms, owner: Owner): void {
   const { batch, migration, chunk, update, event } = place;
   const active = batch.contracts.find(chunk, event, migration.migrationId);
   if (active !== undefined) {
@@ -92,10 +96,7 @@ function createCoin(place: EventPlace, terms: CoinTerms): void {
     batch.counts.createsRepeated += 1;
     return;
   }
-  const contractId = eventId(chunk, event);
-  if (isCounterfeit(place, contractId)) throw otherContent(place);
-  if (batch.rounds.find(migration.migrationId, contractId) !== undefined) throw otherContent(place);
-  const owner = batch.owners.ofParty(migration, terms.owner);
+  if (isCounterfeit(place) || activeRound(place) !== undefined) throw otherContent(place);
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners += 1;
   batch.owners.touch(owner);
   addTo(terms.locked ? owner.locked : owner.unlocked, terms);
@@ -131,19 +132,21 @@ function createRare(place: EventPlace, create: RareEvent): void {
   if (!create.signatories.includes(create.dso)) return createCounterfeit(place);
   if (isFault(create.body)) throw BadUpdate.restore(create.body);
   batch.state.dso = create.dso;
-  if (create.kind === 'coin') return createCoin(place, wideTerms(create.body));
-  const contractId = eventId(place.chunk, place.event);
-  const active = batch.rounds.find(migration.migrationId, contractId);
+  if (create.kind === 'coin') {
+    return createCoin(place, wideTerms(create.body), batch.owners.ofParty(migration, create.body.owner));
+  }
+  const active = activeRound(place);
   if (active !== undefined) {
     if (active.content !== create.body.content) throw otherContent(place);
     batch.counts.createsRepeated += 1;
     return;
   }
   const coin = batch.contracts.find(place.chunk, place.event, migration.migrationId);
-  if (coin !== undefined || isCounterfeit(place, contractId)) throw otherContent(place);
+  if (coin !== undefined || isCounterfeit(place)) throw otherContent(place);
   batch.rounds.add({
+    fold: place.chunk.events.fold[place.event]!,
     migrationId: migration.migrationId,
-    contractId,
+    contractId: eventId(place.chunk, place.event),
     number: create.body.round,
     content: create.body.content,
   });
@@ -154,8 +157,8 @@ function createCounterfeit(place: EventPlace): void {
   const { batch, migration, chunk, event } = place;
   const contractId = eventId(chunk, event);
   if (batch.contracts.find(chunk, event, migration.migrationId) !== undefined) throw otherContent(place);
-  if (batch.rounds.find(migration.migrationId, contractId) !== undefined) throw otherContent(place);
-  if (isCounterfeit(place, contractId)) {
+  if (activeRound(place) !== undefined) throw otherContent(place);
+  if (isCounterfeit(place)) {
     batch.counts.createsRepeated += 1;
     return;
   }
@@ -186,24 +189,31 @@ function archiveCoin(place: EventPlace): void {
 }
 
 function archiveRound(place: EventPlace): void {
-  const { batch, migration, chunk, event } = place;
-  const round = batch.rounds.find(migration.migrationId, eventId(chunk, event));
+  const round = activeRound(place);
   if (round === undefined) return archiveCounterfeit(place);
-  batch.rounds.remove(round);
+  place.batch.rounds.remove(round);
 }
 
 function archiveCounterfeit(place: EventPlace): void {
   const { batch, migration, chunk, event } = place;
   const contractId = eventId(chunk, event);
-  if (!isCounterfeit(place, contractId)) {
+  if (!isCounterfeit(place)) {
     const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${entityOf(chunk, event)} was never created or is archived already`;
     throw new UnknownContract(field(place, 'contract_id'), idText(contractId), expected);
   }
   batch.counterfeits.set(chunk.events.fold[event]!, migration.migrationId, contractId, false);
 }
 
-function isCounterfeit({ batch, migration, chunk, event }: EventPlace, contractId: StoredId): boolean {
-  return batch.counterfeits.has(chunk.events.fold[event]!, migration.migrationId, contractId);
+/** Both look at the fold first: for nearly every event that is all, and its id need not be made. */
+function isCounterfeit({ batch, migration, chunk, event }: EventPlace): boolean {
+  const fold = chunk.events.fold[event]!;
+  if (!batch.counterfeits.mayHave(fold)) return false;
+  return batch.counterfeits.has(fold, migration.migrationId, eventId(chunk, event));
+}
+
+function activeRound({ batch, migration, chunk, event }: EventPlace): ActiveRound | undefined {
+  if (!batch.rounds.mayHave(chunk.events.fold[event]!)) return undefined;
+  return batch.rounds.find(migration.migrationId, eventId(chunk, event));
 }
 
 function otherContent(place: EventPlace): BadUpdate {

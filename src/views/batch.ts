@@ -1,14 +1,15 @@
 import type { Database } from 'better-sqlite3';
+import type { Chunk } from '../ledger/pack/chunk.ts';
 import type { Coin } from '../ledger/update.ts';
 import { Contracts, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
 import { Counterfeits } from './counterfeits.ts';
 import { type Counts, copyCounts } from './counts.ts';
 import { createContractFlush } from './flush.ts';
-import { Owners } from './owners.ts';
+import { type Owner, Owners } from './owners.ts';
 import type { SavePositions } from './positions.ts';
 import { Rounds } from './rounds.ts';
 import { Seals } from './seal.ts';
-import { createStateSaver, loadState, type WriterState } from './state.ts';
+import { createStateSaver, loadState, type MigrationState, type WriterState } from './state.ts';
 import { createCoinReader } from './stored-coin.ts';
 import { Templates } from './templates.ts';
 
@@ -25,6 +26,8 @@ export class Batch {
   readonly templates: Templates;
   readonly seals: Seals;
   counts: Counts;
+  /** Owners by their number in the dictionary of the chunk that is being applied. */
+  #named: { readonly chunk: Chunk | null; readonly owners: (Owner | undefined)[] } = { chunk: null, owners: [] };
   readonly #db: Database;
   readonly #flushContracts: (contracts: Contracts) => void;
   readonly #saveState: (state: WriterState) => void;
@@ -43,6 +46,16 @@ export class Batch {
     this.#flushContracts = createContractFlush(db);
     this.#saveState = createStateSaver(db, savePositions);
     this.#readCoin = createCoinReader(db);
+  }
+
+  /** The owner of a coin create of the chunk; a chunk names each of its owners once. */
+  ownerOf(migration: MigrationState, chunk: Chunk, name: number): Owner {
+    if (this.#named.chunk !== chunk) this.#named = { chunk, owners: [] };
+    const known = this.#named.owners[name];
+    if (known !== undefined && known.migration === migration) return known;
+    const owner = this.owners.ofParty(migration, chunk.names[name]!);
+    this.#named.owners[name] = owner;
+    return owner;
   }
 
   /** Reads what is stored about the contracts of a chunk, at once and in key order, before its updates are applied. */
@@ -75,5 +88,7 @@ export class Batch {
       also();
     })();
     for (const part of [...parts, this.contracts]) part.settle();
+    // The owners' cache may have forgotten some of them, and would load them again beside these.
+    this.#named = { chunk: null, owners: [] };
   }
 }

@@ -103,24 +103,19 @@ export class Contracts {
   /** The active coin contract of that event's id in that migration. */
   find(chunk: Chunk, event: number, migrationId: number): PendingCoin | StoredCoin | undefined {
     const fold = chunk.events.fold[event]!;
-    const created = this.#createdIndex.find(fold, (position) => {
-      const coin = this.created[position]!;
-      return (
-        coin.archivedSeq === 0 &&
-        coin.owner.migration.migrationId === migrationId &&
-        sameEventId(coin.chunk, coin.event, chunk, event)
-      );
-    });
-    if (created >= 0) return this.created[created];
-    const fetched = this.#fetchedIndex.find(fold, (position) => {
-      const { coin, contractId } = this.#fetched[position]!;
-      return (
-        coin.archivedSeq === 0 &&
-        isEventId(chunk, event, contractId) &&
-        this.#owners.ofNo(coin.owner).migration.migrationId === migrationId
-      );
-    });
-    return fetched >= 0 ? this.#fetched[fetched]!.coin : undefined;
+    const created = this.#createdIndex;
+    for (let slot = created.first(fold); slot >= 0; slot = created.next(fold, slot)) {
+      const coin = this.created[created.position(slot)]!;
+      if (coin.archivedSeq !== 0 || coin.owner.migration.migrationId !== migrationId) continue;
+      if (sameEventId(coin.chunk, coin.event, chunk, event)) return coin;
+    }
+    const fetched = this.#fetchedIndex;
+    for (let slot = fetched.first(fold); slot >= 0; slot = fetched.next(fold, slot)) {
+      const { coin, contractId } = this.#fetched[fetched.position(slot)]!;
+      if (coin.archivedSeq !== 0 || !isEventId(chunk, event, contractId)) continue;
+      if (this.#owners.ofNo(coin.owner).migration.migrationId === migrationId) return coin;
+    }
+    return undefined;
   }
 
   add(coin: PendingCoin): void {

@@ -40,6 +40,11 @@ export class Counterfeits {
     if (this.#stored > 0) readByFold(this.#byFold, folds, ({ h }) => this.#fetched.add(h));
   }
 
+  /** False for nearly every fold: then no id need be compared. */
+  mayHave(fold: number): boolean {
+    return this.#fetched.has(fold) || this.#changed.has(fold);
+  }
+
   has(fold: number, migrationId: number, id: StoredId): boolean {
     const change = this.#change(fold, migrationId, id);
     if (change !== undefined) return change.active;

@@ -20,11 +20,24 @@ export class FoldIndex {
     this.#size += 1;
   }
 
-  /** The first position with that fold for which `accept` is true, or -1. */
-  find(fold: number, accept: (position: number) => boolean): number {
+  /** The slot of the first entry with that fold; -1 for none. */
+  first(fold: number): number {
+    return this.#from(fold, (fold >>> 0) & (this.#folds.length - 1));
+  }
+
+  /** The slot of the next entry with that fold behind a slot; -1 for none. */
+  next(fold: number, slot: number): number {
+    return this.#from(fold, (slot + 1) & (this.#folds.length - 1));
+  }
+
+  position(slot: number): number {
+    return this.#positions[slot]! - 1;
+  }
+
+  #from(fold: number, start: number): number {
     const mask = this.#folds.length - 1;
-    for (let slot = (fold >>> 0) & mask; this.#positions[slot] !== 0; slot = (slot + 1) & mask) {
-      if (this.#folds[slot] === fold && accept(this.#positions[slot]! - 1)) return this.#positions[slot]! - 1;
+    for (let slot = start; this.#positions[slot] !== 0; slot = (slot + 1) & mask) {
+      if (this.#folds[slot] === fold) return slot;
     }
     return -1;
   }

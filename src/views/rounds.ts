@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3';
-import { type StoredId, sameId } from '../ledger/pack/id.ts';
+import { foldStored, type StoredId, sameId } from '../ledger/pack/id.ts';
 
 /** An open mining round active now. */
 export interface ActiveRound {
+  readonly fold: number;
   readonly migrationId: number;
   readonly contractId: StoredId;
   readonly number: bigint;
@@ -24,9 +25,17 @@ export class Rounds {
       )
       .safeIntegers()
       .all();
-    this.#active = rows.map((row) => ({ ...row, migrationId: Number(row.migrationId) }));
+    this.#active = rows.map((row) => {
+      const migrationId = Number(row.migrationId);
+      return { ...row, migrationId, fold: foldStored(row.contractId, migrationId) };
+    });
     this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM round WHERE migration_id = ? AND contract_id = ?');
+  }
+
+  mayHave(fold: number): boolean {
+    for (const round of this.#active) if (round.fold === fold) return true;
+    return false;
   }
 
   find(migrationId: number, id: StoredId): ActiveRound | undefined {

@@ -69,3 +69,9 @@ export function foldId(bytes: Uint8Array, start: number, end: number, migrationI
   b ^= b >>> 16;
   return (b & 0x1fffff) * TWO_32 + (a >>> 0);
 }
+
+/** The fold of an id as a column holds it. */
+export function foldStored(id: StoredId, migrationId: number): number {
+  const bytes = typeof id === 'string' ? Buffer.from(id) : id;
+  return foldId(bytes, 0, bytes.length, migrationId);
+}
