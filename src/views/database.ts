@@ -20,6 +20,11 @@ const PERIOD_DEFAULT_US = 600_000_000;
 const AUTOCHECKPOINT_PAGES = 20_000;
 const CACHE_KIB = 64 * 1024;
 
+/*
+ * SQLite with STAT4 looks at the value bound to `column = ?` where an ORDER BY follows, and compiles the statement anew whenever another
+ * value is bound: 4 us instead of 0.5. It does not look into `? + 0`, which finds the same rows by the same index.
+ */
+
 export function viewsFile(dataDir: string): string {
   return join(dataDir, 'views.db');
 }

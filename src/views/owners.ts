@@ -45,7 +45,7 @@ export class Owners {
       'SELECT migration_id AS migrationId, party FROM owner WHERE id = ?',
     );
     this.#version = db
-      .prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? ORDER BY seq DESC LIMIT 1')
+      .prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? + 0 ORDER BY seq DESC LIMIT 1')
       .pluck();
     this.#insertOwner = new BulkInsert(db, 'INSERT INTO owner', 3);
     this.#insertVersion = new BulkInsert(db, 'INSERT OR REPLACE INTO owner_total', 3);

@@ -41,7 +41,7 @@ export function createPageReader(
   ownerNo: (migrationId: number, party: string) => number | undefined,
 ): ViewsReader['page'] {
   const held = db.prepare<[number, number, number], Entry>(
-    'SELECT created_at AS createdAt, no FROM held WHERE owner = ? AND created_at >= ? AND created_seq <= ? ORDER BY created_at, no',
+    'SELECT created_at AS createdAt, no FROM held WHERE owner = ? + 0 AND created_at >= ? AND created_seq <= ? ORDER BY created_at, no',
   );
   const spent = db.prepare<[number, number, number, number], Entry>(
     `SELECT created_at AS createdAt, no FROM spent

@@ -19,18 +19,25 @@ type SnapshotReader = Pick<
   'snapshotAt' | 'firstSnapshotAfter' | 'newestSnapshot' | 'newestSnapshots' | 'snapshots'
 >;
 
-/** Look-ups of sealed snapshots. Times asked for may lie anywhere in the years 1-9999, so they are bigints. */
+/**
+ * Look-ups of sealed snapshots. Times asked for may lie anywhere in the years 1-9999, so they are bigints. Why `? + 0`: see database.ts.
+ */
 export function createSnapshotReader(db: Database): SnapshotReader {
   const columns = `migration_id AS migrationId, record_time AS recordTime, seq, contracts, owners, unlocked, locked`;
   const prepare = <P extends unknown[]>(rest: string): Statement<P, Row> =>
     db.prepare<P, Row>(`SELECT ${columns} FROM snapshot ${rest}`).safeIntegers();
   const exact = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time = ?');
-  const before = prepare<[bigint, bigint]>(
-    'WHERE migration_id = ? AND record_time <= ? ORDER BY record_time DESC LIMIT 1',
+  const timeBefore = db
+    .prepare<[bigint, bigint], bigint>(
+      'SELECT record_time FROM snapshot WHERE migration_id = ? + 0 AND record_time <= ? ORDER BY record_time DESC LIMIT 1',
+    )
+    .pluck()
+    .safeIntegers();
+  const after = prepare<[bigint, bigint]>(
+    'WHERE migration_id = ? + 0 AND record_time > ? ORDER BY record_time LIMIT 1',
   );
-  const after = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time > ? ORDER BY record_time LIMIT 1');
   const larger = prepare<[bigint]>('WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
-  const newestOf = prepare<[bigint]>('WHERE migration_id = ? ORDER BY record_time DESC LIMIT 1');
+  const newestOf = prepare<[bigint]>('WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1');
   const newest = prepare<[]>('ORDER BY migration_id DESC, record_time DESC LIMIT 1');
   const newestOfEach = prepare<[]>(
     `WHERE (migration_id, record_time) IN (SELECT migration_id, max(record_time) FROM snapshot GROUP BY migration_id)
@@ -53,8 +60,8 @@ export function createSnapshotReader(db: Database): SnapshotReader {
 
   return {
     snapshotAt({ migrationId, recordTime, match }) {
-      if (match === 'exact') return snapshotAtExactly(migrationId, recordTime);
-      return snapshotOf(before.get(migrationId, recordTime));
+      const time = match === 'exact' ? recordTime : timeBefore.get(migrationId, recordTime);
+      return time === undefined ? null : snapshotAtExactly(migrationId, time);
     },
     firstSnapshotAfter({ migrationId, recordTime }) {
       return snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId));

@@ -36,16 +36,29 @@ export function openSharedViewsReader(dataDir: string): ViewsDatabase {
   const reader = createViewsReader(db);
   const begin = db.prepare('BEGIN');
   const end = db.prepare('COMMIT');
+  // Asked for by nearly every request, and the same for all of a turn.
+  let lowestRound: bigint | null | undefined;
+  const turnReader: ViewsReader = {
+    ...reader,
+    lowestOpenRound() {
+      if (lowestRound === undefined) lowestRound = reader.lowestOpenRound();
+      return lowestRound;
+    },
+  };
+  let inTurn = false;
   const endTurn = (): void => {
-    if (db.open && db.inTransaction) end.run();
+    inTurn = false;
+    lowestRound = undefined;
+    if (db.open) end.run();
   };
   return {
     read(body) {
-      if (!db.inTransaction) {
+      if (!inTurn) {
         begin.run();
+        inTurn = true;
         setImmediate(endTurn);
       }
-      return body(reader);
+      return body(turnReader);
     },
     [Symbol.dispose]: () => void db.close(),
   };
