@@ -5,6 +5,7 @@ import { Hono } from 'hono';
 const answer = JSON.parse(process.argv[2]!);
 const app = new Hono();
 app.get('/hello', (c) => c.text('hello'));
+app.get('/answer', (c) => c.json(answer));
 app.post('/summary', async (c) => {
   const question: unknown = await c.req.json();
   return c.json(question === null ? {} : answer);

@@ -37,8 +37,12 @@ export interface Load {
 
 /** Asks the same question over 16 connections for some seconds, from a process of its own. */
 export function load(url: string, body: string, seconds: number): Load {
+  return loadWith(url, ['--method', 'POST', '--headers', 'content-type=application/json', '--body', body], seconds);
+}
+
+/** The same with a request as autocannon's options describe it. */
+export function loadWith(url: string, request: readonly string[], seconds: number): Load {
   const autocannon = join(root, 'node_modules', '.bin', 'autocannon');
-  const request = ['--method', 'POST', '--headers', 'content-type=application/json', '--body', body];
   const args = ['--json', '--no-progress', '--connections', '16', '--duration', String(seconds), ...request, url];
   const output = execFileSync(process.execPath, [autocannon, ...args], {
     encoding: 'utf8',

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchAuthenticatedUser } from './authenticated-user.ts';
 import { startServer } from './processes.ts';
 import { loadReference } from './reference-load.ts';
 import { startPostgres } from './reference-postgres.ts';
@@ -47,6 +48,7 @@ try {
   if (wanted('sealing')) promises.push(...benchSealing(feed));
   if (wanted('summaries'))
     promises.push(...(await withReference(feed, (reference) => benchSummaries(folder, feed, { rounds, reference }))));
+  if (wanted('authenticated-user')) promises.push(...(await benchAuthenticatedUser(folder, { rounds })));
   if (wanted('growth')) promises.push(...benchGrowth(folder, { smallEvents: events / 4, largeEvents }));
   printPromises(promises);
 } finally {

@@ -6,7 +6,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
 import type { LedgerConfig } from './ledger-config.ts';
 import { migrate } from './store/migrations.ts';
-import { UsersReader } from './store/users-reader.ts';
+import { RememberingReader } from './store/remembering-reader.ts';
+import type { UsersReader } from './store/users-reader.ts';
 import { UsersWriter } from './store/users-writer.ts';
 import type { AuthService } from './tokens/auth-service.ts';
 import { localService } from './tokens/local-secret.ts';
@@ -79,12 +80,16 @@ function storedParticipantId(db: Database): string {
 }
 
 function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | 'authServices'>): Users {
-  const reader = new UsersReader(db);
+  const reader = new RememberingReader(db);
   const writer = new UsersWriter(db);
   return {
     ...settings,
     reader,
-    write: (body) => db.transaction(() => body(writer)).immediate(),
+    write(body) {
+      const result = db.transaction(() => body(writer)).immediate();
+      reader.forget();
+      return result;
+    },
     [Symbol.dispose]() {
       db.close();
     },

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 
@@ -17,7 +17,7 @@ export function targetOf(c: LedgerContext): { readonly path: string; readonly se
 
 export function requestIdOf(c: LedgerContext): string {
   const given = c.req.header('traceparent');
-  return (given === undefined ? null : TRACEPARENT.exec(given)?.[1]) ?? randomBytes(16).toString('hex');
+  return (given === undefined ? null : TRACEPARENT.exec(given)?.[1]) ?? randomUUID().replaceAll('-', '');
 }
 
 /** Each Authorization line by itself: the joined form hides where one ends and another begins. */

@@ -4,7 +4,7 @@ import type { UsersReader } from '../store/users-reader.ts';
 import type { VerifiedToken } from '../tokens/token-verifier.ts';
 import { DEFAULT_PROVIDER } from '../user.ts';
 
-/** Who asks, and what the rules need to know of it. Read anew for every request: nothing about a user is remembered. */
+/** Who asks, and what the rules need to know of it: as it is at this request, never as it was at an earlier one. */
 export interface Caller {
   readonly userId: string;
   readonly identityProviderId: string;

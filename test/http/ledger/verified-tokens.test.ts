@@ -189,3 +189,35 @@ describe('the memory of verified tokens', () => {
     expect(await outcome(first, RECORD)).toBe('200');
   });
 });
+
+describe('what is remembered of users', () => {
+  it('is forgotten with any change of any user, right or provider', async () => {
+    const { reader } = world.area.users;
+    const rights = { userId: 'plain', rights: [{ kind: { CanActAs: { value: { party: 'p' } } } }] };
+    const changes: readonly (readonly [request: string, body: object])[] = [
+      ['POST /v2/users', { user: { id: 'other' } }],
+      ['PATCH /v2/users/plain', { user: { id: 'plain', primaryParty: 'p' }, updateMask: { paths: ['primary_party'] } }],
+      ['POST /v2/users/plain/rights', rights],
+      ['PATCH /v2/users/plain/rights', rights],
+      ['DELETE /v2/users/other', {}],
+    ];
+    for (const [request, body] of changes) {
+      const [caller, user] = [reader.caller('plain'), reader.user('plain')];
+      expect([reader.caller('plain'), reader.user('plain')]).toEqual([caller, user]);
+      expect(reader.user('plain')).toBe(user);
+      expect((await ask(world, 'admin', request, JSON.stringify(body))).status).toBe(200);
+      expect(reader.caller('plain')).not.toBe(caller);
+      expect(reader.user('plain')).not.toBe(user);
+    }
+    expect(reader.user('plain')).toMatchObject({ primaryParty: 'p', resourceVersion: 1n });
+  });
+
+  it('is not a user with many annotations, and no user that is not there', async () => {
+    const { reader } = world.area.users;
+    const user = { id: 'large', metadata: { annotations: { a: 'x'.repeat(5_000) } } };
+    expect(reader.user('large')).toBeNull();
+    expect((await ask(world, 'admin', 'POST /v2/users', JSON.stringify({ user }))).status).toBe(200);
+    expect(reader.user('large')).not.toBe(reader.user('large'));
+    expect(reader.user('large')).toEqual(reader.user('large'));
+  });
+});

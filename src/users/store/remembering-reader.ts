@@ -1,0 +1,43 @@
+import { annotationBytes } from '../annotations.ts';
+import type { User } from '../user.ts';
+import { type CallerRecord, UsersReader } from './users-reader.ts';
+
+/** Few enough to weigh little, enough for the users that are active at one time. */
+const USERS_MAX = 10_000;
+/** A user with more annotations than this is read anew each time: sizes are bounded as well as counts. */
+const ANNOTATION_BYTES_MAX = 2_048;
+
+/**
+ * A reader that remembers what it has read, until the next change of anything: `forget` is called with every committed
+ * transaction, before it is answered. Nobody else writes the file, so what is remembered is what is stored.
+ */
+export class RememberingReader extends UsersReader {
+  readonly #callers = new Map<string, CallerRecord>();
+  readonly #users = new Map<string, User>();
+
+  override caller(userId: string): CallerRecord | null {
+    const known = this.#callers.get(userId);
+    if (known !== undefined) return known;
+    const record = super.caller(userId);
+    if (record !== null) remember(this.#callers, userId, record);
+    return record;
+  }
+
+  override user(id: string): User | null {
+    const known = this.#users.get(id);
+    if (known !== undefined) return known;
+    const user = super.user(id);
+    if (user !== null && annotationBytes(user.annotations) <= ANNOTATION_BYTES_MAX) remember(this.#users, id, user);
+    return user;
+  }
+
+  forget(): void {
+    this.#callers.clear();
+    this.#users.clear();
+  }
+}
+
+function remember<Value>(known: Map<string, Value>, id: string, value: Value): void {
+  if (known.size >= USERS_MAX) known.clear();
+  known.set(id, value);
+}
