@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import { makeFeed } from '../bench/make-feed.ts';
 import { realLedger } from '../test/support/ledger-options.ts';
+import { demonstrateUsers } from './demo-users.ts';
 
 const root = join(import.meta.dirname, '..');
 const PROGRAM = ['src/main.ts'];
@@ -119,6 +120,7 @@ async function demonstrate(folder: string): Promise<void> {
     console.log(`\n${JSON.stringify(answer, null, 2)}`);
     if (!isDeepStrictEqual(answer, expected)) throw new Error(`this is not what ${EXPECTED} says`);
     console.log(`\n   Just what ${EXPECTED} says, which was worked out without this program.`);
+    await demonstrateUsers({ url, dataDir, env });
     sayWhatNext(url);
     if (process.stdin.isTTY && process.stdout.isTTY) {
       say('It stays up until you press Ctrl-C.');

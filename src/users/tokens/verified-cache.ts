@@ -21,7 +21,7 @@ export interface RememberedToken {
 
 /**
  * Tokens that need not be verified again, by their SHA-256: no token is kept, and none is compared character by
- * character. Whether an entry still counts is asked at every use by the verifier; of users nothing is kept at all.
+ * character. Whether an entry still counts is asked at every use by the verifier; nothing about a user is kept here.
  */
 export class VerifiedCache {
   readonly #tokens = new Map<string, RememberedToken>();
