@@ -4,26 +4,14 @@ import { describe, expect, inject, it } from 'vitest';
 import type { KafkaSourceOptions } from '../../src/feed/kafka.ts';
 import { MESSAGE_BYTES_MAX } from '../../src/feed/kafka-record.ts';
 import { FeedRefused } from '../../src/feed/source.ts';
+import { emptyUpdate } from '../support/empty-update.ts';
 import { keepingLogger, type Reading, startReading } from '../support/kafka-reading.ts';
 import { createTopic, plainConnection, type Row, type TestTopic } from '../support/kafka-topic.ts';
 
 const address = inject('kafka').addresses.plain;
 
-/** A Scan update without events: for a source only its place counts. */
-function update(synchronizerId: string, second: number): string {
-  return JSON.stringify({
-    update_id: `${synchronizerId}-${second}`,
-    migration_id: 0,
-    synchronizer_id: synchronizerId,
-    record_time: new Date(Date.UTC(2025, 0, 1) + second * 1000).toISOString(),
-    effective_at: '2025-01-01T00:00:00Z',
-    root_event_ids: [],
-    events_by_id: {},
-  });
-}
-
 const updates = (count: number, partition = 0, from = 0): Row[] =>
-  Array.from({ length: count }, (_, n) => ({ partition, value: update('s', from + n) }));
+  Array.from({ length: count }, (_, n) => ({ partition, value: emptyUpdate('s', from + n) }));
 
 function optionsFor(topic: TestTopic, changes: Partial<KafkaSourceOptions> = {}) {
   return {
@@ -209,7 +197,7 @@ describe('a topic of several partitions', () => {
     Array.from({ length: seconds }, (_, second) => second).flatMap((second) =>
       Array.from({ length: partitions }, (_, partition) => ({
         partition,
-        value: update(`s${partition}`, second * partitions + ((partition * 5) % partitions)),
+        value: emptyUpdate(`s${partition}`, second * partitions + ((partition * 5) % partitions)),
       })),
     );
   const times = (reading: Reading): string[] =>

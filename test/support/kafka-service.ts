@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../../src/config.ts';
@@ -29,19 +26,16 @@ export interface Status {
     };
   } | null;
   readonly counts: Readonly<Record<string, number>> & { readonly ignored: Readonly<Record<string, number>> };
-  readonly halted: { readonly dead_letter: number; readonly offset: number; readonly reason: string } | null;
+  readonly halted: {
+    readonly kind: string;
+    readonly dead_letter: number;
+    readonly offset: number;
+    readonly reason: string;
+  } | null;
   readonly last_error: { readonly message: string } | null;
 }
 
 const PATIENCE_MS = 30_000;
-
-export async function makeDirectory(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'holdfast-'));
-}
-
-export function removeDirectory(directory: string): Promise<void> {
-  return rm(directory, { recursive: true, force: true });
-}
 
 /** The configuration of a command line, with what tests need beside it. */
 export function serviceConfig(options: Readonly<Record<string, unknown>>): Config {
