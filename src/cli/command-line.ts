@@ -16,6 +16,7 @@ import { serveCommand } from './serve.ts';
 import { snapshotsCommand } from './snapshots.ts';
 import { summaryCommand } from './summary.ts';
 import { tokenCommand } from './token.ts';
+import { verifyCommand } from './verify.ts';
 
 /** Every command, in the order of the help. */
 const COMMANDS: readonly CliCommand[] = [
@@ -23,6 +24,7 @@ const COMMANDS: readonly CliCommand[] = [
   replayCommand,
   summaryCommand,
   snapshotsCommand,
+  verifyCommand,
   deadLettersListCommand,
   deadLettersShowCommand,
   deadLettersRetryCommand,

@@ -1,0 +1,50 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { verifyViews } from '../views/verify.ts';
+import type { Difference } from '../views/verify-types.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { safeText } from './dead-letter-text.ts';
+import { createVerifyProgress } from './verify-progress.ts';
+
+/** One damaged number may show in every snapshot after it: more lines than these tell nothing more. */
+const DIFFERENCES_SHOWN_MAX = 1000;
+
+export const verifyCommand: CliCommand = {
+  usage: 'verify',
+  summary: 'Recompute every total of every sealed snapshot from the contracts, and name what differs',
+  examples: ['holdfast verify', 'holdfast verify --data ./data'],
+  settings: [],
+  run: async ({ config, terminal, logger }) => {
+    const stop = terminal.stopSignal();
+    let differences = 0;
+    const report = (difference: Difference): void => {
+      differences += 1;
+      if (differences <= DIFFERENCES_SHOWN_MAX) terminal.stdout.write(`${safeText(differenceLine(difference))}\n`);
+    };
+    const { snapshots, owners } = await run(verifyViews(config.dataDir, report));
+    if (differences > DIFFERENCES_SHOWN_MAX)
+      terminal.stdout.write(`and ${differences - DIFFERENCES_SHOWN_MAX} differences more\n`);
+    const looked = `${snapshots} snapshots, ${owners} owners`;
+    terminal.stdout.write(differences === 0 ? `equal: ${looked}\n` : `${differences} differences: ${looked}\n`);
+    return differences === 0 ? EXIT.ok : EXIT.differs;
+
+    /** Between two steps others have their turn: the signal that asks to stop is one. */
+    async function run(steps: ReturnType<typeof verifyViews>): Promise<{ snapshots: number; owners: number }> {
+      using progress = createVerifyProgress({ stderr: terminal.stderr, logger, clockMs: Date.now });
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+        progress.update(step.value);
+        await turn();
+        if (stop.aborted) {
+          steps.return({ snapshots: 0, owners: 0 });
+          throw new Error('stopped before the end; nothing was proved');
+        }
+      }
+    }
+  },
+};
+
+function differenceLine({ table, owner, snapshot, expected, found }: Difference): string {
+  const place = [table, ...(owner === null ? [] : [`owner ${owner}`]), ...(snapshot === null ? [] : [snapshot])];
+  return `${place.join('; ')}: expected ${expected}; found ${found}`;
+}

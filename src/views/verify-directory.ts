@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { isPartyId } from '../ledger/party.ts';
+import { LEDGER_TIME_MAX } from '../ledger/time.ts';
+import { isStoredId } from './verify-contract.ts';
+import { verifyMigrations } from './verify-migrations.ts';
+import { verifyTemplates } from './verify-templates.ts';
+import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './verify-types.ts';
+
+const DAY_US = 86_400_000_000n;
+const SHA256_BYTES = 32;
+
+/** The small tables: settings, numbering, migrations and their clocks, snapshots in order, rounds, positions, dead letters. */
+export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> {
+  const parts = [verifySetting, verifyNumbering, verifyTemplates, verifyMigrations, verifyRounds, verifyPositions];
+  for (const [done, verify] of [...parts, verifyLetters].entries()) {
+    inOneMoment(context.db, () => verify(context));
+    yield { phase: 'directory', done: done + 1, total: parts.length + 1 };
+  }
+}
+
+function verifySetting({ db, report }: VerifyContext): void {
+  const differs = (expected: string, found: string): void =>
+    report({ table: 'setting', owner: null, snapshot: null, expected, found });
+  const setting = db
+    .prepare<[], { period: bigint; dso: string | null; pinned: bigint; migrationId: bigint | null }>(
+      'SELECT period, dso, dso_pinned AS pinned, source_migration_id AS migrationId FROM setting',
+    )
+    .safeIntegers()
+    .get();
+  if (setting === undefined) return differs('one row', 'none');
+  const { period, dso, pinned } = setting;
+  if (period <= 0n || DAY_US % period !== 0n) differs('a period that divides 24 h, in microseconds', String(period));
+  if (pinned !== 0n && pinned !== 1n) differs('dso_pinned 0 or 1', String(pinned));
+  const hasCoins = db.prepare('SELECT 1 FROM owner LIMIT 1').get() !== undefined;
+  if (dso === null ? hasCoins : !isPartyId(dso)) differs('the DSO whose coins count', String(dso));
+}
+
+/** Owners are numbered from 1 without gaps; contracts below the next number. */
+function verifyNumbering({ db, report }: VerifyContext): void {
+  const owners = db
+    .prepare<[], { count: bigint; most: bigint | null; next: bigint; nextNo: bigint; mostNo: bigint | null }>(
+      `SELECT (SELECT count(*) FROM owner) AS count, (SELECT max(id) FROM owner) AS most, next_owner AS next,
+         next_no AS nextNo, (SELECT max(no) FROM holding) AS mostNo FROM setting`,
+    )
+    .safeIntegers()
+    .get();
+  if (owners === undefined) return;
+  const { count, most, next, nextNo, mostNo } = owners;
+  const wanted = `${next - 1n} owners, numbered from 1 to ${next - 1n} (next_owner in setting is ${next})`;
+  if (count !== next - 1n || (most ?? 0n) !== next - 1n)
+    report({ table: 'owner', owner: null, snapshot: null, expected: wanted, found: `${count}, up to ${most ?? 0n}` });
+  if (mostNo !== null && mostNo >= nextNo) {
+    const expected = `next_no behind ${mostNo}, the last in holding`;
+    report({ table: 'setting', owner: null, snapshot: null, expected, found: String(nextNo) });
+  }
+}
+
+function verifyRounds({ db, report }: VerifyContext): void {
+  const rows = db
+    .prepare<[], { migrationId: bigint; contractId: unknown; number: bigint; content: string; known: bigint }>(
+      `SELECT r.migration_id AS migrationId, contract_id AS contractId, number, content, m.migration_id IS NOT NULL AS known
+       FROM round r LEFT JOIN migration m ON m.migration_id = r.migration_id`,
+    )
+    .safeIntegers();
+  for (const { migrationId, contractId, number, content, known } of rows.iterate()) {
+    const differs = (expected: string, found: string): void =>
+      report({ table: 'round', owner: null, snapshot: null, expected: `round ${number}: ${expected}`, found });
+    if (known === 0n) differs(`migration ${migrationId} to be there`, 'none');
+    if (number < 0n) differs('a number >= 0', String(number));
+    if (!isStoredId(contractId)) differs('a contract id in the form it is stored in', String(contractId));
+    if (!/^[0-9a-f]{64}$/.test(content)) differs('a SHA-256 of its content', content);
+  }
+}
+
+function verifyPositions({ db, report }: VerifyContext): void {
+  const rows = db
+    .prepare<[], { partition: bigint; nextOffset: bigint; sha256: Buffer | null; checkpoints: string }>(
+      'SELECT partition, next_offset AS nextOffset, sha256, checkpoints FROM position',
+    )
+    .safeIntegers();
+  for (const { partition, nextOffset, sha256, checkpoints } of rows.iterate()) {
+    const differs = (expected: string, found: string): void =>
+      report({
+        table: 'position',
+        owner: null,
+        snapshot: null,
+        expected: `partition ${partition}: ${expected}`,
+        found,
+      });
+    if (partition < -1n) differs('a partition from -1 on', String(partition));
+    if (nextOffset < 0n) differs('next_offset >= 0', String(nextOffset));
+    if (sha256 !== null && sha256.length !== SHA256_BYTES) differs('a SHA-256', `${sha256.length} bytes`);
+    if (!isTimes(checkpoints)) differs('checkpoint times as JSON', checkpoints);
+  }
+}
+
+function isTimes(text: string): boolean {
+  try {
+    const times: unknown[] = Object.values(JSON.parse(text) as object);
+    return times.every((time) => typeof time === 'number' && time >= 0 && time < LEDGER_TIME_MAX);
+  } catch {
+    return false;
+  }
+}
+
+const KINDS = ['update', 'overlong', 'container', 'ahead', 'overtaken'];
+const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'];
+
+interface LetterRow {
+  readonly id: bigint;
+  readonly kind: string;
+  readonly decision: string;
+  readonly sha256: Buffer;
+  readonly length: bigint;
+  readonly bytes: Buffer;
+  readonly createdAt: bigint;
+}
+
+function verifyLetters({ db, report }: VerifyContext): void {
+  const rows = db
+    .prepare<[], LetterRow>(
+      'SELECT id, kind, decision, sha256, length, bytes, created_at AS createdAt FROM dead_letter ORDER BY id',
+    )
+    .safeIntegers();
+  let next = 1n;
+  let halted = 0;
+  for (const letter of rows.iterate()) {
+    const { id, kind, decision, sha256, length, bytes, createdAt } = letter;
+    const differs = (expected: string, found: string): void =>
+      report({ table: 'dead_letter', owner: null, snapshot: null, expected: `dead letter ${id}: ${expected}`, found });
+    if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
+    next = id + 1n;
+    if (!KINDS.includes(kind)) differs(`a kind (${KINDS.join(', ')})`, kind);
+    if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
+    if (decision === 'halted' && ++halted > 1) differs('at most one that is halted', 'another one');
+    if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
+    if (kind === 'container') {
+      if (sha256.length + bytes.length + Number(length) > 0) differs('no bytes of a container', `${length} bytes`);
+    } else if (kind === 'overlong') {
+      if (length <= BigInt(bytes.length)) differs('a length beyond the bytes kept', String(length));
+      if (sha256.length !== SHA256_BYTES) differs('a SHA-256', sha256.toString('hex'));
+    } else {
+      if (length !== BigInt(bytes.length)) differs(`length ${bytes.length}, that of its bytes`, String(length));
+      const hash = createHash('sha256').update(bytes).digest();
+      if (!hash.equals(sha256)) differs(`sha256 ${hash.toString('hex')}, that of its bytes`, sha256.toString('hex'));
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { Database } from 'better-sqlite3';
+import { openForReading } from './database.ts';
+import { verifyDirectory } from './verify-directory.ts';
+import { verifyFile } from './verify-file.ts';
+import { verifyActive, verifyCounterfeits, verifyHoldings } from './verify-indexes.ts';
+import { NumbersSeen } from './verify-numbers.ts';
+import { verifyOwners } from './verify-owners.ts';
+import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './verify-supply.ts';
+import {
+  type Difference,
+  inOneMoment,
+  type SealedMigration,
+  type VerifyContext,
+  type VerifyStep,
+} from './verify-types.ts';
+
+/** Rows of one read transaction: enough to be quick, few enough that the writer's log is not kept from being emptied. */
+const ROWS_PER_STEP = 20_000;
+
+/**
+ * Recomputes all that the views say from the contracts alone and holds their tables against each other (issue: a database that
+ * can be proved right at any time). Works beside a running writer: each step reads one moment, and what is compared across
+ * steps was sealed before the first. Memory grows with snapshots, and by a bit for each contract.
+ *
+ * What stands in one place only cannot be proved: names and ids (but for active ids), and the content of archived contracts
+ * beyond their numbers.
+ */
+export function* verifyViews(
+  dataDir: string,
+  report: (difference: Difference) => void,
+  { rowsPerStep = ROWS_PER_STEP }: { rowsPerStep?: number } = {},
+): Generator<VerifyStep, { readonly snapshots: number; readonly owners: number }> {
+  const db = openForReading(dataDir);
+  try {
+    const { sealed, nextNo } = inOneMoment(db, () => startOf(db));
+    const context: VerifyContext = { db, report, rowsPerStep, sealed, nextNo };
+    const supply = new SupplyFold();
+    const seen = new NumbersSeen(nextNo);
+    const phases: readonly (readonly [table: string, steps: () => Generator<VerifyStep>])[] = [
+      ['views.db', () => verifyFile(context)],
+      ['setting', () => verifyDirectory(context)],
+      ['owner_total', () => verifyOwners(context, { supply, seen })],
+      ['snapshot', () => verifySnapshotSupplies(context, supply)],
+      ['migration', () => verifyOpenSupplies(context)],
+      ['active', () => verifyActive(context)],
+      ['holding', () => verifyHoldings(context, seen)],
+      ['counterfeit', () => verifyCounterfeits(context)],
+    ];
+    for (const [table, steps] of phases) yield* readable(table, steps, report);
+    const snapshots = [...sealed.values()].reduce((sum, { times }) => sum + times.size, 0);
+    return { snapshots, owners: db.prepare<[], number>('SELECT count(*) FROM owner').pluck().get() ?? 0 };
+  } finally {
+    db.close();
+  }
+}
+
+/** A damaged page ends its phase, and is a difference like any other. */
+function* readable(
+  table: string,
+  steps: () => Generator<VerifyStep>,
+  report: (difference: Difference) => void,
+): Generator<VerifyStep> {
+  try {
+    yield* steps();
+  } catch (error) {
+    if (!/^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? '')) throw error;
+    const found = (error as Error).message;
+    report({ table, owner: null, snapshot: null, expected: 'a file that can be read', found });
+  }
+}
+
+function startOf(db: Database): Pick<VerifyContext, 'sealed' | 'nextNo'> {
+  const sealed = new Map<bigint, SealedMigration & { times: Map<bigint, bigint> }>();
+  const rows = db
+    .prepare<[], { migrationId: bigint; seq: bigint; recordTime: bigint }>(
+      'SELECT migration_id AS migrationId, seq, record_time AS recordTime FROM snapshot ORDER BY migration_id, seq',
+    )
+    .safeIntegers();
+  for (const { migrationId, seq, recordTime } of rows.iterate()) {
+    const migration = sealed.get(migrationId) ?? { migrationId: Number(migrationId), times: new Map() };
+    migration.times.set(seq, recordTime);
+    sealed.set(migrationId, migration);
+  }
+  const nextNo = db.prepare<[], bigint>('SELECT next_no FROM setting').pluck().safeIntegers().get() ?? 1n;
+  const most = db.prepare<[], bigint | null>('SELECT max(no) FROM holding').pluck().safeIntegers().get() ?? 0n;
+  // A damaged next_no must not decide how much memory is taken.
+  return { sealed, nextNo: nextNo <= most || nextNo > most + 2n ** 32n ? most + 1n : nextNo };
+}
