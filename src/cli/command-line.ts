@@ -9,6 +9,7 @@ import { deadLettersListCommand } from './dead-letters-list.ts';
 import { deadLettersRetryCommand } from './dead-letters-retry.ts';
 import { deadLettersShowCommand } from './dead-letters-show.ts';
 import { createLogger } from './logger.ts';
+import { explainMachineFault } from './machine-fault.ts';
 import { openapiCommand } from './openapi.ts';
 import { produceCommand } from './produce.ts';
 import { replayCommand } from './replay.ts';
@@ -92,7 +93,11 @@ async function runCommand(command: CliCommand, parsed: Command, terminal: Termin
   const { config, warnings } = loadConfig({ options, env: terminal.env });
   const logger = createLogger(config.logLevel, terminal.stderr);
   for (const warning of warnings) logger.warn(warning);
-  return command.run({ args: parsed.args, options, config, terminal, logger });
+  try {
+    return await command.run({ args: parsed.args, options, config, terminal, logger });
+  } catch (error) {
+    throw explainMachineFault(error, config.dataDir);
+  }
 }
 
 /** One line on standard error, whatever went wrong. */

@@ -80,7 +80,8 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
     verifyFacts(entry, differs);
     if (table === 'held' && isStoredId(entry.contractId)) {
       const h = foldOf(entry.contractId, owner.migrationId);
-      if (isActive.get(h, no) === undefined) differs('active', `a row with h ${h}`, 'none');
+      if (isActive.get(h, no) === undefined)
+        differs('active', `a row with h ${h}, the fold of its id in holding`, 'none');
     }
     const terms = termsOf(entry);
     if (terms === null)

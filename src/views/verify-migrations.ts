@@ -73,11 +73,14 @@ function verifySnapshots(
     if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
     if (forced !== 0n && forced !== 1n) differs('forced 0 or 1', String(forced));
     const isGrid = period > 0n && recordTime % period === 0n;
-    if (forced === 0n && !isGrid) differs('a time on the grid', timeText(recordTime));
+    if (forced === 0n && !isGrid) differs('a time on the grid of the period in setting', timeText(recordTime));
     if (isGrid) {
       // A snapshot forced before the first grid time may lie on the grid by chance, but never behind a gap.
       if (lastGrid !== null && recordTime !== lastGrid + period)
-        differs(`the grid time before it, ${timeText(recordTime - period)}, to be sealed`, 'a gap in the grid');
+        differs(
+          `the grid time before it, ${timeText(recordTime - period)}, to be sealed, by the period in setting`,
+          'a gap',
+        );
       lastGrid = recordTime;
     }
     last = recordTime;

@@ -88,7 +88,7 @@ function createOwnerVerifier(
         table: 'owner_total',
         owner: party,
         snapshot: snapshotName(context, migrationId, seq),
-        expected,
+        expected: `${expected}, by its contracts in held, spent and holding`,
         found,
       });
     const fold = new OwnerFold();

@@ -1,0 +1,25 @@
+import { Refusal } from '../refusal.ts';
+
+/** What the machine did, by the words of SQLite and of the system: an error that crossed a thread keeps nothing else. */
+const FAULTS: readonly (readonly [says: RegExp, means: string])[] = [
+  [/database or disk is full|ENOSPC/, 'the disk is full: make room and run it again, nothing is half written'],
+  [/database is locked|database table is locked/, 'another program holds the database: let it end and run it again'],
+  [
+    /malformed|file is not a database/,
+    'a database there is damaged: `holdfast verify` names what; restore a backup, or replay the feed into a new directory',
+  ],
+  [
+    /readonly database|unable to open database file|EROFS|EACCES|EPERM/,
+    'it cannot be written to: see its owner and mode, and how it is mounted',
+  ],
+  [/disk I\/O error|EIO/, 'the disk cannot be read or written: see the log of the system'],
+  [/EMFILE|ENFILE/, 'too many files are open: raise the limit (ulimit -n)'],
+];
+
+/** A fault of the machine as an error that says what to do about it; any other error as it is. */
+export function explainMachineFault(error: unknown, dataDir: string): unknown {
+  if (error instanceof Refusal || !(error instanceof Error)) return error;
+  const means = FAULTS.find(([says]) => says.test(error.message))?.[1];
+  if (means === undefined) return error;
+  return new Error(`--data ${dataDir}: ${means} (${error.message})`, { cause: error });
+}
