@@ -1,44 +1,31 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { programEnv, soakCount } from '../../support/soak.ts';
+import { type Program, runProgram, startProgram } from '../../support/program.ts';
+import { soakCount } from '../../support/soak.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const KILLS = soakCount(10);
 const WRITERS = 4;
 
 interface Running {
-  readonly child: ChildProcess;
+  readonly program: Program;
   readonly url: string;
 }
 
 /** Starts the program as a user does; its pid is the service's. */
 async function serve(dataDir: string): Promise<Running> {
-  const args = [MAIN, 'serve', '--data', dataDir, '--port', '0'];
-  const child = spawn(process.execPath, args, { env: programEnv(), stdio: ['ignore', 'ignore', 'pipe'] });
-  const log: string[] = [];
-  for await (const line of createInterface(child.stderr!)) {
-    log.push(line);
-    if (line.includes('"msg":"listening"')) {
-      child.stderr!.resume();
-      return { child, url: (JSON.parse(line) as { url: string }).url };
-    }
-  }
-  throw new Error(`holdfast did not start:\n${log.join('\n')}`);
+  const program = startProgram(['serve', '--data', dataDir, '--port', '0']);
+  const { url } = await program.logged('listening');
+  return { program, url: String(url) };
 }
 
-function kill({ child }: Running): Promise<void> {
-  return new Promise((resolve) => {
-    child.once('exit', () => resolve());
-    child.kill('SIGKILL');
-  });
+async function kill({ program }: Running): Promise<void> {
+  program.kill('SIGKILL');
+  expect((await program.ended).signal).toBe('SIGKILL');
 }
 
-function mintToken(dataDir: string): string {
-  const args = [MAIN, 'token', '--data', dataDir, '--user', 'participant_admin'];
-  return execFileSync(process.execPath, args, { env: programEnv(), encoding: 'utf8' }).trim();
+async function mintToken(dataDir: string): Promise<string> {
+  const { stdout } = await runProgram(['token', '--data', dataDir, '--user', 'participant_admin']);
+  return stdout.trim();
 }
 
 describe('an answered change', () => {
@@ -47,7 +34,7 @@ describe('an answered change', () => {
     async () => {
       using directory = temporaryDirectory();
       const dataDir = directory.at('data');
-      const headers = { authorization: `Bearer ${mintToken(dataDir)}` };
+      const headers = { authorization: `Bearer ${await mintToken(dataDir)}` };
       const answered = new Set<string>();
       const asked = new Set<string>();
 
