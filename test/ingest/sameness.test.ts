@@ -100,6 +100,18 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     expect(dumpViews(directory.at('resumed'))).toEqual(once);
   });
 
+  it('among thousands of lines that concern nobody', async () => {
+    using directory = temporaryDirectory();
+    const once = await tablesAfter(directory, 'once', { files: [lines] });
+    // More messages, and more bytes, than one chunk may have.
+    const null9 = Array<string>(9).fill('null');
+    const long = JSON.stringify({ update: { TopologyTransaction: { value: { padding: 'x'.repeat(20_000) } } } });
+    const among = lines.flatMap((line, i) => (i % 4 === 0 ? [line, long, ...null9] : [line, ...null9]));
+    expect(among.length).toBeGreaterThan(2_000);
+    expect(await tablesAfter(directory, 'among', { files: [among] })).toEqual(once);
+    expect(await tablesAfter(directory, 'inline', { files: [among], chunkBytes: 2 ** 22 })).toEqual(once);
+  });
+
   it('told in either format and either shape of the second, where all have words for it', async () => {
     using directory = temporaryDirectory();
     const { migrationId } = items[0]!;

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { foldStored, storedId } from '../../src/ledger/pack/id.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { linesOf, replayInto } from '../support/replayed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { told } from '../support/told-ledger.ts';
+import { dumpViews } from '../support/views-dump.ts';
+
+/** Ids of equal fold: one is text, the other is packed and has the same bytes. */
+function pair(number: number): [string, string] {
+  const letters = [...number.toString().padStart(6, '0')].map((digit) => 'QRSTUVWXYZ'[Number(digit)]).join('');
+  return [letters, Buffer.from(letters).toString('hex')];
+}
+
+/** Two packed ids of equal fold in every migration: their bytes were solved for. */
+const SOLVED = ['0001000064611502', '8d8f0000009a08a9'] as const;
+
+/** The tables without contract ids and what follows from them. */
+function withoutIds(dataDir: string): Record<string, unknown> {
+  const { active, holding, counterfeit, round, ...others } = dumpViews(dataDir);
+  const without = (rows: readonly string[] | undefined, column: number): string[] | undefined =>
+    rows?.map((row) => row.split(' | ').toSpliced(column, 1).join(' | '));
+  return {
+    ...others,
+    holding: without(holding, 10),
+    active: active?.length,
+    counterfeit: counterfeit?.length,
+    round: without(round, 1)?.toSorted(),
+  };
+}
+
+describe('contracts whose ids have equal folds', () => {
+  it('is what these are', () => {
+    for (const [text, packed] of [pair(0), pair(123_456)]) {
+      expect([typeof storedId(text), typeof storedId(packed)]).toEqual(['string', 'object']);
+      expect(foldStored(storedId(text), 3)).toBe(foldStored(storedId(packed), 3));
+    }
+    for (const migrationId of [0, 1, 4]) {
+      const [one, other] = SOLVED.map((id) => foldStored(storedId(id), migrationId));
+      expect(one === other).toBe(migrationId === 0);
+    }
+  });
+
+  it.each([
+    ['text and packed', pair(7)],
+    ['both packed', SOLVED],
+  ])('are told apart: %s', async (_, [one, other]) => {
+    using directory = temporaryDirectory();
+    const text = `
+      00:01 : +a alice 10 ; +b bob 20
+      00:02 : -b ; +b carol 30
+      00:03 : -a ; -b
+      00:04 : +a alice 5 ; +b mallory 1000 forged
+      00:11 : -b ; +b bob 7
+      00:21 : -a ; +a mallory 9 forged
+      00:31 : -a ; -b`;
+    const lines = linesOf(told(text), 'scan');
+    const equal = lines.map((line) => line.replaceAll('"0061"', `"${one}"`).replaceAll('"0062"', `"${other}"`));
+    await replayInto(directory.at('usual'), [directory.writeLines('usual.ndjson', lines)]);
+    for (const batchEventsMax of [1, 50_000]) {
+      const data = directory.at(`equal ${batchEventsMax}`);
+      const feed = directory.writeLines('equal.ndjson', equal);
+      expect(
+        (await replayInto(data, [feed], { chunkBytes: batchEventsMax === 1 ? 500 : 50_000, batchEventsMax })).halted,
+      ).toBeNull();
+      expect(withoutIds(data)).toEqual(withoutIds(directory.at('usual')));
+    }
+    const unknown = directory.writeLines('unknown.ndjson', [equal[0]!.replaceAll(`"${other}"`, '"0063"'), equal[1]!]);
+    expect((await replayInto(directory.at('unknown'), [unknown])).halted?.given).toBe(`"${other}"`);
+  });
+
+  it.each([1, 2])(
+    'are told apart in a random ledger where every id shares its fold with another (seed %i)',
+    async (seed) => {
+      using directory = temporaryDirectory();
+      const lines = linesOf(randomLedger(oddLedger(seed + 5_000, { migrations: 2 })), 'scan');
+      const numbers = new Map<string, number>();
+      const equal = lines.map((line) =>
+        line.replaceAll(/"contract_id":"((?:[^"\\]|\\.)*)"/g, (_, id: string) => {
+          const number = numbers.get(id) ?? numbers.size;
+          numbers.set(id, number);
+          return `"contract_id":"${pair(number >> 1)[number % 2]}"`;
+        }),
+      );
+      expect(numbers.size).toBeGreaterThan(400);
+      await replayInto(directory.at('usual'), [directory.writeLines('usual.ndjson', lines)]);
+      const cut = { chunkBytes: 20_000, batchEventsMax: 50 };
+      const { halted } = await replayInto(directory.at('equal'), [directory.writeLines('equal.ndjson', equal)], cut);
+      expect(halted).toBeNull();
+      expect(withoutIds(directory.at('equal'))).toEqual(withoutIds(directory.at('usual')));
+    },
+  );
+});
