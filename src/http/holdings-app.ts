@@ -43,10 +43,10 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
   const rules = { emptyOwners };
 
   const answer = (question: Question): string => answerQuestion(views, question, rules);
-  const answerSlow = (question: Question): string | Promise<string> =>
+  const answerSlow = (c: Context, question: Question): string | Promise<string> =>
     deps.slowReads === null
       ? answer(question)
-      : (answerIfBounded(views, question, rules) ?? deps.slowReads.answer(question));
+      : (answerIfBounded(views, question, rules) ?? deps.slowReads.answer(question, c.req.raw.signal));
   const body = (c: Context): Promise<unknown> => readJsonBody(c, limits.bodyBytesMax);
   const reply = (c: Context, text: string, headers?: Record<string, string>): Response =>
     jsonTextResponse(200, text, { ...cors.headers(c), ...headers });
@@ -62,7 +62,7 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
   const operations: readonly Operation[] = [
     read('POST', '/v0/holdings/summary', async (c) => {
       const query = parseFields(schemas.summaryV0, await body(c));
-      return reply(c, await answerSlow({ answer: 'summary v0', query }), deprecated(c));
+      return reply(c, await answerSlow(c, { answer: 'summary v0', query }), deprecated(c));
     }),
     read('POST', '/v1/holdings/summary', async (c) => {
       const query = parseFields(schemas.summaryV1, await body(c));
@@ -70,11 +70,11 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
     }),
     read('POST', '/v0/holdings/state', async (c) => {
       const query = parseFields(schemas.state, await body(c));
-      return reply(c, await answerSlow({ answer: 'state v0', query }));
+      return reply(c, await answerSlow(c, { answer: 'state v0', query }));
     }),
     read('POST', '/v1/holdings/state', async (c) => {
       const query = parseFields(schemas.state, await body(c));
-      return reply(c, await answerSlow({ answer: 'state v1', query }));
+      return reply(c, await answerSlow(c, { answer: 'state v1', query }));
     }),
     read('GET', '/v0/state/acs/snapshot-timestamp', (c) => {
       const query = parseFields(schemas.before, c.req.query());

@@ -7,8 +7,11 @@ import { HttpFault } from './http-fault.ts';
 
 /** Answers questions off the event loop, each within a time limit. */
 export interface SlowReads extends AsyncDisposable {
-  /** The JSON text of the answer. Throws an HttpFault: the answer's own, or a 503 past the time limit. */
-  answer(question: Question): Promise<string>;
+  /**
+   * The JSON text of the answer. Throws an HttpFault: the answer's own, or a 503 past a time limit. A question whose signal
+   * aborts before a thread was free is not asked any more.
+   */
+  answer(question: Question, signal?: AbortSignal): Promise<string>;
 }
 
 /** What a thread is told when it starts. */
@@ -22,19 +25,22 @@ export type ReaderReply =
   | { readonly type: 'fault'; readonly status: number; readonly message: string }
   | { readonly type: 'failure'; readonly stack: string };
 
-/** From a question's arrival to its answer, waiting for a thread included. */
-const READ_TIME_MS_MAX = 10_000;
+/** How long a question may wait for a thread, and how long a thread may work on it. */
+const WAIT_MS_MAX = 10_000;
+const READ_MS_MAX = 10_000;
 /** Two, so that one hard question does not hold up all others; these machines have few cores. */
 const THREADS = 2;
 /** Questions that wait for a thread; more would be past their time before it was free. */
 const WAITING_MAX = 256;
+/** A thread that died by itself might die again at once. */
 const RESTART_MS = 1_000;
 
 interface Asked {
   readonly question: Question;
   readonly resolve: (text: string) => void;
   readonly reject: (error: Error) => void;
-  readonly deadline: NodeJS.Timeout;
+  /** Of waiting, then of reading. */
+  deadline: NodeJS.Timeout;
 }
 
 /** A thread and the question it works on. */
@@ -45,35 +51,34 @@ interface Reader {
 
 export interface SlowReadsOptions extends ReaderWorkerData {
   readonly logger: Logger;
-  readonly timeMsMax?: number;
+  readonly readMsMax?: number;
 }
 
 /** Starts the threads. One that is past its time limit is ended and another takes its place. */
-export function startSlowReads({ logger, timeMsMax = READ_TIME_MS_MAX, ...workerData }: SlowReadsOptions): SlowReads {
+export function startSlowReads({ logger, readMsMax = READ_MS_MAX, ...workerData }: SlowReadsOptions): SlowReads {
   const readers = new Set<Reader>();
   const waiting: Asked[] = [];
   let stopping = false;
 
   function startReader(): void {
+    if (stopping) return;
     const worker = new Worker(threadFile('reader-worker', import.meta.url), { name: 'reader', workerData });
     const reader: Reader = { worker, asked: null };
     readers.add(reader);
     worker.on('message', (reply: ReaderReply) => {
-      const asked = reader.asked!;
+      const { asked } = reader;
       reader.asked = null;
-      settle(asked, reply);
+      // Null where the answer and the end of its time crossed.
+      if (asked !== null) settle(asked, reply);
       askNext();
     });
-    askNext();
     worker.on('error', (error) => logger.error({ err: error }, 'a reader thread died'));
-    worker.on('exit', () => replace(reader));
-  }
-
-  /** One that we ended is replaced at once; one that died might die again. */
-  function replace(reader: Reader): void {
-    const died = readers.delete(reader);
-    if (reader.asked !== null) fail(reader.asked, new Error('the reader thread ended before it answered'));
-    if (!stopping) setTimeout(startReader, died ? RESTART_MS : 0).unref();
+    worker.on('exit', () => {
+      const died = readers.delete(reader);
+      if (reader.asked !== null) fail(reader.asked, new Error('the reader thread ended before it answered'));
+      setTimeout(startReader, died ? RESTART_MS : 0).unref();
+    });
+    askNext();
   }
 
   function askNext(): void {
@@ -81,38 +86,45 @@ export function startSlowReads({ logger, timeMsMax = READ_TIME_MS_MAX, ...worker
       if (reader.asked !== null) continue;
       const asked = waiting.shift();
       if (asked === undefined) return;
+      clearTimeout(asked.deadline);
+      asked.deadline = setTimeout(() => end(reader, asked), readMsMax);
       reader.asked = asked;
       reader.worker.postMessage(asked.question);
     }
   }
 
-  /** Past its time: a question that waits is dropped; the thread that works on one is ended with it. */
-  function expire(asked: Asked): void {
-    const reader = [...readers].find((each) => each.asked === asked);
-    if (reader === undefined) waiting.splice(waiting.indexOf(asked), 1);
-    else {
-      logger.warn({ question: asked.question.answer, timeMsMax }, 'a read was ended at its time limit');
-      reader.asked = null;
-      readers.delete(reader);
-      reader.worker.terminate();
-    }
-    asked.reject(new HttpFault(503, `the read took longer than ${timeMsMax / 1000} s; ask for less, or again later`));
+  function end(reader: Reader, asked: Asked): void {
+    logger.warn({ question: asked.question.answer, readMsMax }, 'a read was ended at its time limit');
+    readers.delete(reader);
+    reader.asked = null;
+    reader.worker.terminate();
+    fail(asked, new HttpFault(503, `the read took longer than ${readMsMax / 1000} s; ask for less`));
+  }
+
+  function stopWaiting(asked: Asked, why: string): void {
+    const at = waiting.indexOf(asked);
+    if (at < 0) return;
+    waiting.splice(at, 1);
+    fail(asked, new HttpFault(503, why));
   }
 
   for (let i = 0; i < THREADS; i++) startReader();
   return {
-    answer(question) {
+    answer(question, signal) {
       if (waiting.length >= WAITING_MAX) throw new HttpFault(503, 'too many reads are waiting; ask again later');
       const { promise, resolve, reject } = Promise.withResolvers<string>();
-      const asked: Asked = { question, resolve, reject, deadline: setTimeout(() => expire(asked), timeMsMax) };
+      const tooLate = (): void =>
+        stopWaiting(asked, 'other reads took too long for this one to begin; ask again later');
+      const asked: Asked = { question, resolve, reject, deadline: setTimeout(tooLate, WAIT_MS_MAX) };
+      signal?.addEventListener('abort', () => stopWaiting(asked, 'the client went away'), { once: true });
       waiting.push(asked);
       askNext();
       return promise;
     },
     async [Symbol.asyncDispose]() {
       stopping = true;
+      for (const asked of [...waiting]) stopWaiting(asked, 'the service is stopping');
       await Promise.all([...readers].map(({ worker }) => worker.terminate()));
-      for (const asked of waiting.splice(0)) fail(asked, new HttpFault(503, 'the service is stopping'));
     },
   };
 }

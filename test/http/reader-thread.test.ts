@@ -47,14 +47,31 @@ describe('reads off the event loop', () => {
   });
 
   test('end at their time limit with a 503, and others are answered after them', async () => {
-    const limit = { ...options, timeMsMax: 1 };
+    const limit = { ...options, readMsMax: 1 };
     await using hurried = startSlowReads(limit);
     const late = await Promise.allSettled(Array.from({ length: 10 }, () => hurried.answer(state)));
     const reasons = late.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(reasons.length).toBeGreaterThan(0);
     for (const reason of reasons)
       expect(reason).toMatchObject({ status: 503, message: expect.stringContaining('longer than') });
+    await expect(hurried.answer(state)).rejects.toMatchObject({ status: 503 });
     await using patient = startSlowReads(options);
     expect(JSON.parse(await patient.answer(state)).created_events).toEqual(last.state_v1);
+  });
+
+  test('are not begun for a client that went away while it waited', async () => {
+    await using slowReads = startSlowReads(options);
+    const [gone, others] = [new AbortController(), Array.from({ length: 4 }, () => slowReads.answer(state))];
+    const abandoned = slowReads.answer(state, gone.signal);
+    gone.abort();
+    await expect(abandoned).rejects.toMatchObject({ status: 503, message: 'the client went away' });
+    expect(new Set(await Promise.all(others)).size).toBe(1);
+  });
+
+  test('end with the service', async () => {
+    const slowReads = startSlowReads(options);
+    const asked = Array.from({ length: 10 }, () => slowReads.answer(state));
+    const [settled] = await Promise.all([Promise.allSettled(asked), slowReads[Symbol.asyncDispose]()]);
+    expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { message: 'the service is stopping' } });
   });
 });
