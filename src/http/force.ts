@@ -1,17 +1,10 @@
 import type { Context } from 'hono';
-import { formatTime, type Micros } from '../ledger/time.ts';
+import { formatTime } from '../ledger/time.ts';
+import type { ForceOutcome } from '../views/force.ts';
 import { HttpFault } from './http-fault.ts';
 import { jsonResponse } from './json-response.ts';
 
-/** What the writer answers to a wish for a snapshot now (design.md section 6, rule 12). */
-export type ForceOutcome =
-  /** `sealed`: a new snapshot was made and is on disk; else nothing came since the newest one, and it is the answer. */
-  | { readonly kind: 'snapshot'; readonly sealed: boolean; readonly migrationId: number; readonly recordTime: Micros }
-  /** A new one would be needed, and `maySeal` was false. */
-  | { readonly kind: 'too_soon' }
-  /** No migration has an update other than imports. */
-  | { readonly kind: 'nothing_applied' };
-
+/** The writer's answer to a wish for a snapshot now (design.md section 6, rule 12). */
 export type ForceSnapshot = (wish: { readonly maySeal: boolean }) => Promise<ForceOutcome>;
 
 /** A snapshot costs a row for every owner that changed; asked for in a loop they would fill the disk. */

@@ -102,7 +102,7 @@ function offsetSeconds(sign: string, hours: number, minutes: number): number | n
 export function formatTime(micros: Micros | bigint): string {
   const exact = BigInt(micros);
   const fraction = ((exact % 1_000_000n) + 1_000_000n) % 1_000_000n;
-  const date = new Date(Number((exact - fraction) / 1000n)).toISOString().slice(0, 19);
+  const date = new Date(Number((exact - fraction) / 1000n)).toISOString().slice(0, -5);
   return fraction === 0n ? `${date}Z` : `${date}.${fraction.toString().padStart(6, '0').replace(/0+$/, '')}Z`;
 }
 

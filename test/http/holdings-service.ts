@@ -5,29 +5,16 @@ import type { Hono } from 'hono';
 import { pino } from 'pino';
 import { createHoldingsApp, type HoldingsDeps } from '../../src/http/holdings-app.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
-import { replayFiles } from '../../src/ingest/replay.ts';
 import { openViewsReader } from '../../src/views/read.ts';
 import type { ViewsDatabase } from '../../src/views/read-types.ts';
+import { replayInto } from '../support/replayed.ts';
 import { fixture } from './expected-answers.ts';
 
-/** A data directory with the views of feed files. */
-export async function makeDataDirectory(files: readonly string[], { seal = false } = {}): Promise<string> {
+/** A data directory with the views of feed files; it goes with the process. */
+export async function makeDataDirectory(files: readonly string[]): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-http-'));
   process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  const { halted } = await replayFiles({
-    dataDir,
-    files,
-    seal,
-    snapshotPeriodUs: null,
-    dso: null,
-    migrationId: null,
-    onBadUpdate: 'halt',
-    recordTimeGapMaxUs: 400 * 86_400_000_000,
-    recordTimeAheadMaxUs: 3_600_000_000,
-    signal: new AbortController().signal,
-    now: () => Date.now() * 1000,
-    onProgress: () => {},
-  });
+  const { halted } = await replayInto(dataDir, files);
   if (halted !== null) throw new Error(`the feed was halted: ${halted.reason}`);
   return dataDir;
 }
