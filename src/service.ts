@@ -9,7 +9,7 @@ import { createMetrics } from './http/metrics.ts';
 import { createHoldingsDocument } from './http/openapi/document.ts';
 import { startSlowReads } from './http/reader-thread.ts';
 import { startHttpServer } from './http/server.ts';
-import type { IngestStatus } from './ingest/status.ts';
+import { dsoWarning, type IngestStatus } from './ingest/status.ts';
 import { startIngest } from './ingest/writer-thread.ts';
 import { openUsers } from './users/open-users.ts';
 import { readVersion } from './version.ts';
@@ -100,10 +100,8 @@ function isLedgerPath(url: string): boolean {
 
 /** Says in the log what an operator should know of a change, once. */
 function logTurn(logger: Logger, now: IngestStatus, before: IngestStatus): void {
-  const { party, pinned } = now.dso;
-  if (party !== null && before.dso.party === null && !pinned) {
-    logger.warn({ dso: party }, `the DSO is the first one seen; pin it with --dso "${party}"`);
-  }
+  const warning = before.dso.party === null ? dsoWarning(now.dso) : null;
+  if (warning !== null) logger.warn({ dso: now.dso.party }, warning);
   if (now.phase === before.phase) return;
   const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
   if (now.halted !== null) logger.error({ ...about, ...now.halted }, 'ingest is halted');

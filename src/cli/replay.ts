@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import type { ReplayResult } from '../ingest/replay.ts';
 import { replayInThread } from '../ingest/replay-thread.ts';
+import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
@@ -33,6 +34,8 @@ export const replayCommand: CliCommand = {
       },
     );
     progress[Symbol.dispose]();
+    const warning = dsoWarning(result.dso);
+    if (warning !== null) logger.warn({ dso: result.dso.party }, warning);
     terminal.stdout.write(`${summaryLine(result, config.dataDir)}\n`);
     if (result.halted !== null) {
       terminal.stderr.write(`holdfast: ${safeText(haltLine(result.halted))}\n`);

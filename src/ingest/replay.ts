@@ -5,6 +5,7 @@ import { ViewsWriter, type WriterOptions } from '../views/writer.ts';
 import { lockForWriting } from '../views/writer-lock.ts';
 import { type Feed, startFeedThread } from './feed-thread.ts';
 import { isDue, runLoop } from './loop.ts';
+import type { DsoStatus } from './status.ts';
 
 export interface ReplayOptions extends WriterOptions {
   readonly dataDir: string;
@@ -24,6 +25,7 @@ export interface ReplayResult {
   readonly halted: DeadLetter | null;
   /** Dead letters left by this replay under `quarantine`. */
   readonly quarantined: number;
+  readonly dso: DsoStatus;
 }
 
 /** Applies feed files to the views of a data directory, in the order given; used by `holdfast replay`. */
@@ -38,7 +40,8 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
     halted = await replayFile(writer, file, options);
   }
   if (options.seal && halted === null && !options.signal.aborted) writer.force({ maySeal: true });
-  return { counts: writer.counts, halted, quarantined: writer.letters.countQuarantined() - before };
+  const dso = { party: writer.state.dso, pinned: writer.state.dsoPinned };
+  return { counts: writer.counts, halted, quarantined: writer.letters.countQuarantined() - before, dso };
 }
 
 async function replayFile(writer: ViewsWriter, file: string, options: ReplayOptions): Promise<DeadLetter | null> {

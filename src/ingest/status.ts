@@ -22,8 +22,7 @@ export interface IngestStatus {
     | 'stopped';
   readonly source: SourceStatus | null;
   readonly halted: HaltStatus | null;
-  /** The DSO whose coins count, once known; `pinned` where an operator named it. */
-  readonly dso: { readonly party: string | null; readonly pinned: boolean };
+  readonly dso: DsoStatus;
   readonly counts: Counts;
   /** Numbers of dead letters by decision; these are stored. */
   readonly deadLetters: Readonly<Record<string, number>>;
@@ -53,4 +52,15 @@ export interface HaltStatus {
   readonly offset: number;
   readonly updateId: string | null;
   readonly reason: string;
+}
+
+/** The DSO whose coins count, once known; `pinned` where an operator named it. */
+export interface DsoStatus {
+  readonly party: string | null;
+  readonly pinned: boolean;
+}
+
+/** What the log says of a DSO that nobody named, with the option that pins it; null where there is nothing to say. */
+export function dsoWarning({ party, pinned }: DsoStatus): string | null {
+  return party === null || pinned ? null : `the DSO is the first one seen; pin it with --dso "${party}"`;
 }

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { holdfast } from '../support/command.ts';
+import { linesOf } from '../support/replayed.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { partyOf, told } from '../support/told-ledger.ts';
+
+const DSO = partyOf('DSO');
+const OTHER = partyOf('other');
+
+/** Writes a feed that carries no migration id. */
+function writeFeed(directory: TemporaryDirectory): string {
+  return directory.writeLines('feed.ndjson', linesOf(told('00:01 : +a alice 10\n00:11 :'), 'ledger-api'));
+}
+
+describe('what a data directory was made with', () => {
+  it.each([
+    ['--dso', DSO, OTHER, `--dso ${OTHER}: the views of this directory count the coins of ${DSO}; use another --data`],
+    [
+      '--migration-id',
+      '3',
+      '4',
+      '--migration-id 4: this directory has read a feed that carries none as migration 3; use another --data',
+    ],
+    [
+      '--snapshot-period',
+      '10m',
+      '1h',
+      '--snapshot-period 1h: this directory was made with 10m; leave the option out or use another --data',
+    ],
+  ])('is refused where %s says otherwise, with code 2 and in one line', async (option, first, second, message) => {
+    using directory = temporaryDirectory();
+    const replay = ['replay', '--data', directory.at('data'), writeFeed(directory)];
+    expect((await holdfast(...replay, option, first)).code).toBe(0);
+    expect((await holdfast(...replay)).code).toBe(0);
+    expect(await holdfast(...replay, option, second)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `holdfast: ${message}\n`,
+    });
+    const serve = ['serve', '--data', directory.at('data'), '--port', '0', option, second];
+    expect(await holdfast(...serve)).toEqual({ code: 2, stdout: '', stderr: `holdfast: ${message}\n` });
+    expect((await holdfast(...replay, option, first)).code).toBe(0);
+  });
+});
+
+describe('the DSO of a replay', () => {
+  it('is warned about where it is the first one seen, with the option that pins it', async () => {
+    using directory = temporaryDirectory();
+    const replay = ['replay', '--data', directory.at('data'), writeFeed(directory)];
+    const { stderr } = await holdfast(...replay);
+    const [line = '{}', ...rest] = stderr.trimEnd().split('\n');
+    expect(rest).toEqual([]);
+    expect(JSON.parse(line)).toMatchObject({
+      level: 40,
+      dso: DSO,
+      msg: `the DSO is the first one seen; pin it with --dso "${DSO}"`,
+    });
+    expect((await holdfast(...replay, '--dso', DSO)).stderr).toBe('');
+    expect((await holdfast(...replay)).stderr).toBe('');
+  });
+});
