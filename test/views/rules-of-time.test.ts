@@ -93,6 +93,14 @@ describe('rule 2: the feed decides the order', () => {
     await expectOutcome(text, { snapshots: ['m0 00:20: alice 10, bob 20'] });
   });
 
+  it('does not go back to that smaller time: a checkpoint between the two is behind', async () => {
+    const text = '00:15 : +a alice 10\n00:02 @s2 :\ncheckpoint : @s1 00:15 ; @s2 00:05';
+    expect((await outcome(text)).counts).toMatchObject({ checkpoints: 1, checkpointsBehind: 1 });
+    // Nineteen minutes from the time reached, and more than that from the update before.
+    const gap = { recordTimeGapMaxUs: 19 * 60 * SECOND_US };
+    expect((await outcome('00:15 : +a alice 10\n00:02 @s2 :\n00:34 : -a', gap)).halted).toBeNull();
+  });
+
   it('applies what comes later to what is there, whatever the record times say', async () => {
     const text = `
       00:11 : +a alice 10
