@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { World } from './ledger-world.ts';
+import type { Asked } from './ledger-world.ts';
 
 /**
  * A case is a name and the requests that follow each other in it. As text, one line each:
@@ -64,7 +64,7 @@ export interface Answered {
 }
 
 export async function ask(
-  world: Pick<World, 'area' | 'token'>,
+  world: Asked,
   who: string,
   request: string,
   body: string | null = null,
@@ -72,7 +72,7 @@ export async function ask(
 ): Promise<Answered> {
   const [method, path] = request.split(/ (.*)/s) as [string, string];
   const token = await world.token(who);
-  const response = await fetch(world.area.url + path, {
+  const response = await fetch(world.url + path, {
     method,
     headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
     ...(body === null ? {} : { body }),
@@ -80,7 +80,7 @@ export async function ask(
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-export async function runCase(world: World, { steps }: Case): Promise<void> {
+export async function runCase(world: Asked, { steps }: Case): Promise<void> {
   expect(steps.length).toBeGreaterThan(0);
   for (const { who, request, body, expected, partOfAnswer } of steps) {
     const answered = await ask(world, who, request, body);

@@ -85,7 +85,7 @@ async function answer(
   } catch (error) {
     const known = asKnownError(error);
     if (known instanceof PlainFault) {
-      deps.logger.info(told(known.status), 'ledger request refused');
+      deps.logger.info(told(known.status, { reason: known.message }), 'ledger request refused');
       return plainText(known.status, known.message, known.headers);
     }
     const { status, body } = ledgerErrorAnswer(known, {

@@ -1,4 +1,4 @@
-import { annotationBytes } from '../annotations.ts';
+import type { Annotations } from '../annotations.ts';
 import { userIdFault } from '../fields.ts';
 import { invalidArgument } from '../ledger-error.ts';
 import type { Right } from '../right.ts';
@@ -10,10 +10,10 @@ import { decodePageToken, encodePageToken } from './page-token.ts';
 import type { ListUsersRequest } from './request.ts';
 import { findUser } from './user-checks.ts';
 
-/** A page of users with large annotations ends early, behind the user that reaches this. */
+/** A page of users with large annotations ends early: the next user would make it larger than this. */
 const PAGE_BYTES_MAX = 8 * 1024 * 1024;
-/** About what a user takes as JSON beside its annotations and party. */
-const USER_BYTES = 512;
+/** More than a user takes as JSON beside its annotations, whose ids and party have their own limits. */
+const USER_BYTES = 1024;
 
 /** A user's record: its own, or another's for those who administer users (ledger-users-api.md 3 and 6.1). */
 export function readUser(
@@ -50,10 +50,15 @@ export function listUsers(
   const page: User[] = [];
   let bytes = 0;
   for (const user of users.usersAfter({ identityProviderId, after, size })) {
+    bytes += USER_BYTES + jsonBytes(user.annotations);
+    if (bytes > PAGE_BYTES_MAX) break;
     page.push(user);
-    bytes += USER_BYTES + annotationBytes(user.annotations);
-    if (bytes >= PAGE_BYTES_MAX) break;
   }
-  const ended = page.length < size && bytes < PAGE_BYTES_MAX;
+  const ended = page.length < size && bytes <= PAGE_BYTES_MAX;
   return { users: page, nextPageToken: ended ? '' : encodePageToken(page.at(-1)!.id) };
+}
+
+/** As an answer writes them: a control character takes six bytes there. */
+function jsonBytes(annotations: Annotations): number {
+  return annotations.size === 0 ? 2 : Buffer.byteLength(JSON.stringify([...annotations]));
 }

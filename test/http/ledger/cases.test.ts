@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { parseCases, runCase } from '../../support/ledger-cases.ts';
-import { startWorld, type World } from '../../support/ledger-world.ts';
+import { type Asked, startProgramWorld } from '../../support/ledger-world.ts';
 
 const FOLDER = join(import.meta.dirname, 'cases');
 
 describe.each(readdirSync(FOLDER))('%s', (file) => {
-  let world: World;
+  let world: Asked & AsyncDisposable;
   beforeAll(async () => {
-    world = await startWorld();
+    world = await startProgramWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
