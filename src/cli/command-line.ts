@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/settings.ts';
 import { loadConfig } from '../config.ts';
 import { Refusal } from '../refusal.ts';
+import { backupCommand } from './backup.ts';
 import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
 import { safeText } from './dead-letter-text.ts';
 import { deadLettersDropCommand } from './dead-letters-drop.ts';
@@ -13,6 +14,7 @@ import { explainMachineFault } from './machine-fault.ts';
 import { openapiCommand } from './openapi.ts';
 import { produceCommand } from './produce.ts';
 import { replayCommand } from './replay.ts';
+import { restoreCommand } from './restore.ts';
 import { serveCommand } from './serve.ts';
 import { snapshotsCommand } from './snapshots.ts';
 import { summaryCommand } from './summary.ts';
@@ -26,6 +28,8 @@ const COMMANDS: readonly CliCommand[] = [
   summaryCommand,
   snapshotsCommand,
   verifyCommand,
+  backupCommand,
+  restoreCommand,
   deadLettersListCommand,
   deadLettersShowCommand,
   deadLettersRetryCommand,

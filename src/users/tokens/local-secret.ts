@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Refusal } from '../../refusal.ts';
 import type { AuthService } from './auth-service.ts';
 
-const LOCAL_SECRET_FILE = 'token-secret';
+export const LOCAL_SECRET_FILE = 'token-secret';
 const SECRET_BYTES = 48;
 const SECRET_CHARS_MIN = 32;
 

@@ -1,0 +1,41 @@
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Refusal } from '../refusal.ts';
+import { USERS_FILE } from '../users/backup.ts';
+import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
+import { restoreViews } from '../views/backup.ts';
+import { makeDataDirectory } from '../views/database.ts';
+import { lockForWriting } from '../views/writer-lock.ts';
+import { type CliCommand, EXIT } from './command.ts';
+
+export const restoreCommand: CliCommand = {
+  usage: 'restore <FILE>',
+  summary: 'Make an empty data directory from a backup; it goes on where that was, with a Kafka group of its own',
+  examples: ['holdfast restore --data ./restored /backups/holdfast-monday'],
+  settings: [],
+  run: async ({ args, config: { dataDir }, terminal }) => {
+    const file = args[0]!;
+    if (!existsSync(file) || !statSync(file).isFile()) throw new Refusal(`${file}: there is no such file`);
+    if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
+      throw new Refusal(`--data ${dataDir}: is not empty; name a directory that is, or that is not there yet`);
+    makeDataDirectory(dataDir);
+    const names = restoreInto(dataDir, file);
+    terminal.stdout.write(`${dataDir}: ${['views.db', ...names].join(', ')}\n`);
+    if (!names.includes(LOCAL_SECRET_FILE))
+      terminal.stdout.write(
+        `not in the backup: a token secret; put one at ${join(dataDir, LOCAL_SECRET_FILE)}, or the next start makes a new one and old tokens are refused\n`,
+      );
+    return EXIT.ok;
+  },
+};
+
+/** Gives the names of the files beside views.db; what fails leaves the directory as empty as it was. */
+function restoreInto(dataDir: string, file: string): readonly string[] {
+  try {
+    using _lock = lockForWriting(dataDir);
+    return restoreViews(file, dataDir, [USERS_FILE, LOCAL_SECRET_FILE]);
+  } catch (error) {
+    for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name));
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { LOCAL_SECRET_FILE } from './tokens/local-secret.ts';
+
+export const USERS_FILE = 'users.db';
+
+/** users.db as of one moment, also beside a running service; null where there is none yet. */
+export function readUsersFile(dataDir: string): Buffer | null {
+  const file = join(dataDir, USERS_FILE);
+  if (!existsSync(file)) return null;
+  const db = new BetterSqlite3(file, { readonly: true, fileMustExist: true });
+  try {
+    return db.serialize();
+  } finally {
+    db.close();
+  }
+}
+
+/** The directory's own token secret; null where none was made. */
+export function readSecretFile(dataDir: string): Buffer | null {
+  const file = join(dataDir, LOCAL_SECRET_FILE);
+  return existsSync(file) ? readFileSync(file) : null;
+}
