@@ -6,6 +6,7 @@ import { runProgram, startProgram } from '../support/program.ts';
 import { createRandom } from '../support/random.ts';
 import { randomLedger } from '../support/random-ledger.ts';
 import { linesOf } from '../support/replayed.ts';
+import { startService } from '../support/service.ts';
 import { soakCount } from '../support/soak.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { dumpViews } from '../support/views-dump.ts';
@@ -21,6 +22,12 @@ afterAll(() => directory[Symbol.dispose]());
 let files: readonly string[] = [];
 let wanted: ReturnType<typeof dumpViews> = {};
 let undisturbedMs = 0;
+let updates = 0;
+
+/** How many updates a replay says it has applied. */
+function updatesOf(stdout: string): number {
+  return Number(/^applied (\d+) updates/.exec(stdout)?.[1]);
+}
 
 /** Files that overlap, so that a start goes over what is known as well as over what is new, and commits often. */
 function writeFiles(): string[] {
@@ -35,7 +42,9 @@ function writeFiles(): string[] {
 beforeAll(async () => {
   files = writeFiles();
   const startedMs = Date.now();
-  expect(await runProgram(['replay', '--data', directory.at('undisturbed'), ...files])).toMatchObject({ code: 0 });
+  const { code, stdout } = await runProgram(['replay', '--data', directory.at('undisturbed'), ...files]);
+  expect(code).toBe(0);
+  updates = updatesOf(stdout);
   undisturbedMs = Date.now() - startedMs;
   wanted = dumpViews(directory.at('undisturbed'));
 }, TIMEOUT_MS);
@@ -66,4 +75,38 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
     },
     TIMEOUT_MS,
   );
+});
+
+describe('a SIGTERM at a random moment', () => {
+  it('ends serve with code 0, wherever it reads, and what was applied is on disk', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const data = directory.at('served');
+    const random = createRandom(99);
+    let applied = 0;
+    for (let i = 0; i < 3; i++) {
+      await using service = await startService(['--data', data, '--file', ...files]);
+      await sleep((undisturbedMs * random.below(60)) / 100);
+      const { counts } = (await service.ask('/status')).body as { counts: { updates: number } };
+      service.program.kill('SIGTERM');
+      expect(await service.program.ended).toMatchObject({ code: 0, signal: null });
+      applied += counts.updates;
+    }
+    const { code, stdout } = await runProgram(['replay', '--data', data, ...files]);
+    expect(code).toBe(0);
+    expect(dumpViews(data)).toEqual(wanted);
+    // What was said to be applied needed not be applied again.
+    expect(updatesOf(stdout)).toBeLessThanOrEqual(updates - applied);
+  });
+
+  it('ends replay with code 1, and what was applied is on disk', { timeout: TIMEOUT_MS }, async () => {
+    const data = directory.at('stopped');
+    await using program = startProgram(['replay', '--data', data, ...files]);
+    while (!existsSync(`${data}/views.db`)) await sleep(10);
+    program.kill('SIGTERM');
+    const { code, stderr } = await program.ended;
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('run it again to go on') });
+    expect(await runProgram(['replay', '--data', data, ...files])).toMatchObject({ code: 0 });
+    expect(dumpViews(data)).toEqual(wanted);
+  });
 });
