@@ -34,7 +34,7 @@ export function sealNow(
     return { kind: 'snapshot', sealed: false, migrationId, recordTime: newest };
   }
   if (!maySeal) return { kind: 'too_soon' };
-  batch.seals.seal(migration, recordTime, true);
+  batch.seals.seal(migration, recordTime, { forced: true });
   // A grid time sealed by force is not sealed again.
   if (migration.nextGrid === recordTime) migration.nextGrid += periodUs;
   return { kind: 'snapshot', sealed: true, migrationId, recordTime };

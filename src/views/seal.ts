@@ -3,45 +3,53 @@ import type { Micros } from '../ledger/time.ts';
 import type { Owners } from './owners.ts';
 import type { MigrationState } from './state.ts';
 
-interface SealedRow {
+/** Snapshots of equal content, one period apart: one that was sealed and the quiet intervals behind it. */
+interface SealedRun {
   readonly migrationId: number;
-  readonly recordTime: Micros;
+  readonly first: Micros;
+  readonly periodUs: number;
+  readonly count: number;
   readonly seq: number;
   readonly forced: boolean;
-  readonly supply: readonly [contracts: number, owners: number, unlocked: string, locked: string];
+  readonly contracts: number;
+  readonly owners: number;
+  readonly unlocked: string;
+  readonly locked: string;
 }
 
 /** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
 export class Seals {
   readonly #owners: Owners;
   readonly #insert;
-  readonly #rows: SealedRow[] = [];
+  readonly #runs: SealedRun[] = [];
 
   constructor(db: Database, owners: Owners) {
     this.#owners = owners;
-    this.#insert = db.prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#insert = db.prepare<[Omit<SealedRun, 'forced'> & { forced: number }]>(
+      `INSERT INTO snapshot WITH RECURSIVE quiet(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM quiet WHERE i + 1 < @count)
+       SELECT @migrationId, @first + i * @periodUs, @seq + i, @forced, @contracts, @owners, @unlocked, @locked FROM quiet`,
+    );
   }
 
-  seal(migration: MigrationState, recordTime: Micros, forced: boolean): void {
+  /** Seals the open interval at a time, and `count - 1` quiet ones behind it, however many, at the cost of one. */
+  seal(
+    migration: MigrationState,
+    first: Micros,
+    { forced = false, count = 1, periodUs = 0 }: { forced?: boolean; count?: number; periodUs?: number },
+  ): void {
     this.#owners.queueVersions(migration);
-    const { migrationId, contracts, owners, unlocked, locked } = migration;
-    const supply = [contracts, owners, unlocked.toString(), locked.toString()] as const;
-    this.#rows.push({ migrationId, recordTime, seq: migration.openSeq, forced, supply });
-    migration.openSeq += 1;
-  }
-
-  get count(): number {
-    return this.#rows.length;
+    const { migrationId, openSeq: seq, contracts, owners } = migration;
+    const supply = { unlocked: migration.unlocked.toString(), locked: migration.locked.toString() };
+    this.#runs.push({ migrationId, first, periodUs, count, seq, forced, contracts, owners, ...supply });
+    migration.openSeq += count;
   }
 
   flush(): void {
-    for (const { migrationId, recordTime, seq, forced, supply } of this.#rows) {
-      this.#insert.run(migrationId, recordTime, seq, forced ? 1 : 0, ...supply);
-    }
+    for (const run of this.#runs) this.#insert.run({ ...run, forced: run.forced ? 1 : 0 });
   }
 
   settle(): void {
-    this.#rows.length = 0;
+    this.#runs.length = 0;
   }
 }
 
@@ -61,8 +69,10 @@ export function sealGrid(
   migration: MigrationState,
   { end, inclusive, periodUs }: { end: Micros; inclusive: boolean; periodUs: number },
 ): void {
-  while (migration.nextGrid !== null && (migration.nextGrid < end || (inclusive && migration.nextGrid === end))) {
-    seals.seal(migration, migration.nextGrid, false);
-    migration.nextGrid += periodUs;
-  }
+  const first = migration.nextGrid;
+  if (first === null || first > end || (first === end && !inclusive)) return;
+  const last = inclusive ? end : end - 1;
+  const count = Math.floor((last - first) / periodUs) + 1;
+  seals.seal(migration, first, { count, periodUs });
+  migration.nextGrid = first + count * periodUs;
 }
