@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
-import { createKafkaClient } from '../../src/feed/kafka-client.ts';
-import { keepingLogger } from '../support/kafka-reading.ts';
-import { createTopic, plainConnection, type TestTopic } from '../support/kafka-topic.ts';
+import { createTopic, readTopic, type TestTopic } from '../support/kafka-topic.ts';
 import { ledgerApiLine } from '../support/ledger-api-lines.ts';
 import { oddLedger } from '../support/ledger-options.ts';
 import { intoPartitions } from '../support/partitioned.ts';
@@ -41,29 +39,18 @@ async function produce(...args: string[]): Promise<Run> {
   return { exitCode, ...written };
 }
 
-/** Every record of a topic, by partition. */
 async function recordsOf(topic: string): Promise<Map<number, (string | null)[]>> {
-  const kafka = createKafkaClient(plainConnection(address), keepingLogger());
-  const [admin, consumer] = [kafka.admin(), kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100 })];
-  await admin.connect();
-  const bounds = await admin.fetchTopicOffsets(topic);
-  await admin.disconnect();
-  const records = new Map(bounds.map(({ partition }) => [partition, [] as (string | null)[]]));
-  const total = bounds.reduce((sum, { high }) => sum + Number(high), 0);
-  await consumer.connect();
-  await consumer.subscribe({ topics: [topic], fromBeginning: true });
-  let count = 0;
-  await new Promise<void>((resolve) => {
-    void consumer.run({
-      eachMessage: async ({ partition, message }) => {
-        records.get(partition)!.push(message.value === null ? null : message.value.toString());
-        count += 1;
-        if (count === total) resolve();
-      },
-    });
-  });
-  await consumer.disconnect();
-  return records;
+  const rows = await readTopic(address, topic);
+  return Map.groupBy(rows, (row) => row.partition)
+    .entries()
+    .reduce(
+      (records, [partition, of]) =>
+        records.set(
+          partition,
+          of.map((row) => row.value),
+        ),
+      new Map<number, (string | null)[]>(),
+    );
 }
 
 const lines = (seed: number, synchronizers: number) => {

@@ -81,3 +81,27 @@ export async function createTopic(
     },
   };
 }
+
+/** Every record of a topic, by partition and offset. */
+export async function readTopic(address: string, topic: string): Promise<Row[]> {
+  const kafka = createKafkaClient(plainConnection(address), keepingLogger());
+  const [admin, consumer] = [kafka.admin(), kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100 })];
+  await admin.connect();
+  const bounds = await admin.fetchTopicOffsets(topic);
+  await admin.disconnect();
+  const total = bounds.reduce((sum, { high }) => sum + Number(high), 0);
+  const rows: Row[] = [];
+  const all = Promise.withResolvers<void>();
+  if (total === 0) all.resolve();
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ partition, message }) => {
+      rows.push({ partition, value: message.value === null ? null : message.value.toString() });
+      if (rows.length === total) all.resolve();
+    },
+  });
+  await all.promise;
+  await consumer.disconnect();
+  return rows.sort((a, b) => a.partition - b.partition);
+}
