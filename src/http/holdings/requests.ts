@@ -33,17 +33,31 @@ const PAGE_SIZE_MAX = 1000;
 const INT64_EXPECTED = 'an integer from -9223372036854775808 to 9223372036854775807';
 const TIME_EXPECTED = 'an RFC 3339 date-time with Z or an offset, such as "2025-02-14T15:00:00Z"';
 
+/**
+ * A field that `parse` reads (null: it is no such value); `expected` is what a message says, `schema` what the document shows. One
+ * function for each field, because a request is judged on the hot path.
+ */
+function field<Value>(parse: (given: unknown) => Value | null, expected: string, schema: object): z.ZodType<Value> {
+  return z
+    .unknown()
+    .meta({ ...schema })
+    .transform((given, context): Value => {
+      const value = parse(given);
+      if (value !== null) return value;
+      context.addIssue({ code: 'custom', message: expected });
+      return z.NEVER;
+    });
+}
+
 const int64 = (examples: readonly number[]) =>
-  z
-    .custom<unknown>((given) => parseInt64(given) !== null, INT64_EXPECTED)
-    .meta({ type: 'integer', format: 'int64', examples })
-    .transform((given) => parseInt64(given)!);
+  field(parseInt64, INT64_EXPECTED, { type: 'integer', format: 'int64', examples });
 
 const time = (expected: string) =>
-  z
-    .custom<string>((given) => typeof given === 'string' && parseRequestTime(given) !== null, expected)
-    .meta({ type: 'string', format: 'date-time', examples: ['2025-02-14T15:00:00Z'] })
-    .transform((text) => parseRequestTime(text)!);
+  field((given) => (typeof given === 'string' ? parseRequestTime(given) : null), expected, {
+    type: 'string',
+    format: 'date-time',
+    examples: ['2025-02-14T15:00:00Z'],
+  });
 
 const recordTime = time(TIME_EXPECTED);
 const queryTime = time(`${TIME_EXPECTED} (in a query a "+" is written %2B)`);
@@ -53,27 +67,42 @@ const match = z
   .nullish()
   .meta({ default: 'exact', description: 'at_or_before takes the newest snapshot at or before record_time' });
 
-const party = z.string({ error: PARTY_EXPECTED }).refine(isPartyId, { error: PARTY_EXPECTED });
+const pageSize = field(parsePageSize, `an integer from 1 to ${PAGE_SIZE_MAX}`, {
+  type: 'integer',
+  format: 'int32',
+  minimum: 1,
+  maximum: PAGE_SIZE_MAX,
+  examples: [100],
+});
 
-const pageSize = z
-  .custom<unknown>((given) => isPageSize(parseInt64(given)), `an integer from 1 to ${PAGE_SIZE_MAX}`)
-  .meta({ type: 'integer', format: 'int32', minimum: 1, maximum: PAGE_SIZE_MAX, examples: [100] })
-  .transform((given) => Number(parseInt64(given)));
-
-function isPageSize(given: bigint | null): boolean {
-  return given !== null && given >= 1n && given <= PAGE_SIZE_MAX;
+function parsePageSize(given: unknown): number | null {
+  const size = parseInt64(given);
+  return size !== null && size >= 1n && size <= PAGE_SIZE_MAX ? Number(size) : null;
 }
 
-/** Counted before anything in the list is looked at: a list of a million bad names costs no more than its length. */
-function ownerPartyIds(ownersMax: number): z.ZodType<string[]> {
-  const atLeast = 'a list of at least one item, each a party id';
-  const atMost = `at most ${ownersMax} owners in one request`;
+/** Distinct owners, in the order asked. They are counted as sent, and before any of them is looked at. */
+function ownerPartyIds(ownersMax: number): z.ZodType<readonly string[]> {
+  const items = { type: 'string', maxLength: 255 };
   return z
-    .array(z.unknown(), { error: atLeast })
-    .min(1, atLeast)
-    .max(ownersMax, atMost)
-    .meta({ items: { type: 'string', maxLength: 255 }, examples: [['alice::1220ab']] })
-    .pipe(z.array(party).transform((owners) => (owners.length === 1 ? owners : [...new Set(owners)])));
+    .unknown()
+    .meta({ type: 'array', minItems: 1, maxItems: ownersMax, items, examples: [['alice::1220ab']] })
+    .transform((given, context): readonly string[] => {
+      const fault = ownersFault(given, ownersMax);
+      if (fault === null) return distinct(given as readonly string[]);
+      context.addIssue({ code: 'custom', ...fault });
+      return z.NEVER;
+    });
+}
+
+function ownersFault(given: unknown, ownersMax: number): { readonly message: string; readonly path?: number[] } | null {
+  if (!Array.isArray(given) || given.length === 0) return { message: 'a list of at least one item, each a party id' };
+  if (given.length > ownersMax) return { message: `at most ${ownersMax} owners in one request` };
+  const bad = given.findIndex((party) => typeof party !== 'string' || !isPartyId(party));
+  return bad < 0 ? null : { message: PARTY_EXPECTED, path: [bad] };
+}
+
+function distinct(owners: readonly string[]): readonly string[] {
+  return owners.length === 1 ? owners : [...new Set(owners)];
 }
 
 export interface RequestSchemas {
