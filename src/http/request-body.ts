@@ -35,7 +35,8 @@ async function readChunks(body: ReadableStream<Uint8Array> | null, bytesMax: num
     if (done || value === undefined) return new TextDecoder().decode(Buffer.concat(chunks));
     bytes += value.byteLength;
     if (bytes > bytesMax) {
-      reader?.cancel().catch(endedEarly);
+      // A stream that failed by itself meanwhile rejects this too, and nobody waits for it.
+      reader?.cancel().catch(() => {});
       throw tooLarge(bytesMax);
     }
     chunks.push(value);

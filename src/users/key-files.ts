@@ -19,11 +19,16 @@ const KEY_EXPECTED = {
   ES512: 'a key on the curve P-521',
 } as const;
 
-/** The secret's bytes: the text given, or that of a file, whose one newline at the end is not part of it. */
+/** The secret's bytes: the text given, or those of a file, whose one newline at the end is not part of it. */
 export function readSecret(given: string | { readonly file: string }, place: Place): Uint8Array {
-  const text = typeof given === 'string' ? given : readText(given.file, place).replace(/\r?\n$/, '');
-  if (text === '') throw new Refusal(`${place.key}: the secret is empty`);
-  return new TextEncoder().encode(text);
+  const secret = typeof given === 'string' ? Buffer.from(given) : withoutNewline(readFile(given.file, place));
+  if (secret.length === 0) throw new Refusal(`${place.key}: the secret is empty`);
+  return new Uint8Array(secret);
+}
+
+function withoutNewline(bytes: Buffer): Buffer {
+  if (bytes.at(-1) !== 0x0a) return bytes;
+  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1);
 }
 
 /** The public key of a PEM certificate or PEM public key, of the kind that the algorithm needs. */
@@ -31,7 +36,7 @@ export function readPublicKey(
   file: string,
   { algorithm, ...place }: Place & { readonly algorithm: PublicKeyAlgorithm },
 ): KeyObject {
-  const pem = readText(file, place);
+  const pem = readFile(file, place).toString('utf8');
   const key = parsePem(pem);
   if (key === null) throw new Refusal(`${place.key}: ${file} holds neither a PEM certificate nor a PEM public key`);
   if (!fits(key, algorithm))
@@ -55,9 +60,9 @@ function fits(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
   return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === CURVES[algorithm];
 }
 
-function readText(file: string, { key, folder }: Place): string {
+function readFile(file: string, { key, folder }: Place): Buffer {
   try {
-    return readFileSync(resolve(folder, file), 'utf8');
+    return readFileSync(resolve(folder, file));
   } catch (error) {
     throw new Refusal(`${key}: cannot read ${resolve(folder, file)}: ${(error as NodeJS.ErrnoException).code}`, {
       cause: error,

@@ -81,6 +81,14 @@ describe('the settings of the ledger', () => {
     expect(secretOf(parse(hmac(secret)))).toBe(expected);
   });
 
+  it('read a secret of any bytes', () => {
+    const bytes = Buffer.from([0xff, 0x00, 0x0a, 0xc3, 0x0a]);
+    writeFileSync(directory.at('bytes'), bytes);
+    expect(parse(hmac({ file: 'bytes' })).authServices[0]).toMatchObject({
+      secret: new Uint8Array(bytes.subarray(0, 4)),
+    });
+  });
+
   it('keep the services in their order, each with what it asks for', () => {
     const authServices = [
       { type: 'jwt-rs-256-crt', certificate: 'rsa.pem', targetScope: 'scope' },

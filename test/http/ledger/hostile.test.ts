@@ -1,5 +1,8 @@
 import { connect } from 'node:net';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLedgerArea } from '../../../src/http/ledger/area.ts';
+import { createMetrics } from '../../../src/http/metrics.ts';
 import { ask, checkErrorForm } from '../../support/ledger-cases.ts';
 import { keyToken, secretToken } from '../../support/ledger-keys.ts';
 import { ISSUER, startWorld, type World } from '../../support/ledger-world.ts';
@@ -226,5 +229,21 @@ describe('hostile HTTP', () => {
     if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 (200|4\d\d) /);
     expect(answer).not.toMatch(/\bat .*\.ts:\d|node_modules|SQLITE/);
     await checkUnharmed();
+  });
+
+  it('a body that fails while it is being refused', async () => {
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(Buffer.alloc(70_000)),
+      cancel: () => Promise.reject(new Error('gone')),
+    });
+    const app = createLedgerArea({
+      users: world.area.users,
+      logger: pino({ level: 'silent' }),
+      metrics: createMetrics().requests,
+      clientAddress: () => '',
+    });
+    const response = await app.request('/v2/users', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    expect(response.status).toBe(413);
+    await new Promise((resolve) => setTimeout(resolve, 50));
   });
 });
