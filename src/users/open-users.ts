@@ -32,6 +32,8 @@ export interface Users extends Disposable {
   /** The services of the configuration, or the data directory's own secret where there are none. */
   readonly authServices: readonly AuthService[];
   readonly reader: UsersReader;
+  /** Ends with the users: what is under way for them, such as a fetch of keys, need not be finished. */
+  readonly closed: AbortSignal;
   /** Runs `body` in one transaction, which is on disk when this returns; whatever it throws undoes all of it. */
   write<T>(body: (users: UsersWriter) => T): T;
 }
@@ -82,15 +84,18 @@ function storedParticipantId(db: Database): string {
 function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | 'authServices'>): Users {
   const reader = new RememberingReader(db);
   const writer = new UsersWriter(db);
+  const closing = new AbortController();
   return {
     ...settings,
     reader,
+    closed: closing.signal,
     write(body) {
       const result = db.transaction(() => body(writer)).immediate();
       reader.forget();
       return result;
     },
     [Symbol.dispose]() {
+      closing.abort(new Error('the service is stopping'));
       db.close();
     },
   };

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { FETCH_TIMEOUT_MS, fetchKeySet } from '../../src/users/tokens/fetch-key-set.ts';
 import { makeKey, startKeyServer } from '../support/ledger-keys.ts';
 
+const { signal: closed } = new AbortController();
+
 describe('fetching a key set', () => {
   it('takes at most ten seconds', () => {
     expect(FETCH_TIMEOUT_MS).toBe(10_000);
@@ -15,8 +17,17 @@ describe('fetching a key set', () => {
       response.on('close', () => clearInterval(timer));
     });
     const startMs = performance.now();
-    await expect(fetchKeySet(`${server.url}/drips`, 300)).rejects.toThrow(/timeout/);
+    await expect(fetchKeySet(`${server.url}/drips`, { closed, timeoutMs: 300 })).rejects.toThrow(/timeout/);
     expect(performance.now() - startMs).toBeLessThan(2_000);
+  });
+
+  it('ends with the users', async () => {
+    await using server = await startKeyServer();
+    server.answers.set('/hangs', () => {});
+    const closing = new AbortController();
+    const fetching = fetchKeySet(`${server.url}/hangs`, { closed: closing.signal });
+    closing.abort(new Error('the service is stopping'));
+    await expect(fetching).rejects.toThrow('the service is stopping');
   });
 
   it('says why it failed where nobody listens', async () => {
@@ -24,7 +35,7 @@ describe('fetching a key set', () => {
       await using server = await startKeyServer();
       return server;
     })();
-    await expect(fetchKeySet(url)).rejects.toThrow(/ECONNREFUSED/);
+    await expect(fetchKeySet(url, { closed })).rejects.toThrow(/ECONNREFUSED/);
   });
 
   it('does not take a compressed document for a small one', async () => {
@@ -32,13 +43,13 @@ describe('fetching a key set', () => {
     await using server = await startKeyServer();
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
     server.answers.set('/bomb', (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
-    await expect(fetchKeySet(`${server.url}/bomb`)).rejects.toThrow(/larger than 1048576 bytes/);
+    await expect(fetchKeySet(`${server.url}/bomb`, { closed })).rejects.toThrow(/larger than 1048576 bytes/);
   });
 
   it('finds a key by its kid and the algorithm of its type', async () => {
     await using server = await startKeyServer();
     await server.publish('/keys', makeKey('RS256', 'a'), makeKey('ES512', 'a'));
-    const keySet = await fetchKeySet(`${server.url}/keys`);
+    const keySet = await fetchKeySet(`${server.url}/keys`, { closed });
     expect(keySet.key('a', 'RS256')?.asymmetricKeyType).toBe('rsa');
     expect(keySet.key('a', 'ES512')?.asymmetricKeyDetails?.namedCurve).toBe('secp521r1');
     expect(keySet.key('a', 'ES256')).toBeNull();

@@ -34,7 +34,7 @@ export function createLedgerArea(deps: LedgerAreaDeps): Hono<{ Bindings: HttpBin
   const { users, logger, metrics, clientAddress, nowMs = Date.now } = deps;
   const serveDeps: ServeDeps = {
     users,
-    verifier: createTokenVerifier({ users, keySets: new KeySetCache({ logger, nowMs }), nowMs }),
+    verifier: createTokenVerifier({ users, keySets: new KeySetCache({ logger, nowMs, closed: users.closed }), nowMs }),
     failures: createFailedAuthentications({ perMinuteMax: users.config.failedAuthPerMinuteMax, nowMs }),
     clientAddress,
     logger,

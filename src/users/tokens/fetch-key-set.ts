@@ -11,10 +11,16 @@ export class KeySetUnavailable extends Error {
   override readonly name = 'KeySetUnavailable';
 }
 
-/** Fetches a key set, within bounds of size, time and redirects. Throws KeySetUnavailable for anything but a key set. */
-export async function fetchKeySet(url: string, timeoutMs: number = FETCH_TIMEOUT_MS): Promise<KeySet> {
+/**
+ * Fetches a key set, within bounds of size, time and redirects, until `closed`. Throws KeySetUnavailable for anything
+ * but a key set.
+ */
+export async function fetchKeySet(
+  url: string,
+  { closed, timeoutMs = FETCH_TIMEOUT_MS }: { closed: AbortSignal; timeoutMs?: number },
+): Promise<KeySet> {
   try {
-    const response = await followRedirects(new URL(url), AbortSignal.timeout(timeoutMs));
+    const response = await followRedirects(new URL(url), AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]));
     if (response.status !== 200) {
       await response.body?.cancel();
       throw new KeySetUnavailable(`status ${response.status}`);

@@ -30,12 +30,13 @@ export class KeySetCache {
   readonly #entries = new Map<string, Entry>();
   readonly #logger: Logger;
   readonly #nowMs: () => number;
-  readonly #fetch: (url: string) => Promise<KeySet>;
+  readonly #closed: AbortSignal;
 
-  constructor(options: { logger: Logger; nowMs: () => number; fetch?: (url: string) => Promise<KeySet> }) {
-    this.#logger = options.logger;
-    this.#nowMs = options.nowMs;
-    this.#fetch = options.fetch ?? ((url) => fetchKeySet(url));
+  /** Fetches under way end with `closed`. */
+  constructor({ logger, nowMs, closed }: { logger: Logger; nowMs: () => number; closed: AbortSignal }) {
+    this.#logger = logger;
+    this.#nowMs = nowMs;
+    this.#closed = closed;
   }
 
   /** The set of this URL that is in use now, if any: what was verified with another one is verified no more. */
@@ -66,7 +67,7 @@ export class KeySetCache {
 
   async #load(url: string, entry: Entry): Promise<void> {
     try {
-      entry.keySet = await this.#fetch(url);
+      entry.keySet = await fetchKeySet(url, { closed: this.#closed });
       entry.fetchedAtMs = this.#nowMs();
     } catch (error) {
       if (this.current(url) === null) entry.keySet = null;
