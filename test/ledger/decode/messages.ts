@@ -143,7 +143,7 @@ export function ledgerApiCreate(nodeId: number, entity: string, createArgument: 
   };
 }
 
-function ledgerApiArchive(nodeId: number): Json {
+export function ledgerApiArchive(nodeId: number): Json {
   return {
     offset: 101,
     nodeId,

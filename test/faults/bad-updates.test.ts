@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeadLetter } from '../../src/views/dead-letters.ts';
+import { openDeadLetters } from '../../src/views/read-dead-letters.ts';
+import * as messages from '../ledger/decode/messages.ts';
+import { BAD_UPDATES, type BadKind, badMessage, GOOD } from '../support/bad-updates.ts';
+import type { HistoryUpdate } from '../support/history.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { oracle } from '../support/oracle.ts';
+import { createRandom } from '../support/random.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { type Cuts, linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { dumpViews } from '../support/views-dump.ts';
+import { sixDigitTime } from '../support/wire-text.ts';
+
+type Format = 'scan' | 'ledger-api';
+const SEED = 61;
+const PLACES = 6;
+const ITEMS = [...randomLedger(oddLedger(SEED, { updates: 60 }))];
+const DSO = oracle(ITEMS, { periodMicros: TEN_MINUTES_US }).dso;
+const UPDATES = ITEMS.filter((item): item is HistoryUpdate => item.kind === 'update');
+const MIGRATION = UPDATES[0]!.migrationId;
+
+/** A place in the feed, what is told there so that the bad update is bad in one field only, and the views without it. */
+interface Place {
+  /** Lines before it. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly recordTime: number;
+  readonly halted: Record<string, string[]>;
+  readonly without: Record<string, string[]>;
+}
+
+let folder: TemporaryDirectory;
+const places: Record<Format, Place[]> = { scan: [], 'ledger-api': [] };
+let directories = 0;
+
+beforeAll(async () => {
+  folder = temporaryDirectory();
+  const random = createRandom(SEED);
+  for (const format of ['scan', 'ledger-api'] as const) {
+    for (let number = 0; number < PLACES; number++) {
+      // Among them the very first place and the very last.
+      const at = number === 0 ? 0 : number === 1 ? ITEMS.length : random.below(ITEMS.length);
+      const last = ITEMS.slice(0, at).filter((item): item is HistoryUpdate => item.kind === 'update');
+      const recordTime =
+        last.reduce((most, each) => Math.max(most, each.recordTime!), UPDATES[0]!.recordTime! - 5_000_000) + 1;
+      const before = [...linesOf(ITEMS.slice(0, at), format), setup(format, recordTime)];
+      const after = linesOf(ITEMS.slice(at), format);
+      const halted = await viewsOf(before);
+      places[format].push({ before, after, recordTime, halted, without: await viewsOf([...before, ...after]) });
+    }
+  }
+}, 300_000);
+afterAll(() => folder[Symbol.dispose]());
+
+async function replayed(
+  lines: readonly string[],
+  changes: Cuts & { onBadUpdate?: 'quarantine' } = {},
+): Promise<string> {
+  const dataDir = folder.at(`data-${++directories}`);
+  const file = folder.writeLines('feed.ndjson', lines);
+  await replayInto(dataDir, [file], { chunkBytes: 50_000, migrationId: MIGRATION, ...changes });
+  return dataDir;
+}
+
+async function viewsOf(lines: readonly string[]): Promise<Record<string, string[]>> {
+  return dumpViews(await replayed(lines));
+}
+
+function lettersOf(dataDir: string): DeadLetter[] {
+  using letters = openDeadLetters(dataDir);
+  return letters.list().map(({ id }) => letters.find(id)!);
+}
+
+/** A message of the table as this ledger would tell it: its DSO, its migration, its time. */
+function told(format: Format, kind: string, message: messages.Json, recordTime: number): messages.Json {
+  const own = JSON.parse(JSON.stringify(message).replaceAll(messages.DSO, DSO)) as messages.Json;
+  const time = sixDigitTime(recordTime);
+  if (format === 'ledger-api') {
+    const [value] =
+      kind === 'Bare'
+        ? [own]
+        : Object.values(own.update as Record<string, { value: messages.Json }>).map((each) => each.value);
+    if (kind === 'Checkpoint') messages.change(value!, 'synchronizerTimes/0/recordTime', time);
+    else value!.recordTime = time;
+    return own;
+  }
+  if (kind === 'Import') return messages.change(own, 'migration_id', MIGRATION);
+  own.record_time = time;
+  return messages.change(own, kind === 'Transaction' ? 'migration_id' : 'event/migration_id', MIGRATION);
+}
+
+/** Creates what the messages of the table archive, on their own synchronizer. */
+function setup(format: Format, recordTime: number): string {
+  const create = (node: number): messages.Json =>
+    format === 'scan'
+      ? messages.scanCreate(node, 'Amulet', messages.amuletArguments())
+      : { CreatedEvent: messages.ledgerApiCreate(node, 'Amulet', messages.amuletArguments()) };
+  const events = [create(1), create(12)];
+  const message =
+    format === 'scan'
+      ? {
+          ...messages.scanTransaction(),
+          update_id: 'setup',
+          root_event_ids: ['u:1', 'u:12'],
+          events_by_id: { 'u:1': events[0], 'u:12': events[1] },
+        }
+      : messages.ledgerApi('Transaction', { ...messages.bareTransaction(), updateId: 'setup', events });
+  return JSON.stringify(told(format, 'Transaction', message, recordTime));
+}
+
+/** Archives what the table's transactions would have created. */
+function followUp(format: Format, recordTime: number): string {
+  const message =
+    format === 'scan'
+      ? {
+          ...messages.scanTransaction(),
+          update_id: 'later',
+          root_event_ids: ['u:2'],
+          events_by_id: { 'u:2': messages.scanExercise(2, { consuming: true }) },
+        }
+      : messages.ledgerApi('Transaction', {
+          ...messages.bareTransaction(),
+          updateId: 'later',
+          events: [{ ArchivedEvent: messages.ledgerApiArchive(2) }],
+        });
+  return JSON.stringify(told(format, 'Transaction', message, recordTime));
+}
+
+function badLine(format: Format, bad: BadKind, recordTime: number): string {
+  const [kind] = bad;
+  const good = told(format, kind, GOOD[format]![kind]!(), recordTime);
+  return JSON.stringify(badMessage(bad, good)).replaceAll(messages.DSO, DSO);
+}
+
+describe.each(['scan', 'ledger-api'] as const)(
+  'a bad update at a random place of a feed of the format %s',
+  (format) => {
+    it.each(BAD_UPDATES[format].map((bad, number) => [number, ...bad] as const))(
+      '%i: %s with %s = %s',
+      async (number, ...bad) => {
+        const [kind, , , field] = bad;
+        const random = createRandom(number);
+        const { before, after, recordTime, halted, without } = random.pick(places[format]);
+        const cuts: Cuts = { chunkBytes: 1 + random.below(20_000), batchEventsMax: 1 + random.below(200) };
+        const line = badLine(format, bad, recordTime + 1);
+        const stopped = await replayed([...before, line, ...after], cuts);
+        const [letter, ...others] = lettersOf(stopped);
+        expect(others).toEqual([]);
+        expect(letter).toMatchObject({ field, decision: 'halted', kind: 'update', offset: before.length + 1 });
+        expect(letter!.reason).toBe(`${field}: given ${letter!.given}, expected ${letter!.expected}`);
+        expect(letter!.bytes.toString()).toBe(line);
+        expect(dumpViews(stopped)).toEqual(halted);
+
+        const later = followUp(format, recordTime + 2);
+        const lines = [...before, line, ...(creates(kind) ? [later] : []), ...after];
+        const went = await replayed(lines, { ...cuts, onBadUpdate: 'quarantine' });
+        const left = lettersOf(went);
+        expect(left.map(({ decision, field }) => [decision, field])).toEqual([
+          ['quarantined', field],
+          ...(creates(kind) ? [['quarantined', format === 'scan' ? 'contract_id' : 'contractId']] : []),
+        ]);
+        if (creates(kind)) {
+          expect(left[1]!.reason).toContain('this Amulet was never created or is archived already');
+          const says = '; dead letter 1, which was left out, names this contract';
+          expect(left[1]!.reason.endsWith(says)).toBe(line.includes('"c2"'));
+        }
+        expect(dumpViews(went)).toEqual(without);
+      },
+    );
+
+    function creates(kind: string): boolean {
+      return kind === 'Transaction' || kind === 'Bare';
+    }
+
+    it('and the messages that the bad ones are made from are good there', async () => {
+      for (const [kind, good] of Object.entries(GOOD[format]!)) {
+        const { before, after, recordTime } = places[format][2]!;
+        const line = JSON.stringify(told(format, kind, good(), recordTime + 1));
+        expect(lettersOf(await replayed([...before, line, ...after])), kind).toEqual([]);
+      }
+    });
+  },
+);
