@@ -88,7 +88,7 @@ describe('an update that cannot be applied', () => {
     drop(data, halted!.id);
     const other = directory.writeLines('other.ndjson', [BAD, ...lines]);
     const { counts, ...rest } = await replayInto(data, [feed, other]);
-    expect(rest).toEqual({ halted: null, quarantined: 0 });
+    expect(rest).toMatchObject({ halted: null, quarantined: 0 });
     expect(counts).toMatchObject({ decided: 2, updates: 2, redelivered: 3 });
     expect(dumpViews(data).snapshot).toHaveLength(2);
   });
