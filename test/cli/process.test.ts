@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fixture, readExpected } from '../http/expected-answers.ts';
@@ -91,7 +92,6 @@ describe('serve', () => {
 describe('a process', () => {
   test('replays from standard input', async () => {
     const child = start('replay', '--data', folder.at('piped'), '-');
-    const { createReadStream } = await import('node:fs');
     createReadStream(fixture('story.scan.ndjson')).pipe(child.stdin!);
     const { code, stdout } = await ended(child);
     expect(code).toBe(0);
