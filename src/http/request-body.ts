@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { readBodyBytes } from './body-bytes.ts';
 import { HttpFault } from './http-fault.ts';
 import { parseJson } from './lossless-json.ts';
 
@@ -17,30 +18,16 @@ export async function readJsonBody(c: Context, bytesMax: number): Promise<unknow
 
 async function readText(c: Context, bytesMax: number): Promise<string> {
   const length = c.req.header('content-length');
-  if (length === undefined) return readChunks(c.req.raw.body, bytesMax);
+  if (length === undefined) {
+    const bytes = await readBodyBytes(c.req.raw.body, bytesMax).catch(endedEarly);
+    if (bytes === null) throw tooLarge(bytesMax);
+    return new TextDecoder().decode(bytes);
+  }
   if (Number(length) > bytesMax) throw tooLarge(bytesMax);
   const text = await c.req.raw.text().catch(endedEarly);
   // The HTTP parser holds a body to its Content-Length; a request that did not come over a socket may say anything.
   if (text.length > bytesMax) throw tooLarge(bytesMax);
   return text;
-}
-
-/** A body without Content-Length, counted as it comes. */
-async function readChunks(body: ReadableStream<Uint8Array> | null, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const reader = body?.getReader();
-  for (;;) {
-    const { done, value } = (await reader?.read().catch(endedEarly)) ?? { done: true, value: undefined };
-    if (done || value === undefined) return new TextDecoder().decode(Buffer.concat(chunks));
-    bytes += value.byteLength;
-    if (bytes > bytesMax) {
-      // A stream that failed by itself meanwhile rejects this too, and nobody waits for it.
-      reader?.cancel().catch(() => {});
-      throw tooLarge(bytesMax);
-    }
-    chunks.push(value);
-  }
 }
 
 /** The connection is closed behind the answer: what the client still sends is nobody's. */

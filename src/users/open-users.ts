@@ -5,13 +5,13 @@ import type { Database } from 'better-sqlite3';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
 import type { LedgerConfig } from './ledger-config.ts';
+import { EMPTY_USER } from './rules/request.ts';
 import { migrate } from './store/migrations.ts';
 import { RememberingReader } from './store/remembering-reader.ts';
 import type { UsersReader } from './store/users-reader.ts';
 import { UsersWriter } from './store/users-writer.ts';
 import type { AuthService } from './tokens/auth-service.ts';
 import { localService } from './tokens/local-secret.ts';
-import { DEFAULT_PROVIDER } from './user.ts';
 
 /** How long a statement waits for a lock that a backup or a shell holds on the file. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -106,15 +106,7 @@ function addAdditionalAdmin(users: Users, logger: Logger): void {
   const id = users.config.additionalAdminUserId;
   if (id === null || users.reader.user(id) !== null) return;
   users.write((writer) => {
-    writer.insertUser({
-      id,
-      primaryParty: '',
-      isDeactivated: false,
-      primaryPartyAuthentication: false,
-      identityProviderId: DEFAULT_PROVIDER,
-      resourceVersion: 0n,
-      annotations: new Map(),
-    });
+    writer.insertUser({ ...EMPTY_USER, id, resourceVersion: 0n });
     writer.grantRight(id, { kind: 'ParticipantAdmin', party: '' });
   });
   logger.info({ userId: id }, 'additional administrator created');

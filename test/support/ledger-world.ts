@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Users } from '../../src/users/open-users.ts';
 import type { PlainKind } from '../../src/users/right.ts';
+import { EMPTY_USER } from '../../src/users/rules/request.ts';
 import { PARTICIPANT_ID, type RunningArea, startArea } from './ledger-area.ts';
 import {
   type KeyServer,
@@ -144,15 +145,7 @@ function populate(users: Users, id: ProviderId, jwksUrl: string): void {
 
 export function insertUser(users: Users, id: string, identityProviderId: string, right: PlainKind | null): void {
   users.write((writer) => {
-    writer.insertUser({
-      id,
-      primaryParty: '',
-      isDeactivated: false,
-      primaryPartyAuthentication: false,
-      identityProviderId,
-      resourceVersion: 0n,
-      annotations: new Map(),
-    });
+    writer.insertUser({ ...EMPTY_USER, id, identityProviderId, resourceVersion: 0n });
     if (right !== null) writer.grantRight(id, { kind: right, party: '' });
   });
 }

@@ -52,29 +52,25 @@ export interface Call<Store extends UsersReader, Body = null> {
   readonly body: Body;
 }
 
-type CheckId = (id: string) => void;
+interface Act<Store extends UsersReader> {
+  readonly checkId?: (id: string) => void;
+  readonly run: (call: Call<Store>) => object;
+}
 
 /** An operation that changes nothing and has no body. */
-export function reading(
-  facts: OperationFacts,
-  act: { readonly checkId?: CheckId; readonly run: (call: Call<UsersReader>) => object },
-): LedgerOperation {
-  return {
-    ...facts,
-    body: null,
-    prepare: ({ id, query }) => ({
-      subject: id,
-      checkIds: () => act.checkId?.(id),
-      run: ({ reader, config }, findCaller) =>
-        act.run({ users: reader, caller: findCaller(reader), config, id, query, body: null }),
-    }),
-  };
+export function reading(facts: OperationFacts, act: Act<UsersReader>): LedgerOperation {
+  return withoutBody(facts, act, (users, body) => body(users.reader));
 }
 
 /** An operation that changes something and has no body. */
-export function removing(
+export function removing(facts: OperationFacts, act: Act<UsersWriter>): LedgerOperation {
+  return withoutBody(facts, act, (users, body) => users.write(body));
+}
+
+function withoutBody<Store extends UsersReader>(
   facts: OperationFacts,
-  act: { readonly checkId?: CheckId; readonly run: (call: Call<UsersWriter>) => object },
+  act: Act<Store>,
+  transact: (users: Users, body: (store: Store) => object) => object,
 ): LedgerOperation {
   return {
     ...facts,
@@ -83,8 +79,8 @@ export function removing(
       subject: id,
       checkIds: () => act.checkId?.(id),
       run: (users, findCaller) =>
-        users.write((writer) =>
-          act.run({ users: writer, caller: findCaller(writer), config: users.config, id, query, body: null }),
+        transact(users, (store) =>
+          act.run({ users: store, caller: findCaller(store), config: users.config, id, query, body: null }),
         ),
     }),
   };
