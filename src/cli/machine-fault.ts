@@ -23,3 +23,9 @@ export function explainMachineFault(error: unknown, dataDir: string): unknown {
   if (means === undefined) return error;
   return new Error(`--data ${dataDir}: ${means} (${error.message})`, { cause: error });
 }
+
+/** Whether a fault may pass by itself: a full disk, a lock. Told by the words, since an error of a thread keeps nothing else. */
+export function isPassingFault(error: unknown): error is Error {
+  if (error instanceof Refusal || !(error instanceof Error)) return false;
+  return /database or disk is full|ENOSPC|database (table )?is locked|disk I\/O error/.test(error.message);
+}

@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { SETTING_KEYS } from '../config/settings.ts';
+import type { Service } from '../service.ts';
 import { type CliCommand, EXIT, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
+import { isPassingFault } from './machine-fault.ts';
 
 export const serveCommand: CliCommand = {
   usage: 'serve',
@@ -14,7 +18,9 @@ export const serveCommand: CliCommand = {
     const stop = terminal.stopSignal();
     // Loaded only here: every other command would carry the servers along for nothing.
     const { startService } = await import('../service.ts');
-    await using service = await startService(config, { logger });
+    const start = (): Promise<Service> => startService(config, { logger });
+    await using service = await startWhenPossible(start, { stop, logger });
+    if (service === null) return EXIT.ok;
     const stopped = new Promise<void>((resolve) => {
       if (stop.aborted) resolve();
       stop.addEventListener('abort', () => resolve());
@@ -24,3 +30,23 @@ export const serveCommand: CliCommand = {
     return EXIT.ok;
   },
 };
+
+const DELAY_MS_MIN = 1_000;
+const DELAY_MS_MAX = 30_000;
+
+/** A disk that is full or a database that is locked when the service starts is waited for, as it is later; null once asked to stop. */
+async function startWhenPossible(
+  start: () => Promise<Service>,
+  { stop, logger }: { stop: AbortSignal; logger: Logger },
+): Promise<Service | null> {
+  for (let retryInMs = DELAY_MS_MIN; !stop.aborted; retryInMs = Math.min(retryInMs * 2, DELAY_MS_MAX)) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!isPassingFault(error)) throw error;
+      logger.error({ err: error, retryInMs }, 'the data directory cannot be opened; trying again');
+      await sleep(retryInMs, undefined, { signal: stop }).catch(() => {});
+    }
+  }
+  return null;
+}

@@ -34,6 +34,7 @@ export interface LoopOptions {
 export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOptions): Promise<DeadLetter | null> {
   const { signal, source, persist } = options;
   const batchEventsMax = options.batchEventsMax ?? BATCH_EVENTS_MAX;
+  // A clock that jumps must not keep anything from the disk.
   let openSince = 0;
   const commit = async (): Promise<void> => {
     await persist(() => writer.commit());
@@ -48,12 +49,12 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
       if (next !== 'idle') {
         const { identity } = feed;
         if (identity !== null) await persist(() => writer.followTopic(identity));
-        if (!writer.hasPending) openSince = Date.now();
+        if (!writer.hasPending) openSince = performance.now();
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
         feed.applied(next, { reusable: !writer.keepsMessages });
       }
-      const late = !feed.ready && Date.now() - openSince >= COMMIT_AFTER_MS;
+      const late = !feed.ready && performance.now() - openSince >= COMMIT_AFTER_MS;
       if (writer.hasPending && (late || writer.pendingEvents >= batchEventsMax)) await commit();
     }
   } catch (error) {

@@ -7,7 +7,7 @@ import { ViewsWriter } from '../views/writer.ts';
 import { type Feed, type SourceSpec, startFeedThread } from './feed-thread.ts';
 import { awaitClock, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
-import { retryTransient } from './retry.ts';
+import { isTransient, retryTransient } from './retry.ts';
 import type { HaltStatus, IngestStatus, TopicStatus } from './status.ts';
 import type { IngestReply, IngestRequest, IngestSettings, TopicSettings } from './writer-thread.ts';
 
@@ -26,10 +26,12 @@ async function run(settings: IngestSettings): Promise<void> {
   let halted: DeadLetter | null = null;
   let source: { name: string; feed: Feed | null } | null = null;
   let lastError: IngestStatus['lastError'] = null;
-  let toldAt = 0;
+  let deadLetters: IngestStatus['deadLetters'] = {};
+  let toldAt = Number.NEGATIVE_INFINITY;
   const tell = (now: boolean): void => {
-    if (!now && Date.now() - toldAt < STATUS_INTERVAL_MS) return;
-    toldAt = Date.now();
+    if (!now && performance.now() - toldAt < STATUS_INTERVAL_MS) return;
+    toldAt = performance.now();
+    deadLetters = whileReadable(() => countDeadLetters(writer.db)) ?? deadLetters;
     const partitions = [...writer.state.partitions].map(([partition, { nextOffset }]) => [partition, nextOffset]);
     const { read = null, total = null } = source?.feed?.progress ?? {};
     post({
@@ -46,7 +48,7 @@ async function run(settings: IngestSettings): Promise<void> {
         halted: halted && haltStatus(halted),
         dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
         counts: writer.counts,
-        deadLetters: countDeadLetters(writer.db),
+        deadLetters,
         lastError,
       },
     });
@@ -104,7 +106,7 @@ async function run(settings: IngestSettings): Promise<void> {
     source = { name, feed: null };
   }
 
-  halted = stillHalted(writer, options);
+  halted = await persist(() => stillHalted(writer, options));
   if (halted?.kind === 'ahead') {
     onHalt(halted);
     halted = await awaitClock(writer, halted, loop);
@@ -119,15 +121,27 @@ async function run(settings: IngestSettings): Promise<void> {
     }
     turn(halted === null ? 'caught_up' : 'halted');
   } catch (error) {
-    if (!(error instanceof FeedRefused || error instanceof PossibleGap)) throw error;
+    // What could not be written when the stop came is read again at the next start.
+    const isStopped = stop.signal.aborted && isTransient(error);
+    if (!(isStopped || error instanceof FeedRefused || error instanceof PossibleGap)) throw error;
     lastError = { at: new Date().toISOString(), message: error.message };
-    turn('refused');
+    if (!isStopped) turn('refused');
   }
   if (!stop.signal.aborted) {
     await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
   }
   turn('stopped');
   port.close();
+}
+
+/** Null where the disk or the database refuses for now: a status must not end what only waits. */
+function whileReadable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (isTransient(error)) return null;
+    throw error;
+  }
 }
 
 function topicSpec({ brokers, ssl, sasl, group, ...rest }: TopicSettings, writer: ViewsWriter): SourceSpec {

@@ -11,6 +11,8 @@ export function readUsersFile(dataDir: string): Buffer | null {
   if (!existsSync(file)) return null;
   const db = new BetterSqlite3(file, { readonly: true, fileMustExist: true });
   try {
+    // What keeps the file from being read is said here; `serialize` would only say that it is out of memory.
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
     return db.serialize();
   } finally {
     db.close();

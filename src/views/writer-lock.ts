@@ -16,10 +16,13 @@ export function lockForWriting(dataDir: string): Disposable {
     throw new Refusal(`--data ${dataDir}: cannot be written to (${(error as Error).message})`, { cause: error });
   }
   try {
+    // The lock must not need room on a full disk.
+    db.pragma('journal_mode = MEMORY');
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
     const code = (error as { code?: string }).code ?? '';
+    if (/^SQLITE_(FULL|IOERR)/.test(code)) throw error;
     if (!code.startsWith('SQLITE_BUSY')) {
       throw new Refusal(`--data ${dataDir}: cannot be locked for writing (${(error as Error).message})`, {
         cause: error,
@@ -29,8 +32,17 @@ export function lockForWriting(dataDir: string): Disposable {
       cause: error,
     });
   }
-  writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  showPid(pidFile);
   return { [Symbol.dispose]: () => void db.close() };
+}
+
+/** A full disk may keep the pid from being shown, and no more than that. */
+function showPid(pidFile: string): void {
+  try {
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (!/^(ENOSPC|EDQUOT|EIO|EFBIG)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 function shownPid(pidFile: string): string {
