@@ -1,4 +1,5 @@
 import type { Source } from '../feed/source.ts';
+import type { Chunk } from '../ledger/pack/chunk.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import type { Feed } from './feed-thread.ts';
 
@@ -7,24 +8,46 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
   const abort = new AbortController();
   const buffers = new RawBuffers();
   const chunks = decodeChunks(source, { migrationId, signal: abort.signal, buffers });
+  let coming: Promise<IteratorResult<Chunk>> | null = null;
+  let identity: string | null = null;
   return {
-    ready: true,
-    identity: null,
-    status: null,
-    stored: () => {},
+    /** While nothing is awaited, the next chunk may be there. */
+    get ready() {
+      return coming === null;
+    },
+    get identity() {
+      return identity;
+    },
+    get status() {
+      return source.status?.() ?? null;
+    },
     get progress() {
       return source.progress();
     },
-    async next() {
-      const { value, done } = await chunks.next();
-      return done === true ? 'end' : value;
+    async next(waitMs) {
+      coming ??= chunks.next();
+      const result = await within(coming, waitMs);
+      if (result === null) return 'idle';
+      coming = null;
+      identity = source.identity?.() ?? null;
+      return result.done === true ? 'end' : result.value;
     },
+    stored: (nextOffsets) => source.stored?.(nextOffsets),
     applied({ raw }, { reusable }) {
       if (reusable) buffers.giveBack(raw.buffer);
     },
     async [Symbol.asyncDispose]() {
       abort.abort();
+      await coming?.catch(() => {});
       await chunks.return(undefined);
     },
   };
+}
+
+/** Null where the promise takes longer. */
+function within<Value>(promise: Promise<Value>, waitMs: number): Promise<Value | null> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, waitMs, null);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -30,6 +30,7 @@ export class Batch {
   #named: { readonly chunk: Chunk | null; readonly owners: (Owner | undefined)[] } = { chunk: null, owners: [] };
   readonly #db: Database;
   readonly #flushContracts: (contracts: Contracts) => void;
+  readonly #savePositions: SavePositions;
   readonly #saveState: (state: WriterState) => void;
   readonly #readCoin: (no: number) => Coin;
 
@@ -44,7 +45,8 @@ export class Batch {
     this.seals = new Seals(db, this.owners);
     this.counts = copyCounts(counts);
     this.#flushContracts = createContractFlush(db);
-    this.#saveState = createStateSaver(db, savePositions);
+    this.#savePositions = savePositions;
+    this.#saveState = createStateSaver(db);
     this.#readCoin = createCoinReader(db);
   }
 
@@ -82,6 +84,8 @@ export class Batch {
   commit(also: () => void = () => {}): void {
     const parts = [this.owners, this.templates, this.seals, this.rounds, this.counterfeits];
     this.#db.transaction(() => {
+      // First: a writer that was replaced must learn that, and not stumble over the rows of the other one.
+      this.#savePositions(this.state.partitions);
       this.#flushContracts(this.contracts);
       for (const part of parts) part.flush();
       this.#saveState(this.state);

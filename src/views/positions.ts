@@ -54,8 +54,8 @@ export function moveBehind(
 
 /** Someone else has moved the stored position: what was applied in memory is not what follows it. Nothing was written. */
 export class PositionMoved extends Error {
-  constructor(partition: number, expected: number | null) {
-    super(`the position of partition ${partition} is no longer ${expected}: another process writes to these views`);
+  constructor() {
+    super('the stored position is not the one that was gone on from: another process writes to these views');
     this.name = 'PositionMoved';
   }
 }
@@ -97,12 +97,15 @@ export function preparePositions(db: Database): SavePositions {
     `UPDATE position SET source = ?, next_offset = ?, sha256 = ?, checkpoints = ?, furthest_migration = ?, furthest_time = ?
      WHERE partition = ? AND next_offset = ?`,
   );
+  const count = db.prepare<[], number>('SELECT count(*) FROM position').pluck();
   return (partitions) => {
+    const known = [...partitions.values()].filter(({ storedOffset }) => storedOffset !== null).length;
+    if (count.get() !== known) throw new PositionMoved();
     for (const [partition, state] of partitions) {
       const { storedOffset } = state;
       const row = columnsOf(state);
       const done = storedOffset === null ? insert.run(partition, ...row) : update.run(...row, partition, storedOffset);
-      if (done.changes !== 1) throw new PositionMoved(partition, storedOffset);
+      if (done.changes !== 1) throw new PositionMoved();
       state.storedOffset = state.nextOffset;
     }
   };

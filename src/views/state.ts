@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { idText, type StoredId, storedId } from '../ledger/pack/id.ts';
 import type { Micros } from '../ledger/time.ts';
-import { loadPartitions, type PartitionState, type SavePositions } from './positions.ts';
+import { loadPartitions, type PartitionState } from './positions.ts';
 
 /** The last update applied of one synchronizer. */
 export interface SynchronizerState {
@@ -106,8 +106,8 @@ export function newMigration(migrationId: number): MigrationState {
   };
 }
 
-/** Writes the whole state back; called inside the batch's transaction. */
-export function createStateSaver(db: Database, savePositions: SavePositions): (state: WriterState) => void {
+/** Writes the state back, but for the positions; called inside the batch's transaction. */
+export function createStateSaver(db: Database): (state: WriterState) => void {
   const setting = db.prepare(
     'UPDATE setting SET dso = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
   );
@@ -125,6 +125,5 @@ export function createStateSaver(db: Database, savePositions: SavePositions): (s
         last.changed = false;
       }
     }
-    savePositions(state.partitions);
   };
 }
