@@ -13,9 +13,9 @@ import { dumpViews } from '../support/views-dump.ts';
 const BAD = '{"update_id":"bad","migration_id":0,"record_time":"2025-02-12T09:00:00Z","events_by_id":{}}';
 
 describe('an update that cannot be applied', () => {
-  it.each([1, 2, 3])('stops at the same place whatever the batch and chunk sizes (seed %i)', async (seed) => {
+  it.each([1, 2])('stops at the same place whatever the batch and chunk sizes (seed %i)', async (seed) => {
     using directory = temporaryDirectory();
-    const lines = linesOf(randomLedger(oddLedger(seed + 2_000, { migrations: 1 })), 'scan');
+    const lines = linesOf(randomLedger(oddLedger(seed + 2_000, { updates: 150 })), 'scan');
     const at = createRandom(seed).below(lines.length);
     const before = directory.writeLines('before.ndjson', lines.slice(0, at));
     await replayInto(directory.at('before'), [before]);

@@ -19,7 +19,7 @@ interface Told {
 function tell(seed: number): Told {
   const format = seed % 2 === 0 ? 'scan' : 'ledger-api';
   const migrations = format === 'scan' ? 2 : 1;
-  const items = [...randomLedger(oddLedger(seed + 1_000, { migrations, synchronizers: 1 + (seed % 3) }))];
+  const items = [...randomLedger(oddLedger(seed + 1_000, { updates: 200, migrations, synchronizers: 1 + (seed % 3) }))];
   return { items, lines: linesOf(items, format) };
 }
 

@@ -31,10 +31,10 @@ function updatesOf(stdout: string): number {
 
 /** Files that overlap, so that a start goes over what is known as well as over what is new, and commits often. */
 function writeFiles(): string[] {
-  const options = { updates: 3_000, owners: 300, activeTarget: 1_500, migrations: 2, synchronizers: 2, roundEvery: 50 };
+  const options = { updates: 2_000, owners: 300, activeTarget: 1_500, migrations: 2, synchronizers: 2, roundEvery: 50 };
   const lines = linesOf(randomLedger(oddLedger(4_711, options)), 'scan');
-  const size = Math.ceil(lines.length / 8);
-  return Array.from({ length: 8 }, (_, i) => {
+  const size = Math.ceil(lines.length / 3);
+  return Array.from({ length: 3 }, (_, i) => {
     return directory.writeLines(`part-${i}.ndjson`, lines.slice(Math.max(0, i * size - 100), (i + 1) * size));
   });
 }

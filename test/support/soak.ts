@@ -1,3 +1,8 @@
+import { join } from 'node:path';
+
+/** Most of what a short process costs is the compiling of its code, the same each time. */
+const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/holdfast-tests');
+
 /**
  * How often a random test runs: the usual count, or HOLDFAST_SOAK where `npm run soak` sets it. Only tests know that
  * variable; the program refuses it, so processes that tests start must not get it (see `programEnv`).
@@ -7,7 +12,8 @@ export function soakCount(usual: number): number {
   return given === undefined ? usual : Number(given);
 }
 
-/** The environment without any setting of the program. */
+/** The environment of a process that a test starts, without any setting of the program. */
 export function programEnv(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_'));
+  return { ...Object.fromEntries(inherited), NODE_COMPILE_CACHE: COMPILE_CACHE };
 }
