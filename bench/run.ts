@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchAuthenticatedUser } from './authenticated-user.ts';
+import { benchKafka } from './kafka.ts';
 import { startServer } from './processes.ts';
 import { loadReference } from './reference-load.ts';
 import { startPostgres } from './reference-postgres.ts';
@@ -49,6 +50,7 @@ try {
   if (wanted('summaries'))
     promises.push(...(await withReference(feed, (reference) => benchSummaries(folder, feed, { rounds, reference }))));
   if (wanted('authenticated-user')) promises.push(...(await benchAuthenticatedUser(folder, { rounds })));
+  if (wanted('kafka')) promises.push(...(await benchKafka(feed, { events, rounds })));
   if (wanted('growth')) promises.push(...benchGrowth(folder, { smallEvents: events / 4, largeEvents }));
   printPromises(promises);
 } finally {

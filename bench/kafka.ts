@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { startBroker } from '../test/support/kafka-broker.ts';
+import { measure, medianReport } from './measure.ts';
+import type { RunReport } from './run-report.ts';
+import { type Promised, printTable, rounded } from './table.ts';
+
+const TOPIC = 'bench';
+
+/** Consumes a backlog from a local broker, beside a replay of the same file and beside kafkajs alone. */
+export async function benchKafka(
+  feed: string,
+  { events, rounds }: { events: number; rounds: number },
+): Promise<Promised[]> {
+  await using broker = await startBroker();
+  const address = broker.addresses.plain;
+  console.error('kafka: producing the feed');
+  const messages = produce(feed, address);
+  const runs = {
+    'kafkajs, an empty handler': () => measure('kafka-empty', address, TOPIC, messages),
+    'holdfast, from the file': () => measure('replay-holdfast', feed, 'worker'),
+    'holdfast, from the topic': () => measure('kafka-holdfast', address, TOPIC, messages),
+  };
+  const reports = new Map<string, RunReport[]>(Object.keys(runs).map((run) => [run, []]));
+  for (let round = 1; round <= rounds; round++) {
+    for (const [run, once] of Object.entries(runs)) {
+      console.error(`kafka, round ${round} of ${rounds}: ${run}`);
+      reports.get(run)!.push(once());
+    }
+  }
+  const medians = new Map([...reports].map(([run, all]) => [run, medianReport(all)]));
+  const rate = (run: keyof typeof runs): number => events / medians.get(run)!.wallMs;
+  printTable(
+    `A backlog of ${events} events in a topic of one partition, on a broker beside it`,
+    ['', 'k events/s', 'CPU us/event', 'RSS MB'],
+    [...medians].map(([run, { wallMs, cpuMs, rssMb }]) => {
+      return [run, ...[events / wallMs, (cpuMs * 1000) / events, rssMb].map(rounded)];
+    }),
+  );
+  const share = rate('holdfast, from the topic') / rate('holdfast, from the file');
+  const { rssMb } = medians.get('holdfast, from the topic')!;
+  return [
+    { what: 'rate from a topic beside that from a file', measured: share, least: 0.6, unit: 'x' },
+    { what: 'resident memory of consuming the backlog', measured: rssMb, most: 600, unit: 'MB' },
+  ];
+}
+
+/** Sends the feed with `holdfast produce`; returns how many messages the topic then holds. */
+function produce(feed: string, address: string): string {
+  const main = join(import.meta.dirname, '../src/main.ts');
+  const options = ['--kafka-brokers', address, '--kafka-topic', TOPIC, '--create', '--log-level', 'warn'];
+  const said = execFileSync(process.execPath, [main, 'produce', feed, ...options], { encoding: 'utf8' });
+  return /^([0-9]+) messages sent/.exec(said)![1]!;
+}
