@@ -30,7 +30,7 @@ export interface Leeway {
 /** Users are kept one row each and a page is read at once: these bound what a setting may ask for. */
 const USERS_MAX_MAX = 100_000_000;
 const PAGE_SIZE_MAX_MAX = 10_000;
-const RIGHTS_MAX_MAX = 1_000_000;
+const RIGHTS_MAX_MAX = 100_000;
 const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 const AUTH_SERVICES_MAX = 64;
 const FAILED_AUTH_MAX_MAX = 1_000_000;

@@ -73,7 +73,7 @@ async function answer(
   const told = (status: number, rest: object = {}): object => ({
     requestId,
     operation: operation.operationId,
-    userId: traces.userId,
+    userId: traces.userId?.slice(0, SHOWN_CHARS_MAX) ?? null,
     subject: traces.subject.slice(0, SHOWN_CHARS_MAX),
     status,
     ...rest,

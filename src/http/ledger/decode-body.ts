@@ -3,11 +3,16 @@ import { invalidValue } from './plain-fault.ts';
 
 /** Deeper nesting serves no request of this area, and costs whoever walks it. */
 const DEPTH_MAX = 64;
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+/** More than any request has a reason to hold; many small values cost far more time than their bytes. */
+const VALUES_MAX = 200_000;
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
+  0x22, 0x5c, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d,
+];
 
 /** A body by its schema; throws a 400 in plain text for what is no JSON, too deep, or of another form. */
 export function decodeBody<Body>(schema: z.ZodType<Body>, bodyText: string): Body {
-  if (isTooDeep(bodyText)) throw invalidValue('body', `nested deeper than ${DEPTH_MAX} levels`);
+  const fault = shapeFault(bodyText);
+  if (fault !== null) throw invalidValue('body', fault);
   let value: unknown;
   try {
     value = JSON.parse(bodyText);
@@ -20,9 +25,10 @@ export function decodeBody<Body>(schema: z.ZodType<Body>, bodyText: string): Bod
   throw invalidValue('body', path.length === 0 ? message : `${message} at '${path.map(String).join('.')}'`);
 }
 
-/** Looks at the text, so that no deep value is ever made. Brackets in strings do not count. */
-function isTooDeep(text: string): boolean {
+/** Looks at the text, so that no value too deep or too large is ever made. What stands in strings does not count. */
+function shapeFault(text: string): string | null {
   let depth = 0;
+  let values = 1;
   let inString = false;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
@@ -32,8 +38,12 @@ function isTooDeep(text: string): boolean {
     } else if (char === QUOTE) inString = true;
     else if (char === OPEN_OBJECT || char === OPEN_LIST) {
       depth += 1;
-      if (depth > DEPTH_MAX) return true;
+      if (depth > DEPTH_MAX) return `nested deeper than ${DEPTH_MAX} levels`;
     } else if (char === CLOSE_OBJECT || char === CLOSE_LIST) depth -= 1;
+    else if (char === COMMA) {
+      values += 1;
+      if (values > VALUES_MAX) return `more than ${VALUES_MAX} values`;
+    }
   }
-  return false;
+  return null;
 }

@@ -8,7 +8,7 @@ import type {
   UpdateProviderRequest,
   UpdateUserRequest,
 } from '../../users/rules/request.ts';
-import { annotations, message, optionalFlag, optionalText, right, text } from './value-schemas.ts';
+import { annotations, message, optionalFlag, optionalText, rights, text } from './value-schemas.ts';
 
 const providerId = () => optionalText('Id of the identity provider; empty for the default one.');
 
@@ -47,7 +47,6 @@ const provider = z
 const updateMask = message(
   z.object({ paths: z.array(text()).default([]) }).meta({ description: 'Fields to change, in snake_case.' }),
 );
-const rights = z.array(right).default([]);
 
 /** The bodies of requests, by the names that the document gives them. */
 export interface RequestBodies {

@@ -25,7 +25,7 @@ export interface ServeDeps {
   readonly logger: Logger;
 }
 
-/** What the log says of a request, known bit by bit. */
+/** What the log says of a request, known bit by bit; the user is whom a verified token speaks for, known here or not. */
 export interface Traces {
   userId: string | null;
   subject: string;
@@ -48,8 +48,8 @@ export async function serveOperation(
   });
   const verified = token === null ? null : await verifier.verify(token);
   if (verified === null) deps.failures.count(deps.clientAddress(c));
+  traces.userId = verified?.userId ?? null;
   const caller = verified === null ? null : resolveCaller(users.reader, verified);
-  traces.userId = caller?.userId ?? null;
 
   const bodyText = operation.body === null ? '' : await readBodyText(c, bodyBytesMax(users, verified));
   const prepared = operation.prepare({ id: given.id, query, bodyText });

@@ -6,7 +6,7 @@ import { type GivenRight, PARTY_KINDS, type PartyKind, PLAIN_KINDS, type PlainKi
  * Values of request bodies (ledger-users-api.md 1.2): what is missing has its type's default, `null` is no value of a
  * text, switch, list or map, and properties nobody knows are ignored.
  */
-export const text = () => z.string().refine((value) => value.isWellFormed(), 'not well-formed Unicode');
+export const text = () => z.string().refine(isText, 'not well-formed Unicode');
 export const optionalText = (description: string) => text().default('').meta({ description });
 export const optionalFlag = (description: string) => z.boolean().default(false).meta({ description });
 
@@ -20,12 +20,8 @@ export const annotations = z
   .unknown()
   .optional()
   .transform((value, context): Annotations => {
-    if (value === undefined) return new Map();
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      const entries = Object.entries(value);
-      if (entries.every((entry): entry is [string, string] => entry.every((part) => text().safeParse(part).success)))
-        return new Map(entries);
-    }
+    const decoded = value === undefined ? new Map<string, string>() : decodeTexts(value);
+    if (decoded !== null) return decoded;
     context.addIssue({ code: 'custom', message: 'expected an object whose values are texts' });
     return z.NEVER;
   })
@@ -34,6 +30,17 @@ export const annotations = z
     additionalProperties: { type: 'string' },
     description: 'At most 262144 bytes of UTF-8, keys and values together. On update an empty value removes its key.',
   });
+
+function decodeTexts(value: unknown): Annotations | null {
+  if (!isObject(value)) return null;
+  const texts = new Map<string, string>();
+  for (const key of Object.keys(value)) {
+    const text = value[key];
+    if (!isText(key) || !isText(text)) return null;
+    texts.set(key, text);
+  }
+  return texts;
+}
 
 type KindValue = readonly [kind: GivenRight['kind'], value: z.ZodType<GivenRight>];
 
@@ -53,21 +60,35 @@ function plainKind(kind: PlainKind): KindValue {
 }
 const KIND_NAMES = [...KIND_VALUES.keys()].sort();
 
-/** Of several kinds the alphabetically first one counts, whatever the others hold; `{}` is of no kind at all. */
-export const right = z
+/** One by one and not by a schema of lists: a body of many is decoded in the time that reading its JSON takes. */
+export const rights = z
   .unknown()
-  .transform((value, context): GivenRight => {
-    const given = isObject(value) ? value.kind : null;
-    if (isObject(value) && given === undefined) return { kind: 'Empty', party: '' };
-    const name = isObject(given) ? KIND_NAMES.find((kind) => Object.hasOwn(given, kind)) : undefined;
-    if (isObject(given) && name !== undefined) {
-      const parsed = KIND_VALUES.get(name)!.safeParse(given[name]);
-      if (parsed.success) return parsed.data;
-    }
-    context.addIssue({ code: 'custom', message: 'expected {"kind": {"<kind of right>": {"value": {...}}}}' });
+  .optional()
+  .transform((value, context): readonly GivenRight[] => {
+    if (value === undefined) return [];
+    const decoded = Array.isArray(value) ? value.map(decodeRight) : [null];
+    if (decoded.every((right) => right !== null)) return decoded;
+    context.addIssue({ code: 'custom', message: 'expected a list of {"kind": {"<kind of right>": {"value": {...}}}}' });
     return z.NEVER;
   })
-  .meta({ $ref: '#/components/schemas/Right' });
+  .meta({ type: 'array', items: { $ref: '#/components/schemas/Right' } });
+
+const NO_KIND: GivenRight = { kind: 'Empty', party: '' };
+
+/** Of several kinds the alphabetically first one counts, whatever the others hold; `{}` is of no kind at all. */
+function decodeRight(value: unknown): GivenRight | null {
+  if (!isObject(value)) return null;
+  const given = value.kind;
+  if (given === undefined) return NO_KIND;
+  if (!isObject(given)) return null;
+  const name = KIND_NAMES.find((kind) => Object.hasOwn(given, kind));
+  const parsed = name === undefined ? undefined : KIND_VALUES.get(name)!.safeParse(given[name]);
+  return parsed?.success === true ? parsed.data : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed();
+}
 
 /** How a right looks, for the document: made of the schemas that read it. */
 export const documentedRight = z.object({

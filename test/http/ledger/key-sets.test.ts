@@ -4,11 +4,13 @@ import {
   type KeyServer,
   keyToken,
   makeKey,
+  pem,
   publicJwk,
   type SigningKey,
   secretToken,
   startKeyServer,
 } from '../../support/ledger-keys.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const ISSUER = 'https://issuer.example';
 const KEY = makeKey('ES256', 'one');
@@ -117,6 +119,27 @@ describe('the key set of an identity provider', () => {
     expect(performance.now() - startMs).toBeLessThan(3_000);
     expect(await waiting).toBe(401);
     expect(asked('/hangs')).toBe(1);
+  });
+});
+
+describe('configured services', () => {
+  it('whose set cannot be had hold up no token that another service vouches for', async () => {
+    using directory = temporaryDirectory();
+    const configured = makeKey('RS256', 'any');
+    directory.writeLines('key.pem', [pem(configured)]);
+    keyServer.answers.set('/hangs', () => {});
+    const authServices = [
+      { type: 'jwt-jwks', url: `${keyServer.url}/hangs` },
+      { type: 'jwt-jwks', url: `${keyServer.url}/keys` },
+      { type: 'jwt-rs-256-crt', certificate: directory.at('key.pem') },
+    ];
+    await using services = await startArea({ authServices });
+    const startMs = performance.now();
+    for (const key of [configured, KEY, configured, KEY]) {
+      const headers = { authorization: `Bearer ${await keyToken(key, { sub: 'participant_admin' })}` };
+      expect((await fetch(`${services.url}/v2/authenticated-user`, { headers })).status).toBe(200);
+    }
+    expect(performance.now() - startMs).toBeLessThan(3_000);
   });
 });
 

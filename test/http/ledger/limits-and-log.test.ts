@@ -125,6 +125,7 @@ describe('the log', () => {
       reason: 'no token',
     });
     expect(lineOf(log, await ask(world, 'stranger', RECORD))).toMatchObject({
+      userId: 'stranger',
       status: 403,
       reason: "the token's user is unknown",
     });
