@@ -32,6 +32,7 @@ interface Details {
   readonly raisedBy?: RaisedBy;
   readonly fieldName?: string;
   readonly resources?: readonly Resource[];
+  readonly cause?: unknown;
 }
 
 /** A request refused for a reason of the page. The message is the body's `cause`, unless the code is redacted. */
@@ -42,7 +43,7 @@ export class LedgerError extends Error {
   readonly resources: readonly Resource[];
 
   constructor(code: LedgerErrorCode, message: string, details: Details = {}) {
-    super(message);
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
     this.name = 'LedgerError';
     this.code = code;
     this.raisedBy = details.raisedBy ?? 'service';

@@ -46,10 +46,10 @@ export async function serveOperation(
     authorization: authorizationLines(c),
     webSocketProtocol: c.req.header('sec-websocket-protocol'),
   });
-  const verified = token === null ? null : await verifier.verify(token);
+  const verified = token === null ? null : await verifier.verify(token).catch(unresolvable);
   if (verified === null) deps.failures.count(deps.clientAddress(c));
   traces.userId = verified?.userId ?? null;
-  const caller = verified === null ? null : resolveCaller(users.reader, verified);
+  const caller = verified === null ? null : resolveToken(users, verified);
 
   const bodyText = operation.body === null ? '' : await readBodyText(c, bodyBytesMax(users, verified));
   const prepared = operation.prepare({ id: given.id, query, bodyText });
@@ -62,6 +62,20 @@ export async function serveOperation(
   const still = await verifier.verify(token);
   if (still === null) throw unauthenticated('the token ended while the body was sent');
   return run(prepared, users, (reader) => resolveCaller(reader, still));
+}
+
+function resolveToken(users: Users, verified: VerifiedToken): Caller {
+  try {
+    return resolveCaller(users.reader, verified);
+  } catch (error) {
+    if (error instanceof LedgerError) throw error;
+    return unresolvable(error);
+  }
+}
+
+/** What went wrong with the token is our fault; the body says at least that it was there (ledger-users-api.md 4.6). */
+function unresolvable(cause: unknown): never {
+  throw new LedgerError('INTERNAL', 'the token could not be resolved', { raisedBy: 'token', cause });
 }
 
 function run(prepared: Prepared, users: Users, findCaller: (users: UsersReader) => Caller): object {

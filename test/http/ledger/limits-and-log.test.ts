@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type Answered, ask } from '../../support/ledger-cases.ts';
 import { insertUser, startWorld } from '../../support/ledger-world.ts';
@@ -150,5 +152,39 @@ describe('the log', () => {
     expect(log).not.toContain('aaaa.bbbb');
     expect(log).not.toContain('a secret of the tests');
     for (const who of ['admin', 'plain']) expect(log).not.toContain((await world.token(who))!.slice(-20));
+  });
+});
+
+describe('a fault of ours', () => {
+  it('is told without its text, and stands in the log under the id that the answer has', async () => {
+    await using world = await startWorld();
+    const { users, log } = world.area;
+    expect((await ask(world, 'admin', RECORD)).status).toBe(200);
+    const db = new Database(join(world.area.dataDir, 'users.db'));
+    db.exec('DROP TABLE user_annotation');
+    db.close();
+    users.write(() => {});
+    const answered = await ask(world, 'plain', RECORD);
+    expect(answered.status).toBe(500);
+    const body = JSON.parse(answered.text);
+    expect(body).toMatchObject({ code: 'NA', grpcCodeValue: 13, errorCategory: -1, context: {} });
+    expect(answered.text).not.toMatch(/user_annotation|SQLITE|no such table/);
+    const line = JSON.parse(log.find((text) => text.includes(body.traceId))!);
+    expect(line).toMatchObject({
+      level: 50,
+      operation: 'getAuthenticatedUser',
+      err: { message: 'no such table: user_annotation' },
+    });
+  });
+
+  it('with the token is told as one', async () => {
+    await using world = await startWorld();
+    const db = new Database(join(world.area.dataDir, 'users.db'));
+    db.exec('DROP TABLE user_right');
+    db.close();
+    const answered = await ask(world, 'plain', RECORD);
+    expect(answered.status).toBe(500);
+    const context = { ledger_api_error: 'invalid token' };
+    expect(JSON.parse(answered.text)).toMatchObject({ code: 'NA', grpcCodeValue: 13, context });
   });
 });
