@@ -135,6 +135,7 @@ function walkPages(
     if (page === null) throw new Error(`token ${tokens.at(-1)} was given out and is refused`);
     items.push(...page.contracts.map(itemOf));
     if (page.next === null) return { items, tokens };
+    if (tokens.includes(page.next)) throw new Error(`token ${page.next} was given out twice`);
     check('a page before the last is full', page.contracts.length, size);
     tokens.push(page.next);
   }
