@@ -2,6 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { IngestStatus } from '../../src/ingest/status.ts';
 import { type Ingest, startIngest } from '../../src/ingest/writer-thread.ts';
 import { makeDataDirectory } from '../../src/views/database.ts';
+import { openViewsReader } from '../../src/views/read.ts';
+import { differences } from '../support/compare-views.ts';
+import type { HistoryItem, HistoryUpdate } from '../support/history.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { oracle } from '../support/oracle.ts';
+import { randomLedger } from '../support/random-ledger.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { told } from '../support/told-ledger.ts';
@@ -9,17 +15,17 @@ import { told } from '../support/told-ledger.ts';
 const CLOSE_MS = 2_000;
 const clock = (): number => Date.now() * 1000;
 
-/** Starts ingest of one file in its thread; `reached` waits for a phase, from the start on. */
+/** Starts ingest of files in its thread; `reached` waits for a phase, from the start on. */
 async function ingest(
   dataDir: string,
-  file: string,
+  ...files: readonly string[]
 ): Promise<Ingest & { reached(phase: IngestStatus['phase']): Promise<IngestStatus> }> {
   makeDataDirectory(dataDir);
   const statuses: IngestStatus[] = [];
   let change = Promise.withResolvers<void>();
   const settings = {
     dataDir,
-    files: [file],
+    files,
     kafka: null,
     onBadUpdate: 'halt',
     snapshotPeriodUs: TEN_MINUTES_US,
@@ -42,6 +48,10 @@ async function ingest(
       }
     },
   });
+}
+
+function isUpdate(item: HistoryItem): item is HistoryUpdate {
+  return item.kind === 'update';
 }
 
 /** A feed of which the last update is ahead of the clock for a moment. */
@@ -84,5 +94,31 @@ describe('the thread that writes', () => {
     expect((await started.reached('waiting_for_clock')).halted?.deadLetter).toBe(halted?.id);
     await started[Symbol.asyncDispose]();
     expect(started.status.phase).toBe('stopped');
+  });
+
+  it('seals between batches where it is asked to while it reads, and changes no other snapshot by it', async () => {
+    using directory = temporaryDirectory();
+    const items = [...randomLedger(oddLedger(77, { synchronizers: 1, updates: 400 }))].filter(isUpdate);
+    const lines = linesOf(items, 'scan');
+    const files = Array.from({ length: 8 }, (_, i) => {
+      return directory.writeLines(`part-${i}.ndjson`, lines.slice(i * 60, (i + 1) * 60));
+    });
+    await using started = await ingest(directory.at('data'), ...files);
+    const times = new Set<number>();
+    do {
+      const forced = await started.force({ maySeal: true });
+      if (forced.kind === 'snapshot') times.add(forced.recordTime);
+    } while (started.status.phase !== 'caught_up');
+    expect(started.status.counts.updates).toBe(items.length);
+    const { snapshots, ...expected } = oracle(items, { periodMicros: TEN_MINUTES_US });
+    const between = [...times].filter((time) => snapshots.every(({ recordTime }) => recordTime !== time));
+    const forced = between.map((time) => {
+      const applied = items.slice(0, items.findIndex(({ recordTime }) => recordTime === time) + 1);
+      return oracle(applied, { periodMicros: TEN_MINUTES_US }).forced!;
+    });
+    expect(forced.length).toBeGreaterThan(0);
+    const all = [...snapshots, ...forced].sort((a, b) => a.recordTime - b.recordTime);
+    using database = openViewsReader(directory.at('data'));
+    expect(database.read((views) => differences(views, { ...expected, snapshots: all })).slice(0, 10)).toEqual([]);
   });
 });
