@@ -33,7 +33,8 @@ async function run(settings: IngestSettings): Promise<void> {
     toldAt = performance.now();
     deadLetters = whileReadable(() => countDeadLetters(writer.db)) ?? deadLetters;
     const partitions = [...writer.state.partitions].map(([partition, { nextOffset }]) => [partition, nextOffset]);
-    const { read = null, total = null } = source?.feed?.progress ?? {};
+    // A topic counts in offsets, not in bytes.
+    const { read = null, total = null } = source?.feed?.status === null ? source.feed.progress : {};
     post({
       type: 'status',
       status: {

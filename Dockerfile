@@ -1,0 +1,23 @@
+# The program alone, as a user who is not root; views and users live in the volume /data.
+FROM node:24-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+# No install script is needed here: Node is there, and better-sqlite3 brings its binary inside the package.
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npx tsc -p tsconfig.build.json && npm prune --omit=dev --ignore-scripts
+
+FROM node:24-slim
+ENV NODE_ENV=production HOLDFAST_DATA=/data HOLDFAST_HOST=0.0.0.0
+WORKDIR /holdfast
+COPY --from=build /build/package.json ./
+COPY --from=build /build/node_modules ./node_modules
+COPY --from=build /build/schemas ./schemas
+COPY --from=build /build/dist ./dist
+RUN install -d -o node -g node -m 0700 /data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "dist/main.js"]
+CMD ["serve"]

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startBroker } from '../test/support/kafka-broker.ts';
+
+/** What docker-compose.yml shows, without Docker: a broker from its jars, a feed sent to it, and a summary that moves. */
+const root = join(import.meta.dirname, '..');
+const FIXTURE = 'fixtures/story.scan.ndjson';
+const EXPECTED = 'fixtures/story.expected.json';
+/** The story's sixth line ends its first half hour. */
+const LINES_FIRST = 6;
+const TOPIC = 'updates';
+const PATIENCE_MS = 60_000;
+
+/** The program reads HOLDFAST_* settings; those of whoever runs the demo are not meant for it. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
+
+function say(text: string): void {
+  console.log(`\n${text}`);
+}
+
+function produce(file: string, address: string): void {
+  const options = ['--kafka-brokers', address, '--kafka-topic', TOPIC, '--create', '--log-level', 'warn'];
+  const args = ['src/main.ts', 'produce', file, ...options];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`produce ended with exit code ${status}`);
+}
+
+/** Starts the service on a free port; its log line `listening` says which. */
+async function serve(dataDir: string, address: string): Promise<{ service: ChildProcess; url: string }> {
+  const options = ['--data', dataDir, '--port', '0', '--kafka-brokers', address, '--kafka-topic', TOPIC];
+  const service = spawn(process.execPath, ['src/main.ts', 'serve', ...options], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  for await (const line of createInterface({ input: service.stderr! })) {
+    const url = /"url":"([^"]+)"/.exec(line)?.[1];
+    if (url === undefined) continue;
+    service.stderr!.resume();
+    return { service, url };
+  }
+  throw new Error('the service did not start');
+}
+
+interface Summary {
+  readonly record_time: string;
+  readonly summaries: readonly { readonly party_id: string; readonly total_coin_holdings: string }[];
+}
+
+/** Who holds how much at the newest snapshot; null before the first. */
+async function newestSummary(url: string, owners: readonly string[]): Promise<Summary | null> {
+  const question = {
+    ...{ migration_id: 0, record_time: '2030-01-01T00:00:00Z', record_time_match: 'at_or_before' },
+    ...{ owner_party_ids: owners, as_of_round: 102 },
+  };
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify(question);
+  const response = await fetch(`${url}/v0/holdings/summary`, { method: 'POST', headers, body });
+  return response.ok ? ((await response.json()) as Summary) : null;
+}
+
+/** Waits for a summary of a later snapshot than the one given, and shows it. */
+async function showNext(url: string, owners: readonly string[], shown: string | null): Promise<string> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const ready = (await fetch(`${url}/readyz`)).ok;
+    const summary = ready ? await newestSummary(url, owners) : null;
+    if (summary !== null && summary.record_time !== shown) {
+      console.log(`\nAt ${summary.record_time}:`);
+      for (const { party_id, total_coin_holdings } of summary.summaries) {
+        console.log(`  ${party_id.split('::')[0]!.padEnd(8)} ${total_coin_holdings.padStart(16)}`);
+      }
+      return summary.record_time;
+    }
+    if (Date.now() > deadline) throw new Error('no later snapshot was served');
+    await sleep(100);
+  }
+}
+
+async function demonstrate(folder: string): Promise<void> {
+  const lines = readFileSync(join(root, FIXTURE), 'utf8').trim().split('\n');
+  const expected = JSON.parse(readFileSync(join(root, EXPECTED), 'utf8')) as { owner_party_ids: string[] };
+  const owners = expected.owner_party_ids.slice(0, 3);
+  const [first, second] = [join(folder, 'first.ndjson'), join(folder, 'second.ndjson')];
+  writeFileSync(first, `${lines.slice(0, LINES_FIRST).join('\n')}\n`);
+  writeFileSync(second, `${lines.slice(LINES_FIRST).join('\n')}\n`);
+
+  say('1. A Kafka broker from its jars (fetched with Maven the first time)');
+  await using broker = await startBroker();
+  const address = broker.addresses.plain;
+  console.log(`   ${address}`);
+  say(`2. holdfast produce: the first ${LINES_FIRST} updates of ${FIXTURE}`);
+  produce(first, address);
+  say('3. holdfast serve, reading the topic');
+  const { service, url } = await serve(join(folder, 'data'), address);
+  try {
+    const shown = await showNext(url, owners, null);
+    say('4. The rest of the feed arrives');
+    produce(second, address);
+    await showNext(url, owners, shown);
+    // /status hears of the topic's end once a second.
+    await sleep(1_500);
+    const status = (await (await fetch(`${url}/status`)).json()) as { source: object };
+    say(`5. ${url}/status:\n${JSON.stringify(status.source, null, 2)}`);
+  } finally {
+    const ended = once(service, 'exit');
+    service.kill('SIGTERM');
+    await ended;
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
+try {
+  await demonstrate(folder);
+} catch (error) {
+  console.error(`\nThe demo failed: ${(error as Error).message}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
