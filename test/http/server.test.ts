@@ -67,7 +67,7 @@ describe('limits', () => {
     expect(await send(get('/livez', `Authorization: Bearer ${'x'.repeat(65_500)}`))).toMatch(/^HTTP\/1\.1 200 /);
     const answer = await send(get('/livez', `Authorization: Bearer ${'x'.repeat(90_000)}`));
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
-    expect(answer).toContain('{"error":"headers larger than 81920 bytes"}');
+    expect(answer).toContain('{"error":"headers larger than 81920 bytes, or too many of them"}');
   });
 
   const post = ['POST /v1/holdings/summary HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];

@@ -1,0 +1,53 @@
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** What never reaches the app, and what Node would answer without a word, is answered in JSON like everything else. */
+export function answerUnserved(server: Server, { headerBytesMax }: { headerBytesMax: number }): void {
+  const faults: Record<string, readonly [status: number, message: string]> = {
+    HPE_HEADER_OVERFLOW: [431, `headers larger than ${headerBytesMax} bytes, or too many of them`],
+    ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long to arrive'],
+  };
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const [status, message] = faults[error.code ?? ''] ?? [400, 'malformed HTTP request'];
+    endSocket(socket, status, message);
+  });
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    endSocket(socket, 405, 'CONNECT is not allowed here: this is no proxy');
+  });
+  server.on('checkExpectation', (request, response) => {
+    const given = JSON.stringify(request.headers.expect?.slice(0, 100));
+    endResponse(response, 417, `Expect: given ${given}, expected 100-continue`);
+  });
+}
+
+/** A request of HTTP/1.1 names its host; the health checks of some proxies speak HTTP/1.0 and do not. */
+export function requireHost(listener: RequestListener): RequestListener {
+  return (request: IncomingMessage, response: ServerResponse) => {
+    if (request.headers.host !== undefined || request.httpVersion === '1.0') return listener(request, response);
+    return endResponse(response, 400, 'Host: given nothing, expected the name that this service is called by');
+  };
+}
+
+function endResponse(response: ServerResponse, status: number, message: string): void {
+  const text = JSON.stringify({ error: message });
+  const length = Buffer.byteLength(text);
+  // The connection ends behind it, because the request's body is not read.
+  response.writeHead(status, { Connection: 'close', 'Content-Type': 'application/json', 'Content-Length': length });
+  response.end(text);
+}
+
+function endSocket(socket: Duplex, status: number, message: string): void {
+  const text = JSON.stringify({ error: message });
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${text.length}`,
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
+}

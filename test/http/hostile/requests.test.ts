@@ -1,0 +1,69 @@
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createLedgerDocument } from '../../../src/http/ledger/document.ts';
+import { createHoldingsDocument } from '../../../src/http/openapi/document.ts';
+import { startSlowReads } from '../../../src/http/reader-thread.ts';
+import { startHttpServer } from '../../../src/http/server.ts';
+import { fixture, readExpected } from '../expected-answers.ts';
+import { makeDataDirectory, openHoldings } from '../holdings-service.ts';
+import { type HostileCase, readCases } from './cases.ts';
+import { exchange, parseAnswer, rawRequest } from './raw-request.ts';
+
+/** No table is worth its name that shrinks unseen. */
+const BAD_REQUESTS_MIN = 300;
+
+const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
+const logger = pino({ level: 'silent' });
+const slowReads = startSlowReads({ dataDir, rules: { emptyOwners: 'zero' }, logger });
+const service = openHoldings(dataDir, {
+  slowReads,
+  limits: { ownersMax: 1000, bodyBytesMax: 20_000 },
+  documents: [
+    { name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument('1') },
+    { name: 'Ledger', path: '/openapi/ledger.json', document: createLedgerDocument('1') },
+  ],
+});
+const server = await startHttpServer({ fetch: service.app.fetch, host: '127.0.0.1', port: 0, logger });
+const port = Number(new URL(server.url).port);
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await slowReads[Symbol.asyncDispose]();
+  service[Symbol.dispose]();
+});
+
+const { owner_party_ids, snapshots } = readExpected('story');
+const { migration_id, record_time } = snapshots[0]!;
+const good = { migration_id, record_time, owner_party_ids, page_size: 10 };
+const TABLES = ['fields.txt', 'bodies.txt', 'queries.txt', 'routes.txt', 'headers.txt', 'protocol.txt'];
+
+const tables = TABLES.map((name) => ({ name, cases: readCases(name, good) }));
+
+describe.each(tables)('$name', ({ cases }) => {
+  test.each(cases.map((given) => [given.line.slice(0, 200), given] as const))('%s', async (_, given: HostileCase) => {
+    const answer = parseAnswer(await exchange(port, rawRequest(given.request)));
+    expect(answer.status, answer.body).toBe(given.status);
+    expect(answer.body).not.toMatch(/\bat .*\.[mc]?[jt]s:\d|node_modules|SQLITE|SELECT /);
+    if (answer.status >= 400) expect(answer.headers.get('content-type')).toBe('application/json');
+    if (given.request.method === 'HEAD') expect(answer.body).toBe('');
+    else if (answer.status < 400) expect(answer.body).toContain(given.said);
+    else expectFault(answer.body, given.said);
+  });
+
+  test('and nothing of it is a failure of ours', async () => {
+    const alive = { method: 'POST', target: '/v1/holdings/summary', headers: [], body: JSON.stringify(good) };
+    expect(parseAnswer(await exchange(port, rawRequest(alive))).status).toBe(200);
+    expect(service.log).toEqual([]);
+  });
+});
+
+function expectFault(body: string, said: string): void {
+  const fault = JSON.parse(body);
+  expect(Object.keys(fault)).toEqual(['error']);
+  expect(fault.error).toContain(said);
+  expect(fault.error.length).toBeLessThan(1000);
+}
+
+test(`these are at least ${BAD_REQUESTS_MIN} bad requests, each another one`, () => {
+  const bad = tables.flatMap(({ cases }) => cases).filter(({ status }) => status >= 400);
+  expect(new Set(bad.map(({ request }) => rawRequest(request))).size).toBeGreaterThanOrEqual(BAD_REQUESTS_MIN);
+});
