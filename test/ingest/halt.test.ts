@@ -8,7 +8,7 @@ import { randomLedger } from '../support/random-ledger.ts';
 import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { told } from '../support/told-ledger.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { dumpViews, storedOffset } from '../support/views-dump.ts';
 
 const BAD = '{"update_id":"bad","migration_id":0,"record_time":"2025-02-12T09:00:00Z","events_by_id":{}}';
 
@@ -29,6 +29,7 @@ describe('an update that cannot be applied', () => {
       const { halted } = await replayInto(directory.at(`halted ${i}`), [feed], cut);
       expect(halted).toMatchObject({ offset: at + 1, updateId: 'bad', decision: 'halted', source: feed });
       expect(dumpViews(directory.at(`halted ${i}`))).toEqual(wanted);
+      expect(storedOffset(directory.at(`halted ${i}`))).toBe(at + 1);
     }
     await replayInto(directory.at('without'), [directory.writeLines('without.ndjson', lines)]);
     const { quarantined, halted } = await replayInto(directory.at('quarantined'), [feed], {
@@ -93,6 +94,14 @@ describe('an update that cannot be applied', () => {
     expect(dumpViews(data).snapshot).toHaveLength(2);
   });
 
+  it('is passed by the position, also as the last of a file', async () => {
+    using directory = temporaryDirectory();
+    const lines = linesOf(told('00:01 : +a alice 10\n00:02 : -b'), 'scan');
+    const feed = directory.writeLines('feed.ndjson', lines);
+    await replayInto(directory.at('data'), [feed], { onBadUpdate: 'quarantine' });
+    expect(storedOffset(directory.at('data'))).toBe(3);
+  });
+
   it('is every bad one under quarantine, and each is counted once, redelivered or not', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
@@ -100,6 +109,7 @@ describe('an update that cannot be applied', () => {
     const feed = directory.writeLines('feed.ndjson', [...lines, ...lines]);
     const { quarantined, counts } = await replayInto(data, [feed], { onBadUpdate: 'quarantine' });
     expect({ quarantined, decided: counts.decided }).toEqual({ quarantined: 2, decided: 2 });
+    expect(storedOffset(data)).toBe(9);
     expect((await replayInto(data, [feed], { onBadUpdate: 'quarantine' })).quarantined).toBe(0);
   });
 });

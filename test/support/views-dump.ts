@@ -25,6 +25,12 @@ export function storedDso(dataDir: string): string | null {
   return reading(dataDir, (db) => db.prepare<[], string | null>('SELECT dso FROM setting').pluck().get() ?? null);
 }
 
+/** The next line or element of the newest feed file. */
+export function storedOffset(dataDir: string): number | null {
+  const select = 'SELECT next_offset FROM position WHERE partition = -1';
+  return reading(dataDir, (db) => db.prepare<[], number>(select).pluck().get() ?? null);
+}
+
 function reading<T>(dataDir: string, read: (db: DatabaseFile.Database) => T): T {
   const db = new DatabaseFile(join(dataDir, 'views.db'), { readonly: true });
   try {
