@@ -13,7 +13,7 @@ const FAULTS: readonly (readonly [says: RegExp, means: string])[] = [
     'it cannot be written to: see its owner and mode, and how it is mounted',
   ],
   [/disk I\/O error|EIO/, 'the disk cannot be read or written: see the log of the system'],
-  [/EMFILE|ENFILE/, 'too many files are open: raise the limit (ulimit -n)'],
+  [/EMFILE|ENFILE|too many open files/, 'too many files are open: raise the limit (ulimit -n)'],
 ];
 
 /** A fault of the machine as an error that says what to do about it; any other error as it is. */
@@ -21,7 +21,8 @@ export function explainMachineFault(error: unknown, dataDir: string): unknown {
   if (error instanceof Refusal || !(error instanceof Error)) return error;
   const means = FAULTS.find(([says]) => says.test(error.message))?.[1];
   if (means === undefined) return error;
-  return new Error(`--data ${dataDir}: ${means} (${error.message})`, { cause: error });
+  const { path } = error as NodeJS.ErrnoException;
+  return new Error(`${path ?? `--data ${dataDir}`}: ${means} (${error.message})`, { cause: error });
 }
 
 /** Whether a fault may pass by itself: a full disk, a lock. Told by the words, since an error of a thread keeps nothing else. */

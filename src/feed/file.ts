@@ -75,6 +75,7 @@ function readableSize(path: string): number | null {
     if (error instanceof UnusableFile) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') throw new UnusableFile(path, 'does not exist', error);
+    if (code === 'EMFILE' || code === 'ENFILE') throw error;
     throw new UnusableFile(path, `cannot be read (${code ?? String(error)})`, error);
   }
 }

@@ -9,18 +9,31 @@ export function isTransient(error: unknown): error is Error {
   return error instanceof Error && TRANSIENT.test((error as { code?: string }).code ?? '');
 }
 
-/** Runs a step that touches the disk again and again, with growing pauses, while what it throws may pass by itself. */
+/** A thread or a file that could not be opened, for the connections of others: an error of a thread keeps its words only. */
+export function isOutOfFiles(error: unknown): error is Error {
+  return error instanceof Error && /EMFILE|ENFILE|too many open files/.test(error.message);
+}
+
+interface Retrying {
+  readonly signal: AbortSignal;
+  /** Whether it may pass by itself; what the disk or the database refuses unless given. */
+  readonly passes?: (error: unknown) => error is Error;
+  readonly onFailure: (error: Error) => void;
+  readonly onSuccess: () => void;
+}
+
+/** Runs a step again and again, with growing pauses, while what it throws may pass by itself. */
 export async function retryTransient<T>(
-  step: () => T,
-  { signal, onFailure, onSuccess }: { signal: AbortSignal; onFailure: (error: Error) => void; onSuccess: () => void },
+  step: () => T | Promise<T>,
+  { signal, passes = isTransient, onFailure, onSuccess }: Retrying,
 ): Promise<T> {
   for (let delayMs = DELAY_MS_MIN; ; delayMs = Math.min(delayMs * 2, DELAY_MS_MAX)) {
     try {
-      const result = step();
+      const result = await step();
       if (delayMs > DELAY_MS_MIN) onSuccess();
       return result;
     } catch (error) {
-      if (!isTransient(error) || signal.aborted) throw error;
+      if (!passes(error) || signal.aborted) throw error;
       onFailure(error);
       await sleep(delayMs, undefined, { signal }).catch(() => {});
     }

@@ -7,7 +7,7 @@ import { ViewsWriter } from '../views/writer.ts';
 import { type Feed, type SourceSpec, startFeedThread } from './feed-thread.ts';
 import { awaitClock, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
-import { isTransient, retryTransient } from './retry.ts';
+import { isOutOfFiles, isTransient, retryTransient } from './retry.ts';
 import type { HaltStatus, IngestStatus, TopicStatus } from './status.ts';
 import type { IngestReply, IngestRequest, IngestSettings, TopicSettings } from './writer-thread.ts';
 
@@ -58,15 +58,15 @@ async function run(settings: IngestSettings): Promise<void> {
     phase = next;
     tell(true);
   };
-  const persist = <T>(step: () => T): Promise<T> =>
-    retryTransient(step, {
-      signal: stop.signal,
-      onFailure: (error) => {
-        lastError = { at: new Date().toISOString(), message: error.message };
-        turn('retrying');
-      },
-      onSuccess: () => turn('reading'),
-    });
+  const retrying = {
+    signal: stop.signal,
+    onFailure: (error: Error) => {
+      lastError = { at: new Date().toISOString(), message: error.message };
+      turn('retrying');
+    },
+    onSuccess: () => turn('reading'),
+  };
+  const persist = <T>(step: () => T): Promise<T> => retryTransient(step, retrying);
 
   port.on('message', (request: IngestRequest) => {
     if (request.type === 'stop') return stop.abort();
@@ -90,7 +90,16 @@ async function run(settings: IngestSettings): Promise<void> {
     onHalt,
   };
 
-  async function follow(name: string, spec: SourceSpec): Promise<void> {
+  /** A source is gone on from where the views are, so it may be opened as often as need be. */
+  function follow(name: string, specNow: () => SourceSpec): Promise<void> {
+    return retryTransient(() => followOnce(name, specNow()), {
+      ...retrying,
+      passes: isOutOfFiles,
+      onSuccess: () => {},
+    });
+  }
+
+  async function followOnce(name: string, spec: SourceSpec): Promise<void> {
     await using feed = startFeedThread(spec, {
       migrationId: writer.sourceMigrationId,
       onLog: (line) => post({ type: 'log', line }),
@@ -114,11 +123,11 @@ async function run(settings: IngestSettings): Promise<void> {
   } else tell(true);
   try {
     for (const path of settings.files) {
-      if (halted === null && !stop.signal.aborted) await follow(path, { kind: 'file', path });
+      if (halted === null && !stop.signal.aborted) await follow(path, () => ({ kind: 'file', path }));
     }
     const { kafka } = settings;
     if (kafka !== null && halted === null && !stop.signal.aborted) {
-      await follow(`topic ${kafka.topic}`, topicSpec(kafka, writer));
+      await follow(`topic ${kafka.topic}`, () => topicSpec(kafka, writer));
     }
     turn(halted === null ? 'caught_up' : 'halted');
   } catch (error) {

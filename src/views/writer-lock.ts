@@ -9,34 +9,38 @@ import { Refusal } from '../refusal.ts';
  */
 export function lockForWriting(dataDir: string): Disposable {
   const pidFile = join(dataDir, 'lock.pid');
-  let db: DatabaseFile.Database;
-  try {
-    db = new DatabaseFile(join(dataDir, 'lock.db'), { timeout: 0 });
-  } catch (error) {
-    throw new Refusal(`--data ${dataDir}: cannot be written to (${(error as Error).message})`, { cause: error });
-  }
+  const db = openLock(dataDir);
   try {
     // The lock must not need room on a full disk.
     db.pragma('journal_mode = MEMORY');
     db.exec('BEGIN EXCLUSIVE');
+    showPid(pidFile);
   } catch (error) {
     db.close();
-    const code = (error as { code?: string }).code ?? '';
-    if (/^SQLITE_(FULL|IOERR)/.test(code)) throw error;
-    if (!code.startsWith('SQLITE_BUSY')) {
-      throw new Refusal(`--data ${dataDir}: cannot be locked for writing (${(error as Error).message})`, {
-        cause: error,
-      });
-    }
-    throw new Refusal(`--data ${dataDir}: process ${shownPid(pidFile)} writes to it; stop that one first`, {
-      cause: error,
-    });
+    throw refusal(error, { dataDir, pidFile });
   }
-  showPid(pidFile);
   return { [Symbol.dispose]: () => void db.close() };
 }
 
-/** A full disk may keep the pid from being shown, and no more than that. */
+function openLock(dataDir: string): DatabaseFile.Database {
+  try {
+    return new DatabaseFile(join(dataDir, 'lock.db'), { timeout: 0 });
+  } catch (error) {
+    throw new Refusal(`--data ${dataDir}: cannot be written to (${(error as Error).message})`, { cause: error });
+  }
+}
+
+/** A full or failing disk is no fault of the caller. */
+function refusal(error: unknown, { dataDir, pidFile }: { dataDir: string; pidFile: string }): unknown {
+  const { code = '', message } = error as { code?: string; message: string };
+  if (/^SQLITE_(FULL|IOERR)/.test(code)) return error;
+  const reason = code.startsWith('SQLITE_BUSY')
+    ? `process ${shownPid(pidFile)} writes to it; stop that one first`
+    : `cannot be written to (${message})`;
+  return new Refusal(`--data ${dataDir}: ${reason}`, { cause: error });
+}
+
+/** On a full disk the pid cannot be shown. A file that nobody may write to is locked for reading only: then this tells. */
 function showPid(pidFile: string): void {
   try {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });

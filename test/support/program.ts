@@ -21,8 +21,20 @@ export interface Program extends AsyncDisposable {
   logged(message: string): Promise<Record<string, unknown>>;
 }
 
-export function startProgram(args: readonly string[]): Program {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: programEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
+/** What of the machine is out of the ordinary for a process. */
+export interface Circumstances {
+  /** Limits that a shell sets before it becomes the program, such as `ulimit -n 20`. */
+  readonly limits?: string;
+  /** Who runs it, where the test may choose that. */
+  readonly uid?: number;
+  /** A module that every thread of it loads first. */
+  readonly preload?: string;
+}
+
+export function startProgram(args: readonly string[], { limits, uid, preload }: Circumstances = {}): Program {
+  const node = [process.execPath, ...(preload === undefined ? [] : ['--import', preload]), MAIN, ...args];
+  const [command = '', ...rest] = limits === undefined ? node : ['sh', '-c', `${limits}; exec "$@"`, 'sh', ...node];
+  const child = spawn(command, rest, { env: programEnv(), stdio: ['ignore', 'pipe', 'pipe'], ...(uid && { uid }) });
   const stdout = collect(child, 'stdout');
   const stderr = collect(child, 'stderr');
   const ended = new Promise<Ended>((resolve, reject) => {
@@ -52,8 +64,8 @@ export function startProgram(args: readonly string[]): Program {
 }
 
 /** Runs the program to its end. */
-export async function runProgram(args: readonly string[]): Promise<Ended> {
-  await using program = startProgram(args);
+export async function runProgram(args: readonly string[], circumstances: Circumstances = {}): Promise<Ended> {
+  await using program = startProgram(args, circumstances);
   return await program.ended;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Program, startProgram } from './program.ts';
+import { type Circumstances, type Program, startProgram } from './program.ts';
 
 /** A running `serve` on a port of its own, and how to ask it. */
 export interface Service extends AsyncDisposable {
@@ -11,8 +11,8 @@ export interface Service extends AsyncDisposable {
 
 const POLL_MS = 20;
 
-export async function startService(args: readonly string[]): Promise<Service> {
-  const program = startProgram(['serve', '--port', '0', ...args]);
+export async function startService(args: readonly string[], circumstances: Circumstances = {}): Promise<Service> {
+  const program = startProgram(['serve', '--port', '0', ...args], circumstances);
   const { url } = await program.logged('listening');
   const ask: Service['ask'] = async (path, body) => {
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
