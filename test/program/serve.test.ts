@@ -34,6 +34,10 @@ describe('the running program', () => {
       const asked = { migration_id, record_time, owner_party_ids: owners, as_of_round };
       expect(await service.ask('/v0/holdings/summary', asked)).toEqual({ status: 200, body: summary });
     }
+    const { body: status } = await service.ask('/status');
+    expect(status).toMatchObject({ dso_pinned: false, halted: null, counts: { updates: 14 } });
+    const { dso } = status as { dso: string };
+    await service.program.logged(`the DSO is the first one seen; pin it with --dso "${dso}"`);
     service.program.kill('SIGTERM');
     const { code, signal } = await service.program.ended;
     expect({ code, signal }).toEqual({ code: 0, signal: null });
