@@ -12,7 +12,7 @@ import { Merge, placeOf } from './merge.ts';
 import type { Message, PartitionStatus } from './source.ts';
 
 /** Messages that were read and are not handed over take at most about this much, over all partitions. */
-const WAITING_BYTES_MAX = 64 * 1024 * 1024;
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 export interface IntakeOptions {
   readonly topic: string;
   readonly starts: ReadonlyMap<number, StartOffset>;

@@ -14,7 +14,7 @@ import { KafkaIntake, SessionOver } from './kafka-intake.ts';
 const BOUNDS_INTERVAL_MS = 1_000;
 /** A fetch waits this long at the end of a partition, and a pause ends after as long. */
 const FETCH_WAIT_MS = 100;
-const FETCH_BYTES_MAX = 32 * 1024 * 1024;
+const FETCH_BYTES_MAX = 8 * 1024 * 1024;
 const DISCONNECT_TIMEOUT_MS = 5_000;
 
 export interface SessionOptions {

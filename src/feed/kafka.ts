@@ -131,5 +131,5 @@ function describe(error: unknown, topic: string): string {
   if (!(error instanceof Error)) return String(error);
   if ('type' in error && error.type === 'UNKNOWN_TOPIC_OR_PARTITION')
     return `there is no topic ${topic} on this cluster`;
-  return error.message;
+  return error.cause instanceof Error ? describe(error.cause, topic) : error.message;
 }

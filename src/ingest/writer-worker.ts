@@ -32,7 +32,7 @@ async function run(settings: IngestSettings): Promise<void> {
     if (!now && performance.now() - toldAt < STATUS_INTERVAL_MS) return;
     toldAt = performance.now();
     deadLetters = whileReadable(() => countDeadLetters(writer.db)) ?? deadLetters;
-    const partitions = [...writer.state.partitions].map(([partition, { nextOffset }]) => [partition, nextOffset]);
+    const partitions = [...writer.state.partitions].map(([partition, { storedOffset }]) => [partition, storedOffset]);
     // A topic counts in offsets, not in bytes.
     const { read = null, total = null } = source?.feed?.status === null ? source.feed.progress : {};
     post({

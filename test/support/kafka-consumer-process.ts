@@ -6,6 +6,7 @@ import { programEnv } from './soak.ts';
 /** A consumer in a process of its own. */
 export interface ConsumerProcess {
   status(): Promise<Status>;
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves when it is gone. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
 }
@@ -22,6 +23,7 @@ export async function startConsumer(options: Readonly<Record<string, unknown>>):
   const url = await addressOf(child);
   return {
     status: async () => (await (await fetch(new URL('/status', url))).json()) as Status,
+    signal: (signal) => void child.kill(signal),
     async end(signal) {
       child.kill(signal);
       const code = await exited;
