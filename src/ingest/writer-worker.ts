@@ -129,7 +129,7 @@ async function run(settings: IngestSettings): Promise<void> {
     if (kafka !== null && halted === null && !stop.signal.aborted) {
       await follow(`topic ${kafka.topic}`, () => topicSpec(kafka, writer));
     }
-    turn(halted === null ? 'caught_up' : 'halted');
+    if (!stop.signal.aborted) turn(halted === null ? 'caught_up' : 'halted');
   } catch (error) {
     // What could not be written when the stop came is read again at the next start.
     const isStopped = stop.signal.aborted && isTransient(error);

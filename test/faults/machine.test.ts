@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
@@ -204,15 +205,12 @@ describe('a limit of open files', () => {
 
   it('that connections use up does not stop the ingest', async () => {
     const data = folder.at('many-connections');
-    await using service = await startService(['--data', data, '--file', feed], { limits: 'ulimit -n 64' });
+    await using service = await startService(['--data', data, '--file', feed], { limits: 'ulimit -n 70' });
     const { url } = await service.program.logged('listening');
-    const waiting = Array.from({ length: 100 }, () =>
-      fetch(`${String(url)}/livez`, { headers: { connection: 'keep-alive' } }).then(
-        (response) => response.status,
-        () => null,
-      ),
-    );
-    await Promise.all(waiting);
+    const { port } = new URL(String(url));
+    const sockets = Array.from({ length: 200 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
+    await sleep(2_000);
+    for (const socket of sockets) socket.destroy();
     await service.until('/readyz', isReady);
     service.program.kill('SIGTERM');
     expect(await service.program.ended).toMatchObject({ code: 0 });
