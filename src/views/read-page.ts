@@ -115,7 +115,7 @@ export function createPageReader(
       const from = start?.createdAt ?? 0;
       for (const entry of ownerEntries(owner, snapshot.seq, from, () => wanted.cutoff)) wanted.add(entry);
     }
-    const ordered = inOrder(wanted.entries(), (no) => idText(idOf.get(no)!), start);
+    const ordered = firstInOrder(size + 1, wanted.entries(), { idOf: (no) => idText(idOf.get(no)!), start });
     const page = ordered.slice(0, size);
     const dso = dsoOf.get() ?? '';
     const next = ordered.length > size ? BigInt(page.at(-1)!.no) : null;
@@ -128,17 +128,23 @@ class FirstEntries {
   readonly #wanted: number;
   readonly #start: Start | null;
   #entries: Entry[] = [];
+  /** How many are collected before it is looked which of them can be forgotten. */
+  #entriesMax: number;
   /** No entry with a later created_at is needed. */
   cutoff = Infinity;
 
   constructor(wanted: number, start: Start | null) {
     this.#wanted = wanted;
     this.#start = start;
+    this.#entriesMax = wanted * 2 + 64;
   }
 
   add(entry: Entry): void {
     this.#entries.push(entry);
-    if (this.#entries.length >= this.#wanted * 2 + 64) this.#shrink();
+    if (this.#entries.length < this.#entriesMax) return;
+    this.#shrink();
+    // A group of equal times is kept whole, however large; looked at again for each entry it would cost the square of its size.
+    this.#entriesMax = Math.max(this.#entriesMax, this.#entries.length * 2);
   }
 
   entries(): readonly Entry[] {
@@ -158,16 +164,41 @@ class FirstEntries {
   }
 }
 
-/** By created_at, then contract id as UTF-8 bytes; only what lies behind the start. */
-function inOrder(entries: readonly Entry[], idOf: (no: number) => string, start: Start | null): Entry[] {
-  const ids = new Map<number, Buffer>();
-  const bytes = (no: number): Buffer => {
-    const known = ids.get(no) ?? Buffer.from(idOf(no));
-    ids.set(no, known);
-    return known;
+interface Ordered extends Entry {
+  /** The contract id so written that comparing strings compares its UTF-8 bytes. */
+  readonly bytes: string;
+}
+
+/** The first by created_at, then contract id as UTF-8 bytes; only what lies behind the start. Of a large group few are kept. */
+function firstInOrder(
+  count: number,
+  entries: readonly Entry[],
+  { idOf, start }: { idOf: (no: number) => string; start: Start | null },
+): Ordered[] {
+  const startAt = start === null ? null : { createdAt: start.createdAt, bytes: byteText(start.contractId) };
+  let kept: Ordered[] = [];
+  let last: Ordered | undefined;
+  const keepFirst = (): void => {
+    kept = kept.sort(byTimeAndId).slice(0, count);
+    if (kept.length === count) last = kept.at(-1);
   };
-  const startId = start === null ? null : Buffer.from(start.contractId);
-  return entries
-    .filter(({ createdAt, no }) => startId === null || createdAt > start!.createdAt || bytes(no).compare(startId) > 0)
-    .sort((a, b) => a.createdAt - b.createdAt || bytes(a.no).compare(bytes(b.no)));
+  for (const { createdAt, no } of entries) {
+    if (last !== undefined && createdAt > last.createdAt) continue;
+    const entry = { createdAt, no, bytes: byteText(idOf(no)) };
+    if (startAt !== null && byTimeAndId(entry, startAt) <= 0) continue;
+    if (last !== undefined && byTimeAndId(entry, last) > 0) continue;
+    if (kept.push(entry) >= 2 * count) keepFirst();
+  }
+  keepFirst();
+  return kept;
+}
+
+function byTimeAndId(a: Omit<Ordered, 'no'>, b: Omit<Ordered, 'no'>): number {
+  return a.createdAt - b.createdAt || (a.bytes < b.bytes ? -1 : a.bytes > b.bytes ? 1 : 0);
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+
+function byteText(text: string): string {
+  return ASCII.test(text) ? text : Buffer.from(text).toString('latin1');
 }
