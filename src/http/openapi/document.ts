@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createRequestSchemas, type RequestSchemas } from '../holdings/requests.ts';
 import { ANSWER_SCHEMAS, type AnswerName } from './answer-schemas.ts';
+import { REQUEST_EXAMPLES } from './examples.ts';
 import { DOCUMENTED_OPERATIONS, type DocumentedOperation } from './operations.ts';
 
 /** What holds unless the service is configured otherwise; the document says so. */
@@ -46,23 +47,28 @@ function describeOperation(operation: DocumentedOperation, requests: RequestSche
     operationId,
     summary,
     ...(deprecated === true ? { deprecated } : {}),
-    ...(query === undefined ? {} : { parameters: parameters(jsonSchema(requests[query], 'input')) }),
-    ...(body === undefined ? {} : { requestBody: requestBody(jsonSchema(requests[body], 'input')) }),
+    ...(query === undefined
+      ? {}
+      : { parameters: parameters(jsonSchema(requests[query], 'input'), REQUEST_EXAMPLES[query]) }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: requestBody(jsonSchema(requests[body], 'input'), REQUEST_EXAMPLES[body]) }),
     responses,
   };
 }
 
-function requestBody(schema: JsonSchema): object {
-  return { required: true, content: { 'application/json': { schema } } };
+function requestBody(schema: JsonSchema, example: object): object {
+  return { required: true, content: { 'application/json': { schema, example } } };
 }
 
-function parameters(schema: JsonSchema): object[] {
+function parameters(schema: JsonSchema, example: Readonly<Record<string, unknown>>): object[] {
   const required = schema.required as readonly string[];
   return Object.entries(schema.properties as Record<string, JsonSchema>).map(([name, property]) => ({
     name,
     in: 'query',
     required: required.includes(name),
     schema: property,
+    example: example[name],
   }));
 }
 

@@ -1,0 +1,88 @@
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fixture } from '../http/expected-answers.ts';
+import { runProgram } from '../support/program.ts';
+import { type Service, startService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+/** Where Debian's package puts it; `scripts/setup-browser.sh` installs it. */
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync';
+/** No name resolves: the page must not need the internet. */
+const OFFLINE = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+
+const folder = temporaryDirectory();
+const data = folder.at('data');
+let service: Service;
+let browser: Browser;
+let origin = '';
+
+beforeAll(async () => {
+  service = await startService(['--data', data, '--file', fixture('story.scan.ndjson')]);
+  origin = String((await service.program.logged('listening')).url);
+  await service.until('/readyz', (status) => status === 200);
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS.split(' '), OFFLINE] });
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+/** The page with one of its documents shown, and all that it must not do so far. */
+async function openPage(document: string): Promise<{ page: Page; faults: string[]; requests: string[] }> {
+  const page = await browser.newPage();
+  const [faults, requests]: [string[], string[]] = [[], []];
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => {
+    requests.push(new URL(request.url()).pathname);
+    const address = new URL(request.url());
+    if (address.protocol !== 'data:' && address.origin !== origin) faults.push(`a request to ${request.url()}`);
+  });
+  await page.goto(`${origin}/docs?urls.primaryName=${document}`);
+  await page.locator('.opblock').first().waitFor();
+  return { page, faults, requests };
+}
+
+/** Opens an operation, tries it out as the page fills it in, and gives the status and body that are shown. */
+async function tryOut(page: Page, operationId: string): Promise<{ status: string; body: string }> {
+  const operation: Locator = page.locator(`[id$="-${operationId}"].opblock`);
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const answer = operation.locator('.live-responses-table .response');
+  const textOf = async (selector: string): Promise<string> =>
+    ((await answer.locator(selector).first().textContent()) ?? '').trim();
+  return { status: await textOf('.response-col_status'), body: await textOf('.highlight-code') };
+}
+
+it('tries out the operations of the holdings with what the document gives as examples', async () => {
+  const { page, faults, requests } = await openPage('Holdings');
+  const summary = await tryOut(page, 'getHoldingsSummaryAtV1');
+  expect(summary.status).toBe('200');
+  expect(summary.body).toContain('"total_coin_holdings": "379.7500000000"');
+  const time = await tryOut(page, 'getDateOfMostRecentSnapshotBefore');
+  expect(time.status).toBe('200');
+  expect(time.body).toContain('"record_time": "2025-02-12T00:30:00Z"');
+  expect(requests).toContain('/v1/holdings/summary');
+  expect(faults).toEqual([]);
+});
+
+it('tries out an operation of the ledger with a token', async () => {
+  const { page, faults, requests } = await openPage('Ledger');
+  const { stdout: token } = await runProgram(['token', '--user', 'participant_admin', '--data', data]);
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  const dialog = page.locator('.modal-ux');
+  await dialog.locator('input').fill(token.trim());
+  await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+  await dialog.getByRole('button', { name: 'Close' }).first().click();
+  const record = await tryOut(page, 'getAuthenticatedUser');
+  expect(record.status).toBe('200');
+  expect(record.body).toContain('"id": "participant_admin"');
+  expect(requests).toContain('/v2/authenticated-user');
+  expect(faults).toEqual([]);
+});
