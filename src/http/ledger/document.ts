@@ -42,8 +42,8 @@ export function createLedgerDocument(version: string): object {
     [VERSION_ROUTE.path]: { get: { ...describe(VERSION_ROUTE), security: [] } },
   };
   for (const operation of LEDGER_OPERATIONS) {
-    const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describeOperation(operation);
+    const method = operation.method.toLowerCase();
+    paths[operation.path] = { ...paths[operation.path], [method]: describeOperation(operation) };
   }
   return {
     openapi: '3.1.0',
