@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
-import kafkajs, { type Kafka, type LogEntry, type SASLOptions } from 'kafkajs';
-import { registerCodecs } from './kafka-codecs.ts';
+import type { Kafka, LogEntry, SASLOptions } from 'kafkajs';
+import { kafkajs } from './kafka-library.ts';
 
 /** How to reach a cluster; PEM texts, null where the system's authorities or no client certificate serve. */
 export interface KafkaConnection {
@@ -26,8 +25,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 /** A client whose own log goes to `debug`: what matters of it is said again by who uses the client, in our words. */
 export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logger: FeedLogger): Kafka {
-  registerCodecs();
-  stopIdleTimers();
   return new kafkajs.Kafka({
     clientId: 'holdfast',
     brokers: [...brokers],
@@ -49,36 +46,4 @@ export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logge
 
 function definedOf(ssl: NonNullable<KafkaConnection['ssl']>): Record<string, string> {
   return Object.fromEntries(Object.entries(ssl).flatMap(([name, pem]) => (pem === null ? [] : [[name, pem]])));
-}
-
-/** What of kafkajs' request queue the idle timer depends on; it is not in the types. */
-interface RequestQueue {
-  readonly pending: readonly unknown[];
-  readonly throttledUntil: number;
-  throttleCheckTimeoutId: NodeJS.Timeout | null;
-  checkPendingRequests(): void;
-}
-
-const CHECK_PENDING_INTERVAL_MS = 10;
-
-/**
- * kafkajs re-arms a timer on every connection with a negative delay, so that an idle client wakes a thousand times a
- * second. Without something pending there is nothing to check: a request that comes, or an answer, checks by itself.
- */
-function stopIdleTimers(): void {
-  const require = createRequire(import.meta.url);
-  const queue = require('kafkajs/src/network/requestQueue') as { prototype: object };
-  Object.assign(queue.prototype, {
-    scheduleCheckPendingRequests(this: RequestQueue): void {
-      if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
-      const throttledMs = this.throttledUntil - Date.now();
-      this.throttleCheckTimeoutId = setTimeout(
-        () => {
-          this.throttleCheckTimeoutId = null;
-          this.checkPendingRequests();
-        },
-        throttledMs > 0 ? throttledMs : CHECK_PENDING_INTERVAL_MS,
-      );
-    },
-  });
 }

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-import kafkajs from 'kafkajs';
+import type * as KafkaJs from 'kafkajs';
 import { compressFrame, decompressFrame } from 'lz4-napi';
 import { compress, uncompress } from 'snappy';
 
@@ -42,9 +42,8 @@ async function uncompressBlock(block: Buffer): Promise<Buffer> {
   return Buffer.from(await uncompress(block, { asBuffer: true }));
 }
 
-/** kafkajs brings gzip only; its consumer dies for good at a batch of any other codec. Call before the first client. */
-export function registerCodecs(): void {
-  const { CompressionCodecs, CompressionTypes } = kafkajs;
+/** kafkajs brings gzip only; its consumer dies for good at a batch of any other codec. */
+export function registerCodecs({ CompressionCodecs, CompressionTypes }: typeof KafkaJs): void {
   CompressionCodecs[CompressionTypes.Snappy] = () => snappy;
   CompressionCodecs[CompressionTypes.LZ4] = () => lz4;
   CompressionCodecs[CompressionTypes.ZSTD] = () => zstd;

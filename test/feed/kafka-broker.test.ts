@@ -1,5 +1,5 @@
-import kafkajs from 'kafkajs';
 import { expect, inject, it } from 'vitest';
+import { kafkajs } from '../../src/feed/kafka-library.ts';
 
 it('runs one real broker for the test run', async () => {
   const { addresses } = inject('kafka');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import kafkajs, { type Admin, type CompressionTypes, type Message } from 'kafkajs';
+import type { Admin, CompressionTypes, Message, Producer } from 'kafkajs';
 import { createKafkaClient, type KafkaConnection } from '../../src/feed/kafka-client.ts';
+import { kafkajs } from '../../src/feed/kafka-library.ts';
 import { keepingLogger } from './kafka-reading.ts';
 
 /** One record for a topic of the tests. */
@@ -16,11 +17,17 @@ export interface TestTopic {
   send(rows: readonly Row[], compression?: CompressionTypes): Promise<void>;
   /** In one transaction, which is then committed or aborted: both leave a control record behind in each partition. */
   sendTransaction(rows: readonly Row[], end: 'commit' | 'abort'): Promise<void>;
+  beginTransaction(): Promise<TestTransaction>;
   /** Removes the records before an offset, as retention does. */
   cut(partition: number, offset: number): Promise<void>;
   /** Deletes the topic and makes it again, with the same name. */
   recreate(): Promise<void>;
   admin<Result>(body: (admin: Admin) => Promise<Result>): Promise<Result>;
+}
+
+export interface TestTransaction {
+  send(rows: readonly Row[], key?: Buffer): Promise<void>;
+  abort(): Promise<void>;
 }
 
 export interface TopicOptions {
@@ -46,6 +53,11 @@ export async function createTopic(
       await client.disconnect();
     }
   }
+  async function connectedTransactionalProducer(): Promise<Producer> {
+    const producer = kafka.producer({ transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true });
+    await producer.connect();
+    return producer;
+  }
   const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
   const create = (): Promise<boolean> =>
     admin((client) => client.createTopics({ topics: [{ topic: name, numPartitions: partitions, configEntries }] }));
@@ -61,12 +73,25 @@ export async function createTopic(
       await producer.disconnect();
     },
     async sendTransaction(rows, end) {
-      const producer = kafka.producer({ transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true });
-      await producer.connect();
+      const producer = await connectedTransactionalProducer();
       const transaction = await producer.transaction();
       await transaction.send({ topic: name, messages: [...rows] as Message[] });
       await (end === 'commit' ? transaction.commit() : transaction.abort());
       await producer.disconnect();
+    },
+    async beginTransaction() {
+      const producer = await connectedTransactionalProducer();
+      const transaction = await producer.transaction();
+      return {
+        async send(rows, key) {
+          const messages = rows.map((row) => (key === undefined ? row : { ...row, key }));
+          await transaction.send({ topic: name, messages: messages as Message[] });
+        },
+        async abort() {
+          await transaction.abort();
+          await producer.disconnect();
+        },
+      };
     },
     cut: (partition, offset) =>
       admin(async (client) => {

@@ -1,0 +1,55 @@
+import { createRequire } from 'node:module';
+import type * as KafkaJs from 'kafkajs';
+import { withoutAborted } from './kafka-aborted.ts';
+import { registerCodecs } from './kafka-codecs.ts';
+
+const require = createRequire(import.meta.url);
+
+/** kafkajs, which is no longer maintained, with what it lacks and without what it does wrong; the only one to be used. */
+export const kafkajs = loadMended();
+
+function loadMended(): typeof KafkaJs {
+  // What is replaced must be so before anything of kafkajs requires it.
+  if (require.resolve('kafkajs') in require.cache) throw new Error('kafkajs was loaded past kafka-library.ts');
+  replaceExports('kafkajs/src/consumer/filterAbortedMessages', withoutAborted);
+  const loaded = require('kafkajs') as typeof KafkaJs;
+  registerCodecs(loaded);
+  stopIdleTimers();
+  return loaded;
+}
+
+function replaceExports(name: string, exports: unknown): void {
+  require(name);
+  require.cache[require.resolve(name)]!.exports = exports;
+}
+
+/** What of kafkajs' request queue the idle timer depends on; it is not in the types. */
+interface RequestQueue {
+  readonly pending: readonly unknown[];
+  readonly throttledUntil: number;
+  throttleCheckTimeoutId: NodeJS.Timeout | null;
+  checkPendingRequests(): void;
+}
+
+const CHECK_PENDING_INTERVAL_MS = 10;
+
+/**
+ * kafkajs re-arms a timer on every connection with a negative delay, so that an idle client wakes a thousand times a
+ * second. Without something pending there is nothing to check: a request that comes, or an answer, checks by itself.
+ */
+function stopIdleTimers(): void {
+  const queue = require('kafkajs/src/network/requestQueue') as { prototype: object };
+  Object.assign(queue.prototype, {
+    scheduleCheckPendingRequests(this: RequestQueue): void {
+      if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
+      const throttledMs = this.throttledUntil - Date.now();
+      this.throttleCheckTimeoutId = setTimeout(
+        () => {
+          this.throttleCheckTimeoutId = null;
+          this.checkPendingRequests();
+        },
+        throttledMs > 0 ? throttledMs : CHECK_PENDING_INTERVAL_MS,
+      );
+    },
+  });
+}
