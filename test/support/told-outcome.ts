@@ -23,7 +23,7 @@ export interface Outcome {
   readonly lowestOpenRound: bigint | null;
   readonly counts: Pick<
     Counts,
-    'redelivered' | 'importsLate' | 'createsRepeated' | 'counterfeits' | 'checkpoints' | 'checkpointsBehind'
+    'updates' | 'redelivered' | 'importsLate' | 'createsRepeated' | 'counterfeits' | 'checkpoints' | 'checkpointsBehind'
   >;
 }
 
@@ -68,13 +68,13 @@ async function outcomeOf(
   const migrationId = format === 'scan' ? null : files[0]![0]!.migrationId;
   const { counts, halted } = await replayInto(directory.at('data'), paths, { migrationId, ...changes });
   using database = openViewsReader(directory.at('data'));
-  const { redelivered, importsLate, createsRepeated, counterfeits, checkpoints, checkpointsBehind } = counts;
+  const { updates, redelivered, importsLate, createsRepeated, counterfeits, checkpoints, checkpointsBehind } = counts;
   return database.read((views) => ({
     snapshots: [...views.snapshots()].map((snapshot) => snapshotLine(views, snapshot, ownersOf(files.flat()))),
     halted: halted && `line ${halted.offset}: given ${halted.given}, expected ${halted.expected}`,
     dso: storedDso(directory.at('data')),
     lowestOpenRound: views.lowestOpenRound(),
-    counts: { redelivered, importsLate, createsRepeated, counterfeits, checkpoints, checkpointsBehind },
+    counts: { updates, redelivered, importsLate, createsRepeated, counterfeits, checkpoints, checkpointsBehind },
   }));
 }
 

@@ -36,7 +36,7 @@ describe('rule 5: imports open a migration', () => {
       00:11 :`;
     const { counts, snapshots } = await outcome(text);
     expect(snapshots).toEqual(['m0 00:10: alice 10, bob 20']);
-    expect(counts).toMatchObject({ redelivered: 1, importsLate: 0 });
+    expect(counts).toMatchObject({ updates: 4, redelivered: 1, importsLate: 0 });
   });
 
   it('are bad with other content, before the first other update', async () => {
@@ -56,7 +56,7 @@ describe('rule 5: imports open a migration', () => {
       00:11 :`;
     const { counts, snapshots, halted } = await outcome(text);
     expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: nobody'] });
-    expect(counts).toMatchObject({ redelivered: 0, importsLate: 3 });
+    expect(counts).toMatchObject({ updates: 3, redelivered: 0, importsLate: 3 });
   });
 
   it('bring rounds and counterfeits too', async () => {
