@@ -156,6 +156,14 @@ describe('what a setting may say', () => {
     expect(refusalOf({ file: content })).toContain(message);
   });
 
+  test('a configuration file that is no JSON is refused without repeating what it holds', () => {
+    for (const secret of ['hush', "'hush'", '"\\hush"']) {
+      const message = refusalOf({ file: `{"ledger": {"authServices": [\n{"secret":\n${secret}}]}}` });
+      expect(message).toMatch(/ is not JSON: \S/);
+      expect(message).not.toMatch(/ush|\n/);
+    }
+  });
+
   test('a configuration file that is not there is refused', () => {
     expect(refusalOf({ options: { config: '/nonexistent.json' } })).toContain('cannot read /nonexistent.json');
   });

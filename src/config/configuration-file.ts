@@ -29,9 +29,14 @@ function parseObject(name: string, text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Refusal(`--config: ${name} is not JSON: ${(error as Error).message}`, { cause: error });
+    throw new Refusal(`--config: ${name} is not JSON: ${withoutExcerpt((error as Error).message)}`, { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Refusal(`--config: ${name} must hold one JSON object, such as {"port": 8080}`);
   return value as Record<string, unknown>;
+}
+
+/** A message such as `Unexpected token 'x', ..."secret": x"... is not valid JSON` would show what may be a secret. */
+function withoutExcerpt(message: string): string {
+  return message.replace(/, (?:\.\.\.)?".*$/s, '');
 }

@@ -5,6 +5,7 @@ import { Refusal } from '../refusal.ts';
 import { USER_ID_PATTERN } from './fields.ts';
 import { readPublicKey, readSecret } from './key-files.ts';
 import type { AuthService, TokenMode } from './tokens/auth-service.ts';
+import { hasCredentials } from './tokens/fetch-key-set.ts';
 
 /** The `ledger` key of the configuration file, with its keys read; durations in seconds, as tokens count. */
 export interface LedgerConfig {
@@ -50,7 +51,9 @@ const nonEmpty = z.string().min(1, 'expected a text that is not empty');
 const secret = z.union([nonEmpty, z.strictObject({ file: nonEmpty })], {
   error: 'expected a text that is not empty, or {"file": "path"}',
 });
-const httpUrl = nonEmpty.refine(isHttpUrl, 'expected a http or https URL');
+const httpUrl = nonEmpty
+  .refine(isHttpUrl, 'expected a http or https URL')
+  .refine((text) => !mayHoldPassword(text), 'expected a http or https URL without a user and password');
 const count = (min: number, max: number) =>
   z
     .number({ error: `expected a whole number from ${min} to ${max}` })
@@ -152,6 +155,11 @@ function isHttpUrl(text: string): boolean {
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
 }
 
+/** Also of what is no URL at all, so that no message repeats it. */
+function mayHoldPassword(text: string): boolean {
+  return URL.canParse(text) ? hasCredentials(new URL(text)) : text.includes('@');
+}
+
 /** The first fault as one line; a value is shown unless it may be a secret. */
 function describe(error: z.ZodError, value: unknown): string {
   const issue = error.issues[0]!;
@@ -161,8 +169,8 @@ function describe(error: z.ZodError, value: unknown): string {
   );
   if (issue.code === 'unrecognized_keys') return `${path}: unknown key ${JSON.stringify(issue.keys[0])}`;
   const given = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)?.[part], value);
-  const shown =
-    path.includes('.secret') || (typeof given === 'object' && given !== null) ? '' : `given ${showGiven(given)}, `;
+  const secret = path.includes('.secret') || (path.endsWith('.url') && mayHoldPassword(String(given)));
+  const shown = secret || (typeof given === 'object' && given !== null) ? '' : `given ${showGiven(given)}, `;
   return `${path}: ${shown}${expectation(issue)}`;
 }
 

@@ -133,6 +133,10 @@ describe('the settings of the ledger', () => {
       'ledger.authServices[0].url: given "file:///keys", expected a http or https URL',
     ],
     [{ authServices: [{ type: 'jwt-jwks', url: 'keys' }] }, 'ledger.authServices[0].url: given "keys"'],
+    [
+      { authServices: [{ type: 'jwt-jwks', url: 'https://me:hush@localhost/keys' }] },
+      'ledger.authServices[0].url: expected a http or https URL without a user and password',
+    ],
     [{ authServices: [{ type: 'jwt-rs-256-crt' }] }, 'ledger.authServices[0].certificate: '],
     [
       { authServices: [{ type: 'jwt-rs-256-crt', certificate: 'missing.pem' }] },
@@ -159,7 +163,11 @@ describe('the settings of the ledger', () => {
   });
 
   it('never repeat a secret in a message', () => {
-    const given = { authServices: [{ type: 'unsafe-jwt-hmac-256', secret: ['hush'] }] };
-    expect(() => parse(given)).toThrow(/^(?!.*hush)/);
+    for (const service of [
+      { type: 'unsafe-jwt-hmac-256', secret: ['hush'] },
+      { type: 'jwt-jwks', url: 'https://me:hush@localhost/keys' },
+      { type: 'jwt-jwks', url: 'ftp://me:hush@localhost/keys' },
+    ])
+      expect(() => parse({ authServices: [service] })).toThrow(/^(?!.*hush)/);
   });
 });

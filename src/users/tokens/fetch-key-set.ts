@@ -38,6 +38,9 @@ export async function fetchKeySet(
 async function followRedirects(start: URL, signal: AbortSignal): Promise<Response> {
   let url = start;
   for (let redirects = 0; ; redirects += 1) {
+    // Fetching would refuse it too, with a message that repeats the password.
+    if (hasCredentials(url))
+      throw new KeySetUnavailable('the URL has a user or password in it, which is not supported');
     const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } });
     const location = response.headers.get('location');
     if (!REDIRECT_STATUSES.has(response.status) || location === null) return response;
@@ -47,6 +50,10 @@ async function followRedirects(start: URL, signal: AbortSignal): Promise<Respons
     if (redirects === REDIRECTS_MAX) throw new KeySetUnavailable(`redirected more than ${REDIRECTS_MAX} times`);
     url = target;
   }
+}
+
+export function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
 }
 
 async function readText(response: Response): Promise<string> {

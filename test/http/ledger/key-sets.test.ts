@@ -51,6 +51,14 @@ async function status(token: string | Promise<string>): Promise<number> {
 const asked = (path = '/keys'): number => keyServer.asked.get(path) ?? 0;
 
 describe('the key set of an identity provider', () => {
+  it('is not asked for with a password, and none stands in the log', async () => {
+    addProvider('Q', 'https://q.example', `${keyServer.url}/keys?token=hush`.replace('//', '//me:hush@'));
+    expect(await status(keyToken(KEY, { ...CLAIMS, iss: 'https://q.example' }))).toBe(401);
+    expect(asked()).toBe(0);
+    expect(area.log.join('')).toContain('key set unavailable');
+    expect(area.log.join('')).not.toContain('hush');
+  });
+
   it('is fetched once for many tokens, also at the same time', async () => {
     const tokens = Array.from({ length: 20 }, (_, at) => keyToken(KEY, { ...CLAIMS, n: at }));
     expect(await Promise.all(tokens.map(status))).toEqual(tokens.map(() => 200));
