@@ -92,6 +92,7 @@ function makeTables(db: Database, { snapshotPeriodUs }: DirectorySettings): void
 function checkVersion(db: Database, file: string): void {
   const version = db.pragma('user_version', { simple: true });
   if (version === SCHEMA_VERSION) return;
+  if (version === 0) throw new Refusal(`${file} has no tables yet; replay a feed into the directory first`);
   throw new Refusal(
     `${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}: replay the feed into a new directory`,
   );

@@ -70,6 +70,8 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
         expect(wanted.snapshot, `sealed before kill ${i}`).toEqual(expect.arrayContaining(sealed));
       }
       expect(killed).toBeGreaterThan(0);
+      if (existsSync(`${data}/views.db`))
+        expect(await runProgram(['verify', '--data', data])).toMatchObject({ code: 0 });
       expect(await runProgram(['replay', '--data', data, ...files])).toMatchObject({ code: 0 });
       expect(dumpViews(data)).toEqual(wanted);
     },

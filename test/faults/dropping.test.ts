@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { dropHalted } from '../../src/ingest/resolve-halt.ts';
+import type { DeadLetter } from '../../src/views/dead-letters.ts';
+import { openDeadLetters } from '../../src/views/read-dead-letters.ts';
+import { oddLedger } from '../support/ledger-options.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { randomLedger } from '../support/random-ledger.ts';
+import { type Cuts, linesOf, replayInto } from '../support/replayed.ts';
+import { soakCount } from '../support/soak.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { dumpViews } from '../support/views-dump.ts';
+
+/** Bad in one way or another; most still carry an id, so that later archives of what they would have created are bad too. */
+const SPOILED: readonly ((line: string, number: number) => string)[] = [
+  (line) => line.slice(0, -2),
+  (line) => line.replace('"initialAmount":"', '"initialAmount":"-'),
+  (line) => line.replace('"record_time":"2', '"record_time":"9'),
+  (line) => line.replace('"synchronizer_id"', '"synchronizer"').replace('"target_synchronizer"', '"target"'),
+  (_line, number) => `{"foo":${number}}`,
+];
+
+function spoil(lines: readonly string[], random: Random): string[] {
+  return lines.flatMap((line, number) => {
+    // The first and the last line, and otherwise now and then, also two in a row.
+    const isBad = number === 0 || number === lines.length - 1 || random.chance(0.03);
+    const bad = random.pick(SPOILED)(line, number);
+    if (!isBad || bad === line) return [line];
+    return random.chance(0.3) ? [bad, `${bad} `, line] : [bad];
+  });
+}
+
+function lettersOf(dataDir: string): readonly Omit<DeadLetter, 'bytes'>[] {
+  using letters = openDeadLetters(dataDir);
+  return letters.list();
+}
+
+describe.each(Array.from({ length: soakCount(3) }, (_, seed) => seed))(
+  'a feed with many bad updates (seed %i)',
+  (seed) => {
+    it('gives the same views whether each is dropped by hand or all are quarantined, wherever it is cut', async () => {
+      using folder = temporaryDirectory();
+      const random = createRandom(seed);
+      const lines = linesOf(randomLedger(oddLedger(seed + 80, { updates: 120, migrations: 2 })), 'scan');
+      const feed = folder.writeLines('feed.ndjson', spoil(lines, random));
+      const cuts = (): Cuts => ({ chunkBytes: 500 + random.below(20_000), batchEventsMax: 1 + random.below(300) });
+
+      await replayInto(folder.at('quarantined'), [feed], { ...cuts(), onBadUpdate: 'quarantine' });
+      const quarantined = lettersOf(folder.at('quarantined'));
+      expect(quarantined.length).toBeGreaterThan(2);
+
+      for (;;) {
+        const { halted } = await replayInto(folder.at('dropped'), [feed], cuts());
+        if (halted === null) break;
+        // Whatever the policy of the next start, the halt stays until it is resolved.
+        const again = await replayInto(folder.at('dropped'), [feed], { ...cuts(), onBadUpdate: 'quarantine' });
+        expect(again).toMatchObject({ halted: { id: halted.id }, counts: { updates: 0 } });
+        dropHalted(folder.at('dropped'), halted.id);
+      }
+      const dropped = lettersOf(folder.at('dropped'));
+      const told = ({ offset, field, reason }: (typeof dropped)[number]): unknown => ({ offset, field, reason });
+      expect(dropped.map(told)).toEqual(quarantined.map(told));
+      expect(dumpViews(folder.at('dropped'))).toEqual(dumpViews(folder.at('quarantined')));
+
+      const { counts, halted } = await replayInto(folder.at('dropped'), [feed], cuts());
+      expect(halted).toBeNull();
+      expect(counts).toMatchObject({ updates: 0, decided: quarantined.length });
+    }, 120_000);
+  },
+);
