@@ -143,8 +143,7 @@ export class KafkaIntake {
       if (bounds === undefined) continue;
       checkHeld(this.#options.topic, lane.partition, lane.cursor, bounds);
       lane.bounds = bounds;
-      if (lane.cursor < bounds.high) continue;
-      lane.endSeenAt ??= at;
+      lane.endSeenAt = lane.cursor < bounds.high ? null : (lane.endSeenAt ?? at);
       lane.endConfirmedAt = at;
     }
     this.#mark ??= { at, ends: new Map([...held].map(([partition, { high }]) => [partition, high])) };

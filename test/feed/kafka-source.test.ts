@@ -249,6 +249,25 @@ describe('a topic of several partitions', () => {
     await passing.until('the late one read', () => passing.messages.length === 11);
   });
 
+  it('may get more partitions while it is read', async () => {
+    const topic = await createTopic(address);
+    await topic.send(updates(3));
+    await using reading = startReading(optionsFor(topic, { partitionIdleMs: 1 }));
+    await reading.until('read', () => reading.messages.length === 3);
+    await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
+    await topic.send([...updates(2, 1, 50), ...updates(2, 0, 70)]);
+    await reading.until('all read', () => reading.messages.length === 7);
+    expect(reading.messages.map(({ partition, offset }) => `${partition}@${offset}`).toSorted()).toEqual([
+      '0@0',
+      '0@1',
+      '0@2',
+      '0@3',
+      '0@4',
+      '1@0',
+      '1@1',
+    ]);
+  });
+
   it('is applied only while all of it is assigned to this member', async () => {
     const topic = await createTopic(address, { partitions: 3 });
     const options = optionsFor(topic, { partitionIdleMs: 1 });
