@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import { readSecretFile, readUsersFile, USERS_FILE } from '../users/backup.ts';
 import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
@@ -16,6 +16,7 @@ export const backupCommand: CliCommand = {
   run: async ({ args, options, config: { dataDir }, terminal }) => {
     const file = args[0]!;
     requireViews(dataDir);
+    if (!existsSync(dirname(file))) throw new Refusal(`${file}: there is no folder ${dirname(file)} to put it in`);
     if (existsSync(file)) throw new Refusal(`${file}: is there already; name a file that is not`);
     const users = readUsersFile(dataDir);
     const secret = readSecretFile(dataDir);

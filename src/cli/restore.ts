@@ -16,9 +16,9 @@ export const restoreCommand: CliCommand = {
   run: async ({ args, config: { dataDir }, terminal }) => {
     const file = args[0]!;
     if (!existsSync(file) || !statSync(file).isFile()) throw new Refusal(`${file}: there is no such file`);
-    if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
-      throw new Refusal(`--data ${dataDir}: is not empty; name a directory that is, or that is not there yet`);
     makeDataDirectory(dataDir);
+    if (readdirSync(dataDir).length > 0)
+      throw new Refusal(`--data ${dataDir}: is not empty; name a directory that is, or that is not there yet`);
     const names = restoreInto(dataDir, file);
     terminal.stdout.write(`${dataDir}: ${['views.db', ...names].join(', ')}\n`);
     if (!names.includes(LOCAL_SECRET_FILE))

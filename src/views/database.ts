@@ -75,10 +75,15 @@ export function openForReading(dataDir: string): Database {
   requireViews(dataDir);
   const file = viewsFile(dataDir);
   const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
-  db.pragma('busy_timeout = 5000');
-  db.pragma(`cache_size = -${CACHE_KIB}`);
-  checkVersion(db, file);
-  return db;
+  try {
+    db.pragma('busy_timeout = 5000');
+    db.pragma(`cache_size = -${CACHE_KIB}`);
+    checkVersion(db, file);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 function makeTables(db: Database, { snapshotPeriodUs }: DirectorySettings): void {

@@ -33,7 +33,8 @@ export const DEAD_LETTER_COLUMNS = `id, kind, decision, source, partition, offse
   record_time AS recordTime, field, given, expected, reason, sha256, length, bytes, created_at AS createdAt`;
 
 /** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
-const LEFT_OUT_SEARCHED = 1000;
+const LEFT_OUT_SEARCHED = 200;
+const LEFT_OUT_BYTES_MAX = 65_536;
 
 /** Dead letters as the writer needs them; every change is part of the caller's transaction. */
 export class DeadLetters {
@@ -65,8 +66,8 @@ export class DeadLetters {
     this.#decide = db.prepare('UPDATE dead_letter SET decision = ? WHERE id = ?');
     this.#leftOut = db
       .prepare<[string], number>(
-        `SELECT id FROM (SELECT id, bytes FROM dead_letter WHERE decision IN ('dropped', 'quarantined') ORDER BY id DESC
-           LIMIT ${LEFT_OUT_SEARCHED}) WHERE instr(bytes, CAST(? AS BLOB)) > 0 ORDER BY id LIMIT 1`,
+        `SELECT id FROM (SELECT id, bytes FROM dead_letter
+           WHERE decision IN ('dropped', 'quarantined') AND length <= ${LEFT_OUT_BYTES_MAX} ORDER BY id DESC LIMIT ${LEFT_OUT_SEARCHED}) WHERE instr(bytes, CAST(? AS BLOB)) > 0 ORDER BY id LIMIT 1`,
       )
       .pluck();
     const lengths = db.prepare<[], number>(

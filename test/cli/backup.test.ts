@@ -141,7 +141,12 @@ describe('holdfast backup and restore', () => {
   it('refuse a missing directory, and a file that is missing or no backup, and leave nothing', async () => {
     expect(await backUp()).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no views.db') });
     expect(await restore()).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no such file') });
+    await replayInto(folder.at('views'), []);
+    const nowhere = await holdfast('backup', folder.at('none/backup'), '--data', folder.at('views'));
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no folder') });
     writeFileSync(folder.at('backup'), 'something else');
+    writeFileSync(folder.at('file'), '');
+    expect(await restore('file')).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be made') });
     expect(await restore()).toMatchObject({ code: 2, stderr: expect.stringContaining('is no backup') });
     await replayInto(folder.at('data'), []);
     writeFileSync(folder.at('backup'), readFileSync(folder.at('data/views.db')));
