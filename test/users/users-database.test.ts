@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -74,6 +74,13 @@ describe('users.db', () => {
     writeFileSync(at('token-secret'), 'short\n');
     expect(() => open()).toThrow(Refusal);
     expect(() => open()).toThrow(/token-secret holds fewer than 32 characters/);
+  });
+
+  it('closes a secret to others that was put there by hand', () => {
+    open()[Symbol.dispose]();
+    chmodSync(at('token-secret'), 0o644);
+    open()[Symbol.dispose]();
+    expect(statSync(at('token-secret')).mode & 0o777).toBe(0o600);
   });
 
   it('makes the additional administrator once, and leaves a user of that name alone', () => {

@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../../refusal.ts';
 import type { AuthService } from './auth-service.ts';
@@ -23,6 +34,7 @@ function openLocalSecret(dataDir: string): Uint8Array {
   const secret = text.replace(/\r?\n$/, '');
   if (secret.length < SECRET_CHARS_MIN)
     throw new Refusal(`${file} holds fewer than ${SECRET_CHARS_MIN} characters: remove it, and a new one is made`);
+  closeToOthers(file);
   return new TextEncoder().encode(secret);
 }
 
@@ -44,6 +56,16 @@ function makeSecret(dataDir: string, file: string): string {
     rmSync(draft, { force: true });
   }
   return readFileSync(file, 'utf8');
+}
+
+/** A secret that was put there by hand may be open to others. Where it is not ours to change, its owner decided so. */
+function closeToOthers(file: string): void {
+  if ((statSync(file).mode & 0o077) === 0) return;
+  try {
+    chmodSync(file, 0o600);
+  } catch (error) {
+    if (!['EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 function readIfThere(file: string): string | null {
