@@ -11,6 +11,8 @@ export interface ServedDocument {
   readonly document: object;
 }
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 const ASSETS = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -43,13 +45,21 @@ const PAGE = `<!doctype html>
 /** The API page and the documents that it shows. */
 export function docsOperations(documents: readonly ServedDocument[]): readonly Operation[] {
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const read = new Map<string, Promise<Bytes>>();
+  /** Read once and the same bytes for all: a client that takes them slowly holds no copy of its own. */
+  const asset = (name: string): Promise<Bytes> => {
+    const bytes = read.get(name) ?? readFile(join(assets, name)).then((file) => new Uint8Array(file));
+    read.set(name, bytes);
+    return bytes;
+  };
   return [
     get('/docs', () => send(PAGE, 'text/html; charset=utf-8')),
     get('/docs/start.js', () => send(startScript(documents), 'text/javascript; charset=utf-8')),
-    ...Object.entries(ASSETS).map(([name, type]) =>
-      get(`/docs/${name}`, async () => send(new Uint8Array(await readFile(join(assets, name))), type)),
-    ),
-    ...documents.map(({ path, document }) => get(path, () => send(JSON.stringify(document), 'application/json'))),
+    ...Object.entries(ASSETS).map(([name, type]) => get(`/docs/${name}`, async () => send(await asset(name), type))),
+    ...documents.map(({ path, document }) => {
+      const bytes = new TextEncoder().encode(JSON.stringify(document));
+      return get(path, () => send(bytes, 'application/json'));
+    }),
   ];
 }
 
@@ -57,7 +67,7 @@ function get(path: string, handle: Operation['handle']): Operation {
   return { method: 'GET', path, underScan: false, cors: false, handle };
 }
 
-function send(body: string | Uint8Array<ArrayBuffer>, type: string): Response {
+function send(body: string | Bytes, type: string): Response {
   const headers = {
     'Content-Type': type,
     'Content-Security-Policy': CONTENT_SECURITY_POLICY,

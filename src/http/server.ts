@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
 import { logDroppedConnections } from './dropped-connections.ts';
 import { guardHost } from './host-guard.ts';
+import { inTurn } from './in-turn.ts';
 import { jsonResponse } from './json-response.ts';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
 import { answerUnserved, requireHost } from './unserved.ts';
@@ -34,7 +35,7 @@ export async function startHttpServer({
   const errorHandler = (error: unknown): Response => requestFailure(error, logger);
   // The name stands in where a request has no Host.
   const listener = getRequestListener(guardHost(fetch, host), { errorHandler, hostname: 'localhost' });
-  const server = createServer(serverOptions(limits), requireHost(listener));
+  const server = createServer(serverOptions(limits), inTurn(requireHost(listener)));
   server.maxConnections = limits.connectionsMax;
   server.timeout = limits.silenceTimeoutMs;
   logDroppedConnections(server, logger);
