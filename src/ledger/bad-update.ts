@@ -29,10 +29,13 @@ export class BadUpdate extends Error {
   }
 }
 
-/** A value as a message shows it: JSON, cut to 100 characters, or `nothing` where the field is missing. */
+/**
+ * A value as a message shows it: JSON, cut to 100 characters, or `nothing` where the field is missing. A number that no
+ * double holds, such as 1e999, is shown as `Infinity`: JSON would make it `null`, which nobody gave.
+ */
 export function showGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
-  const text = typeof given === 'bigint' ? given.toString() : toJson(given);
+  const text = typeof given === 'bigint' || typeof given === 'number' ? String(given) : toJson(given);
   return text.length <= GIVEN_CHARS_MAX ? text : `${text.slice(0, GIVEN_CHARS_MAX)}...`;
 }
 
