@@ -12,8 +12,11 @@ import { linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { told } from '../support/told-ledger.ts';
 
-const CLOSE_MS = 2_000;
-const clock = (): number => Date.now() * 1000;
+const SOON_MS = 2_000;
+const LATER_MS = 600_000;
+const HOUR_MS = 3_600_000;
+/** However long a test is kept waiting, what is ahead of our clock is ahead of this one. */
+const hourAgo = (): number => (Date.now() - HOUR_MS) * 1000;
 
 /** Starts ingest of files in its thread; `reached` waits for a phase, from the start on. */
 async function ingest(
@@ -54,29 +57,28 @@ function isUpdate(item: HistoryItem): item is HistoryUpdate {
   return item.kind === 'update';
 }
 
-/** A feed of which the last update is ahead of the clock for a moment. */
-function soon(): string[] {
+/** A feed of which the last update is ahead of the clock for that long. */
+function aheadFor(milliseconds: number): string[] {
   const [first = '', last = ''] = linesOf(told('00:01 : +a alice 10\n00:11 : -a'), 'scan');
   const at = (line: string, ms: number): string =>
     line.replace(/"record_time":"[^"]*"/, `"record_time":"${new Date(ms).toISOString()}"`);
-  return [at(first, Date.now() - 60_000), at(last, Date.now() + CLOSE_MS)];
+  return [at(first, Date.now() - 2 * HOUR_MS), at(last, Date.now() + milliseconds)];
 }
 
 describe('the thread that writes', () => {
   it('waits for the clock where an update is ahead of it, and goes on by itself', async () => {
     using directory = temporaryDirectory();
-    await using started = await ingest(directory.at('data'), directory.writeLines('feed.ndjson', soon()));
+    await using started = await ingest(directory.at('data'), directory.writeLines('feed.ndjson', aheadFor(SOON_MS)));
     expect(await started.reached('caught_up')).toMatchObject({
       halted: null,
       counts: { updates: 2 },
-      deadLetters: { resolved: 1 },
     });
   });
 
   it('waits for the clock also where it finds the directory halted so', async () => {
     using directory = temporaryDirectory();
-    const feed = directory.writeLines('feed.ndjson', soon());
-    const { halted } = await replayInto(directory.at('data'), [feed], { now: clock, recordTimeAheadMaxUs: 0 });
+    const feed = directory.writeLines('feed.ndjson', aheadFor(SOON_MS));
+    const { halted } = await replayInto(directory.at('data'), [feed], { now: hourAgo, recordTimeAheadMaxUs: 0 });
     expect(halted?.kind).toBe('ahead');
     await using started = await ingest(directory.at('data'), feed);
     expect(await started.reached('caught_up')).toMatchObject({
@@ -88,8 +90,8 @@ describe('the thread that writes', () => {
 
   it('stops while it waits for the clock, and is halted so still', async () => {
     using directory = temporaryDirectory();
-    const feed = directory.writeLines('feed.ndjson', soon());
-    const { halted } = await replayInto(directory.at('data'), [feed], { now: clock, recordTimeAheadMaxUs: 0 });
+    const feed = directory.writeLines('feed.ndjson', aheadFor(LATER_MS));
+    const { halted } = await replayInto(directory.at('data'), [feed], { now: hourAgo, recordTimeAheadMaxUs: 0 });
     const started = await ingest(directory.at('data'), feed);
     expect((await started.reached('waiting_for_clock')).halted?.deadLetter).toBe(halted?.id);
     await started[Symbol.asyncDispose]();
