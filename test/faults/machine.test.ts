@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, createWriteStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -215,5 +215,34 @@ describe('a limit of open files', () => {
     service.program.kill('SIGTERM');
     expect(await service.program.ended).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);
+  });
+});
+
+describe('a clock that jumps back', () => {
+  it('keeps nothing from the disk, and no status from being told', async () => {
+    const preload = `data:text/javascript,${encodeURIComponent(`
+      const real = Date.now;
+      const start = real();
+      Date.now = () => (real() - start < 2500 ? real() : real() - 3600000);
+    `)}`;
+    const data = folder.at('clock');
+    const fifo = folder.at('fifo');
+    expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
+    const lines = readFileSync(feed, 'utf8').split('\n').slice(0, 400);
+    await using service = await startService(['--data', data, '--file', fifo], { preload });
+    const pipe = createWriteStream(fifo);
+    // Without a pause as long as one batch may stay open, from before the jump until behind it.
+    for (const line of lines) {
+      pipe.write(`${line}\n`);
+      await sleep(10);
+    }
+    const isApplied = (_status: number, body: unknown): boolean =>
+      (body as { counts: { updates: number } }).counts.updates > 350;
+    await service.until('/status', isApplied);
+    pipe.end();
+    await service.until('/readyz', isReady);
+    service.program.kill('SIGTERM');
+    expect(await service.program.ended).toMatchObject({ code: 0 });
+    await expectSound(data);
   });
 });
