@@ -49,9 +49,9 @@ function lifetimeOf(given: string | undefined, maxS: number | null): number {
   if (maxS === 0) throw new Refusal('token: maxTokenLifetime is 0s, which refuses every token');
   if (given === undefined) return Math.min(LIFETIME_DEFAULT_S, maxS ?? LIFETIME_DEFAULT_S);
   const micros = parseDuration(given);
-  if (micros === null || micros === 0 || micros / 1_000_000 > LIFETIME_MAX_S)
-    throw new Refusal(`--expires-in: given ${showGiven(given)}, expected ${DURATION_EXPECTED}, more than 0`);
-  const lifetimeS = micros / 1_000_000;
+  if (micros === null || micros < 1_000_000 || micros / 1_000_000 > LIFETIME_MAX_S)
+    throw new Refusal(`--expires-in: given ${showGiven(given)}, expected ${DURATION_EXPECTED}, at least 1s`);
+  const lifetimeS = Math.floor(micros / 1_000_000);
   if (maxS !== null && lifetimeS > maxS)
     throw new Refusal(
       `--expires-in: given ${showGiven(given)}, but maxTokenLifetime lets a token live ${maxS} s at most`,

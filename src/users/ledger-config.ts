@@ -64,7 +64,10 @@ const count = (min: number, max: number) =>
 
 const common = {
   targetAudience: nonEmpty.optional(),
-  targetScope: nonEmpty.optional(),
+  targetScope: z
+    .string()
+    .regex(/^[^ ]+$/, 'expected one scope, a text without spaces that is not empty')
+    .optional(),
   maxTokenLifetime: lifetime.optional(),
 };
 const pemService = <Type extends keyof typeof PEM_TYPES>(type: Type) =>

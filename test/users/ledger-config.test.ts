@@ -127,6 +127,7 @@ describe('the settings of the ledger', () => {
     [hmac({ file: 'missing' }), 'ledger.authServices[0].secret: cannot read'],
     [hmac({ file: 'secret', more: 1 }), 'ledger.authServices[0].secret'],
     [hmac('x', { key: 1 }), 'ledger.authServices[0]: unknown key "key"'],
+    [hmac('x', { targetScope: 'two words' }), 'ledger.authServices[0].targetScope: '],
     [hmac('x', { targetAudience: '' }), 'ledger.authServices[0].targetAudience: '],
     [
       { authServices: [{ type: 'jwt-jwks', url: 'file:///keys' }] },

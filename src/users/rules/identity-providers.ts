@@ -38,6 +38,7 @@ export function createIdentityProvider(
   if (given.jwksUrl === '') throw missingField('jwks_url');
   checkJwksUrl(given.jwksUrl);
   if (given.issuer === '') throw missingField('issuer');
+  checkLengths(given);
   if (users.identityProvider(given.id) !== null)
     throw new LedgerError(
       'IDP_CONFIG_ALREADY_EXISTS',
@@ -72,6 +73,7 @@ export function updateIdentityProvider(
       `Update operation for identity provider config '${given.id}' failed due to: ${parsed.fault}`,
       { resources: [['IDENTITY_PROVIDER_CONFIG', given.id]] },
     );
+  checkLengths(given);
   const stored = findProvider(users, given.id, 'updating');
   const { mask } = parsed;
   const optional = (field: 'issuer' | 'jwks_url', value: string, before: string): string =>
@@ -126,6 +128,18 @@ function findProvider(users: UsersReader, id: string, verb: ProviderVerb): Ident
     `${verb} identity provider config failed for unknown identity provider id="${id}"`,
     { resources: [['IDENTITY_PROVIDER_CONFIG', id]] },
   );
+}
+
+/** Every provider is in every list of them, and the issuer is looked up for each token. */
+const PROVIDER_TEXT_CHARS_MAX = 4096;
+
+function checkLengths(given: GivenProvider): void {
+  const texts = { jwks_url: given.jwksUrl, issuer: given.issuer, audience: given.audience };
+  for (const [field, text] of Object.entries(texts)) {
+    if (text.length > PROVIDER_TEXT_CHARS_MAX) {
+      throw invalidField(field, `${text.length} characters, and at most ${PROVIDER_TEXT_CHARS_MAX} are kept`);
+    }
+  }
 }
 
 function checkIssuerFree(users: UsersReader, issuer: string, verb: ProviderVerb): void {

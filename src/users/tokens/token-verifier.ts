@@ -35,6 +35,12 @@ interface Check {
   readonly found: FoundKey | 'absent' | 'fetch';
 }
 
+/** Services count in order; while the keys of an earlier one are still on their way, what a later one says is not remembered. */
+interface Verified {
+  readonly token: RememberedToken;
+  readonly isFirst: boolean;
+}
+
 /** One of several key sets that were waited for does not vouch; it is caught where they are joined. */
 class NotVouched extends Error {}
 
@@ -79,18 +85,23 @@ export function createTokenVerifier(deps: {
    * A token waits for a key set only where no service that has its key at hand vouches for it, and then not for one set
    * longer than another: a provider that cannot be reached slows down nobody else's tokens.
    */
-  async function verifyOnce(token: SignedToken): Promise<RememberedToken | null> {
+  async function verifyOnce(token: SignedToken): Promise<Verified | null> {
     const waiting: Candidate[] = [];
     for (const candidate of candidatesFor(token, users)) {
       const found = findKey(candidate.service, token, keySets);
       if (found === 'fetch') waiting.push(candidate);
       const verified = await vouch(token, { candidate, found });
-      if (verified !== null) return verified;
+      if (verified !== null) {
+        // Their keys are wanted for the tokens that come next.
+        for (const earlier of waiting) refresh(earlier).catch(() => {});
+        return { token: verified, isFirst: waiting.length === 0 };
+      }
     }
-    const checks = waiting.map(async (candidate) => {
-      if (candidate.service.kind === 'key-set') await keySets.refresh(candidate.service.url);
+    const checks = waiting.map(async (candidate, place) => {
+      await refresh(candidate);
       const found = findKey(candidate.service, token, keySets);
-      return (await vouch(token, { candidate, found })) ?? Promise.reject(new NotVouched());
+      const verified = await vouch(token, { candidate, found });
+      return verified === null ? Promise.reject(new NotVouched()) : { token: verified, isFirst: place === 0 };
     });
     try {
       return await Promise.any(checks);
@@ -99,6 +110,10 @@ export function createTokenVerifier(deps: {
       if (reasons.every((reason) => reason instanceof NotVouched)) return null;
       throw error;
     }
+  }
+
+  async function refresh({ service }: Candidate): Promise<void> {
+    if (service.kind === 'key-set') await keySets.refresh(service.url);
   }
 
   return {
@@ -111,9 +126,9 @@ export function createTokenVerifier(deps: {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
         const verified = await verifyOnce(token);
         if (verified === null) return null;
-        if (!stillCounts(verified)) continue;
-        cache.set(text, verified);
-        return verified;
+        if (!stillCounts(verified.token)) continue;
+        if (verified.isFirst) cache.set(text, verified.token);
+        return verified.token;
       }
       return null;
     },

@@ -117,6 +117,24 @@ describe('the key set of an identity provider', () => {
     expect(log).not.toContain(token.split('.')[2]);
   });
 
+  it('is not believed for longer while the keys of a service before it are on their way', async () => {
+    const late = await startKeyServer();
+    await late.publish('/keys', KEY);
+    const answer = late.answers.get('/keys')!;
+    const hold = Promise.withResolvers<void>();
+    late.answers.set('/keys', (request, response) => void hold.promise.then(() => answer(request, response)));
+    await area[Symbol.asyncDispose]();
+    area = await startArea({ authServices: [{ type: 'jwt-jwks', url: `${late.url}/keys` }] });
+    addProvider('P', ISSUER, `${keyServer.url}/keys`);
+    addMember('own', '');
+    const token = await keyToken(KEY, { sub: 'own', iss: ISSUER });
+    // Only the provider's keys are there yet, and this user is none of its own.
+    expect(await status(token)).toBe(403);
+    hold.resolve();
+    await expect.poll(() => status(token)).toBe(200);
+    await late[Symbol.asyncDispose]();
+  });
+
   it('slows down nobody else when its server never answers', async () => {
     keyServer.answers.set('/hangs', () => {});
     addProvider('Hangs', 'https://hangs.example', `${keyServer.url}/hangs`);
