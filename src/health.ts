@@ -1,5 +1,6 @@
 import type { Health, Readiness } from './http/health.ts';
-import type { IngestStatus, TopicStatus } from './ingest/status.ts';
+import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
+import { FILE_PARTITION } from './ledger/pack/chunk.ts';
 import { formatTime } from './ledger/time.ts';
 import type { ViewsDatabase } from './views/read-types.ts';
 
@@ -37,10 +38,9 @@ export function createHealth({
         phase,
         source: source && {
           name: source.name,
-          position: source.position,
-          read_bytes: source.readBytes,
-          total_bytes: source.totalBytes,
-          ...(source.topic && { topic: topicAnswer(source.topic) }),
+          ...(source.topic === null
+            ? fileAnswer(source, phase)
+            : { position: source.position, topic: topicAnswer(source.topic) }),
         },
         snapshots,
         dso: dso.party,
@@ -109,6 +109,17 @@ function topicReasons(topic: TopicStatus, { readyLagMaxMs, now }: { readyLagMaxM
   const lag = topic.partitions.reduce((sum, partition) => sum + (partition.lag ?? 0), 0);
   const since = topic.caughtUpAt === null ? 'since the start' : `for ${Math.floor((now - topic.caughtUpAt) / 1000)} s`;
   return [`the topic was not applied to its end ${since}: ${lag} messages behind`, ...topic.holding];
+}
+
+/** A file is read from its start to its end, and at its end it is 0 behind. */
+function fileAnswer({ position, readBytes, totalBytes }: SourceStatus, phase: IngestStatus['phase']): object {
+  const left = readBytes === null || totalBytes === null ? null : totalBytes - readBytes;
+  return {
+    position: { next_message: position[FILE_PARTITION] ?? null },
+    read_bytes: readBytes,
+    total_bytes: totalBytes,
+    lag_bytes: phase === 'caught_up' ? 0 : left,
+  };
 }
 
 function topicAnswer(topic: TopicStatus): object {

@@ -3,7 +3,8 @@ const NAME_CHARS_MAX = 185;
 const FINGERPRINT_CHARS_MAX = 68;
 const CHARS = /^[A-Za-z0-9:\-_ ]+$/;
 
-export const PARTY_EXPECTED = 'a party id, <name>::<fingerprint> of letters, digits, ":", "-", "_" and space';
+export const PARTY_EXPECTED =
+  'a party id, <1-185 characters>::<1-68 characters> of letters, digits, ":", "-", "_" and space, without another "::"';
 
 /** `<1-185 chars>::<1-68 chars>`, split at the first `::`, no second one, at most 255 characters (holdings-api.md). */
 export function isPartyId(text: string): boolean {

@@ -2,7 +2,7 @@
 export type Micros = number;
 
 export const LEDGER_TIME_MIN: Micros = 0;
-export const LEDGER_TIME_MAX: Micros = Date.UTC(2200, 0, 1) * 1000;
+export const LEDGER_TIME_MAX: Micros = Date.UTC(2201, 0, 1) * 1000;
 export const LEDGER_TIME_EXPECTED = 'a UTC time in 1970-2200 such as "2025-02-14T15:00:00.123456Z"';
 
 const LEDGER_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
@@ -94,7 +94,7 @@ function daysTo(year: number, month: number, isLeap: boolean): number {
 }
 
 function offsetSeconds(sign: string, hours: number, minutes: number): number | null {
-  if (hours > 18 || minutes > 59 || (hours === 18 && minutes > 0)) return null;
+  if (hours > 23 || minutes > 59) return null;
   return (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 

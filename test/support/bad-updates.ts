@@ -22,7 +22,7 @@ Transaction  | record_time                                  | "2025-02-12T00:00:
 Transaction  | record_time                                  | "2025-02-12T00:00:00+00:00" | record_time
 Transaction  | record_time                                  | "2025-02-12T00:00:00.1234567Z" | record_time
 Transaction  | record_time                                  | "1969-12-31T23:59:59.999999Z" | record_time
-Transaction  | record_time                                  | "2200-01-01T00:00:00Z"   | record_time
+Transaction  | record_time                                  | "2201-01-01T00:00:00Z"   | record_time
 Transaction  | record_time                                  | 1739320976               | record_time
 Transaction  | record_time                                  | "0001-01-01T00:00:00Z"   | record_time
 Transaction  | synchronizer_id                              | -                        | synchronizer_id
