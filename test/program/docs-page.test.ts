@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fixture } from '../http/expected-answers.ts';
@@ -19,6 +20,7 @@ let browser: Browser;
 let origin = '';
 
 beforeAll(async () => {
+  if (!existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install chromium`);
   service = await startService(['--data', data, '--file', fixture('story.scan.ndjson')]);
   origin = String((await service.program.logged('listening')).url);
   await service.until('/readyz', (status) => status === 200);
