@@ -94,7 +94,7 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
     case 'refused':
       return lastError?.message ?? 'the feed is refused';
     case 'retrying':
-      return `the views cannot be written (${lastError?.message ?? 'unknown'}); tried again by itself`;
+      return `ingest is held up (${lastError?.message ?? 'unknown'}); tried again by itself`;
     case 'reading':
       return `${source?.name ?? 'the source'} is not read to its end yet`;
     default:

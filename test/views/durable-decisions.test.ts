@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
+import { preparePositions } from '../../src/views/positions.ts';
+import { ViewsWriter } from '../../src/views/writer.ts';
+import { linesOf, replayInto, WRITER_OPTIONS } from '../support/replayed.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { told } from '../support/told-ledger.ts';
+
+/** PRAGMA synchronous: what a commit of the feed waits for, and what one of a person waits for. */
+const [NORMAL, FULL] = [1, 2];
+
+describe('what a person decides', () => {
+  it('is on disk before it is answered, and the feed is not slowed by that', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const [first = '', second = ''] = linesOf(told('00:01 : +a alice 10\n00:12 : -a'), 'scan');
+    await replayInto(data, [directory.writeLines('feed.ndjson', [first, '{"foo":1}'])]);
+    const commits: unknown[] = [];
+    using writer = new ViewsWriter(data, {
+      ...WRITER_OPTIONS,
+      positions: (db) => {
+        const save = preparePositions(db);
+        return (partitions) => {
+          commits.push(db.pragma('synchronous', { simple: true }));
+          save(partitions);
+        };
+      },
+    });
+    const committed = (): unknown[] => commits.splice(0);
+    const message = (offset: number, line: string) =>
+      decodeAlone({ partition: -1, offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+
+    writer.resolve(writer.letters.halted()!, 'dropped', { moveOn: true });
+    expect(committed().at(-1)).toBe(FULL);
+    expect(writer.apply(message(3, second))).toEqual({ done: true });
+    writer.commit();
+    expect(committed()).toEqual([NORMAL]);
+    expect(writer.apply(message(4, '{"foo":2}'))).toMatchObject({ done: false });
+    expect(committed()).toEqual([NORMAL]);
+    const halted = writer.letters.halted()!;
+    expect(writer.retry(halted, message(4, '{"foo":2}'))?.field).toBe('message');
+    expect(writer.letters.halted()).toEqual(halted);
+    committed();
+    const third = second
+      .replace('"update_id":"', '"update_id":"00')
+      .replace('00:12:00', '00:13:00')
+      .replace(/"events_by_id":.*$/, '"root_event_ids":[],"events_by_id":{}}');
+    expect(writer.retry(halted, message(4, third))).toBeNull();
+    expect(committed().at(-1)).toBe(FULL);
+    expect(writer.letters.halted()).toBeNull();
+    writer.force({ maySeal: true });
+    expect(committed().at(-1)).toBe(FULL);
+    writer.commit();
+    expect(committed()).toEqual([NORMAL]);
+  });
+});
