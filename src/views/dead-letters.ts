@@ -33,7 +33,7 @@ export const DEAD_LETTER_COLUMNS = `id, kind, decision, source, partition, offse
   record_time AS recordTime, field, given, expected, reason, sha256, length, bytes, created_at AS createdAt`;
 
 /** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
-const LEFT_OUT_SEARCHED = 200;
+const LEFT_OUT_SEARCHED = 64;
 const LEFT_OUT_BYTES_MAX = 65_536;
 
 /** Dead letters as the writer needs them; every change is part of the caller's transaction. */

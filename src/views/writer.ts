@@ -1,14 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { type Chunk, FILE_PARTITION } from '../ledger/pack/chunk.ts';
+import type { Micros } from '../ledger/time.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { type DirectorySettings, openForWriting } from './database.ts';
 import { type DeadLetter, DeadLetters } from './dead-letters.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
+import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
 import { letterOf } from './letter.ts';
-import { messageHash, messageLength } from './message-hash.ts';
 import { moveBehind, newPartition, partitionOf, preparePositions, type SavePositions } from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
 
@@ -27,6 +28,9 @@ export interface TopicPosition {
   readonly identity: string | null;
   readonly positions: ReadonlyMap<number, { readonly nextOffset: number; readonly sha256: Buffer | null }>;
 }
+
+/** Behind a bad message the next may be near: applying far beyond it would be in vain. Doubles while all goes well. */
+const REACH_BEHIND_FAULT = 64;
 
 /** Whether the messages went in, or where they stopped. */
 export type Applied =
@@ -132,28 +136,30 @@ export class ViewsWriter implements Disposable {
     if (this.#broken) this.#reapply(this.#segments);
     const end = chunk.updates.kind.length;
     let start = this.#cursor?.chunk === chunk ? this.#cursor.at : 0;
-    while (start < end) {
-      const range = { chunk, from: start, to: end, now: this.#options.now() };
+    for (let reach = end; start < end; ) {
+      const now = this.#options.now();
+      const known = firstKnownBad(chunk, { from: start, to: Math.min(end, start + reach) }, this.letters);
+      const range = { chunk, from: start, to: known?.at ?? Math.min(end, start + reach), now };
       this.#cursor = { chunk, at: start };
       const fault = this.#applyRange(range);
-      if (fault === null) {
-        this.#segments.push(this.#kept(range));
-        break;
-      }
-      const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
-      const letter = letterOf(chunk, fault.at, fault.bad, { source: this.#source, now: range.now, leftOut });
-      const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
-      const left = this.#stopAt({ ...range, to: fault.at }, { ...letter, decision: halts ? 'halted' : 'quarantined' });
-      if (halts) return { done: false, halted: left, at: fault.at };
-      start = fault.at + 1;
+      if (fault === null) this.#segments.push(this.#kept(range));
+      else this.#reapply([...this.#segments, { ...range, to: fault.at }]);
+      const stop = fault ?? known;
+      start = stop?.at ?? range.to;
+      this.#cursor = { chunk, at: start };
+      reach = fault === null ? reach * 2 : REACH_BEHIND_FAULT;
+      if (stop === null) continue;
+      const left = this.#stopAt(chunk, stop, now);
+      if (left.decision === 'halted') return { done: false, halted: left, at: start };
+      start += 1;
       this.#cursor = { chunk, at: start };
     }
-    this.#cursor = { chunk, at: end };
     return { done: true };
   }
 
   /** Applies messages in memory; returns the first that is bad. The batch is then unusable, as it is after any error. */
-  #applyRange({ chunk, from, to, now }: Segment): { at: number; bad: BadUpdate } | null {
+  #applyRange({ chunk, from, to, now }: Segment): BadMessage | null {
+    if (from === to) return null;
     this.#broken = true;
     const { recordTimeGapMaxUs, recordTimeAheadMaxUs } = this.#options;
     const rules: ApplyRules = { periodUs: this.#periodUs, recordTimeGapMaxUs, recordTimeAheadMaxUs, now };
@@ -162,7 +168,7 @@ export class ViewsWriter implements Disposable {
     this.#batch.fetch(chunk.events.fold.slice(from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!));
     for (let i = from; i < to; i++) {
       partitionOf(partitions, chunk.updates.partition[i]!, this.#source);
-      if (this.letters.mayBeDecided(messageLength(chunk, i)) && this.letters.isDecided(messageHash(chunk, i))) {
+      if (isDecided(chunk, i, this.letters)) {
         this.#batch.counts.decided += 1;
         continue;
       }
@@ -191,13 +197,13 @@ export class ViewsWriter implements Disposable {
     moveBehind(this.#batch.state.partitions, { chunk, from, to, source: this.#source, keepsHash: this.#keepsHash });
   }
 
-  /** Puts on disk what came before the message behind the segment, and its dead letter, in one transaction. */
-  #stopAt(before: Segment, letter: Omit<DeadLetter, 'id'>): DeadLetter {
-    const { chunk, to: at } = before;
-    this.#reapply([...this.#segments, before]);
-    this.#cursor = { chunk, at };
-    if (letter.decision === 'quarantined') this.#moveOn(chunk, at, at + 1);
-    return this.#leave(letter);
+  /** Puts on disk what was applied, and the dead letter of the message behind it, in one transaction. */
+  #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
+    const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
+    const letter = letterOf(chunk, at, bad, { source: this.#source, now, leftOut });
+    const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
+    if (!halts) this.#moveOn(chunk, at, at + 1);
+    return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
   }
 
   /** One transaction: all that was applied, and a dead letter behind it. */
@@ -221,7 +227,7 @@ export class ViewsWriter implements Disposable {
       if (fault !== null)
         throw new Error('a batch that was applied before could not be applied again', { cause: fault.bad });
     }
-    this.#segments = segments.filter(({ from, to }) => from < to).map((segment) => this.#kept(segment));
+    this.#segments = segments.map((segment) => this.#kept(segment));
     this.#broken = false;
   }
 
