@@ -49,9 +49,11 @@ export async function startService(config: Config, { logger }: { logger: Logger 
   failed.catch(() => {});
 
   const metrics = createMetrics();
+  const clientAddress = createClientAddress(config.trustedProxies);
   const holdings = createHoldingsApp({
     views,
     slowReads,
+    clientAddress: (c) => clientAddress(c as never),
     health: createHealth({
       views,
       status: () => ingest.status,
@@ -77,7 +79,7 @@ export async function startService(config: Config, { logger }: { logger: Logger 
     users,
     logger,
     metrics: metrics.requests,
-    clientAddress: createClientAddress(config.trustedProxies),
+    clientAddress,
   });
   const server = starting.use(
     await startHttpServer({

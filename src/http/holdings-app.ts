@@ -18,6 +18,8 @@ export interface HoldingsDeps {
   readonly views: ViewsDatabase;
   /** Answers what its request does not bound, off the event loop; null: the event loop answers everything. */
   readonly slowReads: Pick<SlowReads, 'answer'> | null;
+  /** Who asks, so that nobody has all of these reads to himself. */
+  readonly clientAddress: (c: Context) => string;
   readonly health: Health;
   /** Null where forced snapshots are disabled. */
   readonly force: ForceSnapshot | null;
@@ -46,7 +48,8 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
   const answerSlow = (c: Context, question: Question): string | Promise<string> =>
     deps.slowReads === null
       ? answer(question)
-      : (answerIfBounded(views, question, rules) ?? deps.slowReads.answer(question, c.req.raw.signal));
+      : (answerIfBounded(views, question, rules) ??
+        deps.slowReads.answer(question, { client: deps.clientAddress(c), signal: c.req.raw.signal }));
   const body = (c: Context): Promise<unknown> => readJsonBody(c, limits.bodyBytesMax);
   const reply = (c: Context, text: string, headers?: Record<string, string>): Response =>
     jsonTextResponse(200, text, { ...cors.headers(c), ...headers });

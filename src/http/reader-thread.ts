@@ -9,9 +9,9 @@ import { HttpFault } from './http-fault.ts';
 export interface SlowReads extends AsyncDisposable {
   /**
    * The JSON text of the answer. Throws an HttpFault: the answer's own, or a 503 past a time limit. A question whose signal
-   * aborts before a thread was free is not asked any more.
+   * aborts before a thread was free is not asked any more. `client` is whoever asks: nobody has all threads to himself.
    */
-  answer(question: Question, signal?: AbortSignal): Promise<string>;
+  answer(question: Question, asker: { readonly client: string; readonly signal?: AbortSignal }): Promise<string>;
 }
 
 /** What a thread is told when it starts. */
@@ -28,15 +28,18 @@ export type ReaderReply =
 /** How long a question may wait for a thread, and how long a thread may work on it. */
 const WAIT_MS_MAX = 10_000;
 const READ_MS_MAX = 10_000;
-/** Two, so that one hard question does not hold up all others; these machines have few cores. */
-const THREADS = 2;
+/** One more than a client may have, so that its hard questions do not hold up those of others; these machines have few cores. */
+const THREADS = 3;
+const THREADS_PER_CLIENT_MAX = 2;
 /** Questions that wait for a thread; more would be past their time before it was free. */
 const WAITING_MAX = 256;
+const WAITING_PER_CLIENT_MAX = 128;
 /** A thread that died by itself might die again at once. */
 const RESTART_MS = 1_000;
 
 interface Asked {
   readonly question: Question;
+  readonly client: string;
   readonly resolve: (text: string) => void;
   readonly reject: (error: Error) => void;
   /** Of waiting, then of reading. */
@@ -84,13 +87,23 @@ export function startSlowReads({ logger, readMsMax = READ_MS_MAX, ...workerData 
   function askNext(): void {
     for (const reader of readers) {
       if (reader.asked !== null) continue;
-      const asked = waiting.shift();
+      const asked = takeNext();
       if (asked === undefined) return;
       clearTimeout(asked.deadline);
       asked.deadline = setTimeout(() => end(reader, asked), readMsMax);
       reader.asked = asked;
       reader.worker.postMessage(asked.question);
     }
+  }
+
+  /** The first that waits of those whose client has the fewest threads. */
+  function takeNext(): Asked | undefined {
+    let next: { readonly at: number; readonly threads: number } | null = null;
+    for (const [at, { client }] of waiting.entries()) {
+      const threads = [...readers].filter(({ asked }) => asked?.client === client).length;
+      if (threads < Math.min(THREADS_PER_CLIENT_MAX, next?.threads ?? THREADS)) next = { at, threads };
+    }
+    return next === null ? undefined : waiting.splice(next.at, 1)[0];
   }
 
   function end(reader: Reader, asked: Asked): void {
@@ -110,12 +123,14 @@ export function startSlowReads({ logger, readMsMax = READ_MS_MAX, ...workerData 
 
   for (let i = 0; i < THREADS; i++) startReader();
   return {
-    answer(question, signal) {
-      if (waiting.length >= WAITING_MAX) throw new HttpFault(503, 'too many reads are waiting; ask again later');
+    answer(question, { client, signal }) {
+      const own = waiting.filter((each) => each.client === client).length;
+      if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
+        throw new HttpFault(503, 'too many reads are waiting; ask again later');
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const tooLate = (): void =>
         stopWaiting(asked, 'other reads took too long for this one to begin; ask again later');
-      const asked: Asked = { question, resolve, reject, deadline: setTimeout(tooLate, WAIT_MS_MAX) };
+      const asked: Asked = { question, client, resolve, reject, deadline: setTimeout(tooLate, WAIT_MS_MAX) };
       signal?.addEventListener('abort', () => stopWaiting(asked, 'the client went away'), { once: true });
       waiting.push(asked);
       askNext();

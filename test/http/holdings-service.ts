@@ -33,6 +33,7 @@ export function openHoldings(dataDir: string, deps: Partial<HoldingsDeps> = {}):
   const app = createHoldingsApp({
     views,
     slowReads: null,
+    clientAddress: () => 'a test',
     health: { ready: () => ({ ready: true, reasons: [], degraded: [] }), status: () => ({ source: null }) },
     force: null,
     limits: { ownersMax: 1000, bodyBytesMax: 1_048_576 },

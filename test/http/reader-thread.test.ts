@@ -9,6 +9,7 @@ import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const { owner_party_ids: owners, snapshots } = readExpected('story');
 const options = { dataDir, rules: { emptyOwners: 'zero' }, logger: pino({ level: 'silent' }) } as const;
+const client = '10.0.0.1';
 const last = snapshots.at(-1)!;
 const query = {
   migrationId: 0n,
@@ -29,19 +30,46 @@ describe('reads off the event loop', () => {
         const response = await post(service.app, '/v0/holdings/summary', { ...request, as_of_round });
         expect(JSON.parse(await response.text())).toEqual(expected);
       }
-    const page = JSON.parse(await slowReads.answer(state));
+    const page = JSON.parse(await slowReads.answer(state, { client }));
     expect(page.created_events).toEqual(last.state_v1);
   });
 
   test('answer many questions at once', async () => {
     await using slowReads = startSlowReads(options);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => slowReads.answer(state)));
+    const answers = await Promise.all(Array.from({ length: 100 }, () => slowReads.answer(state, { client })));
     expect(new Set(answers).size).toBe(1);
+  });
+
+  test('leave a thread to others, however much one client asks', async () => {
+    await using slowReads = startSlowReads(options);
+    const answered: string[] = [];
+    const ask = async (from: string): Promise<void> => {
+      await slowReads.answer(state, { client: from });
+      answered.push(from);
+    };
+    const greedy = Array.from({ length: 100 }, () => ask(client));
+    await Promise.all([ask('10.0.0.2'), ask('10.0.0.3')]);
+    expect(answered.filter((from) => from === client).length).toBeLessThan(50);
+    await Promise.all(greedy);
+  });
+
+  test('are refused where too many of one client wait, and not where another asks', async () => {
+    await using slowReads = startSlowReads(options);
+    const greedy = await Promise.allSettled(
+      Array.from({ length: 200 }, async () => slowReads.answer(state, { client })),
+    );
+    const refused = greedy.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ status: 503, message: 'too many reads are waiting; ask again later' });
+    expect(JSON.parse(await slowReads.answer(state, { client: '10.0.0.2' })).created_events).toEqual(last.state_v1);
   });
 
   test('bring back the fault of an answer', async () => {
     await using slowReads = startSlowReads(options);
-    const missing = slowReads.answer({ answer: 'state v1', query: { ...state.query, migrationId: 9n } as never });
+    const missing = slowReads.answer(
+      { answer: 'state v1', query: { ...state.query, migrationId: 9n } as never },
+      { client },
+    );
     await expect(missing).rejects.toThrow(HttpFault);
     await expect(missing).rejects.toMatchObject({ status: 404 });
   });
@@ -49,20 +77,23 @@ describe('reads off the event loop', () => {
   test('end at their time limit with a 503, and others are answered after them', async () => {
     const limit = { ...options, readMsMax: 1 };
     await using hurried = startSlowReads(limit);
-    const late = await Promise.allSettled(Array.from({ length: 10 }, () => hurried.answer(state)));
+    const late = await Promise.allSettled(Array.from({ length: 10 }, () => hurried.answer(state, { client })));
     const reasons = late.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(reasons.length).toBeGreaterThan(0);
     for (const reason of reasons)
       expect(reason).toMatchObject({ status: 503, message: expect.stringContaining('longer than') });
-    await expect(hurried.answer(state)).rejects.toMatchObject({ status: 503 });
+    await expect(hurried.answer(state, { client })).rejects.toMatchObject({ status: 503 });
     await using patient = startSlowReads(options);
-    expect(JSON.parse(await patient.answer(state)).created_events).toEqual(last.state_v1);
+    expect(JSON.parse(await patient.answer(state, { client })).created_events).toEqual(last.state_v1);
   });
 
   test('are not begun for a client that went away while it waited', async () => {
     await using slowReads = startSlowReads(options);
-    const [gone, others] = [new AbortController(), Array.from({ length: 4 }, () => slowReads.answer(state))];
-    const abandoned = slowReads.answer(state, gone.signal);
+    const [gone, others] = [
+      new AbortController(),
+      Array.from({ length: 4 }, () => slowReads.answer(state, { client })),
+    ];
+    const abandoned = slowReads.answer(state, { client, signal: gone.signal });
     gone.abort();
     await expect(abandoned).rejects.toMatchObject({ status: 503, message: 'the client went away' });
     expect(new Set(await Promise.all(others)).size).toBe(1);
@@ -70,7 +101,7 @@ describe('reads off the event loop', () => {
 
   test('end with the service', async () => {
     const slowReads = startSlowReads(options);
-    const asked = Array.from({ length: 10 }, () => slowReads.answer(state));
+    const asked = Array.from({ length: 10 }, () => slowReads.answer(state, { client }));
     const [settled] = await Promise.all([Promise.allSettled(asked), slowReads[Symbol.asyncDispose]()]);
     expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { message: 'the service is stopping' } });
   });
