@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { SESSION_GUARDS } from '../../src/feed/kafka-session.ts';
+import { SESSION_GUARDS, type SessionGuards } from '../../src/feed/kafka-session.ts';
 import { FeedRefused } from '../../src/feed/source.ts';
 import { columnsOf, PositionMoved } from '../../src/views/positions.ts';
 import { emptyUpdate } from '../support/empty-update.ts';
+import { startCutter } from '../support/kafka-cutter.ts';
 import { type Guards, openIngest } from '../support/kafka-ingest.ts';
 import { createTopic, type Row, type TestTopic } from '../support/kafka-topic.ts';
 import { oddLedger } from '../support/ledger-options.ts';
@@ -77,28 +76,31 @@ async function resumesFromTheViews(guards: Guards): Promise<void> {
   await expectEqualToReplay(rows);
 }
 
-/** Retention passes the position between the first look at the topic and the first fetch; kafkajs then goes on elsewhere. */
-async function refusesAnOffsetThatIsGone(
-  fetchedOffset: NonNullable<Guards['session']>['fetchedOffset'],
-): Promise<void> {
+/**
+ * Retention passes the position between the first look at the topic and the first fetch; kafkajs then goes on elsewhere.
+ * Whether that is refused, and nothing behind the gap applied.
+ */
+async function isRefused(attempt: number, fetchedOffset: SessionGuards['fetchedOffset']): Promise<boolean> {
   const topic = await createTopic(address);
+  const at = { ...place(topic), data: directory.at(`views-${attempt}`) };
   const quiet = Array.from({ length: 100 }, (_, second) => ({ partition: 0, value: emptyUpdate('s', second) }));
   await topic.send(quiet.slice(0, 50));
   {
-    await using first = openIngest(place(topic));
+    await using first = openIngest(at);
     await first.until(50, PATIENCE_MS);
   }
   await topic.send(quiet.slice(50));
-  let cut = false;
-  const seek: typeof SESSION_GUARDS.seek = (consumer, at) => {
-    if (!cut)
-      execFileSync(process.execPath, [join(import.meta.dirname, '../support/kafka-cut.ts'), address, topic.name, '80']);
-    cut = true;
-    SESSION_GUARDS.seek(consumer, at);
+  await using cutter = await startCutter({ address, topic: topic.name, offset: 80 });
+  const seek: SessionGuards['seek'] = (consumer, to) => {
+    cutter.cut();
+    SESSION_GUARDS.seek(consumer, to);
   };
-  await using second = openIngest(place(topic), { session: { seek, fetchedOffset } });
-  await expect(second.until(100, PATIENCE_MS)).rejects.toThrow(FeedRefused);
-  expect(second.writer.topicPosition.positions.get(0)?.nextOffset).toBe(50);
+  await using second = openIngest(at, { session: { seek, fetchedOffset } });
+  const failure = await second.until(100, PATIENCE_MS).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  return failure instanceof FeedRefused && second.writer.topicPosition.positions.get(0)?.nextOffset === 50;
 }
 
 const withoutSeek = { seek: () => {}, fetchedOffset: SESSION_GUARDS.fetchedOffset };
@@ -131,9 +133,12 @@ describe('a consumer that starts again', () => {
     await expect(resumesFromTheViews({ session: withoutSeekAndOffset })).rejects.toThrow();
   });
 
-  it('refuses an offset that is gone', () => refusesAnOffsetThatIsGone(SESSION_GUARDS.fetchedOffset));
+  it('refuses an offset that is gone', async () => {
+    expect(await isRefused(0, SESSION_GUARDS.fetchedOffset)).toBe(true);
+  });
 
   it('would jump over what is gone without the look at the fetched offset', async () => {
-    await expect(refusesAnOffsetThatIsGone(() => null)).rejects.toThrow('promise resolved');
+    // Its regular look at the topic may come in between, and then that refuses.
+    for (let attempt = 0; await isRefused(attempt, () => null); attempt++) expect(attempt).toBeLessThan(9);
   });
 });

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import type { KafkaConnection } from '../../src/feed/kafka-client.ts';
 import { startBroker } from '../support/kafka-broker.ts';
 import { type ConsumerProcess, startConsumer } from '../support/kafka-consumer-process.ts';
-import { createTopic, readTopic, type TestTopic } from '../support/kafka-topic.ts';
+import { startReading } from '../support/kafka-reading.ts';
+import { createTopic, plainConnection, readTopic, type TestTopic } from '../support/kafka-topic.ts';
 import { oddLedger } from '../support/ledger-options.ts';
 import { inMergeOrder, intoPartitions, type PartitionedRow } from '../support/partitioned.ts';
 import { createRandom } from '../support/random.ts';
@@ -21,12 +23,19 @@ const LIFE_MS_MAX = 4_000;
 const SEED = KILLS === 8 ? 1 : Date.now() % 1_000_000;
 
 const PIECE_ROWS = 5;
+/** of the pieces that come with an earlier one before them */
+const REDELIVERED = 0.1;
 const PIECE_PAUSE_MS = 200;
 
-/** Sends everything in small pieces, slowly until it shall hurry; a piece that failed may come twice. */
+/** Sends everything in small pieces, slowly until it shall hurry; a piece that failed may come twice, and some others do. */
 async function sendSlowly(topic: TestTopic, rows: readonly PartitionedRow[], hurry: AbortSignal): Promise<void> {
+  const random = createRandom(SEED + 1);
   for (let from = 0; from < rows.length; from += PIECE_ROWS) {
-    const piece = rows.slice(from, from + PIECE_ROWS);
+    const again = random.chance(REDELIVERED) ? random.below(from + 1) : from;
+    const piece = [
+      ...rows.slice(again, again === from ? from : again + PIECE_ROWS),
+      ...rows.slice(from, from + PIECE_ROWS),
+    ];
     for (let sent = false; !sent; ) {
       sent = await topic.send(piece).then(
         () => true,
@@ -35,6 +44,20 @@ async function sendSlowly(topic: TestTopic, rows: readonly PartitionedRow[], hur
     }
     await sleep(PIECE_PAUSE_MS, undefined, { signal: hurry }).catch(() => {});
   }
+}
+
+/** Another member of the group comes and goes: two rebalances. */
+async function disturb(
+  consumer: ConsumerProcess,
+  connection: KafkaConnection,
+  topic: string,
+  group: string,
+): Promise<void> {
+  await expect.poll(async () => (await consumer.status()).source?.topic?.stopped, { timeout: 30_000 }).toBeNull();
+  const stored = { identity: null, positions: new Map() };
+  await using other = startReading({ connection, topic, group, partitionIdleMs: null, migrationId: 0, stored });
+  await other.until('joined', () => /another member/.test(other.status().stopped ?? ''));
+  expect(other.messages).toEqual([]);
 }
 
 /** Messages that the views have gone past. */
@@ -54,7 +77,7 @@ async function untilApplied(consumer: ConsumerProcess, due: readonly Partitioned
   }
 }
 
-it(`the views are those of a replay after ${KILLS} kills of the consumer and a broker restart for every ${KILLS_PER_BROKER_RESTART} (seed ${SEED})`, {
+it(`the views are those of a replay after ${KILLS} kills of the consumer, and for every ${KILLS_PER_BROKER_RESTART} a broker restart and a rebalance (seed ${SEED})`, {
   timeout: 120_000 + KILLS * 20_000,
 }, async () => {
   using directory = temporaryDirectory();
@@ -63,7 +86,9 @@ it(`the views are those of a replay after ${KILLS} kills of the consumer and a b
   const ledger = oddLedger(SEED, { synchronizers: PARTITIONS, updates: 200 * KILLS });
   const rows = intoPartitions(randomLedger({ ...ledger, periodMicros: 1 }), PARTITIONS, scanLine);
   const random = createRandom(SEED);
-  const options = { data: directory.at('views'), kafkaBrokers: broker.addresses.plain, kafkaTopic: topic.name };
+  const address = broker.addresses.plain;
+  const kafkaGroup = `g-${topic.name}`;
+  const options = { data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, kafkaGroup };
 
   const hurry = new AbortController();
   const sending = sendSlowly(topic, rows, hurry.signal);
@@ -71,6 +96,8 @@ it(`the views are those of a replay after ${KILLS} kills of the consumer and a b
   for (let kill = 0; kill < KILLS; kill++) {
     const consumer = await startConsumer(options);
     const before = await appliedBy(consumer);
+    if (kill % KILLS_PER_BROKER_RESTART === 2)
+      await disturb(consumer, plainConnection(address), topic.name, kafkaGroup);
     await sleep(random.below(LIFE_MS_MAX));
     if ((await appliedBy(consumer)) > before) atWork += 1;
     await consumer.end('SIGKILL');

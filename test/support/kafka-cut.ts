@@ -1,11 +1,21 @@
+import { workerData } from 'node:worker_threads';
 import { createKafkaClient } from '../../src/feed/kafka-client.ts';
+import type { CutTask } from './kafka-cutter.ts';
 import { keepingLogger } from './kafka-reading.ts';
 import { plainConnection } from './kafka-topic.ts';
 
-/** Removes what a topic of one partition holds before an offset; a program, for who must wait for it without an await. */
-const [address, topic, offset] = process.argv.slice(2);
-const admin = createKafkaClient(plainConnection(address!), keepingLogger()).admin();
+/** The thread of `startCutter`. */
+const { address, topic, offset, ready, asked, done } = workerData as CutTask;
+const admin = createKafkaClient(plainConnection(address), keepingLogger()).admin();
 await admin.connect();
-await admin.fetchTopicOffsets(topic!);
-await admin.deleteTopicRecords({ topic: topic!, partitions: [{ partition: 0, offset: offset! }] });
+await admin.fetchTopicOffsets(topic);
+set(ready);
+await Atomics.waitAsync(asked, 0, 0).value;
+await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(offset) }] });
+set(done);
 await admin.disconnect();
+
+function set(flag: Int32Array): void {
+  Atomics.store(flag, 0, 1);
+  Atomics.notify(flag, 0);
+}
