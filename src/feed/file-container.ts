@@ -64,8 +64,15 @@ async function readAll(
   return { content: Buffer.concat(parts), broken: null };
 }
 
-function tooLarge(path: string, shape: 'array' | 'page', bytesMax: number): UnusableFile {
-  const [what, filter] = shape === 'array' ? ['JSON array', '.[]'] : ['Scan page', '.transactions[]'];
+/** How a message calls a shape, and what makes lines of it. */
+const LARGE_SHAPES = {
+  array: ['JSON array', '.[]'],
+  page: ['Scan page', '.transactions[]'],
+  objects: ['file of JSON objects printed over several lines', '.'],
+} as const;
+
+function tooLarge(path: string, shape: ContainerOptions['shape'], bytesMax: number): UnusableFile {
+  const [what, filter] = LARGE_SHAPES[shape];
   const size = bytesMax >= MIB ? `${bytesMax / MIB} MiB` : `${bytesMax} bytes`;
   return new UnusableFile(
     path,

@@ -1,4 +1,4 @@
-import { bomLength, isBlank, PAGE_KEY, stringEnd } from './file-shape.ts';
+import { bomLength, type FileShape, isBlank, PAGE_KEY, stringEnd } from './file-shape.ts';
 import { BrokenContainer } from './source.ts';
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
@@ -17,10 +17,11 @@ export interface ContainerElement {
  * The elements of a JSON array, or of the `transactions` of a page, without parsing them: what stands inside the braces
  * of an element is judged with the update. Throws BrokenContainer where no further element can be found.
  */
-export function* containerElements(bytes: Buffer, shape: 'array' | 'page'): Generator<ContainerElement> {
+export function* containerElements(bytes: Buffer, shape: Exclude<FileShape, 'lines'>): Generator<ContainerElement> {
   const cursor: Cursor = { bytes, at: bomLength(bytes) };
   if (shape === 'array') yield* arrayElements(cursor);
-  else yield* pageElements(cursor);
+  else if (shape === 'page') yield* pageElements(cursor);
+  else yield* objectElements(cursor);
   skipBlanks(cursor);
   if (cursor.at < bytes.length) throw broken(cursor, `nothing behind the ${shape}`);
 }
@@ -44,6 +45,17 @@ function* pageElements(cursor: Cursor): Generator<ContainerElement> {
       yield* arrayElements(cursor);
     }
   } while (takeCommaOr(cursor, BRACE_CLOSE, '}'));
+}
+
+/** Objects one behind the other, as a JSON printer writes them. */
+function* objectElements(cursor: Cursor): Generator<ContainerElement> {
+  skipBlanks(cursor);
+  for (let number = 1; cursor.at < cursor.bytes.length; number++) {
+    const start = cursor.at;
+    skipValue(cursor);
+    yield { number, bytes: cursor.bytes.subarray(start, cursor.at) };
+    skipBlanks(cursor);
+  }
 }
 
 function* arrayElements(cursor: Cursor): Generator<ContainerElement> {

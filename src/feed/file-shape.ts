@@ -1,5 +1,5 @@
 /** What a feed file holds behind any compression. */
-export type FileShape = 'lines' | 'array' | 'page';
+export type FileShape = 'lines' | 'array' | 'page' | 'objects';
 
 /** The key of a Scan page that holds its updates. */
 export const PAGE_KEY = 'transactions';
@@ -42,7 +42,7 @@ async function* prepend(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenera
 
 /**
  * An array starts with a bracket. A page is an object with the key `transactions`; an update, which is an object too,
- * has no such key and ends on its line. Null where more bytes are needed.
+ * has no such key and ends on its line; objects printed over several lines are taken one by one. Null where more bytes are needed.
  */
 function shapeOf(head: Buffer): FileShape | null {
   let start = bomLength(head);
@@ -54,7 +54,7 @@ function shapeOf(head: Buffer): FileShape | null {
 }
 
 /** Walks the keys of the object at `start`. Only an object that has its opening brace alone on a line may span lines. */
-function hasPageKey(head: Buffer, start: number): 'lines' | 'page' | null {
+function hasPageKey(head: Buffer, start: number): Exclude<FileShape, 'array'> | null {
   let depth = 0;
   let keyNext = false;
   let isPrinted = false;
@@ -77,7 +77,7 @@ function hasPageKey(head: Buffer, start: number): 'lines' | 'page' | null {
       depth++;
     } else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) {
       depth--;
-      if (depth === 0) return 'lines';
+      if (depth === 0) return isPrinted ? 'objects' : 'lines';
     }
     keyNext = depth === 1 && (byte === COMMA || byte === BRACE_OPEN);
   }

@@ -18,6 +18,7 @@ describe('an array or page', () => {
     ['an empty page', '{"transactions":[]}\n', []],
     ['a page over lines', '{\n  "transactions" : [\n    {"a":1}\n  ]\n}\n', ['1:{"a":1}']],
     ['a page with other keys', '{"n":{"transactions":[9]},"transactions":[{"a":1}],"after":[1,{}]}', ['1:{"a":1}']],
+    ['objects over lines', '\n{\n "a": {"b": 1}\n}\n{\n "c": 2\n}\n', ['1:{\n "a": {"b": 1}\n}', '2:{\n "c": 2\n}']],
     ['other keys over lines', '{\n "n": 1,\n "transactions": [{"a":1}],\n "m": "x"\n}', ['1:{"a":1}']],
   ])('%s', async (_name, content, expected) => {
     for (const chunkBytes of [1, 7, 1000]) {
