@@ -78,12 +78,17 @@ function addCommand(program: Command, { usage, summary, examples, settings, addO
   return command.addHelpText('after', `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`);
 }
 
+/** What the help says of a group. */
+const GROUPS: Readonly<Record<string, string>> = {
+  'dead-letters': 'List and show messages that could not be applied; retry or drop the one that is halted',
+};
+
 /** `dead-letters list` stands in the group `dead-letters`, which the first of its commands makes. */
 function groupOf(program: Command, usage: string): Command {
   const [first, second] = usage.split(' ');
   if (second === undefined || !/^[a-z]/.test(second)) return program;
   const group = program.commands.find((command) => command.name() === first);
-  return group ?? program.command(first!);
+  return group ?? program.command(first!).description(GROUPS[first!] ?? '');
 }
 
 function settingOption(key: SettingKey): Option {
