@@ -18,7 +18,7 @@ export interface DocumentedOperation {
 const BODY_FAULTS = {
   400: 'A field is wrong, or the body is no JSON; the message says where.',
   413: 'The body is larger than the limit.',
-  415: 'A Content-Type is given, and it is not JSON.',
+  415: 'A Content-Type is given, and it is not JSON; or the body is compressed.',
 };
 const NO_SNAPSHOT = { 404: 'No such snapshot.' };
 const TIME_LIMIT = { 503: 'The read took longer than its time limit.' };
