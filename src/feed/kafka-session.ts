@@ -150,8 +150,13 @@ async function consume(
   function resumeDrained(): void {
     for (const partition of paused) {
       if (!intake.hasRoom(partition)) continue;
+      try {
+        consumer.resume([{ topic, partitions: [partition] }]);
+      } catch {
+        // It has stopped by itself; its crash event, which says why, is on its way.
+        return;
+      }
       paused.delete(partition);
-      consumer.resume([{ topic, partitions: [partition] }]);
     }
   }
 
@@ -166,22 +171,14 @@ async function consume(
     }
   }
 
-  let committing = false;
-  let uncommitted: ReadonlyMap<number, number> | null = null;
-  async function commitLatest(): Promise<void> {
-    committing = true;
-    while (uncommitted !== null && failure === null) {
-      const offsets = [...uncommitted].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
-      uncommitted = null;
-      await consumer.commitOffsets(offsets).catch((error: unknown) => {
-        logger.debug({ err: error, group }, 'Kafka was not told of the position; nothing here relies on that');
-      });
-    }
-    committing = false;
+  const tell = createOffsetTeller(consumer, { topic, logger });
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  } catch (error) {
+    await consumer.disconnect();
+    throw error;
   }
-
-  await consumer.connect();
-  await consumer.subscribe({ topics: [topic], fromBeginning: true });
   const running = consumer.run({
     autoCommit: false,
     eachBatch: async (payload) => {
@@ -214,8 +211,8 @@ async function consume(
       resumeDrained();
     },
     commit(nextOffsets) {
-      uncommitted = new Map([...nextOffsets.keys()].map((partition) => [partition, intake.storedThrough(partition)!]));
-      if (!committing) void commitLatest();
+      if (failure !== null) return;
+      tell(new Map([...nextOffsets.keys()].map((partition) => [partition, intake.storedThrough(partition)!])));
     },
     async [Symbol.asyncDispose]() {
       closed.abort();
@@ -223,6 +220,30 @@ async function consume(
       const disconnected = Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
       await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
     },
+  };
+}
+
+/** Commits to Kafka in the background, one at a time and the latest only: a courtesy, whose failure is only logged. */
+function createOffsetTeller(
+  consumer: Consumer,
+  { topic, logger }: { topic: string; logger: FeedLogger },
+): (nextOffsets: ReadonlyMap<number, number>) => void {
+  let latest: ReadonlyMap<number, number> | null = null;
+  let telling = false;
+  async function tellLatest(): Promise<void> {
+    telling = true;
+    while (latest !== null) {
+      const offsets = [...latest].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
+      latest = null;
+      await consumer.commitOffsets(offsets).catch((error: unknown) => {
+        logger.debug({ err: error, topic }, 'Kafka was not told of the position; nothing here relies on that');
+      });
+    }
+    telling = false;
+  }
+  return (nextOffsets) => {
+    latest = nextOffsets;
+    if (!telling) void tellLatest();
   };
 }
 
