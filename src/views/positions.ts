@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { Chunk } from '../ledger/pack/chunk.ts';
 import type { Micros } from '../ledger/time.ts';
 import { messageHash } from './message-hash.ts';
+import { lastMessages, type Segment } from './segment.ts';
 
 /** How far one partition was read. */
 export interface PartitionState {
@@ -14,6 +14,12 @@ export interface PartitionState {
   readonly checkpoints: Map<string, Micros>;
   /** The furthest place read there; imports stand before every time of their migration. Null before the first. */
   furthest: { migrationId: number; recordTime: Micros } | null;
+}
+
+/** Where a topic is gone on from: what its positions belong to (null: no topic yet), and how far each partition is applied. */
+export interface TopicPosition {
+  readonly identity: string | null;
+  readonly positions: ReadonlyMap<number, { readonly nextOffset: number; readonly sha256: Buffer | null }>;
 }
 
 /** The time of an import among places: before every ledger time. */
@@ -39,16 +45,13 @@ export function partitionOf(
 /** Puts the positions behind the messages from..to of a chunk. `keepsHash`: with the hash of the last one of each partition. */
 export function moveBehind(
   partitions: Map<number, PartitionState>,
-  range: { chunk: Chunk; from: number; to: number; source: string; keepsHash: boolean },
+  { chunk, from, to, hashes }: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>,
+  { source, keepsHash }: { source: string; keepsHash: boolean },
 ): void {
-  const { chunk, from, to, source, keepsHash } = range;
-  const { partition, offset } = chunk.updates;
-  const last = new Map<number, number>();
-  for (let i = from; i < to; i++) last.set(partition[i]!, i);
-  for (const [number, i] of last) {
-    const state = partitionOf(partitions, number, source);
-    state.nextOffset = offset[i]! + 1;
-    if (keepsHash) state.sha256 = messageHash(chunk, i);
+  for (const [partition, i] of lastMessages(chunk, from, to)) {
+    const state = partitionOf(partitions, partition, source);
+    state.nextOffset = chunk.updates.offset[i]! + 1;
+    if (keepsHash) state.sha256 = hashes?.get(partition) ?? messageHash(chunk, i);
   }
 }
 

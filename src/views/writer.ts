@@ -10,7 +10,14 @@ import { type DeadLetter, DeadLetters } from './dead-letters.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
 import { letterOf } from './letter.ts';
-import { moveBehind, newPartition, partitionOf, preparePositions, type SavePositions } from './positions.ts';
+import {
+  moveBehind,
+  newPartition,
+  partitionOf,
+  preparePositions,
+  type SavePositions,
+  type TopicPosition,
+} from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
 
 export interface WriterOptions extends DirectorySettings {
@@ -21,12 +28,6 @@ export interface WriterOptions extends DirectorySettings {
   readonly now: () => number;
   /** Stores positions in the batch's transaction; `preparePositions` unless given. */
   readonly positions?: (db: Database) => SavePositions;
-}
-
-/** Where a topic is gone on from: what its positions belong to (null: no topic yet), and how far each partition is applied. */
-export interface TopicPosition {
-  readonly identity: string | null;
-  readonly positions: ReadonlyMap<number, { readonly nextOffset: number; readonly sha256: Buffer | null }>;
 }
 
 /** Behind a bad message the next may be near: applying far beyond it would be in vain. Doubles while all goes well. */
@@ -158,7 +159,8 @@ export class ViewsWriter implements Disposable {
   }
 
   /** Applies messages in memory; returns the first that is bad. The batch is then unusable, as it is after any error. */
-  #applyRange({ chunk, from, to, now }: Segment): BadMessage | null {
+  #applyRange(segment: Segment): BadMessage | null {
+    const { chunk, from, to, now } = segment;
     if (from === to) return null;
     this.#broken = true;
     const { recordTimeGapMaxUs, recordTimeAheadMaxUs } = this.#options;
@@ -179,22 +181,22 @@ export class ViewsWriter implements Disposable {
         throw error;
       }
     }
-    this.#moveOn(chunk, from, to);
+    this.#moveOn(segment);
     this.#broken = false;
     return null;
   }
 
   /** Whether the messages' bytes of an applied chunk are still needed until the commit. */
   get keepsMessages(): boolean {
-    return this.#keepsHash || this.letters.anyDecided;
+    return this.letters.anyDecided;
   }
 
   #kept(segment: Segment): Segment {
-    return this.keepsMessages ? segment : withoutMessages(segment);
+    return this.keepsMessages ? segment : withoutMessages(segment, { keepsHash: this.#keepsHash });
   }
 
-  #moveOn(chunk: Chunk, from: number, to: number): void {
-    moveBehind(this.#batch.state.partitions, { chunk, from, to, source: this.#source, keepsHash: this.#keepsHash });
+  #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
+    moveBehind(this.#batch.state.partitions, range, { source: this.#source, keepsHash: this.#keepsHash });
   }
 
   /** Puts on disk what was applied, and the dead letter of the message behind it, in one transaction. */
@@ -202,7 +204,7 @@ export class ViewsWriter implements Disposable {
     const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
     const letter = letterOf(chunk, at, bad, { source: this.#source, now, leftOut });
     const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
-    if (!halts) this.#moveOn(chunk, at, at + 1);
+    if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
     return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
   }
 
