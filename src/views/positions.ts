@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import type { Micros } from '../ledger/time.ts';
 import { messageHash } from './message-hash.ts';
 import { lastMessages, type Segment } from './segment.ts';
@@ -20,6 +21,17 @@ export interface PartitionState {
 export interface TopicPosition {
   readonly identity: string | null;
   readonly positions: ReadonlyMap<number, { readonly nextOffset: number; readonly sha256: Buffer | null }>;
+}
+
+export function topicPositionOf({
+  feed,
+  partitions,
+}: {
+  feed: string | null;
+  partitions: ReadonlyMap<number, PartitionState>;
+}): TopicPosition {
+  const ofTopic = [...partitions].filter(([partition]) => partition !== FILE_PARTITION);
+  return { identity: feed, positions: new Map(ofTopic) };
 }
 
 /** The time of an import among places: before every ledger time. */

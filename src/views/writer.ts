@@ -17,6 +17,7 @@ import {
   preparePositions,
   type SavePositions,
   type TopicPosition,
+  topicPositionOf,
 } from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
 
@@ -89,11 +90,7 @@ export class ViewsWriter implements Disposable {
   }
 
   get topicPosition(): TopicPosition {
-    const { feed, partitions } = this.#batch.state;
-    return {
-      identity: feed,
-      positions: new Map([...partitions].filter(([partition]) => partition !== FILE_PARTITION)),
-    };
+    return topicPositionOf(this.#batch.state);
   }
 
   /**
