@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { countTests, type TestCounts, type VitestReport } from './test-counts.ts';
@@ -34,6 +34,8 @@ function runChecks(): TestCounts {
 function runTests(filters: readonly string[]): TestCounts {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
   const file = join(folder, 'report.json');
+  // Tests of what may not be written run the program as another user, who must still reach its files.
+  chmodSync(folder, 0o755);
   try {
     // What tests leave in the folder for temporary files, killed ones too, goes with it.
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${file}`];
