@@ -41,10 +41,21 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
     firstNamed: (name) => readFirstNamed(kafka, topic, name),
     async send(records) {
       const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
-      await producer.send({ topic, messages, acks: -1 });
+      const taken = await producer.send({ topic, messages, acks: -1 });
+      checkTaken(topic, records, new Set(taken.map(({ partition }) => partition)));
     },
     [Symbol.asyncDispose]: () => producer.disconnect(),
   };
+}
+
+/** kafkajs leaves out, without a word, what is for a partition that its metadata does not know yet. */
+function checkTaken(topic: string, records: readonly ProducedRecord[], taken: ReadonlySet<number>): void {
+  const left = records.find(({ partition }) => !taken.has(partition));
+  if (left === undefined) return;
+  throw new Error(
+    `nothing was sent to partition ${left.partition} of topic ${topic}, which the brokers do not know yet; ` +
+      'send the files again: what comes twice is skipped by whoever reads the topic',
+  );
 }
 
 async function preparedPartitions(kafka: Kafka, { connection, topic, create }: TopicProducerOptions): Promise<number> {

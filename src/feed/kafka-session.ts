@@ -15,6 +15,8 @@ const BOUNDS_INTERVAL_MS = 1_000;
 /** A fetch waits this long at the end of a partition, and a pause ends after as long. */
 const FETCH_WAIT_MS = 100;
 const FETCH_BYTES_MAX = 8 * 1024 * 1024;
+/** A new partition is assigned to nobody for at most this long. */
+const METADATA_AGE_MS = 30_000;
 const DISCONNECT_TIMEOUT_MS = 5_000;
 
 export interface SessionOptions {
@@ -95,6 +97,7 @@ async function consume(
     allowAutoTopicCreation: false,
     sessionTimeout: options.sessionTimeoutMs,
     heartbeatInterval: Math.floor(options.sessionTimeoutMs / 10),
+    metadataMaxAge: METADATA_AGE_MS,
     maxWaitTimeInMs: FETCH_WAIT_MS,
     maxBytesPerPartition: intake.fetchBytes,
     maxBytes: FETCH_BYTES_MAX,

@@ -110,7 +110,6 @@ describe('a topic of one partition', () => {
     await reading.until('all read', () => reading.messages.length >= 6);
     await reading.until('caught up', () => reading.status().caughtUpAt !== null);
     expect(texts(reading)).toEqual(updates(6).map((row) => row.value));
-    expect(reading.messages.map((message) => message.offset)).toEqual([0, 1, 2, 8, 9, 10]);
     expect(reading.status().partitions).toMatchObject([{ nextOffset: 15, endOffset: 15, lag: 0 }]);
   });
 
@@ -255,6 +254,9 @@ describe('a topic of several partitions', () => {
     await using reading = startReading(optionsFor(topic, { partitionIdleMs: 1 }));
     await reading.until('read', () => reading.messages.length === 3);
     await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
+    const partitions = (): Promise<number> =>
+      topic.admin(async (admin) => (await admin.fetchTopicOffsets(topic.name)).length);
+    await expect.poll(partitions).toBe(2);
     await topic.send([...updates(2, 1, 50), ...updates(2, 0, 70)]);
     await reading.until('all read', () => reading.messages.length === 7);
     expect(reading.messages.map(({ partition, offset }) => `${partition}@${offset}`).toSorted()).toEqual([
