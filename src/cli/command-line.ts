@@ -2,48 +2,36 @@ import { Command, CommanderError, Option } from 'commander';
 import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/settings.ts';
 import { loadConfig } from '../config.ts';
 import { Refusal } from '../refusal.ts';
-import { backupCommand } from './backup.ts';
 import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
 import { safeText } from './dead-letter-text.ts';
-import { deadLettersDropCommand } from './dead-letters-drop.ts';
-import { deadLettersListCommand } from './dead-letters-list.ts';
-import { deadLettersRetryCommand } from './dead-letters-retry.ts';
-import { deadLettersShowCommand } from './dead-letters-show.ts';
 import { createLogger } from './logger.ts';
 import { explainMachineFault } from './machine-fault.ts';
-import { openapiCommand } from './openapi.ts';
-import { produceCommand } from './produce.ts';
-import { replayCommand } from './replay.ts';
-import { restoreCommand } from './restore.ts';
-import { serveCommand } from './serve.ts';
-import { snapshotsCommand } from './snapshots.ts';
-import { summaryCommand } from './summary.ts';
-import { tokenCommand } from './token.ts';
-import { verifyCommand } from './verify.ts';
 
-/** Every command, in the order of the help. */
-const COMMANDS: readonly CliCommand[] = [
-  serveCommand,
-  replayCommand,
-  summaryCommand,
-  snapshotsCommand,
-  verifyCommand,
-  backupCommand,
-  restoreCommand,
-  deadLettersListCommand,
-  deadLettersShowCommand,
-  deadLettersRetryCommand,
-  deadLettersDropCommand,
-  tokenCommand,
-  openapiCommand,
-  produceCommand,
+/** Every command by its first word, in the order of the help. Only the one asked for is loaded: what some need is large. */
+const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand>])[] = [
+  ['serve', async () => (await import('./serve.ts')).serveCommand],
+  ['replay', async () => (await import('./replay.ts')).replayCommand],
+  ['summary', async () => (await import('./summary.ts')).summaryCommand],
+  ['snapshots', async () => (await import('./snapshots.ts')).snapshotsCommand],
+  ['verify', async () => (await import('./verify.ts')).verifyCommand],
+  ['backup', async () => (await import('./backup.ts')).backupCommand],
+  ['restore', async () => (await import('./restore.ts')).restoreCommand],
+  ['dead-letters', async () => (await import('./dead-letters-list.ts')).deadLettersListCommand],
+  ['dead-letters', async () => (await import('./dead-letters-show.ts')).deadLettersShowCommand],
+  ['dead-letters', async () => (await import('./dead-letters-retry.ts')).deadLettersRetryCommand],
+  ['dead-letters', async () => (await import('./dead-letters-drop.ts')).deadLettersDropCommand],
+  ['token', async () => (await import('./token.ts')).tokenCommand],
+  ['openapi', async () => (await import('./openapi.ts')).openapiCommand],
+  ['produce', async () => (await import('./produce.ts')).produceCommand],
 ];
 
 /** Runs one command line (without the program's own name) and says with what code the process should end. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   const program = createProgram(terminal);
-  for (const command of COMMANDS) {
+  const asked = COMMANDS.filter(([word]) => word === args[0]);
+  for (const [, load] of asked.length > 0 ? asked : COMMANDS) {
+    const command = await load();
     addCommand(program, command).action(async (...given: unknown[]) => {
       exitCode = await runCommand(command, given.at(-1) as Command, terminal);
     });
