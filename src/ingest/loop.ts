@@ -8,6 +8,8 @@ import type { Feed } from './feed-thread.ts';
 
 /** Events of one transaction while the feed is ahead: larger ones cost memory, smaller ones time. */
 const BATCH_EVENTS_MAX = 50_000;
+/** Messages of one transaction, where few of them concern coins: their chunks wait in memory until the commit. */
+const BATCH_MESSAGES_MAX = 50_000;
 /** At the head of a feed, what came is on disk after about this long. */
 const COMMIT_AFTER_MS = 250;
 /** How long one wait for the feed lasts before the signal and the clock are looked at again. */
@@ -36,6 +38,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   const batchEventsMax = options.batchEventsMax ?? BATCH_EVENTS_MAX;
   // A clock that jumps must not keep anything from the disk.
   let openSince = 0;
+  let openMessages = 0;
   const commit = async (): Promise<void> => {
     await persist(() => writer.commit());
     if (source.topic) feed.stored(nextOffsets(writer));
@@ -49,13 +52,18 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
       if (next !== 'idle') {
         const { identity } = feed;
         if (identity !== null) await persist(() => writer.followTopic(identity));
-        if (!writer.hasPending) openSince = performance.now();
+        if (!writer.hasPending) {
+          openSince = performance.now();
+          openMessages = 0;
+        }
+        openMessages += next.updates.kind.length;
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
         feed.applied(next, { reusable: !writer.keepsMessages });
       }
       const late = !feed.ready && performance.now() - openSince >= COMMIT_AFTER_MS;
-      if (writer.hasPending && (late || writer.pendingEvents >= batchEventsMax)) await commit();
+      const full = writer.pendingEvents >= batchEventsMax || openMessages >= BATCH_MESSAGES_MAX;
+      if (writer.hasPending && (late || full)) await commit();
     }
   } catch (error) {
     if (!(error instanceof BrokenContainer)) throw error;
