@@ -1,3 +1,4 @@
+import { KAFKA_KEYS } from '../config/kafka.ts';
 import { openFileSource } from '../feed/file.ts';
 import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka-producer.ts';
 import type { Message } from '../feed/source.ts';
@@ -24,17 +25,8 @@ export const produceCommand: CliCommand = {
     'holdfast produce --kafka-brokers broker:9092 --kafka-topic updates --create feed.ndjson',
     'zcat old.ndjson.gz | holdfast produce --kafka-brokers broker:9092 --kafka-topic updates -',
   ],
-  settings: [
-    'kafkaBrokers',
-    'kafkaTopic',
-    'kafkaSsl',
-    'kafkaSslCa',
-    'kafkaSslCert',
-    'kafkaSslKey',
-    'kafkaSaslMechanism',
-    'kafkaSaslUsername',
-    'kafkaSaslPasswordFile',
-  ],
+  // All that a connection needs; group and idle partitions concern who reads.
+  settings: KAFKA_KEYS.filter((key) => key !== 'kafkaGroup' && key !== 'kafkaPartitionIdle'),
   addOptions: (command) =>
     command.option('--create', 'make the topic if it is missing, with a partition for each synchronizer of the files'),
   run: async ({ args: files, options, config: { kafka }, terminal, logger }) => {

@@ -19,7 +19,8 @@ export interface KafkaConfig {
   readonly partitionIdleMs: number | null;
 }
 
-const KAFKA_KEYS = [
+/** Every Kafka setting, in the order in which a message names the first that was given. */
+export const KAFKA_KEYS = [
   'kafkaBrokers',
   'kafkaTopic',
   'kafkaGroup',
