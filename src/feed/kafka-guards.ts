@@ -67,27 +67,30 @@ function startOffset(
 ): StartOffset {
   if (stored === undefined) return { offset: bounds.low, verify: null };
   const { nextOffset, sha256 } = stored;
-  checkHeld(topic, partition, nextOffset, bounds);
+  checkNotRemoved(topic, partition, nextOffset, bounds);
+  checkNotCut(topic, partition, nextOffset, bounds);
   const isLastHeld = nextOffset - 1 >= bounds.low;
   return sha256 !== null && isLastHeld
     ? { offset: nextOffset - 1, verify: sha256 }
     : { offset: nextOffset, verify: null };
 }
 
-/** Kafka itself would go on silently at one end of the partition. */
-export function checkHeld(topic: string, partition: number, nextOffset: number, { low, high }: PartitionBounds): void {
-  if (nextOffset < low) {
-    throw new FeedRefused(
-      `partition ${partition} of topic ${topic} goes on at offset ${nextOffset} for these views, and Kafka has removed everything before ${low}: ` +
-        `what lies between is missing; ${START_ANEW}`,
-    );
-  }
-  if (nextOffset > high) {
-    throw new FeedRefused(
-      `partition ${partition} of topic ${topic} ends at offset ${high}, and these views were built from it up to ${nextOffset}: ` +
-        `it was cut or made anew; ${START_ANEW}`,
-    );
-  }
+/** Kafka itself would go on silently at the first offset that it holds. */
+export function checkNotRemoved(topic: string, partition: number, nextOffset: number, { low }: PartitionBounds): void {
+  if (nextOffset >= low) return;
+  throw new FeedRefused(
+    `partition ${partition} of topic ${topic} goes on at offset ${nextOffset} for these views, and Kafka has removed everything before ${low}: ` +
+      `what lies between is missing; ${START_ANEW}`,
+  );
+}
+
+/** Kafka itself would wait silently for the end to come there, or go on at one end of the partition. */
+export function checkNotCut(topic: string, partition: number, nextOffset: number, { high }: PartitionBounds): void {
+  if (nextOffset <= high) return;
+  throw new FeedRefused(
+    `partition ${partition} of topic ${topic} ends at offset ${high}, and these views were built from it up to ${nextOffset}: ` +
+      `it was cut or made anew; ${START_ANEW}`,
+  );
 }
 
 /** The message that was applied last must still be the one at its offset. `found`: its hash; an over-long one has two. */

@@ -1,8 +1,9 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
 import type { Micros } from '../ledger/time.ts';
 import {
-  checkHeld,
   checkLastApplied,
+  checkNotCut,
+  checkNotRemoved,
   type PartitionBounds,
   type StartOffset,
   type StoredPosition,
@@ -30,6 +31,13 @@ export interface FetchedBatch {
   /** What was asked for; Kafka may have put another offset in its place. */
   readonly fetchedOffset: number;
   readonly messages: readonly { readonly offset: number; readonly value: Buffer | null }[];
+}
+
+/** Where reading stood when the topic was asked what it holds. */
+export interface BoundsRequest {
+  /** By our clock, milliseconds. */
+  readonly at: number;
+  readonly cursors: ReadonlyMap<number, number>;
 }
 
 /** What is read no longer fits what the session started with: the next one compares everything with the topic again. */
@@ -136,12 +144,19 @@ export class KafkaIntake {
     lane.cursor = nextOffset;
   }
 
-  /** What the topic holds, as asked at `at`. Throws where that no longer reaches where we are. */
-  noteBounds(at: number, held: ReadonlyMap<number, PartitionBounds>): void {
+  /** Taken before the topic is asked what it holds: by the time it answers, more may have been written and read. */
+  boundsRequest(at: number): BoundsRequest {
+    return { at, cursors: new Map([...this.#lanes].map(([partition, { cursor }]) => [partition, cursor])) };
+  }
+
+  /** What the topic holds. Throws where that does not reach where we were when it was asked. */
+  noteBounds({ at, cursors }: BoundsRequest, held: ReadonlyMap<number, PartitionBounds>): void {
     for (const lane of this.#lanes.values()) {
       const bounds = held.get(lane.partition);
       if (bounds === undefined) continue;
-      checkHeld(this.#options.topic, lane.partition, lane.cursor, bounds);
+      const { topic } = this.#options;
+      checkNotRemoved(topic, lane.partition, lane.cursor, bounds);
+      checkNotCut(topic, lane.partition, cursors.get(lane.partition)!, bounds);
       lane.bounds = bounds;
       lane.endSeenAt = lane.cursor < bounds.high ? null : (lane.endSeenAt ?? at);
       lane.endConfirmedAt = at;

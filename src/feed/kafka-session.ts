@@ -165,10 +165,10 @@ async function consume(
 
   async function followBounds(): Promise<void> {
     while (!closed.signal.aborted) {
-      const at = Date.now();
+      const request = intake.boundsRequest(Date.now());
       const bounds = await readBounds(admin, topic);
       if (bounds.size > intake.partitions.length) throw new SessionOver(`topic ${topic} has new partitions`);
-      intake.noteBounds(at, bounds);
+      intake.noteBounds(request, bounds);
       onChange();
       await sleep(BOUNDS_INTERVAL_MS, undefined, { signal: closed.signal }).catch(() => {});
     }

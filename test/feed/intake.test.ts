@@ -91,7 +91,7 @@ describe('how far a topic is applied', () => {
     const { intake, receive, take } = make({ 0: START, 1: START });
     receive(0, 1, 3);
     receive(1, 2);
-    intake.noteBounds(1_000, held({ 0: 2, 1: 1 }));
+    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 2, 1: 1 }));
     expect([take(), intake.caughtUpAt]).toEqual([[1, 2], null]);
     intake.noteStored(new Map([...[[0, 1]], ...[[1, 1]]] as [number, number][]));
     expect(intake.holding()).toEqual([1]);
@@ -108,21 +108,32 @@ describe('how far a topic is applied', () => {
   it('passes a partition over when its end was reached long enough ago, as far as the broker said', () => {
     const { intake, receive, take } = make({ 0: START, 1: START }, 500);
     receive(0, 1);
-    intake.noteBounds(1_000, held({ 0: 1, 1: 0 }));
+    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 1, 1: 0 }));
     expect(take()).toEqual([]);
-    intake.noteBounds(1_499, held({ 0: 1, 1: 0 }));
+    intake.noteBounds(intake.boundsRequest(1_499), held({ 0: 1, 1: 0 }));
     expect(take()).toEqual([]);
-    intake.noteBounds(1_500, held({ 0: 1, 1: 0 }));
+    intake.noteBounds(intake.boundsRequest(1_500), held({ 0: 1, 1: 0 }));
     expect(take()).toEqual([1]);
     receive(1, 5);
-    intake.noteBounds(9_000, held({ 0: 2, 1: 1 }));
+    intake.noteBounds(intake.boundsRequest(9_000), held({ 0: 2, 1: 1 }));
     expect(take()).toEqual([]);
+  });
+
+  it('is not refused for what was written and read while the topic was asked for its end', () => {
+    const { intake, receive } = make({ 0: START });
+    receive(0, 1);
+    const request = intake.boundsRequest(1_000);
+    receive(0, 2);
+    expect(() => intake.noteBounds(request, held({ 0: 1 }))).not.toThrow();
+    expect(intake.status()).toMatchObject([{ endOffset: 1 }]);
   });
 
   it('is refused when the topic moves from under it', () => {
     const { intake, receive } = make({ 0: START });
     receive(0, 1, 2);
-    expect(() => intake.noteBounds(1, held({ 0: 1 }))).toThrow('made anew');
-    expect(() => intake.noteBounds(1, new Map([[0, { low: 3, high: 9 }]]))).toThrow('removed everything before 3');
+    expect(() => intake.noteBounds(intake.boundsRequest(1), held({ 0: 1 }))).toThrow('made anew');
+    expect(() => intake.noteBounds(intake.boundsRequest(1), new Map([[0, { low: 3, high: 9 }]]))).toThrow(
+      'removed everything before 3',
+    );
   });
 });

@@ -128,6 +128,18 @@ describe('a topic of one partition', () => {
     expect(texts(reading)).toEqual(updates(3).map((row) => row.value));
   });
 
+  it('is read on while it is written to, message by message', async () => {
+    const topic = await createTopic(address);
+    await using reading = startReading(optionsFor(topic));
+    const until = Date.now() + 4_000;
+    let sent = 0;
+    await topic.produce(async (send) => {
+      while (Date.now() < until) await send(updates(1, 0, sent++));
+    });
+    await reading.until('all read', () => reading.messages.length === sent);
+    expect(sent).toBeGreaterThan(100);
+  });
+
   it('tells Kafka what was stored, as a courtesy', async () => {
     const topic = await createTopic(address);
     await topic.send(updates(5));

@@ -15,6 +15,8 @@ export interface TestTopic {
   readonly name: string;
   /** In the order given, per partition; one request. */
   send(rows: readonly Row[], compression?: CompressionTypes): Promise<void>;
+  /** Sends again and again with one producer. */
+  produce(body: (send: (rows: readonly Row[]) => Promise<void>) => Promise<void>): Promise<void>;
   /** In one transaction, which is then committed or aborted: both leave a control record behind in each partition. */
   sendTransaction(rows: readonly Row[], end: 'commit' | 'abort'): Promise<void>;
   beginTransaction(): Promise<TestTransaction>;
@@ -53,6 +55,15 @@ export async function createTopic(
       await client.disconnect();
     }
   }
+  async function withProducer(body: (producer: Producer) => Promise<unknown>): Promise<void> {
+    const producer = kafka.producer({ allowAutoTopicCreation: false });
+    await producer.connect();
+    try {
+      await body(producer);
+    } finally {
+      await producer.disconnect();
+    }
+  }
   async function connectedTransactionalProducer(): Promise<Producer> {
     const producer = kafka.producer({ transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true });
     await producer.connect();
@@ -67,10 +78,12 @@ export async function createTopic(
     name,
     admin,
     async send(rows, compression = kafkajs.CompressionTypes.None) {
-      const producer = kafka.producer({ allowAutoTopicCreation: false });
-      await producer.connect();
-      await producer.send({ topic: name, messages: [...rows] as Message[], compression });
-      await producer.disconnect();
+      await withProducer((producer) => producer.send({ topic: name, messages: [...rows] as Message[], compression }));
+    },
+    async produce(body) {
+      await withProducer((producer) =>
+        body(async (rows) => void (await producer.send({ topic: name, messages: [...rows] as Message[] }))),
+      );
     },
     async sendTransaction(rows, end) {
       const producer = await connectedTransactionalProducer();
