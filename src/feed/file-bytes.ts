@@ -1,13 +1,17 @@
-import { close, open, read } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
+import { close, constants, fstat, open, read } from 'node:fs';
+import { Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
+import { isatty, ReadStream } from 'node:tty';
 import { promisify } from 'node:util';
 
 const STANDARD_INPUT = 0;
-/** How long to wait for a standard input that was made non-blocking and has nothing yet. */
-const EMPTY_INPUT_WAIT_MS = 10;
+/** Does not wait for a pipe's writer. */
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
+const statFile = promisify(fstat);
+const readFile = promisify(read);
 
 export interface FileBytes {
   /** The bytes as they lie in the file, at most `chunkBytes` at once. Throws the signal's reason when aborted. */
@@ -16,48 +20,49 @@ export interface FileBytes {
   read(): number;
 }
 
-/**
- * Reads with one chunk of read-ahead. By descriptor and not as a stream, because a worker thread has no standard input
- * of its own, and each chunk has memory of its own: messages are parts of it.
- */
-export function openFileBytes(file: { path: string; total: number | null; chunkBytes: number }): FileBytes {
+/** Each chunk has memory of its own: messages are parts of it. By descriptor, because a worker thread has no standard input of its own. */
+export function openFileBytes(file: { path: string; chunkBytes: number }): FileBytes {
   let handedOut = 0;
   async function* chunks(signal: AbortSignal): AsyncGenerator<Buffer> {
-    const fd = file.path === '-' ? STANDARD_INPUT : await openFile(file.path, 'r');
+    const fd = file.path === '-' ? STANDARD_INPUT : await openFile(file.path, READ_AT_ONCE);
+    const all = (await mayKeepWaiting(fd)) ? arrivingChunks(fd, signal) : storedChunks(fd, file.chunkBytes, signal);
     handedOut = 0;
-    let next = readAhead(fd, file.chunkBytes);
-    try {
-      for (;;) {
-        const chunk = await unlessAborted(signal, next);
-        if (chunk.length === 0) return;
-        handedOut += chunk.length;
-        next = readAhead(fd, file.chunkBytes);
-        yield chunk;
-      }
-    } finally {
-      if (fd !== STANDARD_INPUT) void closeAfter(next, fd);
+    for await (const chunk of all) {
+      handedOut += chunk.length;
+      yield chunk;
     }
   }
   return { chunks, read: () => handedOut };
 }
 
-/** Not Promise.race against one promise for the whole file: that promise would keep every chunk alive. */
-function unlessAborted(signal: AbortSignal, reading: Promise<Buffer>): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    reading.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+/** A read of these waits until somebody writes, and a thread cannot end while one of its reads is under way. */
+async function mayKeepWaiting(fd: number): Promise<boolean> {
+  const stat = await statFile(fd);
+  return stat.isFIFO() || stat.isSocket() || isatty(fd);
 }
 
-/**
- * A descriptor is closed only after the read under way, or that one might read another file. Nobody waits for it: a pipe
- * may never deliver again.
- */
-async function closeAfter(reading: Promise<Buffer>, fd: number): Promise<void> {
-  await reading.catch(() => undefined);
-  await closeFile(fd);
+/** What others write, as it comes; a pipe that nobody has opened for writing yet is waited for. */
+async function* arrivingChunks(fd: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const stream = isatty(fd) ? new ReadStream(fd) : new Socket({ fd, readable: true, writable: false });
+  yield* addAbortSignal(signal, stream);
+}
+
+/** With one chunk of read-ahead. */
+async function* storedChunks(fd: number, chunkBytes: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  let next = readAhead(fd, chunkBytes);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const chunk = await next;
+      if (chunk.length === 0) return;
+      next = readAhead(fd, chunkBytes);
+      yield chunk;
+    }
+  } finally {
+    // A descriptor is closed only after the read under way, or that one might read another file.
+    await next.catch(() => undefined);
+    if (fd !== STANDARD_INPUT) await closeFile(fd);
+  }
 }
 
 /** A read that fails ahead of time is no unhandled rejection: its error counts when its turn comes. */
@@ -70,19 +75,6 @@ function readAhead(fd: number, chunkBytes: number): Promise<Buffer> {
 /** Empty at the end of the file. */
 async function readChunk(fd: number, chunkBytes: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafeSlow(chunkBytes);
-  for (;;) {
-    const length = await readInto(fd, buffer);
-    if (length !== null) return buffer.subarray(0, length);
-    await setTimeout(EMPTY_INPUT_WAIT_MS);
-  }
-}
-
-function readInto(fd: number, buffer: Buffer): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    read(fd, buffer, 0, buffer.length, null, (error, length) => {
-      if (error === null) resolve(length);
-      else if (error.code === 'EAGAIN') resolve(null);
-      else reject(error);
-    });
-  });
+  const { bytesRead } = await readFile(fd, buffer, 0, chunkBytes, null);
+  return buffer.subarray(0, bytesRead);
 }

@@ -29,7 +29,7 @@ export function openFileSource(path: string, options: FileOptions = {}): Source 
     containerBytesMax: options.containerBytesMax ?? CONTAINER_BYTES_MAX,
   };
   const total = path === '-' ? null : readableSize(path);
-  const file = openFileBytes({ path, total, chunkBytes: options.chunkBytes ?? CHUNK_BYTES });
+  const file = openFileBytes({ path, chunkBytes: options.chunkBytes ?? CHUNK_BYTES });
   return {
     name: path,
     batches: (signal) => untilAborted(signal, batches(path, file.chunks(signal), limits)),

@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openFileSource } from '../../src/feed/file.ts';
 import { UnusableFile } from '../../src/feed/unusable-file.ts';
@@ -80,6 +82,40 @@ describe('openFileSource', () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     }
     expect(most).toBeLessThan((LINE.length * LINES) / 2);
+  });
+});
+
+describe('a named pipe', () => {
+  const pipe = (name: string): string => {
+    const path = join(directory, name);
+    expect(spawnSync('mkfifo', [path]).status).toBe(0);
+    return path;
+  };
+  const linesOf = async (path: string): Promise<string[]> => {
+    const lines: string[] = [];
+    for await (const batch of openFileSource(path).batches(new AbortController().signal))
+      for (const { bytes } of batch) lines.push(Buffer.from(bytes!).toString());
+    return lines;
+  };
+
+  it('is waited for until somebody writes, and ends with its writer', async () => {
+    const path = pipe('late');
+    const reading = linesOf(path);
+    await sleep(50);
+    const writer = await open(path, 'w');
+    await writer.write('{"a":1}\n{"b"');
+    await sleep(50);
+    await writer.write(':2}');
+    await writer.close();
+    expect(await reading).toEqual(['{"a":1}', '{"b":2}']);
+  });
+
+  it('is empty where its writer writes nothing', async () => {
+    const path = pipe('empty');
+    const reading = linesOf(path);
+    await sleep(50);
+    await (await open(path, 'w')).close();
+    expect(await reading).toEqual([]);
   });
 });
 

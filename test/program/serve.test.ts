@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runProgram } from '../support/program.ts';
+import { runProgram, startProgram } from '../support/program.ts';
 import { linesOf } from '../support/replayed.ts';
 import { startService } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -76,6 +79,49 @@ describe('the running program', () => {
     });
     service.program.kill('SIGINT');
     expect((await service.program.ended).code).toBe(0);
+  });
+});
+
+describe('SIGTERM while a named pipe is read', () => {
+  const ONE = linesOf(told('00:01 : +a alice 10'), 'scan').join('\n');
+
+  /** Opens it only once it is read. */
+  async function writeLine(pipe: string): Promise<FileHandle> {
+    const writer = await open(pipe, 'w');
+    await writer.write(`${ONE}\n`);
+    return writer;
+  }
+
+  it.each(['nobody has opened for writing', 'a writer keeps open'])(
+    'ends serve with its work on disk where %s',
+    async (kind) => {
+      using directory = temporaryDirectory();
+      const [data, pipe] = [directory.at('data'), directory.at('pipe')];
+      expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+      await using service = await startService(['--data', data, '--file', pipe]);
+      await using writer = kind === 'a writer keeps open' ? await writeLine(pipe) : null;
+      const updates = writer === null ? 0 : 1;
+      await service.until('/status', (_status, body) => {
+        const { counts, source } = body as { counts: { updates: number }; source: { name: string } | null };
+        return source?.name === pipe && counts.updates === updates;
+      });
+      service.program.kill('SIGTERM');
+      expect(await service.program.ended).toMatchObject({ code: 0, signal: null });
+      const { stdout } = await runProgram(['replay', '--data', data, directory.writeLines('again', [ONE])]);
+      expect(stdout).toContain(`applied ${1 - updates} updates, ${1 - updates} events; redelivered ${updates};`);
+    },
+  );
+
+  it('ends replay with a line that says it stopped', async () => {
+    using directory = temporaryDirectory();
+    const [data, pipe] = [directory.at('data'), directory.at('pipe')];
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    await using program = startProgram(['replay', '--data', data, pipe]);
+    await using _writer = await writeLine(pipe);
+    await expect.poll(() => existsSync(join(data, 'views.db'))).toBe(true);
+    program.kill('SIGTERM');
+    const { code, stderr } = await program.ended;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('stopped before the end') });
   });
 });
 
