@@ -1,4 +1,5 @@
 import type { Health, Readiness } from './http/health.ts';
+import { haltLine, nextStep } from './ingest/halt-line.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
 import { FILE_PARTITION } from './ledger/pack/chunk.ts';
 import { formatTime } from './ledger/time.ts';
@@ -59,12 +60,19 @@ export function createHealth({
         },
         dead_letters: deadLetters,
         halted: halted && {
-          dead_letter: halted.deadLetter,
+          dead_letter: halted.id,
           kind: halted.kind,
           source: halted.source,
+          partition: halted.partition < 0 ? null : halted.partition,
           offset: halted.offset,
+          migration_id: halted.migrationId,
           update_id: halted.updateId,
+          record_time: halted.recordTime === null ? null : formatTime(halted.recordTime),
+          field: halted.field,
+          given: halted.given,
+          expected: halted.expected,
           reason: halted.reason,
+          next: nextStep(halted),
         },
         last_error: lastError,
       };
@@ -90,7 +98,7 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
   switch (phase) {
     case 'halted':
     case 'waiting_for_clock':
-      return haltReason(halted, phase === 'halted');
+      return halted === null ? 'halted' : haltLine(halted);
     case 'refused':
       return lastError?.message ?? 'the feed is refused';
     case 'retrying':
@@ -139,15 +147,6 @@ function topicAnswer(topic: TopicStatus): object {
       passed_over: passedOver,
     })),
   };
-}
-
-function haltReason(halted: IngestStatus['halted'], final: boolean): string {
-  if (halted === null) return 'halted';
-  const { deadLetter: id, source, offset, reason } = halted;
-  const next = final
-    ? `stop the service, then: holdfast dead-letters show ${id}, and retry or drop ${id}`
-    : 'it goes on by itself when our clock has come near';
-  return `halted at ${source}, message ${offset}: ${reason}; ${next}`;
 }
 
 function hasSnapshot(views: ViewsDatabase): boolean {

@@ -9,6 +9,7 @@ import { createMetrics } from './http/metrics.ts';
 import { createHoldingsDocument } from './http/openapi/document.ts';
 import { startSlowReads } from './http/reader-thread.ts';
 import { startHttpServer } from './http/server.ts';
+import { haltFacts } from './ingest/halt-line.ts';
 import { dsoWarning, type IngestStatus } from './ingest/status.ts';
 import { startIngest } from './ingest/writer-thread.ts';
 import { openUsers } from './users/open-users.ts';
@@ -104,9 +105,13 @@ function isLedgerPath(url: string): boolean {
 function logTurn(logger: Logger, now: IngestStatus, before: IngestStatus): void {
   const warning = before.dso.party === null ? dsoWarning(now.dso) : null;
   if (warning !== null) logger.warn({ dso: now.dso.party }, warning);
+  const { quarantined } = now;
+  if (quarantined !== null && quarantined.id !== before.quarantined?.id)
+    logger.warn({ ...haltFacts(quarantined), ...now.deadLetters }, 'updates are quarantined; this is the newest');
   if (now.phase === before.phase) return;
   const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
-  if (now.halted !== null) logger.error({ ...about, ...now.halted }, 'ingest is halted');
+  if (now.halted !== null && now.phase !== 'stopped')
+    logger.error({ ...about, ...haltFacts(now.halted) }, 'ingest is halted');
   else if (now.phase === 'refused') logger.error(about, `the feed is refused: ${now.lastError?.message}`);
   else if (now.phase === 'retrying')
     logger.error({ ...about, ...now.lastError }, 'the views cannot be written; trying again');

@@ -1,3 +1,4 @@
+import { nextStep } from '../ingest/halt-line.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
 
@@ -51,56 +52,4 @@ export function deadLetterJson(letter: Omit<DeadLetter, 'bytes'>): Record<string
     created_at: formatTime(letter.createdAt),
     next: nextStep(letter),
   };
-}
-
-/** Where a message stood, for people. */
-export function placeOf({
-  kind,
-  source,
-  partition,
-  offset,
-}: Pick<DeadLetter, 'kind' | 'source' | 'partition' | 'offset'>): string {
-  if (kind === 'container') return source;
-  return partition < 0 ? `${source}, message ${offset}` : `${source}, partition ${partition}, offset ${offset}`;
-}
-
-/** What an operator does now. */
-export function nextStep({
-  id,
-  kind,
-  decision,
-  source,
-}: Pick<DeadLetter, 'id' | 'kind' | 'decision' | 'source'>): string {
-  const drop = `holdfast dead-letters drop ${id}`;
-  switch (decision) {
-    case 'quarantined':
-      return 'nothing: the feed went on without it. It can only be put right by replaying the mended feed into a new directory';
-    case 'dropped':
-      return kind === 'container'
-        ? `nothing: the halt has ended; read ${source} again from its start once it is mended`
-        : 'nothing: it was dropped, and the same bytes are skipped from any source';
-    case 'applied':
-      return 'nothing: it was applied at its own place';
-    case 'resolved':
-      return 'nothing: the halt ended by itself';
-    case 'halted':
-      return haltedStep(kind, source, drop);
-  }
-}
-
-function haltedStep(kind: DeadLetter['kind'], source: string, drop: string): string {
-  const stop = 'stop the service if one runs on this directory; then';
-  const retry = 'holdfast dead-letters retry';
-  switch (kind) {
-    case 'update':
-      return `${stop} \`${retry}\` after an upgrade that can read it or with other settings, or \`${drop}\` to go on without it`;
-    case 'overtaken':
-      return `${stop} \`${drop}\` to go on without it, or build the views anew in another directory, which keeps it`;
-    case 'overlong':
-      return `${stop} \`${drop}\` to go on without it: only its start is kept, so it cannot be retried`;
-    case 'container':
-      return `mend ${source}; ${stop} \`${drop}\` to end the halt, and read the mended file from its start: what is known is skipped`;
-    case 'ahead':
-      return `set the clock right if it is wrong; else wait: the halt ends by itself once the clock has come near. Or ${stop} \`${drop}\` to go on without it`;
-  }
 }

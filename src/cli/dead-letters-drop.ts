@@ -1,9 +1,10 @@
+import { nextStep, placeOf } from '../ingest/halt-line.ts';
 import { coinsOf, dropHalted } from '../ingest/resolve-halt.ts';
 import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
 import { openDeadLetters } from '../views/read-dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { nextStep, placeOf, safeText } from './dead-letter-text.ts';
+import { safeText } from './dead-letter-text.ts';
 import { parseLetterId } from './dead-letters-show.ts';
 
 export const deadLettersDropCommand: CliCommand = {

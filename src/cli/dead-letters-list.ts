@@ -1,6 +1,8 @@
+import { placeOf } from '../ingest/halt-line.ts';
+import { formatTime } from '../ledger/time.ts';
 import { openDeadLetters } from '../views/read-dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { deadLetterJson, placeOf, safeJson, safeText } from './dead-letter-text.ts';
+import { deadLetterJson, safeJson, safeText } from './dead-letter-text.ts';
 import { formatTable } from './table.ts';
 
 const REASON_CHARS_MAX = 100;
@@ -18,7 +20,7 @@ export const deadLettersListCommand: CliCommand = {
       terminal.stdout.write(safeJson(listed.map(deadLetterJson)));
       return EXIT.ok;
     }
-    const header = ['id', 'decision', 'kind', 'place', 'update', 'reason'];
+    const header = ['id', 'decision', 'kind', 'place', 'update', 'record time', 'reason'];
     const rows = listed.map((letter) =>
       [
         String(letter.id),
@@ -26,6 +28,7 @@ export const deadLettersListCommand: CliCommand = {
         letter.kind,
         placeOf(letter),
         letter.updateId ?? '-',
+        letter.recordTime === null ? '-' : formatTime(letter.recordTime),
         shortened(letter.reason),
       ].map(safeText),
     );

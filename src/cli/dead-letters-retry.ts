@@ -1,6 +1,7 @@
+import { placeOf } from '../ingest/halt-line.ts';
 import { retryHalted } from '../ingest/resolve-halt.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { placeOf, safeText } from './dead-letter-text.ts';
+import { safeText } from './dead-letter-text.ts';
 import { serveCommand } from './serve.ts';
 
 export const deadLettersRetryCommand: CliCommand = {

@@ -1,10 +1,11 @@
+import { nextStep, placeOf } from '../ingest/halt-line.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
 import { openDeadLetters } from '../views/read-dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { deadLetterJson, nextStep, placeOf, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
+import { deadLetterJson, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
 
 /** A message may be 16 MiB; on a terminal its start tells enough, and --json has all of it. */
 const BYTES_SHOWN_MAX = 8192;

@@ -1,13 +1,13 @@
 import { accessSync, constants, statSync } from 'node:fs';
+import { haltLine } from '../ingest/halt-line.ts';
 import type { ReplayResult } from '../ingest/replay.ts';
 import { replayInThread } from '../ingest/replay-thread.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
 import { openViewsReader } from '../views/read.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { nextStep, placeOf, safeText } from './dead-letter-text.ts';
+import { safeText } from './dead-letter-text.ts';
 import { createFileProgress } from './file-progress.ts';
 
 export const STANDARD_INPUT = '-';
@@ -42,7 +42,9 @@ export const replayCommand: CliCommand = {
       return EXIT.halted;
     }
     if (signal.aborted) throw new Error('stopped before the end; run it again to go on, what is known is skipped');
-    return result.quarantined > 0 ? EXIT.halted : EXIT.ok;
+    if (result.quarantined === 0) return EXIT.ok;
+    terminal.stderr.write(`holdfast: ${quarantineLine(result.quarantined)}\n`);
+    return EXIT.halted;
   },
 };
 
@@ -66,6 +68,7 @@ function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDir: str
   return `applied ${updates} updates, ${events} events; redelivered ${redelivered}; dead letters ${deadLetters}; newest snapshot ${snapshot}`;
 }
 
-function haltLine(letter: DeadLetter): string {
-  return `halted at ${placeOf(letter)}: ${letter.reason}; to go on: ${nextStep(letter)}`;
+function quarantineLine(count: number): string {
+  const [are, shows] = count === 1 ? ['1 update is', 'shows it'] : [`${count} updates are`, 'shows them'];
+  return `${are} quarantined: \`holdfast dead-letters list\` ${shows}`;
 }

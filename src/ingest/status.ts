@@ -1,7 +1,7 @@
 import type { SourceStatus as FeedStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { Counts } from '../views/counts.ts';
-import type { DeadLetterKind } from '../views/dead-letters.ts';
+import type { LetterFacts } from '../views/dead-letters.ts';
 
 /** Where ingest stands; posted to the main thread after each commit and at each turn. */
 export interface IngestStatus {
@@ -21,7 +21,9 @@ export interface IngestStatus {
     | 'refused'
     | 'stopped';
   readonly source: SourceStatus | null;
-  readonly halted: HaltStatus | null;
+  readonly halted: LetterFacts | null;
+  /** The newest one that `quarantine` went on behind since the start. */
+  readonly quarantined: LetterFacts | null;
   readonly dso: DsoStatus;
   readonly counts: Counts;
   /** Numbers of dead letters by decision; these are stored. */
@@ -43,15 +45,6 @@ export interface SourceStatus {
 export interface TopicStatus extends FeedStatus {
   /** The record time that the views have reached; null before the first. */
   readonly appliedRecordTime: Micros | null;
-}
-
-export interface HaltStatus {
-  readonly deadLetter: number;
-  readonly kind: DeadLetterKind;
-  readonly source: string;
-  readonly offset: number;
-  readonly updateId: string | null;
-  readonly reason: string;
 }
 
 /** The DSO whose coins count, once known; `pinned` where an operator named it. */

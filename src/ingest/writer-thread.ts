@@ -57,6 +57,7 @@ const STARTING: IngestStatus = {
   phase: 'starting',
   source: null,
   halted: null,
+  quarantined: null,
   dso: { party: null, pinned: false },
   counts: noCounts(),
   deadLetters: {},

@@ -2,13 +2,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { FeedRefused } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { PossibleGap } from '../views/apply.ts';
-import { countDeadLetters, type DeadLetter } from '../views/dead-letters.ts';
+import { createDeadLetterCounter, type DeadLetter, type LetterFacts } from '../views/dead-letters.ts';
 import { ViewsWriter } from '../views/writer.ts';
 import { type Feed, type SourceSpec, startFeedThread } from './feed-thread.ts';
 import { awaitClock, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
 import { isOutOfFiles, isTransient, retryTransient } from './retry.ts';
-import type { HaltStatus, IngestStatus, TopicStatus } from './status.ts';
+import type { IngestStatus, TopicStatus } from './status.ts';
 import type { IngestReply, IngestRequest, IngestSettings, TopicSettings } from './writer-thread.ts';
 
 /** How often the main thread is told at most; a halt or a turn is told at once. */
@@ -26,12 +26,14 @@ async function run(settings: IngestSettings): Promise<void> {
   let halted: DeadLetter | null = null;
   let source: { name: string; feed: Feed | null } | null = null;
   let lastError: IngestStatus['lastError'] = null;
-  let deadLetters: IngestStatus['deadLetters'] = {};
+  let deadLetters: IngestStatus['deadLetters'] | null = null;
+  let quarantined: LetterFacts | null = null;
+  const countDeadLetters = createDeadLetterCounter(writer.db);
   let toldAt = Number.NEGATIVE_INFINITY;
   const tell = (now: boolean): void => {
     if (!now && performance.now() - toldAt < STATUS_INTERVAL_MS) return;
     toldAt = performance.now();
-    deadLetters = whileReadable(() => countDeadLetters(writer.db)) ?? deadLetters;
+    whileReadable(lookAtLetters);
     const partitions = [...writer.state.partitions].map(([partition, { storedOffset }]) => [partition, storedOffset]);
     // A topic counts in offsets, not in bytes.
     const { read = null, total = null } = source?.feed?.status === null ? source.feed.progress : {};
@@ -46,14 +48,23 @@ async function run(settings: IngestSettings): Promise<void> {
           totalBytes: total,
           topic: source.feed && topicStatus(source.feed, writer),
         },
-        halted: halted && haltStatus(halted),
+        halted: halted && letterFacts(halted),
+        quarantined,
         dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
         counts: writer.counts,
-        deadLetters,
+        deadLetters: deadLetters ?? {},
         lastError,
       },
     });
   };
+  /** Those of earlier starts are no news. */
+  function lookAtLetters(): void {
+    const before = deadLetters;
+    deadLetters = countDeadLetters();
+    if (before !== null && deadLetters.quarantined !== before.quarantined)
+      quarantined = writer.letters.newestQuarantined();
+  }
+
   const turn = (next: IngestStatus['phase']): void => {
     phase = next;
     tell(true);
@@ -144,13 +155,12 @@ async function run(settings: IngestSettings): Promise<void> {
   port.close();
 }
 
-/** Null where the disk or the database refuses for now: a status must not end what only waits. */
-function whileReadable<T>(read: () => T): T | null {
+/** The disk or the database may refuse for now: a status must not end what only waits. */
+function whileReadable(read: () => void): void {
   try {
-    return read();
+    read();
   } catch (error) {
-    if (isTransient(error)) return null;
-    throw error;
+    if (!isTransient(error)) throw error;
   }
 }
 
@@ -170,8 +180,14 @@ function topicStatus({ status }: Feed, writer: ViewsWriter): TopicStatus | null 
   return { ...status, appliedRecordTime: times.length === 0 ? null : Math.max(...times) };
 }
 
-function haltStatus({ id, kind, source, offset, updateId, reason }: DeadLetter): HaltStatus {
-  return { deadLetter: id, kind, source, offset, updateId, reason };
+function letterFacts({
+  sha256: _hash,
+  length: _length,
+  bytes: _bytes,
+  createdAt: _at,
+  ...told
+}: DeadLetter): LetterFacts {
+  return told;
 }
 
 try {

@@ -29,8 +29,12 @@ export interface DeadLetter {
   readonly createdAt: Micros;
 }
 
-export const DEAD_LETTER_COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
-  record_time AS recordTime, field, given, expected, reason, sha256, length, bytes, created_at AS createdAt`;
+/** What is told of a dead letter beside the message itself. */
+export type LetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
+
+const FACT_COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
+  record_time AS recordTime, field, given, expected, reason`;
+export const DEAD_LETTER_COLUMNS = `${FACT_COLUMNS}, sha256, length, bytes, created_at AS createdAt`;
 
 /** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
 const LEFT_OUT_SEARCHED = 64;
@@ -42,6 +46,7 @@ export class DeadLetters {
   readonly #decided;
   readonly #insert;
   readonly #quarantined;
+  readonly #newestQuarantined;
   readonly #decide;
   readonly #leftOut;
   /** Lengths of messages decided on: only a message of one of these need be hashed. */
@@ -63,6 +68,9 @@ export class DeadLetters {
     this.#quarantined = db
       .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
       .pluck();
+    this.#newestQuarantined = db.prepare<[], LetterFacts>(
+      `SELECT ${FACT_COLUMNS} FROM dead_letter WHERE decision = 'quarantined' ORDER BY id DESC LIMIT 1`,
+    );
     this.#decide = db.prepare('UPDATE dead_letter SET decision = ? WHERE id = ?');
     this.#leftOut = db
       .prepare<[string], number>(
@@ -104,6 +112,10 @@ export class DeadLetters {
     return this.#quarantined.get() ?? 0;
   }
 
+  newestQuarantined(): LetterFacts | null {
+    return this.#newestQuarantined.get() ?? null;
+  }
+
   insert(letter: Omit<DeadLetter, 'id'>): number {
     if (letter.decision === 'quarantined') this.#decidedLengths.add(letter.length);
     return Number(this.#insert.run(letter).lastInsertRowid);
@@ -115,10 +127,24 @@ export class DeadLetters {
   }
 }
 
-/** Numbers of dead letters by decision. */
-export function countDeadLetters(db: Database): Record<string, number> {
-  const rows = db.prepare<[], { decision: string; count: number }>(
-    'SELECT decision, count(*) AS count FROM dead_letter GROUP BY decision',
+/**
+ * Returns the function that counts dead letters by decision. Only a halted one is ever decided again, so the others are looked
+ * at once: a feed may leave millions of them, and is asked for their number several times a second.
+ */
+export function createDeadLetterCounter(db: Database): () => Readonly<Record<string, number>> {
+  const since = db.prepare<[number], { decision: Decision; count: number; last: number }>(
+    'SELECT decision, count(*) AS count, max(id) AS last FROM dead_letter WHERE id > ? GROUP BY decision',
   );
-  return Object.fromEntries(rows.all().map(({ decision, count }) => [decision, count]));
+  let counted = 0;
+  let settled: Readonly<Record<string, number>> = {};
+  return () => {
+    const rows = since.all(counted);
+    const counts = { ...settled };
+    for (const { decision, count } of rows) counts[decision] = (counts[decision] ?? 0) + count;
+    if (rows.every(({ decision }) => decision !== 'halted')) {
+      settled = counts;
+      counted = rows.reduce((most, { last }) => Math.max(most, last), counted);
+    }
+    return counts;
+  };
 }

@@ -107,7 +107,8 @@ describe('replay', () => {
     expect(stderr).not.toContain('\u202e');
     const quarantining = folder.at('quarantined');
     const quarantined = await holdfast('replay', '--data', quarantining, '--on-bad-update', 'quarantine', feed);
-    expect(quarantined).toMatchObject({ code: 3, stderr: '' });
+    const says = 'holdfast: 1 update is quarantined: `holdfast dead-letters list` shows it\n';
+    expect(quarantined).toMatchObject({ code: 3, stderr: says });
   });
 
   test('refuses another snapshot period than the one the directory was made with', async () => {

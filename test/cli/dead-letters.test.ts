@@ -44,7 +44,7 @@ describe('dead-letters list and show', () => {
     expect(stdout).toContain('\n{"foo":1}\n');
     const listed = await deadLetters('list');
     expect(listed.stdout).toMatch(
-      /^id +decision +kind +place +update +reason\n *1 +halted +update +\S+ message 100 +- /,
+      /^id +decision +kind +place +update +record time +reason\n *1 +halted +update +\S+ message 100 +- +- +message: /,
     );
   });
 

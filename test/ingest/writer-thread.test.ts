@@ -93,7 +93,7 @@ describe('the thread that writes', () => {
     const feed = directory.writeLines('feed.ndjson', aheadFor(LATER_MS));
     const { halted } = await replayInto(directory.at('data'), [feed], { now: hourAgo, recordTimeAheadMaxUs: 0 });
     const started = await ingest(directory.at('data'), feed);
-    expect((await started.reached('waiting_for_clock')).halted?.deadLetter).toBe(halted?.id);
+    expect((await started.reached('waiting_for_clock')).halted?.id).toBe(halted?.id);
     await started[Symbol.asyncDispose]();
     expect(started.status.phase).toBe('stopped');
   });

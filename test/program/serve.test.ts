@@ -131,6 +131,7 @@ describe('a halt of the running program', () => {
     const data = directory.at('data');
     const lines = linesOf(told('00:01 : +a alice 10\n00:11 : +b bob 20\n00:12 : -nothing\n00:21 : -a'), 'scan');
     const feed = directory.writeLines('feed.ndjson', lines);
+    const bad = JSON.parse(lines[2]!) as { update_id: string };
     const asked = {
       migration_id: 0,
       record_time: '2025-02-12T00:10:00Z',
@@ -150,20 +151,60 @@ describe('a halt of the running program', () => {
         '/readyz',
         (status, found) => status === 503 && readyz(found).includes('halted at'),
       );
-      expect(readyz(body)).toContain(`halted at ${feed}, message 3: `);
+      expect(readyz(body)).toContain(
+        `halted at ${feed}, message 3: update ${bad.update_id}, record time 2025-02-12T00:12:00Z: `,
+      );
+      expect(readyz(body)).toContain('`holdfast dead-letters drop 1`');
       const answer = await service.ask('/v1/holdings/summary', asked);
       expect(answer).toMatchObject({
         status: 200,
         body: { summaries: [{ total_unlocked_coin: '10.0000000000' }, { total_unlocked_coin: '0.0000000000' }] },
       });
       expect((await service.ask('/livez')).status).toBe(200);
-      expect((await service.ask('/status')).body).toMatchObject({ halted: { offset: 3 }, dead_letters: { halted: 1 } });
+      expect((await service.ask('/status')).body).toMatchObject({
+        halted: {
+          offset: 3,
+          update_id: bad.update_id,
+          record_time: '2025-02-12T00:12:00Z',
+          next: expect.stringContaining('retry'),
+        },
+        dead_letters: { halted: 1 },
+      });
+      expect(await service.program.logged('ingest is halted')).toMatchObject({
+        deadLetter: 1,
+        updateId: bad.update_id,
+        recordTime: '2025-02-12T00:12:00Z',
+        field: expect.stringContaining('contract_id'),
+        next: expect.stringContaining('holdfast dead-letters retry'),
+      });
       service.program.kill('SIGTERM');
-      expect((await service.program.ended).code).toBe(0);
+      const ended = await service.program.ended;
+      expect(ended.code).toBe(0);
+      expect(ended.stderr.split('ingest is halted')).toHaveLength(2);
     }
     const { code, stderr, stdout } = await runProgram(['replay', '--data', data, feed]);
     expect(code).toBe(3);
     expect(stderr).toContain(`halted at ${feed}, message 3: `);
     expect(stdout).toContain('newest snapshot 2025-02-12T00:10:00Z of migration 0');
+  });
+
+  it('is none under quarantine, where the log and /readyz name what was left out', async () => {
+    using directory = temporaryDirectory();
+    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : -nothing\n00:12 : -nobody\n00:21 : -a'), 'scan');
+    const args = ['--data', directory.at('data'), '--file', directory.writeLines('feed.ndjson', lines)];
+    await using service = await startService([...args, '--on-bad-update', 'quarantine']);
+    expect(await service.until('/readyz', isReady)).toMatchObject({
+      degraded: ['2 updates are quarantined; see holdfast dead-letters list'],
+    });
+    expect(await service.program.logged('updates are quarantined; this is the newest')).toMatchObject({
+      level: 40,
+      kind: 'update',
+      updateId: expect.stringMatching(/^u[23]$/),
+      recordTime: expect.stringMatching(/^2025-02-12T00:1/),
+      reason: expect.stringContaining('was never created'),
+      quarantined: expect.any(Number),
+    });
+    service.program.kill('SIGTERM');
+    expect(await service.program.ended).toMatchObject({ code: 0 });
   });
 });
