@@ -2,7 +2,7 @@
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = header.map((name, i) => {
     const cells = rows.map((row) => row[i] ?? '');
-    const width = Math.max(name.length, ...cells.map((cell) => cell.length));
+    const width = cells.reduce((most, cell) => Math.max(most, cell.length), name.length);
     const isNumeric = cells.length > 0 && cells.every((cell) => /^-?\d+(\.\d+)?$/.test(cell));
     return (cell: string): string => (isNumeric ? cell.padStart(width) : cell.padEnd(width));
   });

@@ -17,7 +17,7 @@ export interface FeedPlace {
 export function placeOf(decoded: Decoded): FeedPlace | null {
   if (decoded.kind === 'update') return decoded;
   if (decoded.kind === 'ignored' || decoded.times.length === 0) return null;
-  const recordTime = Math.min(...decoded.times.map((each) => each.recordTime));
+  const recordTime = decoded.times.reduce((least, each) => Math.min(least, each.recordTime), Infinity);
   return { migrationId: decoded.migrationId, recordTime, synchronizerId: null };
 }
 

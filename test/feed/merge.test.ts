@@ -186,6 +186,9 @@ describe('the place of a message', () => {
       synchronizerId: null,
     });
     expect(placeOf({ kind: 'checkpoint', format: 'ledger-api', migrationId: 3, times: [] })).toBeNull();
+    // As many as fit a message of 16 MiB.
+    const many = Array.from({ length: 300_000 }, (_, i) => ({ synchronizerId: `s${i}`, recordTime: 9 + i }));
+    expect(placeOf({ kind: 'checkpoint', format: 'ledger-api', migrationId: 3, times: many })?.recordTime).toBe(9);
     expect(placeOf({ kind: 'ignored', what: 'topology transaction' })).toBeNull();
   });
 });
