@@ -49,6 +49,8 @@ export function createForceHandler({
       }
       case 'nothing_applied':
         throw new HttpFault(400, 'No update has been applied yet that a snapshot could be forced at.');
+      case 'held_up':
+        throw new HttpFault(503, `no snapshot can be written now (${outcome.reason}); ask again once that has passed`);
     }
   };
 }

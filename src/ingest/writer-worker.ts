@@ -81,11 +81,7 @@ async function run(settings: IngestSettings): Promise<void> {
 
   port.on('message', (request: IngestRequest) => {
     if (request.type === 'stop') return stop.abort();
-    try {
-      post({ type: 'forced', id: request.id, outcome: writer.force({ maySeal: request.maySeal }) });
-    } catch (error) {
-      post({ type: 'force_failed', id: request.id, message: (error as Error).message });
-    }
+    post(answerForce(writer, request));
     tell(true);
   });
 
@@ -153,6 +149,17 @@ async function run(settings: IngestSettings): Promise<void> {
   }
   turn('stopped');
   port.close();
+}
+
+/** What passes by itself is told apart here: an error that crosses a thread keeps its words only. */
+function answerForce(writer: ViewsWriter, { id, maySeal }: Extract<IngestRequest, { type: 'force' }>): IngestReply {
+  try {
+    return { type: 'forced', id, outcome: writer.force({ maySeal }) };
+  } catch (error) {
+    const { message } = error as Error;
+    if (!isTransient(error)) return { type: 'force_failed', id, message };
+    return { type: 'forced', id, outcome: { kind: 'held_up', reason: message } };
+  }
 }
 
 /** The disk or the database may refuse for now: a status must not end what only waits. */

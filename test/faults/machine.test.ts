@@ -77,6 +77,33 @@ describe('a full disk', () => {
     expect(dumpViews(data)).toEqual(wanted);
   });
 
+  it('lets no snapshot be forced, says so, and lets the next one once there is room', async () => {
+    const data = folder.at('full-force');
+    const short = folder.writeLines('short.ndjson', readFileSync(feed, 'utf8').split('\n').slice(0, 400));
+    await using service = await startService(['--data', data, '--file', short, '--force-snapshots']);
+    await service.until('/readyz', isReady);
+    const limitFiles = (bytes: string): void =>
+      expect(spawnSync('prlimit', ['--pid', String(service.program.pid), `--fsize=${bytes}:unlimited`]).status).toBe(0);
+    const before = await service.ask('/status');
+    limitFiles('4096');
+    expect(await service.ask('/v0/state/acs/force', {})).toEqual({
+      status: 503,
+      body: {
+        error: expect.stringMatching(
+          /^no snapshot can be written now \((disk I\/O error|database or disk is full)\); ask again/,
+        ),
+      },
+    });
+    expect(await service.ask('/status')).toMatchObject({
+      body: { snapshots: (before.body as { snapshots: unknown }).snapshots },
+    });
+    limitFiles('unlimited');
+    expect(await service.ask('/v0/state/acs/force', {})).toMatchObject({ status: 200 });
+    service.program.kill('SIGTERM');
+    expect(await service.program.ended).toMatchObject({ code: 0 });
+    await expectSound(data);
+  });
+
   it.each(Array.from({ length: soakCount(2) }, (_, seed) => seed))(
     'ends a replay with 1 and one line, and nothing is half written (seed %i)',
     async (seed) => {

@@ -91,6 +91,7 @@ export const DOCUMENTED_OPERATIONS: readonly DocumentedOperation[] = [
       400: 'Forced snapshots are disabled, or nothing has been applied.',
       403: 'The request comes from a web page (it has an Origin header).',
       429: 'A new snapshot was forced less than 10 s ago.',
+      503: 'The disk is full or the database is locked; nothing was sealed.',
     },
   },
   {
