@@ -1,3 +1,4 @@
+import { type CoinColumns, coinContent, coinExtra } from '../ledger/coin-content.ts';
 import { expiryRound } from '../ledger/holding-fee.ts';
 import { foldId, type StoredId, storedId } from '../ledger/pack/id.ts';
 import type { SumTerms } from './totals.ts';
@@ -64,12 +65,17 @@ export function foldOf(id: StoredId, migrationId: number): bigint {
   return BigInt(foldId(bytes, 0, bytes.length, migrationId));
 }
 
-/** Whether `args` can be what it should be: nothing for a canonical Amulet; a LockedAmulet keeps its lock at least. */
-export function isArguments(args: string | null, locked: boolean): boolean {
-  if (args === null) return !locked;
+/**
+ * Whether `args` is what such a coin is kept as (ledger/coin-content.ts): what it says is told again with the numbers of the
+ * columns and must give the same text, so an amount or an owner that stands in both places cannot differ.
+ */
+export function isArguments(args: string | null, coin: Omit<CoinColumns, 'extra'>, dso: string): boolean {
+  if (args === null) return coin.entity === 'Amulet';
   try {
-    const value = JSON.parse(args) as object | null;
-    return typeof value === 'object' && value !== null && (!locked || 'lock' in value || 'arguments' in value);
+    const { createArguments, ...parties } = coinContent({ ...coin, extra: args }, dso);
+    const amulet = (coin.entity === 'Amulet' ? createArguments : createArguments.amulet) as Record<string, unknown>;
+    if (amulet.dso !== dso || amulet.owner !== coin.owner) return false;
+    return coinExtra({ ...coin, ...parties, dso, arguments: createArguments }) === args;
   } catch {
     return false;
   }

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import { isPartyId } from '../ledger/party.ts';
 import { LEDGER_TIME_MAX } from '../ledger/time.ts';
+import { IMPORT_TIME } from './positions.ts';
 import { isStoredId } from './verify-contract.ts';
+import { verifyLetters } from './verify-letters.ts';
 import { verifyMigrations } from './verify-migrations.ts';
 import { verifyTemplates } from './verify-templates.ts';
-import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './verify-types.ts';
+import { inOneMoment, type VerifyContext, type VerifyStep } from './verify-types.ts';
 
 const DAY_US = 86_400_000_000n;
 const SHA256_BYTES = 32;
@@ -22,15 +23,21 @@ function verifySetting({ db, report }: VerifyContext): void {
   const differs = (expected: string, found: string): void =>
     report({ table: 'setting', owner: null, snapshot: null, expected, found });
   const setting = db
-    .prepare<[], { period: bigint; dso: string | null; pinned: bigint; migrationId: bigint | null }>(
-      'SELECT period, dso, dso_pinned AS pinned, source_migration_id AS migrationId FROM setting',
+    .prepare<
+      [],
+      { period: bigint; dso: string | null; pinned: bigint; migrationId: bigint | null; isMigration: bigint }
+    >(
+      `SELECT period, dso, dso_pinned AS pinned, source_migration_id AS migrationId,
+         EXISTS (SELECT 1 FROM migration m WHERE m.migration_id = source_migration_id) AS isMigration FROM setting`,
     )
     .safeIntegers()
     .get();
   if (setting === undefined) return differs('one row', 'none');
-  const { period, dso, pinned } = setting;
+  const { period, dso, pinned, migrationId, isMigration } = setting;
   if (period <= 0n || DAY_US % period !== 0n) differs('a period that divides 24 h, in microseconds', String(period));
   if (pinned !== 0n && pinned !== 1n) differs('dso_pinned 0 or 1', String(pinned));
+  if (migrationId !== null && isMigration === 0n)
+    differs('source_migration_id to be a migration that was read', String(migrationId));
   const hasCoins = db.prepare('SELECT 1 FROM owner LIMIT 1').get() !== undefined;
   if (dso === null ? hasCoins : !isPartyId(dso)) differs('the DSO whose coins count', String(dso));
 }
@@ -72,13 +79,23 @@ function verifyRounds({ db, report }: VerifyContext): void {
   }
 }
 
+interface PositionRow {
+  readonly partition: bigint;
+  readonly nextOffset: bigint;
+  readonly sha256: Buffer | null;
+  readonly checkpoints: string;
+  readonly migrationId: bigint | null;
+  readonly recordTime: bigint | null;
+}
+
 function verifyPositions({ db, report }: VerifyContext): void {
   const rows = db
-    .prepare<[], { partition: bigint; nextOffset: bigint; sha256: Buffer | null; checkpoints: string }>(
-      'SELECT partition, next_offset AS nextOffset, sha256, checkpoints FROM position',
+    .prepare<[], PositionRow>(
+      `SELECT partition, next_offset AS nextOffset, sha256, checkpoints, furthest_migration AS migrationId,
+         furthest_time AS recordTime FROM position`,
     )
     .safeIntegers();
-  for (const { partition, nextOffset, sha256, checkpoints } of rows.iterate()) {
+  for (const { partition, nextOffset, sha256, checkpoints, migrationId, recordTime } of rows.iterate()) {
     const differs = (expected: string, found: string): void =>
       report({
         table: 'position',
@@ -91,7 +108,15 @@ function verifyPositions({ db, report }: VerifyContext): void {
     if (nextOffset < 0n) differs('next_offset >= 0', String(nextOffset));
     if (sha256 !== null && sha256.length !== SHA256_BYTES) differs('a SHA-256', `${sha256.length} bytes`);
     if (!isTimes(checkpoints)) differs('checkpoint times as JSON', checkpoints);
+    const isPlace = migrationId !== null && recordTime !== null && migrationId >= 0n && isPlaceTime(recordTime);
+    if (!isPlace && (migrationId !== null || recordTime !== null))
+      differs('the furthest place read: a migration and a time, or neither', `${migrationId} and ${recordTime}`);
   }
+}
+
+/** An import stands before every time. */
+function isPlaceTime(time: bigint): boolean {
+  return time === BigInt(IMPORT_TIME) || (time >= 0n && time < BigInt(LEDGER_TIME_MAX));
 }
 
 function isTimes(text: string): boolean {
@@ -100,49 +125,5 @@ function isTimes(text: string): boolean {
     return times.every((time) => typeof time === 'number' && time >= 0 && time < LEDGER_TIME_MAX);
   } catch {
     return false;
-  }
-}
-
-const KINDS = ['update', 'overlong', 'container', 'ahead', 'overtaken'];
-const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'];
-
-interface LetterRow {
-  readonly id: bigint;
-  readonly kind: string;
-  readonly decision: string;
-  readonly sha256: Buffer;
-  readonly length: bigint;
-  readonly bytes: Buffer;
-  readonly createdAt: bigint;
-}
-
-function verifyLetters({ db, report }: VerifyContext): void {
-  const rows = db
-    .prepare<[], LetterRow>(
-      'SELECT id, kind, decision, sha256, length, bytes, created_at AS createdAt FROM dead_letter ORDER BY id',
-    )
-    .safeIntegers();
-  let next = 1n;
-  let halted = 0;
-  for (const letter of rows.iterate()) {
-    const { id, kind, decision, sha256, length, bytes, createdAt } = letter;
-    const differs = (expected: string, found: string): void =>
-      report({ table: 'dead_letter', owner: null, snapshot: null, expected: `dead letter ${id}: ${expected}`, found });
-    if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
-    next = id + 1n;
-    if (!KINDS.includes(kind)) differs(`a kind (${KINDS.join(', ')})`, kind);
-    if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
-    if (decision === 'halted' && ++halted > 1) differs('at most one that is halted', 'another one');
-    if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
-    if (kind === 'container') {
-      if (sha256.length + bytes.length + Number(length) > 0) differs('no bytes of a container', `${length} bytes`);
-    } else if (kind === 'overlong') {
-      if (length <= BigInt(bytes.length)) differs('a length beyond the bytes kept', String(length));
-      if (sha256.length !== SHA256_BYTES) differs('a SHA-256', sha256.toString('hex'));
-    } else {
-      if (length !== BigInt(bytes.length)) differs(`length ${bytes.length}, that of its bytes`, String(length));
-      const hash = createHash('sha256').update(bytes).digest();
-      if (!hash.equals(sha256)) differs(`sha256 ${hash.toString('hex')}, that of its bytes`, sha256.toString('hex'));
-    }
   }
 }

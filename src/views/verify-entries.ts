@@ -53,7 +53,9 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
       .safeIntegers();
   const statements = { held: prepare('held'), spent: prepare('spent') };
   const isActive = db.prepare<[bigint, bigint], number>('SELECT 1 FROM active WHERE h = ? AND no = ?').pluck();
+  const dsoNow = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
   let entities: ReadonlyMap<bigint, string> = new Map();
+  let dso = '';
 
   function verifyEntry(table: EntryTable, entry: Entry, owner: VerifiedOwner, fold: OwnerFold): void {
     const { entryNo: no, archivedSeq } = entry;
@@ -88,11 +90,23 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
       return differs('holding', 'an amount > 0, a rate and a round >= 0', [entry.amount, entry.rate, entry.round]);
     if (entry.entryExpiry !== terms.expiryRound)
       differs(table, `expiry ${terms.expiryRound} by its amount and rate in holding`, entry.entryExpiry);
+    verifyArguments(entry, owner, terms, differs);
     addTo(fold, entry, archivedSeq, terms);
   }
 
+  function verifyArguments(
+    { locked, round, args }: Omit<StoredHolding, 'no'>,
+    { party }: VerifiedOwner,
+    { amount, rate }: CoinTerms,
+    differs: Differs,
+  ): void {
+    const entity = locked === 1n ? 'LockedAmulet' : 'Amulet';
+    if (isArguments(args, { entity, owner: party, amount, rate, round: round ?? 0n }, dso)) return;
+    differs('holding', `args of such an ${entity}, with its owner, amount, rate and round`, args);
+  }
+
   function verifyFacts(entry: Omit<StoredHolding, 'no'>, differs: Differs): void {
-    const { locked, template, createdAt, node, contractId, updateId, args } = entry;
+    const { locked, template, createdSeq, createdAt, node, contractId, updateId } = entry;
     if (locked !== 0n && locked !== 1n) differs('holding', 'locked 0 or 1', locked);
     const entity = template === null ? undefined : entities.get(template);
     const expected = locked === 1n ? 'LockedAmulet' : 'Amulet';
@@ -104,12 +118,18 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
     if (!isStoredId(contractId)) differs('holding', 'contract_id in the form it is stored in', contractId);
     if (updateId !== null && !isStoredId(updateId, Number.MAX_SAFE_INTEGER))
       differs('holding', 'update_id in the form it is stored in', updateId);
-    if (!isArguments(args, locked === 1n)) differs('holding', 'args of its template as JSON', args);
+    if (updateId === null && createdSeq !== 1n)
+      differs(
+        'holding',
+        'an update_id: only an import has none, and belongs to interval 1',
+        `none, of interval ${createdSeq}`,
+      );
   }
 
   return {
     begin() {
       entities = readTemplateEntities(db);
+      dso = dsoNow.get() ?? '';
     },
     verify(owner, fold) {
       let rows = 0;

@@ -1,4 +1,5 @@
 import { formatTime, LEDGER_TIME_MAX } from '../ledger/time.ts';
+import { isStoredId } from './verify-contract.ts';
 import { timeText, type VerifyContext } from './verify-types.ts';
 
 interface MigrationRow {
@@ -43,9 +44,34 @@ export function verifyMigrations(context: VerifyContext): void {
     for (const id of orphans.all())
       report({ table, owner: null, snapshot: `migration ${id}`, expected: 'a row of that migration', found: 'none' });
   }
+  verifySynchronizers(context);
   for (const row of migrations.all()) {
     const sealed = verifySnapshots(context, row, { rows: snapshots.iterate(row.migrationId), period });
     verifyClock(context, row, sealed, period);
+  }
+}
+
+interface SynchronizerRow {
+  readonly name: string;
+  readonly recordTime: bigint;
+  readonly updateId: unknown;
+  readonly unseen: bigint;
+}
+
+function verifySynchronizers({ db, report }: VerifyContext): void {
+  const rows = db
+    .prepare<[], SynchronizerRow>(
+      `SELECT migration_id || ' ' || synchronizer_id AS name, record_time AS recordTime, update_id AS updateId, unseen
+       FROM synchronizer`,
+    )
+    .safeIntegers();
+  for (const { name, recordTime, updateId, unseen } of rows.iterate()) {
+    const differs = (expected: string, found: string): void =>
+      report({ table: 'synchronizer', owner: null, snapshot: null, expected: `${name}: ${expected}`, found });
+    if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
+    if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER))
+      differs('update_id in the form it is stored in', String(updateId));
+    if (unseen !== 0n && unseen !== 1n) differs('unseen 0 or 1', String(unseen));
   }
 }
 

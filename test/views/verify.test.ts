@@ -21,7 +21,7 @@ beforeAll(async () => {
     'scan',
   );
   lines.splice(50, 0, '{"foo":1}');
-  lines.splice(90, 0, '{"foo":2}');
+  lines.splice(90, 0, '{"foo":2,"update_id":"1220ab","record_time":"2025-02-12T00:00:00.5Z"}');
   const file = folder.writeLines('feed.ndjson', lines);
   await replayInto(folder.at('sound'), [file], { onBadUpdate: 'quarantine', seal: true, chunkBytes: 50_000 });
 });
@@ -59,12 +59,16 @@ setting      | period = period - 1
 setting      | dso = NULL
 setting      | dso = 'nobody'
 setting      | dso_pinned = 2
+setting      | source_migration_id = 77
 setting      | next_no = 5
 setting      | next_owner = next_owner + 1
 setting      | next_owner = next_owner - 1
 position     | next_offset = -1
 position     | checkpoints = '{'
 position     | sha256 = x'00'
+position     | furthest_migration = NULL
+position     | furthest_time = NULL
+position     | furthest_time = -2
 migration    | migration_id = migration_id + 7
 migration    | open_seq = open_seq + 1
 migration    | open_seq = open_seq - 1
@@ -87,6 +91,9 @@ migration    | unlocked = 'x'
 synchronizer | record_time = record_time + 1         | record_time = (SELECT max(record_time) FROM synchronizer)
 synchronizer | record_time = record_time - 1         | record_time = (SELECT max(record_time) FROM synchronizer)
 synchronizer | migration_id = migration_id + 7
+synchronizer | record_time = -record_time
+synchronizer | update_id = 'abcd'
+synchronizer | unseen = 2
 owner        | id = id + 1000
 owner        | migration_id = migration_id + 1
 owner        | migration_id = migration_id - 1
@@ -140,8 +147,18 @@ holding      | contract_id = 'abcd'
 holding      | contract_id = ''
 holding      | contract_id = 7
 holding      | update_id = 7
+holding      | update_id = NULL                      | created_seq > 1
 holding      | args = NULL                           | locked = 1
 holding      | args = substr(args, 2)                | args IS NOT NULL
+holding      | args = args || ' '                    | args IS NOT NULL
+holding      | args = '{}'                           | args IS NULL
+holding      | args = '{"signatories":["dso","owner"]}' | args IS NULL
+holding      | args = replace(args, '"initialAmount":"', '"initialAmount":"1') | args LIKE '%"initialAmount":"%'
+holding      | args = replace(args, '"rate":"', '"rate":"1') | args LIKE '%"rate":"%'
+holding      | args = replace(args, '"number":"', '"number":"1') | args LIKE '%"number":"%'
+holding      | args = replace(args, '"owner":"', '"owner":"x') | args LIKE '%"owner":"%'
+holding      | args = replace(args, '"dso":"', '"dso":"x') | args LIKE '%"dso":"%'
+holding      | round = round + 1                     | args LIKE '%"number":"%'
 active       | h = h + 1
 active       | h = -1
 active       | no = no + 1
@@ -182,6 +199,14 @@ dead_letter  | id = id + 5
 dead_letter  | kind = 'else'
 dead_letter  | decision = 'else'
 dead_letter  | sha256 = x'00'
+dead_letter  | field = NULL
+dead_letter  | field = 'other'
+dead_letter  | given = given || '1'
+dead_letter  | expected = substr(expected, 2)
+dead_letter  | reason = 'other'
+dead_letter  | update_id = update_id || '1'          | update_id IS NOT NULL
+dead_letter  | update_id = 'other'                   | update_id IS NULL
+dead_letter  | record_time = record_time + 1         | record_time IS NOT NULL
 dead_letter  | length = length + 1
 dead_letter  | bytes = CAST('{"foo":3}' AS BLOB)
 `;

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { identify } from '../ledger/decode/identify.ts';
+import { parseLedgerTime } from '../ledger/time.ts';
+import { timeText, type VerifyContext } from './verify-types.ts';
+
+const SHA256_BYTES = 32;
+/** As much of a long id as `identify` shows. */
+const NAMED_CHARS_MAX = 300;
+
+const KINDS = ['update', 'overlong', 'container', 'ahead', 'overtaken'];
+const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'];
+
+interface LetterRow {
+  readonly id: bigint;
+  readonly kind: string;
+  readonly decision: string;
+  readonly updateId: string | null;
+  readonly recordTime: bigint | null;
+  readonly field: string | null;
+  readonly given: string | null;
+  readonly expected: string | null;
+  readonly reason: string;
+  readonly sha256: Buffer;
+  readonly length: bigint;
+  readonly bytes: Buffer;
+  readonly createdAt: bigint;
+}
+
+/** What is told of each dead letter, against its bytes, and its reason against its field; no number is missing. */
+export function verifyLetters({ db, report }: VerifyContext): void {
+  const rows = db
+    .prepare<[], LetterRow>(
+      `SELECT id, kind, decision, update_id AS updateId, record_time AS recordTime, field, given, expected, reason, sha256,
+         length, bytes, created_at AS createdAt FROM dead_letter ORDER BY id`,
+    )
+    .safeIntegers();
+  let next = 1n;
+  let halted = 0;
+  for (const letter of rows.iterate()) {
+    const { id, kind, decision, sha256, length, bytes, createdAt } = letter;
+    const differs = (expected: string, found: string): void =>
+      report({ table: 'dead_letter', owner: null, snapshot: null, expected: `dead letter ${id}: ${expected}`, found });
+    if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
+    next = id + 1n;
+    if (!KINDS.includes(kind)) differs(`a kind (${KINDS.join(', ')})`, kind);
+    if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
+    if (decision === 'halted' && ++halted > 1) differs('at most one that is halted', 'another one');
+    if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
+    const reason = reasonOf(letter);
+    if (letter.reason !== reason && !(reason !== null && letter.reason.startsWith(`${reason}; dead letter `)))
+      differs(reason === null ? 'field, given and expected' : `reason ${reason}`, letter.reason);
+    if (kind === 'container') {
+      if (sha256.length + bytes.length + Number(length) > 0) differs('no bytes of a container', `${length} bytes`);
+    } else if (kind === 'overlong') {
+      if (length <= BigInt(bytes.length)) differs('a length beyond the bytes kept', String(length));
+      if (sha256.length !== SHA256_BYTES) differs('a SHA-256', sha256.toString('hex'));
+    } else {
+      if (length !== BigInt(bytes.length)) differs(`length ${bytes.length}, that of its bytes`, String(length));
+      const names = namesIn(letter);
+      if (names !== null) differs(names, `${letter.updateId}, ${letter.recordTime}`);
+      const hash = createHash('sha256').update(bytes).digest();
+      if (!hash.equals(sha256)) differs(`sha256 ${hash.toString('hex')}, that of its bytes`, sha256.toString('hex'));
+    }
+  }
+}
+
+/** The reason that follows from its parts; null where some are missing. A container has none, and its reason stands alone. */
+function reasonOf({ kind, field, given, expected, reason }: LetterRow): string | null {
+  if (kind === 'container') return field === null && given === null && expected === null ? reason : null;
+  return field === null || given === null || expected === null
+    ? null
+    : `${field}: given ${given}, expected ${expected}`;
+}
+
+/** What the message calls itself, where that is not what the letter says; a message that names no update is not judged. */
+function namesIn({ bytes, updateId, recordTime }: LetterRow): string | null {
+  const said = identify(bytes);
+  if (said.updateId === null) return updateId === null ? null : 'no update_id, as its bytes name none';
+  const time = said.recordTime === null ? null : parseLedgerTime(said.recordTime);
+  const isSame =
+    updateId?.slice(0, NAMED_CHARS_MAX) === said.updateId &&
+    (recordTime === null || (time !== null && BigInt(time) === recordTime));
+  return isSame ? null : `update_id and record_time ${said.updateId}, ${time} of its bytes`;
+}
