@@ -9,12 +9,18 @@ const MAGIC_BYTES = 4;
 /** Compressed bytes given to the decompressor at once, at fixed places, so that a broken file always breaks at the same place. */
 const PIECE_BYTES = 64 * 2 ** 10;
 const OUTPUT_BYTES = 256 * 2 ** 10;
+/** What zlib says, under the code of all bad data, of what follows a gzip member and is none. */
+const BETWEEN_MEMBERS = 'incorrect header check';
+/** Of a member or frame that ends well each byte is vouched for, and of one that is cut off nothing speaks against what came. */
+const MAY_BE_ALTERED =
+  '; lines before that may have been altered without a sign of it: build the views anew from the mended file in another directory';
 
 type Codec = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>;
 
 /**
  * The content of a file that is plain, gzip or zstd, told by its first bytes; gzip may have several members and zstd
- * several frames. Throws BrokenContainer, after all that could be decompressed.
+ * several frames. Throws BrokenContainer, behind what zlib gave out before the break. What it made last it throws away, and nothing
+ * would tell there good bytes from altered ones.
  */
 export async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const { head, rest } = await peekBytes(chunks, MAGIC_BYTES);
@@ -67,21 +73,32 @@ async function* decompress(
 ): AsyncGenerator<Buffer> {
   let codec: OpenCodec | null = null;
   let taken = 0;
-  const brokenAt = (error: Error): BrokenContainer =>
-    new BrokenContainer(`byte ${taken}`, `the ${format} data cannot be read on: ${error.message}`);
+  let handedOut = 0;
+  const brokenAt = (error: NodeJS.ErrnoException): BrokenContainer => {
+    const isVouchedFor = handedOut === 0 || error.code === 'Z_BUF_ERROR' || error.message === BETWEEN_MEMBERS;
+    const altered = isVouchedFor ? '' : MAY_BE_ALTERED;
+    return new BrokenContainer(`byte ${taken}`, `the ${format} data cannot be read on: ${error.message}${altered}`);
+  };
   for await (const piece of input) {
     for (let rest = piece; rest.length > 0; ) {
       if (codec === null && format === 'gzip') {
-        rest = withoutPadding(rest);
+        const padding = paddingLength(rest);
+        taken += padding;
+        rest = rest.subarray(padding);
         if (rest.length === 0) break;
       }
       codec ??= openCodec(create());
       const step = await codec.write(rest);
-      yield* step.output;
+      for (const part of step.output) {
+        handedOut += part.length;
+        yield part;
+      }
       if (step.error !== null) throw brokenAt(step.error);
       taken += step.taken;
       rest = rest.subarray(step.taken);
-      if (step.ended) codec = null;
+      if (!step.ended) continue;
+      codec = null;
+      handedOut = 0;
     }
   }
   if (codec === null) return;
@@ -91,9 +108,9 @@ async function* decompress(
 }
 
 /** Between gzip members zero bytes are padding. */
-function withoutPadding(piece: Buffer): Buffer {
+function paddingLength(piece: Buffer): number {
   const start = piece.findIndex((byte) => byte !== 0);
-  return start === -1 ? piece.subarray(piece.length) : piece.subarray(start);
+  return start === -1 ? piece.length : start;
 }
 
 interface Step {

@@ -1,4 +1,5 @@
-import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { createHash } from 'node:crypto';
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { outline, readContent } from './read-file.ts';
 
@@ -9,7 +10,7 @@ const EMPTY_ZSTD_FRAME = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 
 
 const CODECS: readonly (readonly [string, (content: string) => Buffer])[] = [
   ['gzip', (content) => gzipSync(content)],
-  ['zstd', (content) => zstdCompressSync(content)],
+  ['zstd', (content) => zstdCompressSync(content, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })],
 ];
 
 describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
@@ -62,6 +63,33 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
     }
   });
 
+  const NOISE = Array.from(
+    { length: 20_000 },
+    (_, i) => `{"${createHash('sha256').update(`${i}`).digest('hex')}":${i}}`,
+  );
+
+  it.each([
+    [
+      'was altered behind lines that were handed over',
+      NOISE,
+      (bytes: Buffer) => bytes.fill(0xff, bytes.length - 3),
+      true,
+    ],
+    [
+      'was altered before any line was handed over',
+      ['{"a":1}'],
+      (bytes: Buffer) => bytes.fill(0xff, bytes.length - 3),
+      false,
+    ],
+    ['is cut off', NOISE, (bytes: Buffer) => bytes.subarray(0, -3), false],
+    ['goes on with something else', NOISE, (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('other')]), false],
+  ])('that %s says whether lines may be wrong', async (_title, lines, damage, says) => {
+    const { broken, messages } = await readContent(damage(compress(lines.join('\n'))));
+    expect(broken).not.toBeNull();
+    expect(broken!.message.includes('lines before that may have been altered')).toBe(says);
+    expect(messages.length > 0).toBe(lines === NOISE);
+  });
+
   it('that holds a broken array hands over the elements before the break', async () => {
     const reading = await readContent(compress('[{"a":1},{"b":2},{'));
     expect(outline(reading)).toEqual(ALL.slice(0, 2));
@@ -86,6 +114,12 @@ describe('what only one of the formats has', () => {
     const reading = await readContent(bytes, { chunkBytes });
     expect(reading.broken).toBeNull();
     expect(outline(reading)).toEqual(ALL);
+  });
+
+  it.each([1, 100_000])('padding counts where it is told where gzip data breaks', async (chunkBytes) => {
+    const padding = Buffer.alloc(1_000);
+    const bytes = Buffer.concat([gzipSync(FIRST), padding, gzipSync(SECOND).subarray(0, -4)]);
+    expect((await readContent(bytes, { chunkBytes })).broken?.place).toBe(`byte ${bytes.length}`);
   });
 
   it.each([1, 100_000])('zstd frames without data are passed over', async (chunkBytes) => {
