@@ -20,6 +20,7 @@ const CODES = {
   IDP_CONFIG_ALREADY_EXISTS: { grpc: 6, category: 10 },
   IDP_CONFIG_ISSUER_ALREADY_EXISTS: { grpc: 6, category: 10 },
   TOO_MANY_IDENTITY_PROVIDER_CONFIGS: { grpc: 9, category: 9 },
+  INDEX_DB_SQL_TRANSIENT_ERROR: { grpc: 14, category: 1 },
 } as const;
 
 export type LedgerErrorCode = keyof typeof CODES;
@@ -84,6 +85,16 @@ export function permissionDenied(reason: string, raisedBy: RaisedBy = 'authorize
 
 export function unauthenticated(reason: string): LedgerError {
   return new LedgerError('UNAUTHENTICATED', reason, { raisedBy: 'authorizer' });
+}
+
+/** What SQLite says of a full disk, a lock of another program or a failing device: nothing was written, and later it may work. */
+const HELD_UP = /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN)/;
+
+/** A fault of the machine that may pass, as what a caller may try again after; any other error as it is. */
+export function heldUp(error: unknown): unknown {
+  if (!(error instanceof Error) || !HELD_UP.test((error as { code?: string }).code ?? '')) return error;
+  const message = `nothing was changed: users.db cannot be written now (${error.message})`;
+  return new LedgerError('INDEX_DB_SQL_TRANSIENT_ERROR', message, { cause: error });
 }
 
 /** How an operation names itself in the messages about a user, such as `getting user failed for unknown user "bob"`. */

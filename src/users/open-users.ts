@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
 import type { LedgerConfig } from './ledger-config.ts';
+import { heldUp } from './ledger-error.ts';
 import { EMPTY_USER } from './rules/request.ts';
 import { migrate } from './store/migrations.ts';
 import { RememberingReader } from './store/remembering-reader.ts';
@@ -14,7 +15,10 @@ import type { AuthService } from './tokens/auth-service.ts';
 import { localService } from './tokens/local-secret.ts';
 
 /** How long a statement waits for a lock that a backup or a shell holds on the file. */
+/** How long the start waits for another program's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** A request waits on the thread that answers all others, so it is told instead that it may try again. */
+const BUSY_TIMEOUT_MS_OF_REQUESTS = 50;
 
 export interface UsersOptions {
   readonly dataDir: string;
@@ -52,6 +56,7 @@ export function openUsers({ dataDir, config, participantId, logger, now = () => 
     const authServices = config.authServices.length > 0 ? config.authServices : [localService(dataDir)];
     const users = wrap(db, { config, participantId: participantId ?? storedId, authServices });
     addAdditionalAdmin(users, logger);
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS_OF_REQUESTS}`);
     return users;
   } catch (error) {
     db.close();
@@ -90,9 +95,13 @@ function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | '
     reader,
     closed: closing.signal,
     write(body) {
-      const result = db.transaction(() => body(writer)).immediate();
-      reader.forget();
-      return result;
+      try {
+        const result = db.transaction(() => body(writer)).immediate();
+        reader.forget();
+        return result;
+      } catch (error) {
+        throw heldUp(error);
+      }
     },
     [Symbol.dispose]() {
       closing.abort(new Error('the service is stopping'));

@@ -94,7 +94,7 @@ async function answer(
       service: operation.service,
       submission: operation.submission === true,
     });
-    if (known.code === 'INTERNAL') deps.logger.error(told(status, { err: error }), 'ledger request failed');
+    if (status >= 500) deps.logger.error(told(status, { err: error }), 'ledger request failed');
     else deps.logger.info(told(status, refusalOf(known)), 'ledger request refused');
     return jsonResponse(status, body);
   }

@@ -34,6 +34,7 @@ const FAULTS: Readonly<Record<number, string>> = {
   401: 'No token that verifies.',
   403: 'Not allowed. The reason is in the log only.',
   500: 'Our fault; the traceId is in the log.',
+  503: 'The disk is full, or another program holds the database: nothing was changed, try again.',
 };
 
 /** The OpenAPI document of the ledger's area, made of the schemas that requests are judged by. */

@@ -27,6 +27,8 @@ const INDEFINITE: ReadonlySet<string> = new Set([
   'CONCURRENT_USER_UPDATE_DETECTED',
   'MAX_USER_ANNOTATIONS_SIZE_EXCEEDED',
 ]);
+/** Categories of what passes by itself: a fault of the machine, and a race that the caller may run again with what is stored now. */
+const PASSING: ReadonlySet<number> = new Set([1, 2]);
 const CAUSE_CHARS_MAX = 512;
 const TOKEN_CONTEXT = { ledger_api_error: 'invalid token' };
 
@@ -100,8 +102,7 @@ function full(error: LedgerError, place: ErrorPlace): object {
     resources: error.resources,
     errorCategory: error.category,
     grpcCodeValue: error.grpcCode,
-    // Category 2 is what passes by itself: the caller may try again with what is stored now.
-    retryInfo: error.category === 2 ? '1 second' : null,
+    retryInfo: PASSING.has(error.category) ? '1 second' : null,
     definiteAnswer: null,
   };
 }
