@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { readBodyBytes } from './body-bytes.ts';
+import { contentCoding } from './content-coding.ts';
 import { HttpFault } from './http-fault.ts';
 import { parseJson } from './lossless-json.ts';
 
 const JSON_TYPE = /^application\/(?:[^\s;,]+\+)?json[ \t]*(?:;|$)/i;
-const IDENTITY = /^identity$/i;
 const EXPECTED = { 'Content-Type': 'application/json', 'Content-Encoding': 'none' } as const;
 
 /** Throws on what is not UTF-8; a byte order mark is left out. */
@@ -22,8 +22,8 @@ const REPLACEMENT = '\ufffd';
 export async function readJsonBody(c: Context, bytesMax: number): Promise<unknown> {
   const type = c.req.header('content-type');
   if (type !== undefined && type !== '' && !JSON_TYPE.test(type)) throw unsupported('Content-Type', type);
-  const coding = c.req.header('content-encoding');
-  if (coding !== undefined && coding !== '' && !IDENTITY.test(coding)) throw unsupported('Content-Encoding', coding);
+  const coding = contentCoding(c.req.header('content-encoding'));
+  if (coding !== null) throw unsupported('Content-Encoding', coding);
   return parseJson(await readText(c, bytesMax));
 }
 

@@ -1,13 +1,16 @@
 import type { Context } from 'hono';
 import { readBodyBytes } from '../body-bytes.ts';
+import { contentCoding } from '../content-coding.ts';
 import { invalidValue, PlainFault } from './plain-fault.ts';
 
-/** The text of a request's body. Throws a 413 above the limit (no more is ever held), a 400 for what is not UTF-8. */
+/** The text of a request's body. Throws a 413 above the limit (no more is ever held), a 400 for what is compressed or not UTF-8. */
 export async function readBodyText(c: Context, bytesMax: number): Promise<string> {
   const length = c.req.header('content-length');
   if (length !== undefined && Number(length) > bytesMax) throw tooLarge(bytesMax);
   const bytes = await readBodyBytes(c.req.raw.body, bytesMax).catch(endedEarly);
   if (bytes === null) throw tooLarge(bytesMax);
+  const coding = contentCoding(c.req.header('content-encoding'));
+  if (coding !== null) throw invalidValue('body', `Content-Encoding: given ${JSON.stringify(coding)}, expected none`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -206,6 +206,24 @@ describe('the order of the checks', () => {
   });
 });
 
+describe('a body said to be compressed', () => {
+  const body = '{"user":{"id":"packed"}}';
+
+  it.each(['gzip', 'br', 'x-unknown', 'gzip, identity'])('is refused with what is expected: %s', async (coding) => {
+    const answered = await ask(world, 'admin', 'POST /v2/users', body, { 'content-encoding': coding });
+    expect(answered.status).toBe(400);
+    expect(answered.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(answered.text).toBe(`Invalid value for: body (Content-Encoding: given "${coding}", expected none)`);
+  });
+
+  it('is taken as it stands where the coding is none', async () => {
+    for (const coding of ['identity', 'Identity', '']) {
+      const id = JSON.stringify({ user: { id: `unpacked${coding}` } });
+      expect((await ask(world, 'admin', 'POST /v2/users', id, { 'content-encoding': coding })).status).toBe(200);
+    }
+  });
+});
+
 describe('/v2/version', () => {
   it('needs no token and looks at none', async () => {
     const answered = await ask(world, 'nobody', 'GET /v2/version', null, { authorization: 'Bearer' });
