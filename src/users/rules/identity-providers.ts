@@ -2,6 +2,7 @@ import { ledgerStringFault } from '../fields.ts';
 import { invalidArgument, invalidField, LedgerError, missingField } from '../ledger-error.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
+import { hasCredentials } from '../tokens/fetch-key-set.ts';
 import type { IdentityProvider } from '../user.ts';
 import { requireParticipantAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
@@ -118,6 +119,8 @@ function checkJwksUrl(text: string): void {
   if (url === null) throw invalidField('jwks_url', `Malformed URL: ${text}`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw invalidField('jwks_url', `Malformed URL: neither http nor https: ${text}`);
+  // No key set is ever fetched with them, and the message must not repeat the password.
+  if (hasCredentials(url)) throw invalidField('jwks_url', 'a URL with a user or password in it is not supported');
 }
 
 function findProvider(users: UsersReader, id: string, verb: ProviderVerb): IdentityProvider {
