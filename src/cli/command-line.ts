@@ -40,7 +40,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return reportFailure(error, terminal);
+    return reportFailure(error, { terminal, help: nearestHelp(program, args) });
   }
 }
 
@@ -97,22 +97,32 @@ async function runCommand(command: CliCommand, parsed: Command, terminal: Termin
   }
 }
 
+/** The command line that shows what may be given where these arguments stand. */
+function nearestHelp(program: Command, args: readonly string[]): string {
+  const words = ['holdfast'];
+  for (let command: Command | undefined = program, at = 0; ; at++) {
+    command = command.commands.find((known) => known.name() === args[at]);
+    if (command === undefined) return `\`${words.join(' ')} --help\``;
+    words.push(command.name());
+  }
+}
+
 /** One line on standard error, whatever went wrong. */
-function reportFailure(error: unknown, terminal: Terminal): ExitCode {
+function reportFailure(error: unknown, { terminal, help }: { terminal: Terminal; help: string }): ExitCode {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
-  terminal.stderr.write(`holdfast: ${failureLine(error)}\n`);
+  terminal.stderr.write(`holdfast: ${failureLine(error, help)}\n`);
   return error instanceof Refusal || error instanceof CommanderError ? EXIT.refused : EXIT.failed;
 }
 
-function failureLine(error: unknown): string {
+function failureLine(error: unknown, help: string): string {
   // What commander throws for a bare `holdfast` or group has the whole help in place of a message.
-  if (error instanceof CommanderError && error.code === 'commander.help')
-    return 'no command given; `holdfast --help` lists them';
+  if (error instanceof CommanderError && error.code === 'commander.help') return `no command given; ${help} lists them`;
   const message = error instanceof Error ? error.message : String(error);
-  return safeText(
+  const line = safeText(
     message
       .replace(/^error: /, '')
       .replaceAll(/\s*\n\s*/g, ' ')
       .trim(),
   );
+  return error instanceof CommanderError ? `${line.replace(/\.$/, '')}; see ${help}` : line;
 }

@@ -34,14 +34,15 @@ describe('every command', () => {
 
   const refused: readonly [line: string, message: RegExp][] = [
     ['', /^holdfast: no command given/],
-    ['dead-letters', /^holdfast: no command given/],
+    ['dead-letters', /^holdfast: no command given; `holdfast dead-letters --help` lists them$/],
+    ['nope', /^holdfast: unknown command 'nope'; see `holdfast --help`$/],
     ['srve', /^holdfast: unknown command 'srve' \(Did you mean serve\?\)/],
-    ['serve --prot 1', /^holdfast: unknown option '--prot' \(Did you mean --port\?\)/],
+    ['serve --prot 1', /^holdfast: unknown option '--prot' \(Did you mean --port\?\); see `holdfast serve --help`$/],
     ['serve --port', /^holdfast: option '--port <PORT>' argument missing/],
     ['serve --port x', /^holdfast: --port: given "x", expected a whole number from 0 to 65535/],
     ['serve --config /nonexistent.json', /^holdfast: --config: cannot read \/nonexistent.json/],
     ['serve --kafka-topic t', /^holdfast: --kafka-topic needs --kafka-brokers/],
-    ['serve now', /^holdfast: too many arguments/],
+    ['serve now', /^holdfast: too many arguments.*: now; see `holdfast serve --help`$/],
     ['replay', /^holdfast: missing required argument 'FILE'/],
     ['replay /nonexistent.ndjson', /^holdfast: \/nonexistent.ndjson: cannot be read/],
     ['replay /', /^holdfast: \/: is a directory/],
@@ -58,7 +59,7 @@ describe('every command', () => {
     const [command = [], ...rest] = words.length < 2 ? [words] : [[words[0]!, '--data', dir], words.slice(1)];
     const { code, stdout, stderr } = await holdfast(...command, ...rest.flat());
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd()).toMatch(message);
     expect(stderr.trimEnd()).not.toContain('\n');
     expect(existsSync(dir)).toBe(false);
   });
