@@ -5,6 +5,10 @@ const FAULTS: readonly (readonly [says: RegExp, means: string])[] = [
   [/database or disk is full|ENOSPC/, 'the disk is full: make room and run it again, nothing is half written'],
   [/database is locked|database table is locked/, 'another program holds the database: let it end and run it again'],
   [
+    /^users\.db: .*(malformed|file is not a database)/,
+    'the users are damaged: restore a backup of them, for nothing else holds what they hold',
+  ],
+  [
     /malformed|file is not a database/,
     'a database there is damaged: `holdfast verify` names what; restore a backup, or replay the feed into a new directory',
   ],

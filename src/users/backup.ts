@@ -11,8 +11,9 @@ export function readUsersFile(dataDir: string): Buffer | null {
   if (!existsSync(file)) return null;
   const db = new BetterSqlite3(file, { readonly: true, fileMustExist: true });
   try {
-    // What keeps the file from being read is said here; `serialize` would only say that it is out of memory.
-    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    // What keeps the file from being read is said here, and a damaged one is no backup: `serialize` would only copy its pages.
+    const faults = db.pragma('quick_check(1)', { simple: true });
+    if (faults !== 'ok') throw new Error(`${USERS_FILE}: database disk image is malformed: ${String(faults)}`);
     return db.serialize();
   } finally {
     db.close();

@@ -60,8 +60,14 @@ export function openUsers({ dataDir, config, participantId, logger, now = () => 
     return users;
   } catch (error) {
     db.close();
-    throw error;
+    throw ofUsers(error);
   }
+}
+
+/** Whoever reads of a fault of SQLite must know which of the two databases it is about. */
+function ofUsers(error: unknown): unknown {
+  const isOfDatabase = error instanceof Error && /^SQLITE_/.test((error as { code?: string }).code ?? '');
+  return isOfDatabase ? new Error(`users.db: ${error.message}`, { cause: error }) : error;
 }
 
 function openDatabase(file: string): Database {
@@ -75,7 +81,7 @@ function openDatabase(file: string): Database {
     return db;
   } catch (error) {
     db.close();
-    throw new Error(`${file} cannot be opened: ${(error as Error).message}`, { cause: error });
+    throw ofUsers(error);
   }
 }
 

@@ -12,18 +12,32 @@ const NO_COIN: UnlockedLocked = { unlocked: 0n, locked: 0n };
 export function openViewsReader(dataDir: string): ViewsDatabase {
   const db = openForReading(dataDir);
   const reader = createViewsReader(db);
-  const begin = db.prepare('BEGIN');
-  const end = db.prepare('COMMIT');
+  const { begin, end } = prepareReading(db);
   return {
     read(body) {
-      begin.run();
+      begin();
       try {
         return body(reader);
       } finally {
-        end.run();
+        end();
       }
     },
     [Symbol.dispose]: () => void db.close(),
+  };
+}
+
+/** A transaction that only reads. What was read was read: where its end fails, at a damaged page, it is rolled back. */
+function prepareReading(db: Database): { begin: () => void; end: () => void } {
+  const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
+  return {
+    begin: () => void begin.run(),
+    end() {
+      try {
+        commit.run();
+      } catch {
+        if (db.inTransaction) db.exec('ROLLBACK');
+      }
+    },
   };
 }
 
@@ -34,8 +48,7 @@ export function openViewsReader(dataDir: string): ViewsDatabase {
 export function openSharedViewsReader(dataDir: string): ViewsDatabase {
   const db = openForReading(dataDir);
   const reader = createViewsReader(db);
-  const begin = db.prepare('BEGIN');
-  const end = db.prepare('COMMIT');
+  const { begin, end } = prepareReading(db);
   // Asked for by nearly every request, and the same for all of a turn.
   let lowestRound: bigint | null | undefined;
   const turnReader: ViewsReader = {
@@ -49,12 +62,12 @@ export function openSharedViewsReader(dataDir: string): ViewsDatabase {
   const endTurn = (): void => {
     inTurn = false;
     lowestRound = undefined;
-    if (db.open) end.run();
+    if (db.open) end();
   };
   return {
     read(body) {
       if (!inTurn) {
-        begin.run();
+        begin();
         inTurn = true;
         setImmediate(endTurn);
       }

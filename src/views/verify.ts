@@ -32,7 +32,8 @@ export function* verifyViews(
 ): Generator<VerifyStep, { readonly snapshots: number; readonly owners: number }> {
   const db = openForReading(dataDir);
   try {
-    const { sealed, nextNo } = inOneMoment(db, () => startOf(db));
+    const sealed = readableOr<VerifyContext['sealed']>(new Map(), 'snapshot', () => sealedNow(db), report);
+    const nextNo = readableOr(1n, 'holding', () => inOneMoment(db, () => nextNoNow(db)), report);
     const context: VerifyContext = { db, report, rowsPerStep, sealed, nextNo };
     const supply = new SupplyFold();
     const seen = new NumbersSeen(nextNo);
@@ -48,7 +49,7 @@ export function* verifyViews(
     ];
     for (const [table, steps] of phases) yield* readable(table, steps, report);
     const snapshots = [...sealed.values()].reduce((sum, { times }) => sum + times.size, 0);
-    return { snapshots, owners: db.prepare<[], number>('SELECT count(*) FROM owner').pluck().get() ?? 0 };
+    return { snapshots, owners: readableOr(0, 'owner', () => rowsOf(db, 'owner'), report) };
   } finally {
     db.close();
   }
@@ -63,13 +64,31 @@ function* readable(
   try {
     yield* steps();
   } catch (error) {
-    if (!/^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? '')) throw error;
-    const found = (error as Error).message;
-    report({ table, owner: null, snapshot: null, expected: 'a file that can be read', found });
+    reportDamage(table, error, report);
   }
 }
 
-function startOf(db: Database): Pick<VerifyContext, 'sealed' | 'nextNo'> {
+/** What one of the tables says; `otherwise` where a page of it is damaged, which is a difference. */
+function readableOr<T>(otherwise: T, table: string, read: () => T, report: (difference: Difference) => void): T {
+  try {
+    return read();
+  } catch (error) {
+    reportDamage(table, error, report);
+    return otherwise;
+  }
+}
+
+function reportDamage(table: string, error: unknown, report: (difference: Difference) => void): void {
+  if (!/^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? '')) throw error;
+  const found = (error as Error).message;
+  report({ table, owner: null, snapshot: null, expected: 'a file that can be read', found });
+}
+
+function rowsOf(db: Database, table: string): number {
+  return db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+}
+
+function sealedNow(db: Database): VerifyContext['sealed'] {
   const sealed = new Map<bigint, SealedMigration & { times: Map<bigint, bigint> }>();
   const rows = db
     .prepare<[], { migrationId: bigint; seq: bigint; recordTime: bigint }>(
@@ -81,8 +100,12 @@ function startOf(db: Database): Pick<VerifyContext, 'sealed' | 'nextNo'> {
     migration.times.set(seq, recordTime);
     sealed.set(migrationId, migration);
   }
+  return sealed;
+}
+
+function nextNoNow(db: Database): bigint {
   const nextNo = db.prepare<[], bigint>('SELECT next_no FROM setting').pluck().safeIntegers().get() ?? 1n;
   const most = db.prepare<[], bigint | null>('SELECT max(no) FROM holding').pluck().safeIntegers().get() ?? 0n;
   // A damaged next_no must not decide how much memory is taken.
-  return { sealed, nextNo: nextNo <= most || nextNo > most + 2n ** 32n ? most + 1n : nextNo };
+  return nextNo <= most || nextNo > most + 2n ** 32n ? most + 1n : nextNo;
 }

@@ -174,7 +174,75 @@ describe('a directory that cannot be written to', () => {
   });
 });
 
+/** Fills every leaf page of these tables with nonsense. */
+function damage(file: string, tables: readonly string[]): void {
+  const db = new DatabaseFile(file);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  const leaves = db.prepare<[string], number>(`SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'`).pluck();
+  const pages = tables.flatMap((table) => leaves.all(table));
+  db.close();
+  const bytes = readFileSync(file);
+  for (const page of pages) bytes.fill(0xa5, (page - 1) * 4096, page * 4096);
+  writeFileSync(file, bytes);
+}
+
 describe('a damaged page', () => {
+  it('is an answer of its own to each request that meets it, and the service goes on', async () => {
+    const data = folder.at('damaged-reads');
+    await replayInto(data, [feed], { snapshotPeriodUs: null });
+    await using service = await startService(['--data', data]);
+    const times = (await service.ask('/status')).body as { snapshots: { migration_id: number; record_time: string }[] };
+    service.program.kill('SIGTERM');
+    await service.program.ended;
+    damage(join(data, 'views.db'), ['snapshot', 'owner_total']);
+    await using again = await startService(['--data', data]);
+    const question = { ...times.snapshots[0], owner_party_ids: ['a::b'] };
+    for (let times = 0; times < 3; times++) {
+      for (const answer of [await again.ask('/v1/holdings/summary', question), await again.ask('/readyz')]) {
+        expect(answer).toMatchObject({
+          status: 500,
+          body: { error: expect.stringMatching(/^internal server error \(request [0-9a-f-]{36}\)$/) },
+        });
+      }
+      expect(await again.ask('/livez')).toMatchObject({ status: 200 });
+    }
+    again.program.kill('SIGTERM');
+    expect(await again.program.ended).toMatchObject({ code: 0 });
+  });
+
+  it('is named by verify wherever it lies, and is no backup', async () => {
+    const data = folder.at('damaged-anywhere');
+    await replayInto(data, [feed], { snapshotPeriodUs: null });
+    const whole = readFileSync(join(data, 'views.db'));
+    for (const table of ['snapshot', 'holding', 'held', 'spent', 'owner', 'owner_total', 'active', 'setting']) {
+      writeFileSync(join(data, 'views.db'), whole);
+      damage(join(data, 'views.db'), [table]);
+      const verified = await runProgram(['verify', '--data', data]);
+      expect(verified, table).toMatchObject({ code: 5, stderr: '' });
+      expect(verified.stdout).toContain(`${table}: expected an intact table and indexes; found `);
+    }
+    const backup = await runProgram(['backup', '--data', data, folder.at('backup')]);
+    expect(backup.code).toBe(1);
+    expectOneLine(backup, /^holdfast: --data .*: a database there is damaged/);
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('backup'))).toEqual([]);
+  }, 120_000);
+
+  it('of users.db is told as such', async () => {
+    const data = folder.at('damaged-users');
+    await using service = await startService(['--data', data]);
+    service.program.kill('SIGTERM');
+    await service.program.ended;
+    damage(join(data, 'users.db'), ['user', 'user_right', 'participant']);
+    for (const args of [
+      ['serve', '--port', '0'],
+      ['backup', folder.at('users-backup')],
+    ]) {
+      const ended = await runProgram([...args, '--data', data]);
+      expect(ended.code).toBe(1);
+      expectOneLine(ended, /^holdfast: --data .*: the users are damaged: restore a backup .*\(users\.db: .*malformed/);
+    }
+  });
+
   it('ends what meets it with 1 and one line that says what to do', async () => {
     const data = folder.at('damaged');
     await replayInto(data, [feed], { snapshotPeriodUs: null });
