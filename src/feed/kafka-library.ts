@@ -15,6 +15,7 @@ function loadMended(): typeof KafkaJs {
   const loaded = require('kafkajs') as typeof KafkaJs;
   registerCodecs(loaded);
   stopIdleTimers();
+  demandVersions();
   return loaded;
 }
 
@@ -52,4 +53,22 @@ function stopIdleTimers(): void {
       );
     },
   });
+}
+
+/** What of kafkajs' brokers tells whether one may be asked; it is not in the types. */
+interface LibraryBroker {
+  readonly versions: object | null;
+  isConnected(): boolean;
+}
+
+/**
+ * kafkajs takes a broker for connected as soon as the connection stands. One that hangs and never said which versions it
+ * speaks could not be asked anything: kafkajs then dies of that, and not of the time-out, after which it would try again.
+ */
+function demandVersions(): void {
+  const { prototype } = require('kafkajs/src/broker') as { prototype: LibraryBroker };
+  const { isConnected } = prototype;
+  prototype.isConnected = function (this: LibraryBroker): boolean {
+    return this.versions !== null && isConnected.call(this);
+  };
 }

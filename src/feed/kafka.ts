@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKafkaClient, type FeedLogger, type KafkaConnection } from './kafka-client.ts';
 import type { StoredPosition } from './kafka-guards.ts';
-import { SessionOver } from './kafka-intake.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './kafka-session.ts';
+import { describeTrouble, isTransient } from './kafka-trouble.ts';
 import { FeedRefused, type Message, type Source, type SourceStatus } from './source.ts';
 
 export interface KafkaSourceOptions {
@@ -36,7 +36,8 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
   const positions = new Map(options.stored.positions);
   let identity = options.stored.identity;
   let session: Session | null = null;
-  let trouble = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
+  const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
+  let trouble = connecting;
   let last: SourceStatus | null = null;
   let read = 0;
   let change = Promise.withResolvers<void>();
@@ -57,13 +58,18 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
           yield messages;
         }
       } catch (error) {
-        if (!isTransient(error)) throw stopping(error);
-        trouble = `cannot read topic ${topic}: ${describe(error, topic)}`;
+        if (!isTransient(error)) {
+          const final = stopping(error, topic);
+          trouble = final.message;
+          throw final;
+        }
+        trouble = `cannot read topic ${topic}: ${describeTrouble(error, topic)}`;
         logger.warn({ topic, err: error, retryInMs: backOffMs }, trouble);
         await sleep(backOffMs, undefined, { signal }).catch(() => {});
         backOffMs = Math.min(backOffMs * 2, BACK_OFF_MS.most);
       }
     }
+    trouble = `topic ${topic} is no longer read`;
   }
 
   async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[]> {
@@ -72,6 +78,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
     const guards = options.guards ?? SESSION_GUARDS;
     await using opened = await openSession({ ...settings, guards, identity, positions });
     session = opened;
+    trouble = connecting;
     identity = opened.identity;
     try {
       while (!signal.aborted) {
@@ -113,23 +120,7 @@ function statusOf({ stopped, intake }: Session): SourceStatus {
   return { stopped, holding, caughtUpAt, newestRecordTime, partitions: intake.status() };
 }
 
-/** Whether trying again may help; kafkajs marks its errors so, and what it wraps says it of itself. */
-function isTransient(error: unknown): boolean {
-  if (error instanceof SessionOver) return true;
-  if (!(error instanceof Error)) return false;
-  if (error.name === 'KafkaJSNumberOfRetriesExceeded') return error.cause === undefined || isTransient(error.cause);
-  if ('retriable' in error && typeof error.retriable === 'boolean' && error.retriable) return true;
-  return error.cause instanceof Error && isTransient(error.cause);
-}
-
-function stopping(error: unknown): unknown {
+function stopping(error: unknown, topic: string): Error {
   if (error instanceof FeedRefused) return error;
-  return new Error(`the Kafka consumer stopped: ${error instanceof Error ? error.message : error}`, { cause: error });
-}
-
-function describe(error: unknown, topic: string): string {
-  if (!(error instanceof Error)) return String(error);
-  if ('type' in error && error.type === 'UNKNOWN_TOPIC_OR_PARTITION')
-    return `there is no topic ${topic} on this cluster`;
-  return error.cause instanceof Error ? describe(error.cause, topic) : error.message;
+  return new Error(`the Kafka consumer stopped: ${describeTrouble(error, topic)}`, { cause: error });
 }

@@ -48,6 +48,23 @@ it('a broker that is down at the start or later is waited for, and readiness and
   expect((await service.status()).counts).toMatchObject({ updates: 10, redelivered: 0 });
 });
 
+it('a broker that takes connections and does not answer is waited for', async () => {
+  const address = broker.addresses.plain;
+  const topic = await createTopic(address);
+  await topic.send(quiet(0, 5));
+  process.kill(broker.pid(), 'SIGSTOP');
+  try {
+    await using service = await serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name });
+    // Longer than a request waits for its answer.
+    await sleep(32_000);
+    expect(await reasonsOf(service)).toContain(`connecting to Kafka at ${address}`);
+    process.kill(broker.pid(), 'SIGCONT');
+    await service.untilReady();
+  } finally {
+    process.kill(broker.pid(), 'SIGCONT');
+  }
+});
+
 it('a topic that does not exist yet is waited for', async () => {
   const kafka = inject('kafka').addresses.plain;
   const topic = await createTopic(kafka);
