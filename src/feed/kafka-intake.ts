@@ -60,9 +60,9 @@ interface Lane {
   /** Since when nothing follows, and the latest moment at which that was seen to be so still. */
   endSeenAt: number | null;
   endConfirmedAt: number;
-  /** Behind what was handed over, and behind what is stored. */
+  /** Behind what was handed over; and behind what is stored, which at first is where reading starts. */
   handedOver: { readonly nextOffset: number; readonly bytes: Uint8Array | null } | null;
-  storedNext: number | null;
+  storedNext: number;
 }
 
 /** What is read of a topic's partitions and not yet handed over: in order, bounded, and with its position. No I/O. */
@@ -115,13 +115,14 @@ export class KafkaIntake {
       throw new SessionOver(`partition ${partition} went on at offset ${fetchedOffset} where ${lane.cursor} was due`);
     }
     const items = messages.map(({ offset, value }) => recordOf(partition, offset, value));
-    if (items[0]?.offset === lane.cursor && this.#verified(lane, items[0])) items.shift();
-    const last = items.at(-1);
-    if (last === undefined) return;
+    const newest = items.at(-1);
+    if (newest === undefined) return;
+    this.#noteRecordTime(newest);
+    if (items[0]!.offset === lane.cursor && this.#verified(lane, items[0]!)) items.shift();
+    if (items.length === 0) return;
     lane.endSeenAt = null;
     lane.waiting += items.length;
     for (const item of items) lane.waitingBytes += sizeOf(item);
-    this.#noteRecordTime(last);
     this.#merge.add(partition, items);
   }
 
@@ -161,7 +162,10 @@ export class KafkaIntake {
       lane.endSeenAt = lane.cursor < bounds.high ? null : (lane.endSeenAt ?? at);
       lane.endConfirmedAt = at;
     }
-    this.#mark ??= { at, ends: new Map([...held].map(([partition, { high }]) => [partition, high])) };
+    this.#mark ??= {
+      at,
+      ends: new Map(this.partitions.map((partition) => [partition, held.get(partition)?.high ?? 0])),
+    };
     this.#checkMark();
   }
 
@@ -191,9 +195,8 @@ export class KafkaIntake {
   }
 
   /** Up to where everything of a partition is stored: behind control records too, where nothing else is on its way. */
-  storedThrough(partition: number): number | null {
-    const lane = this.#lanes.get(partition);
-    if (lane === undefined) return null;
+  storedThrough(partition: number): number {
+    const lane = this.#lanes.get(partition)!;
     const onItsWay = lane.waiting > 0 || (lane.handedOver !== null && lane.handedOver.nextOffset !== lane.storedNext);
     return onItsWay ? lane.storedNext : lane.verify === null ? lane.cursor : lane.storedNext;
   }
@@ -201,7 +204,7 @@ export class KafkaIntake {
   #checkMark(): void {
     if (this.#mark === null) return;
     for (const [partition, end] of this.#mark.ends) {
-      if ((this.storedThrough(partition) ?? 0) < end) return;
+      if (this.storedThrough(partition) < end) return;
     }
     this.#caughtUpAt = this.#mark.at;
     this.#mark = null;
@@ -234,7 +237,7 @@ export class KafkaIntake {
     return [...this.#lanes.values()].map(({ partition, bounds }) => {
       const nextOffset = this.storedThrough(partition);
       const endOffset = bounds?.high ?? null;
-      const lag = endOffset === null || nextOffset === null ? null : Math.max(0, endOffset - nextOffset);
+      const lag = endOffset === null ? null : Math.max(0, endOffset - nextOffset);
       return { partition, nextOffset, endOffset, lag, passedOver: passedOver.has(partition) };
     });
   }
@@ -276,6 +279,6 @@ function createLane(partition: number, { offset, verify }: StartOffset): Lane {
     endSeenAt: null,
     endConfirmedAt: 0,
     handedOver: null,
-    storedNext: verify === null ? null : offset + 1,
+    storedNext: verify === null ? offset : offset + 1,
   };
 }

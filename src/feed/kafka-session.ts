@@ -215,7 +215,7 @@ async function consume(
     },
     commit(nextOffsets) {
       if (failure !== null) return;
-      tell(new Map([...nextOffsets.keys()].map((partition) => [partition, intake.storedThrough(partition)!])));
+      tell(new Map([...nextOffsets.keys()].map((partition) => [partition, intake.storedThrough(partition)])));
     },
     async [Symbol.asyncDispose]() {
       closed.abort();
@@ -253,5 +253,6 @@ function createOffsetTeller(
 /** Throws where the topic does not exist. */
 async function readBounds(admin: Admin, topic: string): Promise<Map<number, PartitionBounds>> {
   const offsets = await admin.fetchTopicOffsets(topic);
+  offsets.sort((a, b) => a.partition - b.partition);
   return new Map(offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]));
 }

@@ -47,8 +47,8 @@ export interface SourceStatus {
 
 export interface PartitionStatus {
   readonly partition: number;
-  /** The next offset to store; null before the first message. */
-  readonly nextOffset: number | null;
+  /** The next offset to store. */
+  readonly nextOffset: number;
   /** The offset behind the partition's last message, as last heard of. */
   readonly endOffset: number | null;
   /** Messages there that are not stored. */

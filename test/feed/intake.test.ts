@@ -72,7 +72,9 @@ describe('what is read of a topic and not handed over', () => {
 
   it('begins with the message applied last, which is compared and not handed over again', () => {
     const same = make({ 0: { offset: 5, verify: hash(emptyUpdate('s0', 1)) } });
-    same.receive(0, 1, 2);
+    same.receive(0, 1);
+    expect(same.intake.newestRecordTime).toBe(Date.UTC(2025, 0, 1, 0, 0, 1) * 1000);
+    same.receive(0, 2);
     expect(same.take()).toEqual([2]);
     const other = make({ 0: { offset: 5, verify: hash('another') } });
     expect(() => other.receive(0, 1, 2)).toThrow('another message at offset 5');
@@ -125,7 +127,8 @@ describe('how far a topic is applied', () => {
     const request = intake.boundsRequest(1_000);
     receive(0, 2);
     expect(() => intake.noteBounds(request, held({ 0: 1 }))).not.toThrow();
-    expect(intake.status()).toMatchObject([{ endOffset: 1 }]);
+    intake.noteBounds(intake.boundsRequest(2_000), held({ 0: 2 }));
+    expect(intake.status()).toMatchObject([{ nextOffset: 0, endOffset: 2, lag: 2 }]);
   });
 
   it('is refused when the topic moves from under it', () => {

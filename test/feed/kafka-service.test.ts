@@ -199,7 +199,12 @@ describe('partitions that are idle', () => {
     await using service = await serveTopic(topic);
     const named = 'partition 1 is at its end and holds the others until it shows a later message';
     await service.until('held', async () => (await service.readyz()).reasons.includes(named));
-    expect((await service.status()).counts.updates).toBe(0);
+    const { counts, source } = await service.status();
+    expect(counts.updates).toBe(0);
+    expect(source!.topic!.partitions).toMatchObject([
+      { partition: 0, next_offset: 0, end_offset: 3, lag: 3 },
+      { partition: 1, next_offset: 0, end_offset: 0, lag: 0 },
+    ]);
   });
 
   it('that are passed over may still show what lies after the last snapshot', async () => {

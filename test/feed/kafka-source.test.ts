@@ -215,6 +215,7 @@ describe('a position that the topic does not continue', () => {
     await topic.recreate();
     await topic.send(updates(2));
     expect(String(await first.failure())).toMatch(/FeedRefused.*made anew/);
+    expect(first.status().stopped).toMatch(/made anew/);
   });
 });
 
