@@ -1,10 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseDuration } from '../src/config/value-schemas.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { Refusal } from '../src/refusal.ts';
+import { type Certificates, createCertificates } from './support/kafka-certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'));
 
@@ -203,9 +204,39 @@ describe('Kafka', () => {
     expect(load({ options: { ...source, ...login } }).kafka?.sasl).toEqual(sasl);
   });
 
-  test('naming an authority turns TLS on', () => {
-    const options = { ...source, kafkaSslCa: password };
-    expect(load({ options }).kafka?.ssl).toEqual({ ca: 'secret\n', cert: null, key: null });
+  describe('TLS', () => {
+    const text = (file: string): string => readFileSync(file, 'utf8');
+    let files: Certificates;
+    beforeAll(async () => {
+      files = await createCertificates(folder);
+    });
+
+    test('is turned on by naming an authority', () => {
+      const { kafka } = load({ options: { ...source, kafkaSslCa: files.ca } });
+      expect(kafka?.ssl).toEqual({ ca: text(files.ca), cert: null, key: null });
+    });
+
+    test('takes a certificate with its key', () => {
+      const { clientCert: kafkaSslCert, clientKey: kafkaSslKey } = files;
+      const { kafka } = load({ options: { ...source, kafkaSslCert, kafkaSslKey } });
+      expect(kafka?.ssl).toEqual({ ca: null, cert: text(kafkaSslCert), key: text(kafkaSslKey) });
+    });
+
+    test('refuses files that hold something else, and repeats nothing of them', () => {
+      const { clientCert, clientKey, broker } = files;
+      const cases: readonly [options: Record<string, string>, message: string][] = [
+        [{ kafkaSslCa: password }, `--kafka-ssl-ca: ${password} holds no PEM certificate`],
+        [{ kafkaSslCa: clientKey }, `--kafka-ssl-ca: ${clientKey} holds no PEM certificate`],
+        [{ kafkaSslCert: password, kafkaSslKey: clientKey }, `--kafka-ssl-cert: ${password} holds no PEM certificate`],
+        [{ kafkaSslCert: clientCert, kafkaSslKey: password }, `--kafka-ssl-key: ${password} does not hold`],
+        [{ kafkaSslCert: clientCert, kafkaSslKey: broker }, `--kafka-ssl-key: ${broker} does not hold`],
+      ];
+      for (const [options, message] of cases) {
+        const refused = refusalOf({ options: { ...source, ...options } });
+        expect(refused).toContain(message);
+        expect(refused).not.toContain('secret');
+      }
+    });
   });
 
   const incomplete: readonly [options: Record<string, unknown>, message: string][] = [

@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { Refusal } from '../refusal.ts';
 import { type GivenSettings, optionName, type SettingKey } from './settings.ts';
 
@@ -57,11 +59,37 @@ function sslConfig(given: GivenSettings): KafkaConfig['ssl'] {
   if (kafkaSslKey !== undefined && kafkaSslCert === undefined) throw needs('kafkaSslKey', 'kafkaSslCert');
   const wanted = kafkaSsl ?? (kafkaSslCa !== undefined || kafkaSslCert !== undefined);
   if (!wanted) return null;
-  return {
-    ca: readIfNamed('kafkaSslCa', kafkaSslCa),
-    cert: readIfNamed('kafkaSslCert', kafkaSslCert),
-    key: readIfNamed('kafkaSslKey', kafkaSslKey),
-  };
+  const ca = certificateOf('kafkaSslCa', kafkaSslCa);
+  const cert = certificateOf('kafkaSslCert', kafkaSslCert);
+  return { ca, cert, key: privateKeyOf(kafkaSslKey, cert) };
+}
+
+/** TLS takes whatever an authority's file holds, and then trusts nobody without saying why. */
+function certificateOf(key: SettingKey, file: string | undefined): string | null {
+  if (file === undefined) return null;
+  const pem = readNamed(key, file);
+  try {
+    new X509Certificate(pem);
+  } catch (error) {
+    throw unusable(key, `${file} holds no PEM certificate`, error);
+  }
+  return pem;
+}
+
+function privateKeyOf(file: string | undefined, cert: string | null): string | null {
+  if (file === undefined || cert === null) return null;
+  const key = readNamed('kafkaSslKey', file);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const wanted = `${file} does not hold the certificate's private key, as PEM and without a passphrase`;
+    throw unusable('kafkaSslKey', wanted, error);
+  }
+  return key;
+}
+
+function unusable(key: SettingKey, what: string, error: unknown): Refusal {
+  return new Refusal(`${optionName(key)}: ${what} (${(error as Error).message})`, { cause: error });
 }
 
 function saslConfig(given: GivenSettings): KafkaConfig['sasl'] {
@@ -80,10 +108,6 @@ function saslConfig(given: GivenSettings): KafkaConfig['sasl'] {
 
 function needs(key: SettingKey, missing: SettingKey): Refusal {
   return new Refusal(`${optionName(key)} needs ${optionName(missing)} beside it`);
-}
-
-function readIfNamed(key: SettingKey, file: string | undefined): string | null {
-  return file === undefined ? null : readNamed(key, file);
 }
 
 function readNamed(key: SettingKey, file: string): string {
