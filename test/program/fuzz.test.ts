@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixture, readExpected } from '../http/expected-answers.ts';
-import { type FuzzedOperation, type FuzzedRequest, fuzzedRequest, operationsOf } from '../support/fuzz-requests.ts';
+import { type FuzzedOperation, fuzzedRequest, operationsOf } from '../support/fuzz-requests.ts';
 import { runProgram } from '../support/program.ts';
 import { createRandom, type Random } from '../support/random.ts';
+import { sendRequest, unlawful } from '../support/send-request.ts';
 import { type Service, startService } from '../support/service.ts';
 import { soakCount } from '../support/soak.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -35,37 +36,6 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-}
-
-function send({ method, target, headers, body }: FuzzedRequest): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = request(`${url}${target}`, { method, headers, agent, path: target }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-      response.on('end', () =>
-        resolve({ status: response.statusCode!, type: response.headers['content-type'] ?? '', text }),
-      );
-    });
-    sent.on('error', reject);
-    sent.end(body ?? undefined);
-  });
-}
-
-function expectLawful(given: FuzzedRequest, { status, type, text }: Answer, about: string): void {
-  const notReady = status === 503 && (text.includes('the read took') || text.includes('other reads'));
-  if (!notReady) expect(status, `${about}\n${text}`).toBeLessThan(500);
-  expect(text, about).not.toMatch(/\bat .*\.[mc]?[jt]s:\d|node_modules|SQLITE|SELECT |INSERT /);
-  if (status < 400 || given.method === 'HEAD' || given.target.startsWith('/v2')) return;
-  expect(type, about).toBe('application/json');
-  expect(Object.keys(JSON.parse(text)), about).toEqual(['error']);
-}
-
 /** Sends the cases of one seed, several at a time; counts the answers by status. */
 async function fuzz(
   operations: readonly FuzzedOperation[],
@@ -81,8 +51,10 @@ async function fuzz(
     for (let at = first; at < cases.length; at += AT_ONCE) {
       const given = cases[at]!;
       const about = `seed ${seed}, case ${at}: ${given.method} ${given.target} ${given.body?.toString().slice(0, 500)}`;
-      const answer = await send(given).catch((error) => Promise.reject(new Error(about, { cause: error })));
-      expectLawful(given, answer, about);
+      const answer = await sendRequest(url, agent, given).catch((error) =>
+        Promise.reject(new Error(about, { cause: error })),
+      );
+      expect(unlawful(given, answer), `${about}\n${answer.text}`).toBeNull();
       counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
     }
   };

@@ -1,0 +1,93 @@
+import type { Random } from '../../test/support/random.ts';
+import { randomLedger } from '../../test/support/random-ledger.ts';
+import { shortTime } from '../../test/support/wire-text.ts';
+import { snapshotAt, snapshotMs, soakLedger } from './ledger.ts';
+
+/** A question about a sealed snapshot: its answer may never change. */
+export interface Question {
+  readonly path: string;
+  readonly body: string;
+  readonly owner: Owner;
+  /** The snapshot's number. */
+  readonly at: number;
+}
+
+interface Owner {
+  readonly party: string;
+  /** One of the few with very many coins. */
+  readonly large: boolean;
+}
+
+/** `deep`: what the design lets grow with the archives since the snapshot, so it is shown and has no bound. */
+export type QuestionGroup = 'summary' | 'page' | 'deep';
+
+/** Updates at the beginning of the ledger whose owners are asked about. */
+const UPDATES_READ = 20_000;
+const LARGE_COINS_MIN = 25;
+/** Snapshots that are new enough for a large owner's coins to be read as of them. */
+const NEW_SNAPSHOTS = 20;
+const PAGE_MAX = 20;
+const OWNERS_MAX = 5;
+const FIRST_ROUND = 19_830;
+
+/** The owners of the ledger's first coins. */
+export function ownersOfFeed(seed: number): Owner[] {
+  const coins = new Map<string, number>();
+  for (const item of randomLedger({ ...soakLedger(seed), updates: UPDATES_READ })) {
+    if (item.kind !== 'update') continue;
+    for (const root of item.events) {
+      for (const event of root.kind === 'exercise' ? root.children : [root]) {
+        if (event.kind !== 'create' || event.contract.payload.kind !== 'coin') continue;
+        const { owner } = event.contract.payload;
+        coins.set(owner, (coins.get(owner) ?? 0) + 1);
+      }
+    }
+  }
+  return [...coins].map(([party, count]) => ({ party, large: count >= LARGE_COINS_MIN }));
+}
+
+/** Asks about a random owner, every other time a large one, at a random snapshot up to the newest. */
+export function drawQuestion(random: Random, owners: readonly Owner[], newestMs: number): Question {
+  const owner = pickOwner(random, owners, random.chance(0.5));
+  const form = random.pick(['v0', 'v1', 'v1', 'page'] as const);
+  const newest = snapshotAt(newestMs);
+  const rarelyDeep = form !== 'v1' && owner.large && !random.chance(0.05);
+  const first = rarelyDeep ? Math.max(0, newest - NEW_SNAPSHOTS) : 0;
+  const at = first + random.below(newest - first + 1);
+  const others = Array.from({ length: random.below(OWNERS_MAX) }, () => pickOwner(random, owners, false).party);
+  const asked = {
+    migration_id: 0,
+    record_time: shortTime(snapshotMs(at) * 1000),
+    owner_party_ids: [owner.party, ...others],
+  };
+  switch (form) {
+    case 'v0':
+      return question('/v0/holdings/summary', { owner, at }, { ...asked, as_of_round: roundNear(random, at) });
+    case 'v1':
+      return question('/v1/holdings/summary', { owner, at }, asked);
+    case 'page':
+      return question('/v1/holdings/state', { owner, at }, { ...asked, page_size: 1 + random.below(PAGE_MAX) });
+  }
+}
+
+function question(path: string, about: Pick<Question, 'owner' | 'at'>, asked: object): Question {
+  return { path, ...about, body: JSON.stringify(asked) };
+}
+
+function roundNear(random: Random, at: number): number {
+  return FIRST_ROUND + at + random.below(200) - 50;
+}
+
+function pickOwner(random: Random, owners: readonly Owner[], large: boolean): Owner {
+  for (;;) {
+    const owner = random.pick(owners);
+    if (owner.large === large) return owner;
+  }
+}
+
+/** Which promise holds for a question now: a new snapshot grows old. */
+export function groupOf({ path, owner, at }: Question, newestMs: number): QuestionGroup {
+  if (path === '/v1/holdings/summary') return 'summary';
+  if (owner.large && at < snapshotAt(newestMs) - NEW_SNAPSHOTS) return 'deep';
+  return path === '/v1/holdings/state' ? 'page' : 'summary';
+}

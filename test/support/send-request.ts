@@ -1,0 +1,47 @@
+import { type Agent, request } from 'node:http';
+import type { FuzzedRequest } from './fuzz-requests.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Sends a request as it is given and reads the whole answer. */
+export function sendRequest(
+  url: string,
+  agent: Agent,
+  { method, target, headers, body }: FuzzedRequest,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}${target}`, { method, headers, agent, path: target }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({ status: response.statusCode!, type: response.headers['content-type'] ?? '', text }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end(body ?? undefined);
+  });
+}
+
+const INSIDES = /\bat .*\.[mc]?[jt]s:\d|node_modules|SQLITE|SELECT |INSERT /;
+
+/** A read past its time limit, the only failure of ours that a request may bring about. */
+export function isPastTimeLimit({ status, text }: Pick<Answer, 'status' | 'text'>): boolean {
+  return status === 503 && /the read took|other reads/.test(text);
+}
+
+/** What no answer to any request may be; null where there is nothing to say. */
+export function unlawful(given: Pick<FuzzedRequest, 'method' | 'target'>, answer: Answer): string | null {
+  const { status, type, text } = answer;
+  if (status >= 500 && !isPastTimeLimit(answer)) return `status ${status}`;
+  if (INSIDES.test(text)) return 'the answer shows our insides';
+  if (status < 400 || given.method === 'HEAD' || given.target.startsWith('/v2')) return null;
+  if (type !== 'application/json') return `a fault of type ${type}`;
+  return Object.keys(JSON.parse(text)).join() === 'error' ? null : 'a fault is more or less than {"error"}';
+}
