@@ -53,7 +53,7 @@ interface Soaked {
   readonly failures: readonly string[];
 }
 
-async function soak(folder: string): Promise<Soaked> {
+async function soak(folder: string, interrupted: Promise<never>): Promise<Soaked> {
   const [data, feed] = [join(folder, 'data'), join(folder, 'feed')];
   execFileSync('mkfifo', [feed]);
   const args = ['--data', data, '--on-bad-update', 'quarantine', '--body-bytes-max', BODY_BYTES_MAX];
@@ -67,7 +67,9 @@ async function soak(folder: string): Promise<Soaked> {
   await using attackers = startPart<TallyReport>('attackers', { seed, url, token } satisfies AttackersSettings);
 
   const atStart = await service.status();
-  const { counts: grown } = await grownStatus(service);
+  const ended = Promise.race([service.failed, interrupted]);
+  ended.catch(() => {});
+  const { counts: grown } = await grownStatus(service, ended);
   await Promise.all([readers.report(), attackers.report()]);
   const windows: Window[] = [];
   const began = performance.now();
@@ -99,7 +101,7 @@ async function soak(folder: string): Promise<Soaked> {
 
   using progress = createSoakProgress(minutes, process.stderr);
   for (let at = 1; at * WINDOW_MS <= minutes * 60_000; at++) {
-    await Promise.race([sleep(Math.max(0, began + at * WINDOW_MS - performance.now())), service.failed]);
+    await Promise.race([sleep(Math.max(0, began + at * WINDOW_MS - performance.now())), ended]);
     progress.update(await look(await readers.report(), await attackers.report(), await feeder.report()));
   }
   const fed = await feeder.finish();
@@ -122,12 +124,12 @@ async function soak(folder: string): Promise<Soaked> {
 }
 
 /** The status once the ledger is as large as it stays: what is measured before is the growing of caches. */
-async function grownStatus(service: SoakedService): Promise<ServiceStatus> {
+async function grownStatus(service: SoakedService, ended: Promise<never>): Promise<ServiceStatus> {
   console.error(`replaying the first ${EVENTS_TO_GROW} events`);
   for (;;) {
     const status = await service.status();
     if (status.counts.events >= EVENTS_TO_GROW) return status;
-    await Promise.race([sleep(POLL_MS), service.failed]);
+    await Promise.race([sleep(POLL_MS), ended]);
   }
 }
 
@@ -189,14 +191,32 @@ function printVerdict({ windows }: Soaked, { figures }: Verdict): void {
   printTable('Early (from 1/12 to 1/4 of the time) and late (the last quarter)', columns, rows);
 }
 
+/** Ctrl-C reaches the parts too; what is left to do is to end the service and to clean up. */
+function interruption(): Promise<never> {
+  const interrupted = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(signal)));
+  });
+  interrupted.catch(() => {});
+  return interrupted;
+}
+
+/** What failed, in the words that are printed. */
+async function soakIn(folder: string): Promise<readonly string[]> {
+  try {
+    const soaked = await soak(folder, interruption());
+    const verdict = judge(soaked.windows);
+    printVerdict(soaked, verdict);
+    return [...verdict.failures, ...soaked.failures];
+  } catch (error) {
+    return [`the soak did not come to its end: ${(error as Error).message}`];
+  }
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-soak-'));
 if (windowsFile !== null) writeFileSync(windowsFile, '');
-const soaked = await soak(folder);
-const verdict = judge(soaked.windows);
-printVerdict(soaked, verdict);
-const failures = [...verdict.failures, ...soaked.failures];
+const failures = await soakIn(folder);
 for (const failure of failures) console.log(`FAILED: ${failure}`);
 if (failures.length === 0) rmSync(folder, { recursive: true });
 else console.log(`The directory and the log are kept in ${folder}`);
-console.log(failures.length === 0 ? '\nThe soak passed.' : `\nThe soak failed: ${failures.length} failures.`);
+console.log(failures.length === 0 ? '\nThe soak passed.' : '\nThe soak failed.');
 process.exitCode = failures.length === 0 ? 0 : 1;
