@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { startServer } from '../bench/processes.ts';
 import { printTable, rounded } from '../bench/table.ts';
 import type { AttackersSettings } from './soak/attackers.ts';
 import type { FeedReport, FeedSettings } from './soak/feeder.ts';
@@ -63,7 +64,9 @@ async function soak(folder: string, interrupted: Promise<never>): Promise<Soaked
   const token = runCommand(['token', ...given]).stdout.trim();
   const feedSettings: FeedSettings = { seed, path: feed, eventsAtOnce: EVENTS_TO_GROW, eventsPerSecond };
   await using feeder = startPart<FeedReport>('feeder', feedSettings);
-  await using readers = startPart<ReadersReport>('readers', { seed, url } satisfies ReadersSettings);
+  await using bare = await startServer(['bench/bare-server.ts', '{}']);
+  const readersSettings: ReadersSettings = { seed, url, bareUrl: bare.url };
+  await using readers = startPart<ReadersReport>('readers', readersSettings);
   await using attackers = startPart<TallyReport>('attackers', { seed, url, token } satisfies AttackersSettings);
 
   const atStart = await service.status();
@@ -184,7 +187,7 @@ function printVerdict({ windows }: Soaked, { figures }: Verdict): void {
     rounded(figure.early),
     rounded(figure.late),
     figure.growth.toFixed(2),
-    figure.growthMax === null ? '-' : `<= ${figure.growthMax}`,
+    figure.growthMax === null ? '-' : `<= ${figure.growthMax.toFixed(2)}`,
     figure.growthMax === null ? '' : isGrown(figure) ? 'GROWN' : 'flat',
   ]);
   const columns = ['medians of windows', 'early', 'late', 'late / early', 'bound', ''];

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FuzzedRequest } from '../../test/support/fuzz-requests.ts';
 import { createRandom } from '../../test/support/random.ts';
 import { type Answer, isPastTimeLimit, sendRequest } from '../../test/support/send-request.ts';
 import { snapshotAt } from './ledger.ts';
@@ -16,14 +17,17 @@ export interface ReadersReport extends TallyReport {
 export interface ReadersSettings {
   readonly seed: number;
   readonly url: string;
+  /** A server that does nothing: how long it takes is the machine's doing, and ours who ask. */
+  readonly bareUrl: string;
 }
 
 const READERS = 6;
 const PAUSE_MS = 15;
-const NEWEST_EVERY_MS = 1_000;
+const NEWEST_EVERY_MS = 500;
 /** Questions that are asked again until the end; a new one takes the place of a random one. */
 const REMEMBERED_MAX = 2_000;
 const AGAIN_SHARE = 0.4;
+const BARE_SHARE = 0.1;
 const NEWEST = '/v0/state/acs/snapshot-timestamp?before=2199-01-01T00:00:00Z&migration_id=0';
 
 interface Remembered {
@@ -31,7 +35,7 @@ interface Remembered {
   readonly digest: string;
 }
 
-const { seed, url } = partSettings<ReadersSettings>();
+const { seed, url, bareUrl } = partSettings<ReadersSettings>();
 const owners = ownersOfFeed(seed);
 const agent = new Agent({ keepAlive: true, maxSockets: READERS + 2 });
 const tally = new Tally();
@@ -44,17 +48,18 @@ async function ask(question: Question): Promise<string | null> {
   const { path: target, body } = question;
   const bytes = Buffer.from(body);
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) };
-  const answer = await timed(groupOf(question, newestMs), { method: 'POST', target, headers, body: bytes });
+  const group = groupOf(question, newestMs);
+  const answer = await timed(group, url, { method: 'POST', target, headers, body: bytes });
   if (answer === null || isPastTimeLimit(answer)) return null;
   if (answer.status !== 200) tally.fault(`${target} ${body}: ${answer.status} ${answer.text}`);
   return answer.status === 200 ? createHash('sha256').update(answer.text).digest('base64') : null;
 }
 
 /** Null, and a fault, where nothing came back. */
-async function timed(group: string, given: Parameters<typeof sendRequest>[2]): Promise<Answer | null> {
+async function timed(group: string, server: string, given: FuzzedRequest): Promise<Answer | null> {
   const before = performance.now();
   try {
-    const answer = await sendRequest(url, agent, given);
+    const answer = await sendRequest(server, agent, given);
     tally.answered(group, answer.status, performance.now() - before);
     return answer;
   } catch (error) {
@@ -74,6 +79,8 @@ async function read(number: number): Promise<void> {
   const random = createRandom(seed + number);
   for (; !finishing; await sleep(PAUSE_MS)) {
     if (!(snapshotAt(newestMs) >= 0)) continue;
+    if (random.chance(BARE_SHARE))
+      await timed('bare', bareUrl, { method: 'GET', target: '/hello', headers: {}, body: null });
     if (remembered.length > 0 && random.chance(AGAIN_SHARE)) {
       await askAgain(random.pick(remembered));
       continue;
@@ -86,11 +93,10 @@ async function read(number: number): Promise<void> {
   }
 }
 
-/** Learns the newest snapshot; a bare route beside it tells how much of the times is the machine's doing. */
+/** Learns the newest snapshot. */
 async function follow(): Promise<void> {
-  for (; !finishing; await sleep(NEWEST_EVERY_MS / 10)) {
-    await timed('livez', { method: 'GET', target: '/livez', headers: {}, body: null });
-    const newest = await timed('newest', { method: 'GET', target: NEWEST, headers: {}, body: null });
+  for (; !finishing; await sleep(NEWEST_EVERY_MS)) {
+    const newest = await timed('newest', url, { method: 'GET', target: NEWEST, headers: {}, body: null });
     if (newest?.status === 200) newestMs = Date.parse((JSON.parse(newest.text) as { record_time: string }).record_time);
   }
 }
