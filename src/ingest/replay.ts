@@ -61,7 +61,10 @@ async function replayFile(writer: ViewsWriter, file: string, options: ReplayOpti
 }
 
 /** A halt outlives restarts, but for one that only waited for the clock (design.md section 6, rule 6). */
-export function stillHalted(writer: ViewsWriter, { now, recordTimeAheadMaxUs }: WriterOptions): DeadLetter | null {
+export function stillHalted(
+  writer: ViewsWriter,
+  { now, recordTimeAheadMaxUs }: Pick<WriterOptions, 'now' | 'recordTimeAheadMaxUs'>,
+): DeadLetter | null {
   const halted = writer.letters.halted();
   if (halted === null || !isDue(halted, now(), recordTimeAheadMaxUs)) return halted;
   writer.resolve(halted, 'resolved', { moveOn: false });

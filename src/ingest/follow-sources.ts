@@ -1,0 +1,128 @@
+import { FeedRefused } from '../feed/source.ts';
+import { PossibleGap } from '../views/apply.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import type { ViewsWriter } from '../views/writer.ts';
+import { type LogLine, type SourceSpec, startFeedThread } from './feed-thread.ts';
+import { awaitClock, type LoopOptions, runLoop } from './loop.ts';
+import { stillHalted } from './replay.ts';
+import { isOutOfFiles, isTransient, retryTransient } from './retry.ts';
+import type { StatusTeller } from './status-teller.ts';
+import type { IngestSettings, TopicSettings } from './writer-thread.ts';
+
+export interface Following {
+  readonly writer: ViewsWriter;
+  readonly status: StatusTeller;
+  readonly signal: AbortSignal;
+  /** Our clock, microseconds. */
+  readonly now: () => number;
+  readonly onLog: (line: LogLine) => void;
+}
+
+/** What the loop of every source is given. */
+type LoopOfAll = Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>;
+
+/**
+ * Reads the files and then the topic of `serve`, until a message halts one of them, the topic is refused or the signal
+ * aborts. Behind a halt that the directory was left with nothing is read, unless that only waited for the clock.
+ */
+export async function followSources(following: Following, settings: IngestSettings): Promise<void> {
+  const { writer, status, signal } = following;
+  const loop = createLoop(following, settings);
+  await takeUpHalt(following, loop);
+  const mayGoOn = (): boolean => status.standing.halted === null && !signal.aborted;
+  try {
+    for (const path of settings.files) {
+      if (mayGoOn()) await follow(following, loop, { name: path, specNow: () => ({ kind: 'file', path }) });
+    }
+    const { kafka } = settings;
+    if (kafka !== null && mayGoOn()) {
+      await follow(following, loop, { name: `topic ${kafka.topic}`, specNow: () => topicSpec(kafka, writer) });
+    }
+    if (!signal.aborted) status.turn({ phase: status.standing.halted === null ? 'caught_up' : 'halted' });
+  } catch (error) {
+    // What could not be written when the stop came is read again at the next start.
+    const isStopped = signal.aborted && isTransient(error);
+    if (!(isStopped || error instanceof FeedRefused || error instanceof PossibleGap)) throw error;
+    status.note({ lastError: errorNow(error) });
+    if (!isStopped) status.turn({ phase: 'refused' });
+  }
+}
+
+function createLoop(following: Following, { recordTimeAheadMaxUs }: IngestSettings): LoopOfAll {
+  const { status, signal, now } = following;
+  const retrying = retryingOf(following);
+  return {
+    signal,
+    now,
+    recordTimeAheadMaxUs,
+    persist: (step) => retryTransient(step, retrying),
+    onHalt: (halted) => status.turn({ halted, phase: phaseOf(halted) }),
+  };
+}
+
+function phaseOf(halted: DeadLetter | null): 'reading' | 'waiting_for_clock' | 'halted' {
+  if (halted === null) return 'reading';
+  return halted.kind === 'ahead' ? 'waiting_for_clock' : 'halted';
+}
+
+function retryingOf({ status, signal }: Following): Parameters<typeof retryTransient>[1] {
+  return {
+    signal,
+    onFailure: (error) => status.turn({ lastError: errorNow(error), phase: 'retrying' }),
+    onSuccess: () => status.turn({ phase: 'reading' }),
+  };
+}
+
+function errorNow({ message }: Error): { at: string; message: string } {
+  return { at: new Date().toISOString(), message };
+}
+
+/** Notes the halt that the directory was left with, and waits for the clock where that ends it. */
+async function takeUpHalt({ writer, status }: Following, loop: LoopOfAll): Promise<void> {
+  const halted = await loop.persist(() => stillHalted(writer, loop));
+  if (halted?.kind !== 'ahead') return status.turn({ halted });
+  loop.onHalt(halted);
+  await awaitClock(writer, halted, loop);
+}
+
+/** A source is gone on from where the views are, so it may be opened as often as need be. */
+function follow(
+  following: Following,
+  loop: LoopOfAll,
+  { name, specNow }: { name: string; specNow: () => SourceSpec },
+): Promise<void> {
+  return retryTransient(() => followOnce(following, loop, { name, spec: specNow() }), {
+    ...retryingOf(following),
+    passes: isOutOfFiles,
+    onSuccess: () => {},
+  });
+}
+
+async function followOnce(
+  { writer, status, onLog }: Following,
+  loop: LoopOfAll,
+  { name, spec }: { name: string; spec: SourceSpec },
+): Promise<void> {
+  await using feed = startFeedThread(spec, {
+    migrationId: writer.sourceMigrationId,
+    onLog,
+    onStatus: () => status.tell(),
+  });
+  status.turn({ source: { name, feed }, phase: 'reading' });
+  const halted = await runLoop(writer, feed, {
+    ...loop,
+    source: { name, topic: spec.kind === 'topic' },
+    onAhead: 'wait',
+    onCommit: () => status.tell(),
+  });
+  status.note({ halted, source: { name, feed: null } });
+}
+
+function topicSpec({ brokers, ssl, sasl, group, ...rest }: TopicSettings, writer: ViewsWriter): SourceSpec {
+  const connection = { brokers, ssl, sasl };
+  const stored = writer.topicPosition;
+  return {
+    kind: 'topic',
+    topic: { ...rest, connection, group: group ?? `holdfast-${writer.directoryId}`, stored },
+  };
+}
