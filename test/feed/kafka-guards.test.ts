@@ -137,6 +137,18 @@ describe('a consumer that starts again', () => {
     expect(await isRefused(0, SESSION_GUARDS.fetchedOffset)).toBe(true);
   });
 
+  it('refuses it also where only the end of a transaction was behind the last message', async () => {
+    const topic = await createTopic(address);
+    await topic.sendTransaction(opening, 'commit');
+    {
+      await using first = openIngest(place(topic));
+      await first.until(opening.length, PATIENCE_MS);
+    }
+    await topic.cut(0, opening.length + 1);
+    await using second = openIngest(place(topic));
+    await expect(second.until(opening.length, PATIENCE_MS)).rejects.toThrow('has removed everything before 6');
+  });
+
   it('would jump over what is gone without the look at the fetched offset', async () => {
     // Its regular look at the topic may come in between, and then that refuses.
     for (let attempt = 0; await isRefused(attempt, () => null); attempt++) expect(attempt).toBeLessThan(9);
