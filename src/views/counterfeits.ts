@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type StoredId, sameId } from '../ledger/pack/id.ts';
 import { type FoldReader, prepareByFold, readByFold } from './by-fold.ts';
+import { prepareRowCount } from './row-counts.ts';
 
 interface Change {
   readonly migrationId: number;
@@ -18,6 +19,7 @@ export class Counterfeits {
   readonly #exists;
   readonly #insert;
   readonly #delete;
+  readonly #saveCount;
   #fetched = new Set<number>();
   /** What this batch changed, by fold. */
   readonly #changed = new Map<number, Change[]>();
@@ -32,6 +34,7 @@ export class Counterfeits {
       .pluck();
     this.#insert = db.prepare('INSERT OR IGNORE INTO counterfeit VALUES (?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM counterfeit WHERE h = ? AND migration_id = ? AND contract_id = ?');
+    this.#saveCount = prepareRowCount(db, 'counterfeit');
   }
 
   /** Reads which of these folds may be counterfeits, so that `has` needs no statement for the others. */
@@ -72,6 +75,7 @@ export class Counterfeits {
         this.#stored += active ? rows : -rows;
       }
     }
+    this.#saveCount(this.#stored);
   }
 
   settle(): void {

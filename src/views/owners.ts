@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { BulkInsert } from './bulk-insert.ts';
+import { rowChecksum } from './row-checksum.ts';
 import type { MigrationState, WriterState } from './state.ts';
 import { decodeVersion, encodeVersion, noSums, type Sums } from './totals.ts';
 
@@ -12,6 +13,10 @@ export interface Owner {
   locked: Sums;
   /** Whether the sums changed since a version was last written or queued. */
   dirty: boolean;
+}
+
+export function ownerChecksum(no: number, migrationId: number, party: string): number {
+  return rowChecksum(no, migrationId, party);
 }
 
 /** Owners kept in memory at least this long, counted in owners; at most twice as many are held. */
@@ -47,7 +52,7 @@ export class Owners {
     this.#version = db
       .prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? + 0 ORDER BY seq DESC LIMIT 1')
       .pluck();
-    this.#insertOwner = new BulkInsert(db, 'INSERT INTO owner', 3);
+    this.#insertOwner = new BulkInsert(db, 'INSERT INTO owner', 4);
     this.#insertVersion = new BulkInsert(db, 'INSERT OR REPLACE INTO owner_total', 3);
   }
 
@@ -113,7 +118,8 @@ export class Owners {
   /** Writes new owners and all versions, those of the open intervals included; inside the batch's transaction. */
   flush(): void {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
-    for (const owner of this.#added) this.#insertOwner.add([owner.no, owner.migration.migrationId, owner.party]);
+    for (const { no, migration, party } of this.#added)
+      this.#insertOwner.add([no, migration.migrationId, party, ownerChecksum(no, migration.migrationId, party)]);
     this.#insertOwner.finish();
     this.#versions.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
     for (const { owner, seq, v } of this.#versions) this.#insertVersion.add([owner, seq, v]);

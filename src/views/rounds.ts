@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import { foldStored, type StoredId, sameId } from '../ledger/pack/id.ts';
+import { foldStored, idText, type StoredId, sameId } from '../ledger/pack/id.ts';
+import { rowChecksum } from './row-checksum.ts';
+import { prepareRowCount } from './row-counts.ts';
 
 /** An open mining round active now. */
 export interface ActiveRound {
@@ -10,11 +12,16 @@ export interface ActiveRound {
   readonly content: string;
 }
 
+export function roundChecksum({ migrationId, contractId, number, content }: Omit<ActiveRound, 'fold'>): number {
+  return rowChecksum(migrationId, idText(contractId), number, content);
+}
+
 /** Open mining rounds active now: about three a migration, so all are kept in memory. */
 export class Rounds {
   readonly #active: ActiveRound[];
   readonly #insert;
   readonly #delete;
+  readonly #saveCount;
   #added: ActiveRound[] = [];
   #removed: ActiveRound[] = [];
 
@@ -29,8 +36,9 @@ export class Rounds {
       const migrationId = Number(row.migrationId);
       return { ...row, migrationId, fold: foldStored(row.contractId, migrationId) };
     });
-    this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?)');
+    this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM round WHERE migration_id = ? AND contract_id = ?');
+    this.#saveCount = prepareRowCount(db, 'round');
   }
 
   mayHave(fold: number): boolean {
@@ -56,7 +64,11 @@ export class Rounds {
 
   flush(): void {
     for (const round of this.#removed) this.#delete.run(round.migrationId, round.contractId);
-    for (const round of this.#added) this.#insert.run(round.migrationId, round.contractId, round.number, round.content);
+    for (const round of this.#added) {
+      const { migrationId, contractId, number, content } = round;
+      this.#insert.run(migrationId, contractId, number, content, roundChecksum(round));
+    }
+    this.#saveCount(this.#active.length);
   }
 
   settle(): void {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is refused, not migrated. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /**
  * The tables of views.db (data-model.md). Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it
@@ -49,10 +49,13 @@ CREATE TABLE migration(
 CREATE TABLE synchronizer(
   migration_id INTEGER, synchronizer_id TEXT, record_time INTEGER NOT NULL, update_id ANY NOT NULL,
   unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the topic that follows them
+  checksum INTEGER NOT NULL,            -- of the other columns, here and below: see views/row-checksum.ts
   PRIMARY KEY(migration_id, synchronizer_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE owner(id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, party TEXT NOT NULL, UNIQUE(migration_id, party)) STRICT;
+CREATE TABLE owner(
+  id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, party TEXT NOT NULL, checksum INTEGER NOT NULL, UNIQUE(migration_id, party)
+) STRICT;
 
 CREATE TABLE snapshot(
   migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL, forced INTEGER NOT NULL,
@@ -60,7 +63,10 @@ CREATE TABLE snapshot(
   PRIMARY KEY(migration_id, record_time)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE template(id INTEGER PRIMARY KEY, template_id TEXT NOT NULL, package_name TEXT NOT NULL, UNIQUE(template_id, package_name)) STRICT;
+CREATE TABLE template(
+  id INTEGER PRIMARY KEY, template_id TEXT NOT NULL, package_name TEXT NOT NULL, checksum INTEGER NOT NULL,
+  UNIQUE(template_id, package_name)
+) STRICT;
 
 -- Facts of one coin contract, numbered in feed order. Appended; deleted only when archived in the interval of its creation.
 CREATE TABLE holding(
@@ -90,11 +96,15 @@ CREATE TABLE owner_total(owner INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KE
 
 -- Open mining rounds active now. content: SHA-256 of what the create said.
 CREATE TABLE round(
-  migration_id INTEGER, contract_id ANY, number INTEGER NOT NULL, content TEXT NOT NULL, PRIMARY KEY(migration_id, contract_id)
+  migration_id INTEGER, contract_id ANY, number INTEGER NOT NULL, content TEXT NOT NULL, checksum INTEGER NOT NULL,
+  PRIMARY KEY(migration_id, contract_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Ids active now of coins and rounds that do not count; h as in active.
 CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
+
+-- How many rows the writer knows of in tables whose rows come and go; see views/row-counts.ts.
+CREATE TABLE row_count(name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Messages that could not be applied, and what was decided.
 CREATE TABLE dead_letter(

@@ -2,6 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { idText, type StoredId, storedId } from '../ledger/pack/id.ts';
 import type { Micros } from '../ledger/time.ts';
 import { loadPartitions, type PartitionState } from './positions.ts';
+import { rowChecksum } from './row-checksum.ts';
+import { prepareRowCount } from './row-counts.ts';
 
 /** The last update applied of one synchronizer. */
 export interface SynchronizerState {
@@ -54,6 +56,10 @@ interface SynchronizerRow {
   readonly recordTime: Micros;
   readonly updateId: StoredId;
   readonly unseen: number;
+}
+
+export function synchronizerChecksum(row: SynchronizerRow): number {
+  return rowChecksum(row.migrationId, row.name, row.recordTime, idText(row.updateId), row.unseen);
 }
 
 export function loadState(db: Database): WriterState {
@@ -112,7 +118,8 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
     'UPDATE setting SET dso = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
   );
   const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?)');
+  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?)');
+  const saveCount = prepareRowCount(db, 'synchronizer');
   return (state) => {
     setting.run(state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
     for (const m of state.migrations.values()) {
@@ -120,10 +127,13 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
       migration.run(m.migrationId, m.openSeq, m.timeReached, m.updateTime, m.nextGrid, ...supply);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
+        const { recordTime, updateId } = last;
         const unseen = last.unseen ? 1 : 0;
-        synchronizer.run(m.migrationId, name, last.recordTime, storedId(idText(last.updateId)), unseen);
+        const checksum = synchronizerChecksum({ migrationId: m.migrationId, name, recordTime, updateId, unseen });
+        synchronizer.run(m.migrationId, name, recordTime, storedId(idText(updateId)), unseen, checksum);
         last.changed = false;
       }
     }
+    saveCount([...state.migrations.values()].reduce((sum, { synchronizers }) => sum + synchronizers.size, 0));
   };
 }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { rowChecksum } from './row-checksum.ts';
 
 /** Template ids as the feed writes them, with their package's name; few, so all are kept in memory. */
 export class Templates {
@@ -11,7 +12,7 @@ export class Templates {
       'SELECT id, template_id AS templateId, package_name AS packageName FROM template',
     );
     for (const row of rows.all()) this.#numbers.set(`${row.templateId}\n${row.packageName}`, row.id);
-    this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?)');
+    this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?, ?)');
   }
 
   /** The number of `<template id>\n<package name>`, by first appearance in the feed. */
@@ -33,7 +34,8 @@ export class Templates {
   }
 
   flush(): void {
-    for (const { no, templateId, packageName } of this.#added) this.#insert.run(no, templateId, packageName);
+    for (const { no, templateId, packageName } of this.#added)
+      this.#insert.run(no, templateId, packageName, rowChecksum(no, templateId, packageName));
   }
 
   settle(): void {

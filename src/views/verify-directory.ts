@@ -1,6 +1,8 @@
 import { isPartyId } from '../ledger/party.ts';
 import { LEDGER_TIME_MAX } from '../ledger/time.ts';
 import { IMPORT_TIME } from './positions.ts';
+import { roundChecksum } from './rounds.ts';
+import { COUNTED_TABLES } from './row-counts.ts';
 import { isStoredId } from './verify-contract.ts';
 import { verifyLetters } from './verify-letters.ts';
 import { verifyMigrations } from './verify-migrations.ts';
@@ -12,7 +14,15 @@ const SHA256_BYTES = 32;
 
 /** The small tables: settings, numbering, migrations and their clocks, snapshots in order, rounds, positions, dead letters. */
 export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> {
-  const parts = [verifySetting, verifyNumbering, verifyTemplates, verifyMigrations, verifyRounds, verifyPositions];
+  const parts = [
+    verifySetting,
+    verifyNumbering,
+    verifyRowCounts,
+    verifyTemplates,
+    verifyMigrations,
+    verifyRounds,
+    verifyPositions,
+  ];
   for (const [done, verify] of [...parts, verifyLetters].entries()) {
     inOneMoment(context.db, () => verify(context));
     yield { phase: 'directory', done: done + 1, total: parts.length + 1 };
@@ -62,19 +72,44 @@ function verifyNumbering({ db, report }: VerifyContext): void {
   }
 }
 
+/** Tables whose rows have no number of their own have as many as their writer left there. */
+function verifyRowCounts({ db, report }: VerifyContext): void {
+  const counts = db.prepare<[string], number>('SELECT count FROM row_count WHERE name = ?').pluck();
+  for (const table of COUNTED_TABLES) {
+    const found = db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+    const expected = counts.get(table) ?? 0;
+    if (found !== expected)
+      report({ table, owner: null, snapshot: null, expected: `${expected} rows (row_count)`, found: String(found) });
+  }
+}
+
+interface RoundRow {
+  readonly migrationId: bigint;
+  readonly contractId: unknown;
+  readonly number: bigint;
+  readonly content: string;
+  readonly checksum: bigint;
+  readonly known: bigint;
+}
+
 function verifyRounds({ db, report }: VerifyContext): void {
   const rows = db
-    .prepare<[], { migrationId: bigint; contractId: unknown; number: bigint; content: string; known: bigint }>(
-      `SELECT r.migration_id AS migrationId, contract_id AS contractId, number, content, m.migration_id IS NOT NULL AS known
+    .prepare<[], RoundRow>(
+      `SELECT r.migration_id AS migrationId, contract_id AS contractId, number, content, checksum, m.migration_id IS NOT NULL AS known
        FROM round r LEFT JOIN migration m ON m.migration_id = r.migration_id`,
     )
     .safeIntegers();
-  for (const { migrationId, contractId, number, content, known } of rows.iterate()) {
+  for (const { migrationId, contractId, number, content, checksum, known } of rows.iterate()) {
     const differs = (expected: string, found: string): void =>
       report({ table: 'round', owner: null, snapshot: null, expected: `round ${number}: ${expected}`, found });
     if (known === 0n) differs(`migration ${migrationId} to be there`, 'none');
     if (number < 0n) differs('a number >= 0', String(number));
-    if (!isStoredId(contractId)) differs('a contract id in the form it is stored in', String(contractId));
+    if (!isStoredId(contractId)) {
+      differs('a contract id in the form it is stored in', String(contractId));
+      continue;
+    }
+    const wanted = roundChecksum({ migrationId: Number(migrationId), contractId, number, content });
+    if (checksum !== BigInt(wanted)) differs('a checksum of its columns', String(checksum));
     if (!/^[0-9a-f]{64}$/.test(content)) differs('a SHA-256 of its content', content);
   }
 }

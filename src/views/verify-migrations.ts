@@ -1,4 +1,5 @@
 import { formatTime, LEDGER_TIME_MAX } from '../ledger/time.ts';
+import { synchronizerChecksum } from './state.ts';
 import { isStoredId } from './verify-contract.ts';
 import { timeText, type VerifyContext } from './verify-types.ts';
 
@@ -52,25 +53,38 @@ export function verifyMigrations(context: VerifyContext): void {
 }
 
 interface SynchronizerRow {
+  readonly migrationId: bigint;
   readonly name: string;
   readonly recordTime: bigint;
   readonly updateId: unknown;
   readonly unseen: bigint;
+  readonly checksum: bigint;
 }
 
 function verifySynchronizers({ db, report }: VerifyContext): void {
   const rows = db
     .prepare<[], SynchronizerRow>(
-      `SELECT migration_id || ' ' || synchronizer_id AS name, record_time AS recordTime, update_id AS updateId, unseen
-       FROM synchronizer`,
+      `SELECT migration_id AS migrationId, synchronizer_id AS name, record_time AS recordTime, update_id AS updateId, unseen,
+         checksum FROM synchronizer`,
     )
     .safeIntegers();
-  for (const { name, recordTime, updateId, unseen } of rows.iterate()) {
+  for (const { migrationId, name, recordTime, updateId, unseen, checksum } of rows.iterate()) {
+    const snapshot = `migration ${migrationId}`;
     const differs = (expected: string, found: string): void =>
-      report({ table: 'synchronizer', owner: null, snapshot: null, expected: `${name}: ${expected}`, found });
+      report({ table: 'synchronizer', owner: null, snapshot, expected: `${name}: ${expected}`, found });
     if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
-    if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER))
+    if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER)) {
       differs('update_id in the form it is stored in', String(updateId));
+      continue;
+    }
+    const row = {
+      migrationId: Number(migrationId),
+      name,
+      recordTime: Number(recordTime),
+      updateId,
+      unseen: Number(unseen),
+    };
+    if (checksum !== BigInt(synchronizerChecksum(row))) differs('a checksum of its columns', String(checksum));
     if (unseen !== 0n && unseen !== 1n) differs('unseen 0 or 1', String(unseen));
   }
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { isPartyId } from '../ledger/party.ts';
+import { ownerChecksum } from './owners.ts';
 import { createEntryVerifier, ENTRY_TABLES, type EntryVerifier } from './verify-entries.ts';
 import type { NumbersSeen } from './verify-numbers.ts';
 import type { SupplyFold } from './verify-supply.ts';
@@ -10,6 +11,7 @@ interface OwnerRow {
   readonly id: bigint;
   readonly migrationId: bigint;
   readonly party: string;
+  readonly checksum: bigint;
   /** Null where the migration is missing. */
   readonly openSeq: bigint | null;
 }
@@ -67,7 +69,7 @@ function createOwnerVerifier(
   const { db, report } = context;
   const ownerRow = db
     .prepare<[bigint], OwnerRow>(
-      `SELECT id, o.migration_id AS migrationId, party, open_seq AS openSeq
+      `SELECT id, o.migration_id AS migrationId, party, checksum, open_seq AS openSeq
        FROM owner o LEFT JOIN migration m ON m.migration_id = o.migration_id WHERE id = ?`,
     )
     .safeIntegers();
@@ -75,13 +77,18 @@ function createOwnerVerifier(
     .prepare<[bigint], Version>('SELECT seq, v FROM owner_total WHERE owner = ? ORDER BY seq')
     .safeIntegers();
 
-  function verifyKnown({ id, migrationId, party, openSeq }: OwnerRow): number {
+  function verifyKnown({ id, migrationId, party, checksum, openSeq }: OwnerRow): number {
     if (openSeq === null) {
       const expected = `a row of migration ${migrationId}, which owner ${id} belongs to`;
       report({ table: 'migration', owner: party, snapshot: null, expected, found: 'none' });
     }
     if (!isPartyId(party)) {
       report({ table: 'owner', owner: null, snapshot: null, expected: `a party id for owner ${id}`, found: party });
+    }
+    const wanted = ownerChecksum(Number(id), Number(migrationId), party);
+    if (checksum !== BigInt(wanted)) {
+      const expected = `owner ${id}: checksum ${wanted}, that of its migration and party`;
+      report({ table: 'owner', owner: party, snapshot: null, expected, found: String(checksum) });
     }
     const reportVersion = (seq: bigint, expected: string, found: string): void =>
       report({

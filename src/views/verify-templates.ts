@@ -1,10 +1,12 @@
 import type { Database } from 'better-sqlite3';
+import { rowChecksum } from './row-checksum.ts';
 import type { VerifyContext } from './verify-types.ts';
 
 interface TemplateRow {
   readonly id: bigint;
   readonly templateId: string;
   readonly packageName: string;
+  readonly checksum: bigint;
 }
 
 const COIN_TEMPLATE = /^[^:]+:Splice\.Amulet:(Amulet|LockedAmulet)$/;
@@ -17,7 +19,7 @@ export function readTemplateEntities(db: Database): ReadonlyMap<bigint, string> 
 
 function templateRows(db: Database): TemplateRow[] {
   const rows = db.prepare<[], TemplateRow>(
-    'SELECT id, template_id AS templateId, package_name AS packageName FROM template ORDER BY id',
+    'SELECT id, template_id AS templateId, package_name AS packageName, checksum FROM template ORDER BY id',
   );
   return rows.safeIntegers().all();
 }
@@ -26,9 +28,11 @@ function templateRows(db: Database): TemplateRow[] {
 export function verifyTemplates({ db, report }: VerifyContext): void {
   const differs = (expected: string, found: string): void =>
     report({ table: 'template', owner: null, snapshot: null, expected, found });
-  templateRows(db).forEach(({ id, templateId, packageName }, i) => {
+  templateRows(db).forEach(({ id, templateId, packageName, checksum }, i) => {
     if (id !== BigInt(i + 1)) differs(`numbers from 1 without gaps, next ${i + 1}`, String(id));
     if (!COIN_TEMPLATE.test(templateId)) differs(`row ${id}: a coin template`, templateId);
+    if (checksum !== BigInt(rowChecksum(Number(id), templateId, packageName)))
+      differs(`row ${id}: a checksum of its columns`, String(checksum));
     if (packageName !== COIN_PACKAGE) differs(`row ${id}: package_name ${COIN_PACKAGE}`, packageName);
   });
 }

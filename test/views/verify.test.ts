@@ -88,8 +88,12 @@ migration    | unlocked = unlocked || '0'
 migration    | unlocked = '0' || unlocked
 migration    | locked = locked || '1'
 migration    | unlocked = 'x'
-synchronizer | record_time = record_time + 1         | record_time = (SELECT max(record_time) FROM synchronizer)
-synchronizer | record_time = record_time - 1         | record_time = (SELECT max(record_time) FROM synchronizer)
+synchronizer | record_time = record_time + 1
+synchronizer | record_time = record_time - 1
+synchronizer | synchronizer_id = synchronizer_id || 'a'
+synchronizer | update_id = x'ab'
+synchronizer | unseen = 1 - unseen
+synchronizer | checksum = checksum + 1
 synchronizer | migration_id = migration_id + 7
 synchronizer | record_time = -record_time
 synchronizer | update_id = 'abcd'
@@ -98,6 +102,8 @@ owner        | id = id + 1000
 owner        | migration_id = migration_id + 1
 owner        | migration_id = migration_id - 1
 owner        | party = 'nobody'
+owner        | party = party || '0'
+owner        | checksum = checksum + 1
 snapshot     | migration_id = migration_id + 7
 snapshot     | record_time = record_time + 1         | forced = 0
 snapshot     | record_time = record_time + 600000000 * 1000
@@ -116,6 +122,8 @@ template     | id = id + 100
 template     | template_id = 'x' || substr(template_id, instr(template_id, ':') + 1)
 template     | template_id = template_id || 'x'
 template     | package_name = 'splice-amulets'
+template     | template_id = '0' || template_id
+template     | checksum = checksum + 1
 holding      | no = no + 100000
 holding      | owner = owner + 1
 holding      | owner = owner + 100000
@@ -189,12 +197,18 @@ owner_total  | v = CAST(v || x'00' AS BLOB)
 owner_total  | v = CAST(x'80' || v AS BLOB)
 round        | migration_id = migration_id + 7
 round        | number = -1
+round        | number = number + 1
+round        | checksum = checksum + 1
+round        | contract_id = x'ab'
 round        | contract_id = 'abcd'
 round        | content = 'x'
+round        | content = replace(content, substr(content, 1, 1), '0') | substr(content, 1, 1) <> '0'
 counterfeit  | h = h + 1
 counterfeit  | migration_id = migration_id + 7
 counterfeit  | contract_id = 'other'
 counterfeit  | contract_id = 'abcd'
+row_count    | count = count + 1
+row_count    | name = name || 's'
 dead_letter  | id = id + 5
 dead_letter  | kind = 'else'
 dead_letter  | decision = 'else'
@@ -226,6 +240,7 @@ const KEYS: Readonly<Record<string, string>> = {
   owner: 'id',
   template: 'id',
   holding: 'no',
+  row_count: 'name',
   dead_letter: 'id',
 };
 
@@ -287,7 +302,10 @@ describe('verify', () => {
       'owner_total',
       'EXISTS (SELECT 1 FROM spent e WHERE e.owner = owner_total.owner AND e.archived_seq = owner_total.seq)',
     ],
-    ['synchronizer', 'record_time = (SELECT max(record_time) FROM synchronizer)'],
+    ['synchronizer', 'true'],
+    ['round', 'true'],
+    ['counterfeit', 'true'],
+    ['row_count', 'true'],
     ['dead_letter', 'id = 1'],
   ])('finds a missing row of %s where %s', (table, condition) => {
     for (const share of [0.1, 0.7]) {
@@ -300,15 +318,17 @@ describe('verify', () => {
   });
 
   it.each([
-    ['owner', '(SELECT max(id) + 1 FROM owner), migration_id, party || 0'],
-    ['owner', '(SELECT max(id) + 5 FROM owner), migration_id, party || 0'],
+    ['owner', '(SELECT max(id) + 1 FROM owner), migration_id, party || 0, checksum'],
+    ['owner', '(SELECT max(id) + 5 FROM owner), migration_id, party || 0, checksum'],
     ['snapshot', 'migration_id, record_time + 1, seq, 1, contracts, owners, unlocked, locked'],
     ['snapshot', 'migration_id, record_time - 1, seq, forced, contracts, owners, unlocked, locked'],
     [
       'migration',
       'migration_id + 9, open_seq, time_reached, update_time, next_grid, contracts, owners, unlocked, locked',
     ],
-    ['template', 'id + 100, template_id, package_name || 0'],
+    ['template', 'id + 100, template_id, package_name || 0, checksum'],
+    ['synchronizer', `migration_id, synchronizer_id || 'a', record_time, update_id, unseen, checksum`],
+    ['round', `migration_id, x'ab', number, content, checksum`],
     [
       'holding',
       'no + 100000, owner, created_seq, locked, amount, rate, round, created_at, node, template, contract_id, update_id, args',
