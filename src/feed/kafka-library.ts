@@ -16,6 +16,7 @@ function loadMended(): typeof KafkaJs {
   registerCodecs(loaded);
   stopIdleTimers();
   demandVersions();
+  endWithLeader();
   return loaded;
 }
 
@@ -70,5 +71,26 @@ function demandVersions(): void {
   const { isConnected } = prototype;
   prototype.isConnected = function (this: LibraryBroker): boolean {
     return this.versions !== null && isConnected.call(this);
+  };
+}
+
+/** What of kafkajs' consumer decides what to do about a fetch that failed; it is not in the types. */
+interface ConsumerGroup {
+  recoverFromFetch(error: Error & { readonly type?: string }): Promise<void>;
+}
+
+/**
+ * kafkajs goes on at the same offset when a partition is gone and back, or has another leader. The topic may have been made
+ * anew or cut meanwhile, and then that offset is another message's: the consumer ends, for the next one to compare.
+ */
+function endWithLeader(): void {
+  const { prototype } = require('kafkajs/src/consumer/consumerGroup') as { prototype: ConsumerGroup };
+  const { recoverFromFetch } = prototype;
+  prototype.recoverFromFetch = async function (this: ConsumerGroup, error): Promise<void> {
+    // An offset out of range has a type too; what kafkajs then does shows in the offset it fetches from.
+    if (error.type !== undefined && error.name !== 'KafkaJSOffsetOutOfRange') {
+      throw Object.assign(new Error(error.message, { cause: error }), { retriable: false });
+    }
+    return recoverFromFetch.call(this, error);
   };
 }

@@ -217,6 +217,20 @@ describe('a position that the topic does not continue', () => {
     expect(String(await first.failure())).toMatch(/FeedRefused.*made anew/);
     expect(first.status().stopped).toMatch(/made anew/);
   });
+
+  it('is refused where the topic is made anew under a reader, and soon as long as it was', async () => {
+    const topic = await createTopic(address);
+    await using first = startReading(optionsFor(topic));
+    // A producer that knows the topic already writes to the new one without delay.
+    await topic.produce(async (send) => {
+      await send(updates(3));
+      await first.until('all read', () => first.messages.length === 3);
+      await topic.recreate();
+      await send(updates(20, 0, 50));
+    });
+    expect(String(await first.failure())).toMatch(/FeedRefused.*made anew/);
+    expect(first.messages).toHaveLength(3);
+  });
 });
 
 describe('a topic of several partitions', () => {

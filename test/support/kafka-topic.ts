@@ -70,9 +70,8 @@ export async function createTopic(
     return producer;
   }
   const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
-  const create = (): Promise<boolean> =>
-    admin((client) => client.createTopics({ topics: [{ topic: name, numPartitions: partitions, configEntries }] }));
-  await create();
+  const topics = [{ topic: name, numPartitions: partitions, configEntries }];
+  await admin((client) => client.createTopics({ topics }));
 
   return {
     name,
@@ -112,11 +111,12 @@ export async function createTopic(
         await client.fetchTopicOffsets(name);
         await client.deleteTopicRecords({ topic: name, partitions: [{ partition, offset: String(offset) }] });
       }),
-    async recreate() {
-      await admin((client) => client.deleteTopics({ topics: [name] }));
-      while ((await admin((client) => client.listTopics())).includes(name));
-      await create();
-    },
+    recreate: () =>
+      admin(async (client) => {
+        await client.deleteTopics({ topics: [name] });
+        // At once: who writes next waits for it to be known.
+        while (!(await client.createTopics({ topics, waitForLeaders: false })));
+      }),
   };
 }
 
