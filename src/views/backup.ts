@@ -3,7 +3,7 @@ import { closeSync, copyFileSync, fsyncSync, openSync, renameSync, rmSync, write
 import { dirname, join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { Refusal } from '../refusal.ts';
-import { openForReading, viewsFile } from './database.ts';
+import { openForReading, partialViewsFile, viewsFile } from './database.ts';
 
 /** A file that goes with the views into a backup, such as users.db. */
 export interface BackupFile {
@@ -59,7 +59,7 @@ export function backUpViews(
  */
 export function restoreViews(file: string, dataDir: string, names: readonly string[]): readonly string[] {
   const views = viewsFile(dataDir);
-  const partial = `${views}.partial`;
+  const partial = partialViewsFile(dataDir);
   copyFileSync(file, partial);
   const db = new DatabaseFile(partial);
   try {

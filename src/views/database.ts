@@ -29,6 +29,17 @@ export function viewsFile(dataDir: string): string {
   return join(dataDir, 'views.db');
 }
 
+/** What becomes views.db when a restore is complete. */
+export function partialViewsFile(dataDir: string): string {
+  return `${viewsFile(dataDir)}.partial`;
+}
+
+/** A restore that was cut short may have left the users without their views: nobody may go on with that as if it were new. */
+function refuseHalfRestored(dataDir: string): void {
+  if (existsSync(viewsFile(dataDir)) || !existsSync(partialViewsFile(dataDir))) return;
+  throw new Refusal(`--data ${dataDir}: a restore into it was cut short; empty it and restore the backup again`);
+}
+
 /** Makes the data directory, private to its user, if it is missing. */
 export function makeDataDirectory(dataDir: string): void {
   try {
@@ -42,6 +53,7 @@ export function makeDataDirectory(dataDir: string): void {
 
 /** Opens views.db for writing, makes it if missing, and holds the settings given against those it was made with. */
 export function openForWriting(dataDir: string, settings: DirectorySettings): Database {
+  refuseHalfRestored(dataDir);
   const file = viewsFile(dataDir);
   const db = new DatabaseFile(file);
   try {
@@ -67,6 +79,7 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
 /** Throws a Refusal where there are no views to work on. */
 export function requireViews(dataDir: string): void {
   if (existsSync(viewsFile(dataDir))) return;
+  refuseHalfRestored(dataDir);
   throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
 }
 

@@ -129,6 +129,20 @@ describe('holdfast backup and restore', () => {
     expect(statSync(folder.at('with-secret')).mode & 0o777).toBe(0o700);
   });
 
+  it('leave no directory behind that looks new where a restore is cut short', async () => {
+    mkdirSync(folder.at('half'));
+    users('half')[Symbol.dispose]();
+    writeFileSync(folder.at('half/views.db.partial'), 'SQLite format 3');
+    for (const args of [['replay', feed], ['verify'], ['backup', folder.at('backup')]]) {
+      const { code, stderr } = await holdfast(...args, '--data', folder.at('half'));
+      expect({ code, stderr }).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('a restore into it was cut short'),
+      });
+    }
+    expect(existsSync(folder.at('half/views.db'))).toBe(false);
+  });
+
   it('refuse to write over anything', async () => {
     await replayInto(folder.at('data'), []);
     expect((await backUp()).code).toBe(0);
