@@ -4,7 +4,6 @@ import { IMPORT_TIME } from './positions.ts';
 import { roundChecksum } from './rounds.ts';
 import { COUNTED_TABLES } from './row-counts.ts';
 import { isStoredId } from './verify-contract.ts';
-import { verifyLetters } from './verify-letters.ts';
 import { verifyMigrations } from './verify-migrations.ts';
 import { verifyTemplates } from './verify-templates.ts';
 import { inOneMoment, type VerifyContext, type VerifyStep } from './verify-types.ts';
@@ -12,7 +11,7 @@ import { inOneMoment, type VerifyContext, type VerifyStep } from './verify-types
 const DAY_US = 86_400_000_000n;
 const SHA256_BYTES = 32;
 
-/** The small tables: settings, numbering, migrations and their clocks, snapshots in order, rounds, positions, dead letters. */
+/** The small tables: settings, numbering, migrations and their clocks, snapshots in order, rounds, positions. */
 export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> {
   const parts = [
     verifySetting,
@@ -23,9 +22,9 @@ export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> 
     verifyRounds,
     verifyPositions,
   ];
-  for (const [done, verify] of [...parts, verifyLetters].entries()) {
+  for (const [done, verify] of parts.entries()) {
     inOneMoment(context.db, () => verify(context));
-    yield { phase: 'directory', done: done + 1, total: parts.length + 1 };
+    yield { phase: 'directory', done: done + 1, total: parts.length };
   }
 }
 

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
 import { identify } from '../ledger/decode/identify.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
-import { timeText, type VerifyContext } from './verify-types.ts';
+import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './verify-types.ts';
 
 const SHA256_BYTES = 32;
+const BEFORE_ALL = -(2n ** 63n);
 /** As much of a long id as `identify` shows. */
 const NAMED_CHARS_MAX = 300;
 
@@ -26,41 +28,76 @@ interface LetterRow {
   readonly createdAt: bigint;
 }
 
+/** A message may be 16 MiB, so few of them are looked at in one step. */
+const LETTERS_PER_STEP = 200;
+
 /** What is told of each dead letter, against its bytes, and its reason against its field; no number is missing. */
-export function verifyLetters({ db, report }: VerifyContext): void {
+export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyStep> {
+  const total = inOneMoment(db, () => verifyHalts(db, report));
   const rows = db
-    .prepare<[], LetterRow>(
+    .prepare<[bigint], LetterRow>(
       `SELECT id, kind, decision, update_id AS updateId, record_time AS recordTime, field, given, expected, reason, sha256,
-         length, bytes, created_at AS createdAt FROM dead_letter ORDER BY id`,
+         length, bytes, created_at AS createdAt FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
     )
     .safeIntegers();
   let next = 1n;
-  let halted = 0;
-  for (const letter of rows.iterate()) {
-    const { id, kind, decision, sha256, length, bytes, createdAt } = letter;
-    const differs = (expected: string, found: string): void =>
-      report({ table: 'dead_letter', owner: null, snapshot: null, expected: `dead letter ${id}: ${expected}`, found });
-    if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
-    next = id + 1n;
-    if (!KINDS.includes(kind)) differs(`a kind (${KINDS.join(', ')})`, kind);
-    if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
-    if (decision === 'halted' && ++halted > 1) differs('at most one that is halted', 'another one');
-    if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
-    const reason = reasonOf(letter);
-    if (letter.reason !== reason && !(reason !== null && letter.reason.startsWith(`${reason}; dead letter `)))
-      differs(reason === null ? 'field, given and expected' : `reason ${reason}`, letter.reason);
-    if (kind === 'container') {
-      if (sha256.length + bytes.length + Number(length) > 0) differs('no bytes of a container', `${length} bytes`);
-    } else if (kind === 'overlong') {
-      if (length <= BigInt(bytes.length)) differs('a length beyond the bytes kept', String(length));
-      if (sha256.length !== SHA256_BYTES) differs('a SHA-256', sha256.toString('hex'));
-    } else {
-      if (length !== BigInt(bytes.length)) differs(`length ${bytes.length}, that of its bytes`, String(length));
-      const names = namesIn(letter);
-      if (names !== null) differs(names, `${letter.updateId}, ${letter.recordTime}`);
-      const hash = createHash('sha256').update(bytes).digest();
-      if (!hash.equals(sha256)) differs(`sha256 ${hash.toString('hex')}, that of its bytes`, sha256.toString('hex'));
-    }
+  for (let last: bigint | null = BEFORE_ALL; last !== null; ) {
+    const after: bigint = last;
+    last = inOneMoment(db, () => {
+      let id: bigint | null = null;
+      for (const letter of rows.iterate(after)) {
+        ({ id } = letter);
+        verifyLetter(letter, next, (expected, found) =>
+          report({
+            table: 'dead_letter',
+            owner: null,
+            snapshot: null,
+            expected: `dead letter ${id}: ${expected}`,
+            found,
+          }),
+        );
+        next = id + 1n;
+      }
+      return id;
+    });
+    yield { phase: 'dead letters', done: Math.min(Number(next - 1n), total), total };
+  }
+}
+
+/** Gives how many letters there are. */
+function verifyHalts(db: Database, report: VerifyContext['report']): number {
+  const counts = db
+    .prepare<[], { total: number; halted: number }>(
+      `SELECT count(*) AS total, count(*) FILTER (WHERE decision = 'halted') AS halted FROM dead_letter`,
+    )
+    .get() ?? { total: 0, halted: 0 };
+  if (counts.halted > 1) {
+    const found = String(counts.halted);
+    report({ table: 'dead_letter', owner: null, snapshot: null, expected: 'at most one that is halted', found });
+  }
+  return counts.total;
+}
+
+function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: string, found: string) => void): void {
+  const { id, kind, decision, sha256, length, bytes, createdAt } = letter;
+  if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
+  if (!KINDS.includes(kind)) differs(`a kind (${KINDS.join(', ')})`, kind);
+  if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
+  if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
+  const reason = reasonOf(letter);
+  if (letter.reason !== reason && !(reason !== null && letter.reason.startsWith(`${reason}; dead letter `)))
+    differs(reason === null ? 'field, given and expected' : `reason ${reason}`, letter.reason);
+  if (kind === 'container') {
+    if (sha256.length + bytes.length + Number(length) > 0) differs('no bytes of a container', `${length} bytes`);
+  } else if (kind === 'overlong') {
+    if (length <= BigInt(bytes.length)) differs('a length beyond the bytes kept', String(length));
+    if (sha256.length !== SHA256_BYTES) differs('a SHA-256', sha256.toString('hex'));
+  } else {
+    if (length !== BigInt(bytes.length)) differs(`length ${bytes.length}, that of its bytes`, String(length));
+    const names = namesIn(letter);
+    if (names !== null) differs(names, `${letter.updateId}, ${letter.recordTime}`);
+    const hash = createHash('sha256').update(bytes).digest();
+    if (!hash.equals(sha256)) differs(`sha256 ${hash.toString('hex')}, that of its bytes`, sha256.toString('hex'));
   }
 }
 
@@ -72,8 +109,9 @@ function reasonOf({ kind, field, given, expected, reason }: LetterRow): string |
     : `${field}: given ${given}, expected ${expected}`;
 }
 
-/** What the message calls itself, where that is not what the letter says; a message that names no update is not judged. */
+/** What the message calls itself, where that is not what the letter says; one with the names of both formats is not judged. */
 function namesIn({ bytes, updateId, recordTime }: LetterRow): string | null {
+  if (bytes.includes('update_id') && bytes.includes('updateId')) return null;
   const said = identify(bytes);
   if (said.updateId === null) return updateId === null ? null : 'no update_id, as its bytes name none';
   const time = said.recordTime === null ? null : parseLedgerTime(said.recordTime);

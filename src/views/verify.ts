@@ -3,6 +3,7 @@ import { openForReading } from './database.ts';
 import { verifyDirectory } from './verify-directory.ts';
 import { verifyFile } from './verify-file.ts';
 import { verifyActive, verifyCounterfeits, verifyHoldings } from './verify-indexes.ts';
+import { verifyLetters } from './verify-letters.ts';
 import { NumbersSeen } from './verify-numbers.ts';
 import { verifyOwners } from './verify-owners.ts';
 import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './verify-supply.ts';
@@ -40,6 +41,7 @@ export function* verifyViews(
     const phases: readonly (readonly [table: string, steps: () => Generator<VerifyStep>])[] = [
       ['views.db', () => verifyFile(context)],
       ['setting', () => verifyDirectory(context)],
+      ['dead_letter', () => verifyLetters(context)],
       ['owner_total', () => verifyOwners(context, { supply, seen })],
       ['snapshot', () => verifySnapshotSupplies(context, supply)],
       ['migration', () => verifyOpenSupplies(context)],
