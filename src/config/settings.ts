@@ -63,12 +63,12 @@ export const SETTINGS = {
   }),
   kafkaBrokers: setting(list(z.string().regex(/^[^\s,:]+:\d{1,5}$|^\[[0-9A-Fa-f:.]+\]:\d{1,5}$/)), {
     expected: 'host:port, with commas between several',
-    help: 'Kafka brokers to read from',
+    help: 'addresses of Kafka brokers',
     placeholder: 'H:P,...',
   }),
   kafkaTopic: setting(z.string().regex(/^[A-Za-z0-9._-]{1,249}$/), {
     expected: 'a topic name, 1-249 of letters, digits, ".", "_" and "-"',
-    help: 'Kafka topic to read',
+    help: 'Kafka topic',
     placeholder: 'TOPIC',
   }),
   kafkaGroup: setting(z.string().min(1).max(255), {
