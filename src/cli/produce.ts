@@ -1,7 +1,8 @@
 import { KAFKA_KEYS } from '../config/kafka.ts';
 import { openFileSource } from '../feed/file.ts';
+import type { FeedLogger } from '../feed/kafka-client.ts';
 import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka-producer.ts';
-import type { Message } from '../feed/source.ts';
+import { BrokenContainer, type Message, type Source } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationOf } from '../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { decodeMessage } from '../ledger/decode/decode.ts';
@@ -36,10 +37,10 @@ export const produceCommand: CliCommand = {
     const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
     await using producer = await openTopicProducer({ connection: kafka, topic: kafka.topic, create, logger });
     using progress = createFileProgress({ doing: 'producing', stderr: terminal.stderr, logger, clockMs: Date.now });
-    const sender = await createSender(producer, kafka.topic);
+    const sender = await createSender(producer, { topic: kafka.topic, logger });
     for (const file of files) {
       const source = openFileSource(file);
-      for await (const messages of source.batches(signal)) {
+      for await (const messages of batchesOf(source, signal)) {
         for (const message of messages) await sender.add(message, file);
         const { read: readBytes, total: totalBytes } = source.progress();
         progress.update({ file, readBytes, totalBytes, counts: { messages: sender.sent } });
@@ -53,6 +54,16 @@ export const produceCommand: CliCommand = {
   },
 };
 
+/** A file that breaks off is named. */
+async function* batchesOf(source: Source, signal: AbortSignal): AsyncGenerator<readonly Message[]> {
+  try {
+    yield* source.batches(signal);
+  } catch (error) {
+    if (!(error instanceof BrokenContainer)) throw error;
+    throw new Error(`${source.name}, ${error.place}: ${error.message}`, { cause: error });
+  }
+}
+
 interface Sender {
   /** Messages sent; a checkpoint counts once. */
   readonly sent: number;
@@ -60,19 +71,35 @@ interface Sender {
   flush(): Promise<void>;
 }
 
-async function createSender(producer: TopicProducer, topic: string): Promise<Sender> {
-  const known = producer.partitions === 1 ? new Map() : await producer.firstNamed(synchronizerOf);
-  const plan = createPartitionPlan(producer.partitions, known);
+async function createSender(
+  producer: TopicProducer,
+  { topic, logger }: { topic: string; logger: Pick<FeedLogger, 'info'> },
+): Promise<Sender> {
+  const isSingle = producer.partitions === 1;
+  let known = isSingle ? new Map<string, number>() : await producer.partitionsByName(synchronizerOf, { all: false });
+  let isAllKnown = known.size === 0;
+  let plan = createPartitionPlan(producer.partitions, known);
   const every = Array.from({ length: producer.partitions }, (_, partition) => partition);
   let records: ProducedRecord[] = [];
   let bytes = new Map<number, number>();
   let total = 0;
   let sent = 0;
 
-  function partitionsOf(destination: Destination): readonly number[] {
+  /** A synchronizer that opens no partition may stand behind another one in it: only the whole topic tells. */
+  async function partitionOf(synchronizerId: string): Promise<number | null> {
+    if (!isAllKnown && !known.has(synchronizerId)) {
+      logger.info({ topic, synchronizerId }, 'reading the topic to see which partition holds this synchronizer');
+      known = await producer.partitionsByName(synchronizerOf, { all: true });
+      isAllKnown = true;
+      plan = createPartitionPlan(producer.partitions, known);
+    }
+    return plan(synchronizerId);
+  }
+
+  async function partitionsOf(destination: Destination): Promise<readonly number[]> {
     if (destination === 'every') return every;
     if (destination === 'first') return [0];
-    const partition = plan(destination.synchronizerId);
+    const partition = await partitionOf(destination.synchronizerId);
     if (partition !== null) return [partition];
     throw new Refusal(
       `topic ${topic} has ${producer.partitions} partitions, each with a synchronizer of its own, and none for ` +
@@ -100,7 +127,7 @@ async function createSender(producer: TopicProducer, topic: string): Promise<Sen
         throw new Error(`${file}, message ${offset} is ${overlong.length} bytes long: no consumer would take it`);
       }
       const size = (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
-      for (const partition of partitionsOf(destinationOf(decoded(value), value))) {
+      for (const partition of await partitionsOf(destinationOf(decoded(value), value))) {
         const waiting = bytes.get(partition) ?? 0;
         if (waiting > 0 && (waiting + size > PARTITION_BYTES_MAX || total + size > REQUEST_BYTES_MAX)) await flush();
         records.push({ partition, value });
@@ -117,7 +144,7 @@ async function countSynchronizers(files: readonly string[], signal: AbortSignal)
   if (files.includes(STANDARD_INPUT)) return 1;
   const names = new Set<string>();
   for (const file of files) {
-    for await (const messages of openFileSource(file).batches(signal)) {
+    for await (const messages of batchesOf(openFileSource(file), signal)) {
       for (const { bytes } of messages) names.add(synchronizerOf(bytes) ?? '');
     }
   }

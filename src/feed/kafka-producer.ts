@@ -3,6 +3,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import { Refusal } from '../refusal.ts';
 import { createKafkaClient, type FeedLogger, type KafkaConnection } from './kafka-client.ts';
 import { MESSAGE_BYTES_MAX } from './kafka-record.ts';
+import { describeTrouble } from './kafka-trouble.ts';
 
 export interface ProducedRecord {
   readonly partition: number;
@@ -12,8 +13,14 @@ export interface ProducedRecord {
 /** Writes to one topic, each record once and in order. */
 export interface TopicProducer extends AsyncDisposable {
   readonly partitions: number;
-  /** The first record of each partition that `name` says something of. */
-  firstNamed(name: (value: Uint8Array | null) => string | null): Promise<Map<string, number>>;
+  /**
+   * The partition of each name that records bear: of the first named record of each partition, or of all records, which
+   * reads the whole topic. Throws a Refusal where one name is in two partitions.
+   */
+  partitionsByName(
+    name: (value: Uint8Array | null) => string | null,
+    options: { all: boolean },
+  ): Promise<Map<string, number>>;
   /** Resolves when the brokers have it. */
   send(records: readonly ProducedRecord[]): Promise<void>;
 }
@@ -33,15 +40,23 @@ const ATTEMPTS = { retries: 8, initialRetryTime: 200, maxRetryTime: 5_000 };
 export async function openTopicProducer(options: TopicProducerOptions): Promise<TopicProducer> {
   const { topic } = options;
   const kafka = createKafkaClient(options.connection, options.logger);
-  const partitions = await preparedPartitions(kafka, options);
+  const explained = async <Result>(doing: 'read' | 'write to', step: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await step();
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      throw new Error(`cannot ${doing} topic ${topic}: ${describeTrouble(error, topic)}`, { cause: error });
+    }
+  };
+  const partitions = await explained('write to', () => preparedPartitions(kafka, options));
   const producer = kafka.producer({ allowAutoTopicCreation: false, idempotent: true, retry: ATTEMPTS });
-  await producer.connect();
+  await explained('write to', () => producer.connect());
   return {
     partitions,
-    firstNamed: (name) => readFirstNamed(kafka, topic, name),
+    partitionsByName: (name, { all }) => explained('read', () => readNames(kafka, topic, { name, all })),
     async send(records) {
       const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
-      const taken = await producer.send({ topic, messages, acks: -1 });
+      const taken = await explained('write to', () => producer.send({ topic, messages, acks: -1 }));
       checkTaken(topic, records, new Set(taken.map(({ partition }) => partition)));
     },
     [Symbol.asyncDispose]: () => producer.disconnect(),
@@ -85,11 +100,14 @@ async function createTopic(admin: Admin, topic: string, partitions: number): Pro
   });
 }
 
-/** Reads each partition from its start until a record says a name, in a group of its own that is then removed. */
-async function readFirstNamed(
+/**
+ * Reads each partition from its start until a record bears a name, or to its end where `all` are asked for, in a group of
+ * its own that is then removed.
+ */
+async function readNames(
   kafka: Kafka,
   topic: string,
-  name: (value: Uint8Array | null) => string | null,
+  { name, all }: { name: (value: Uint8Array | null) => string | null; all: boolean },
 ): Promise<Map<string, number>> {
   const admin = kafka.admin();
   await admin.connect();
@@ -101,12 +119,12 @@ async function readFirstNamed(
       bounds.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, Number(high)]),
     );
     const found = new Map<string, number>();
+    const named = new Set<number>();
     if (ends.size === 0) return found;
     const done = Promise.withResolvers<void>();
     // Also for batches of control records, which the handler below never sees.
     consumer.on('consumer.end_batch_process', ({ payload: { partition, lastOffset } }) => {
-      const isNamed = [...found.values()].includes(partition);
-      if (isNamed || Number(lastOffset) + 1 >= ends.get(partition)!) ends.delete(partition);
+      if ((!all && named.has(partition)) || Number(lastOffset) + 1 >= ends.get(partition)!) ends.delete(partition);
       if (ends.size === 0) done.resolve();
     });
     consumer.on('consumer.crash', ({ payload }) => done.reject(payload.error));
@@ -114,10 +132,19 @@ async function readFirstNamed(
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
     await consumer.run({
       autoCommit: false,
-      eachBatch: async ({ batch, pause }) => {
-        const named = batch.messages.map(({ value }) => name(value)).find((each) => each !== null);
-        if (named !== undefined) found.set(named, batch.partition);
-        if (named !== undefined) pause();
+      eachBatch: async ({ batch: { messages, partition }, pause }) => {
+        for (const { value } of messages) {
+          const bears = name(value);
+          if (bears === null) continue;
+          if ((found.get(bears) ?? partition) !== partition) {
+            return done.reject(inTwoPartitions(topic, bears, [found.get(bears)!, partition]));
+          }
+          found.set(bears, partition);
+          named.add(partition);
+          if (all) continue;
+          pause();
+          return;
+        }
       },
     });
     await done.promise;
@@ -127,4 +154,11 @@ async function readFirstNamed(
     await admin.deleteGroups([groupId]).catch(() => {});
     await admin.disconnect();
   }
+}
+
+function inTwoPartitions(topic: string, name: string, partitions: readonly number[]): Refusal {
+  return new Refusal(
+    `topic ${topic} holds messages of ${name} in partitions ${partitions.join(' and ')}, whose order nobody can tell: ` +
+      'send to another topic',
+  );
 }

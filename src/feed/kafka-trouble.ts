@@ -23,7 +23,11 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 const CLOSED_HINT =
   'a broker that is going down does so, and one that asks for TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism) and gets none';
-const SASL_STATE_HINT = 'this port of the broker takes no login (--kafka-sasl-mechanism)';
+/** By what a broker answered. */
+const ANSWER_HINTS: Readonly<Record<string, string>> = {
+  ILLEGAL_SASL_STATE: 'this port of the broker takes no login (--kafka-sasl-mechanism)',
+  MESSAGE_TOO_LARGE: "the topic's max.message.bytes says how large; topics that --create makes take 16 MiB",
+};
 
 /** Whether trying again may help; kafkajs marks its errors so, and what it wraps says it of itself. */
 export function isTransient(error: unknown): boolean {
@@ -37,16 +41,15 @@ export function isTransient(error: unknown): boolean {
 export function describeTrouble(error: unknown, topic: string): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return describeTrouble(error.cause, topic);
-  const { type, code, broker, message: words } = error as KafkaError;
+  const { type, broker, message: words } = error as KafkaError;
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') return `there is no topic ${topic} on this cluster`;
   const message = words.trim();
   const place = broker === undefined || message.includes(broker) ? '' : ` (broker ${broker})`;
-  const hint = hintOf(error, code);
+  const hint = hintOf(error);
   return `${message}${place}${hint === null ? '' : `: ${hint}`}`;
 }
 
-function hintOf(error: KafkaError, code: KafkaError['code']): string | null {
-  if (error.name === 'KafkaJSConnectionClosedError') return CLOSED_HINT;
-  if (error.type === 'ILLEGAL_SASL_STATE') return SASL_STATE_HINT;
-  return HINTS[String(code)] ?? null;
+function hintOf({ name, type, code }: KafkaError): string | null {
+  if (name === 'KafkaJSConnectionClosedError') return CLOSED_HINT;
+  return (type === undefined ? HINTS[String(code)] : ANSWER_HINTS[type]) ?? null;
 }

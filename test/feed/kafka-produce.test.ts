@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
+import { emptyUpdate } from '../support/empty-update.ts';
 import { createTopic, readTopic, type TestTopic } from '../support/kafka-topic.ts';
 import { ledgerApiLine } from '../support/ledger-api-lines.ts';
 import { oddLedger } from '../support/ledger-options.ts';
@@ -106,6 +109,52 @@ describe('holdfast produce', () => {
     await remove(topic);
   });
 
+  it('keeps a synchronizer in its partition where another one opens that partition', async () => {
+    const topic = await createTopic(address, { partitions: 3 });
+    const opening = ['a', 'b'].map((name) => ({ partition: 0, value: emptyUpdate(name, 1) }));
+    await topic.send(opening);
+    const sent = ['b', 'c', 'a'].map((name) => emptyUpdate(name, 2));
+    const file = directory.writeLines('feed.ndjson', sent);
+    expect((await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name)).exitCode).toBe(0);
+    const [b, c, a] = sent;
+    const first = [...opening.map((row) => row.value), b, a];
+    const records = await recordsOf(topic.name);
+    expect([records.get(0), records.get(1), records.get(2)]).toEqual([first, [c], undefined]);
+  });
+
+  it('refuses a topic that holds a synchronizer in two partitions', async () => {
+    const topic = await createTopic(address, { partitions: 2 });
+    await topic.send([0, 1].map((partition) => ({ partition, value: emptyUpdate('a', 1) })));
+    const file = directory.writeLines('feed.ndjson', [emptyUpdate('a', 2)]);
+    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
+    expect(run).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('holds messages of a in partitions 0 and 1'),
+    });
+  });
+
+  it('says what could not be done where, in one line', async () => {
+    const topic = await createTopic(address, { config: { 'max.message.bytes': '1000000' } });
+    const large = directory.writeLines('large.ndjson', [
+      `{"update": {"Later": {"value": "${'x'.repeat(2_000_000)}"}}}`,
+    ]);
+    const broken = directory.at('broken.ndjson.gz');
+    writeFileSync(broken, gzipSync(lines(8, 1).rows.join('\n')).subarray(0, -20));
+    const cases: [string[], string][] = [
+      [[broken, '--kafka-brokers', address], `${broken}, `],
+      [[large, '--kafka-brokers', address], 'max.message.bytes'],
+      [
+        [large, '--kafka-brokers', addresses.tls],
+        `cannot write to topic ${topic.name}: Closed connection (broker ${addresses.tls})`,
+      ],
+    ];
+    for (const [args, message] of cases) {
+      const run = await produce(...args, '--kafka-topic', topic.name);
+      expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });
+      expect(run.stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+
   it('sends a large message, a null and what it cannot read, in order', async () => {
     const large = JSON.stringify({ update: { Later: { value: 'x'.repeat(3_000_000) } } });
     const sent = [lines(6, 1).rows[0]!, large, 'null', '{"not": "a feed"}', lines(6, 1).rows[1]!];
@@ -119,8 +168,6 @@ describe('holdfast produce', () => {
   it('reads a compressed Scan page, and logs in with TLS and a password', async () => {
     const page = JSON.stringify({ transactions: [{ update_id: 'a' }, { update_id: 'b' }] });
     const [topic, file] = [`t-${randomUUID()}`, directory.at('page.json.gz')];
-    const { gzipSync } = await import('node:zlib');
-    const { writeFileSync } = await import('node:fs');
     writeFileSync(file, gzipSync(page));
     writeFileSync(directory.at('password'), 'alice-secret\n');
     const run = await produce(
