@@ -24,6 +24,11 @@ export function readStory(): Told {
   return JSON.parse(readFileSync(EXPECTED, 'utf8')) as Told;
 }
 
+/** Each line of the story is an update. */
+export function storyUpdates(): number {
+  return readFileSync(STORY, 'utf8').trimEnd().split('\n').length;
+}
+
 /** The ledger that follows the story, without end: the same seed gives the same one. */
 export function soakLedger(seed: number): LedgerOptions {
   const real = realLedger({ seed, events: EVENTS_TO_GROW });
