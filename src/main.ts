@@ -3,7 +3,7 @@
 const NODE_MAJOR_MIN = 24;
 
 /** A reader of our output that goes away (`holdfast snapshots | head`) is no fault: the rest is not written. */
-function endOnWriteFailure(stream: NodeJS.WriteStream): void {
+function endOnWriteFailure(stream: NodeJS.EventEmitter): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     process.stderr.write(`holdfast: the output cannot be written: ${error.message}\n`);
@@ -24,13 +24,15 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   );
   process.exitCode = 1;
 } else {
+  const { openStandardError } = await import('./cli/standard-error.ts');
+  const stderr = openStandardError(process.stderr);
   endOnWriteFailure(process.stdout);
-  endOnWriteFailure(process.stderr);
+  endOnWriteFailure(stderr);
   const { runCommandLine } = await import('./cli/command-line.ts');
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     env: process.env,
     stdout: process.stdout,
-    stderr: process.stderr,
+    stderr,
     stopSignal,
   });
 }

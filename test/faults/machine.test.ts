@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, createWriteStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, createWriteStream, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,6 +62,21 @@ describe('a full disk', () => {
     expect(await service.program.ended).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);
     await expectSound(data);
+  });
+
+  it('on which the log lies costs lines of it, and not the service', async () => {
+    const log = folder.writeLines('serve.log', ['x'.repeat(8_100)]);
+    const args = ['serve', '--port', '0', '--data', folder.at('full-log')];
+    await using program = startProgram(args, { limits: `exec 2>>${log}; ulimit -S -f 16` });
+    // Not even the tables fit, so it tries again, and says so each time.
+    await sleep(2_500);
+    expect(statSync(log).size).toBe(8_192);
+    expect(spawnSync('prlimit', ['--pid', String(program.pid), '--fsize=unlimited']).status).toBe(0);
+    while (!readFileSync(log, 'utf8').includes('"msg":"listening"')) await sleep(50);
+    program.kill('SIGTERM');
+    expect(await program.ended).toMatchObject({ code: 0 });
+    const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+    expect(lines.slice(2).map((line) => JSON.parse(line) as object)).not.toEqual([]);
   });
 
   it('does not keep serve from stopping, and what is missing is read again', async () => {

@@ -1,0 +1,31 @@
+import { fstatSync, writeSync } from 'node:fs';
+import { Writable } from 'node:stream';
+
+const STANDARD_ERROR = 2;
+
+/**
+ * Where logs go. A log in a file on a full disk loses lines until there is room again, and the service that it tells of goes on:
+ * Node's own stream to a file would be closed by the first line that fails. Anything else than a file is Node's own.
+ */
+export function openStandardError(own: NodeJS.WriteStream): Writable {
+  return fstatSync(STANDARD_ERROR).isFile() ? fileStream(STANDARD_ERROR) : own;
+}
+
+function fileStream(fd: number): Writable {
+  // A line of which only a part was written must not run into the next one.
+  let isCut = false;
+  return new Writable({
+    decodeStrings: true,
+    write(chunk: Buffer, _encoding, done) {
+      const bytes = isCut ? Buffer.concat([Buffer.from('\n'), chunk]) : chunk;
+      try {
+        const written = writeSync(fd, bytes);
+        isCut = written < bytes.length && (isCut || written > 0);
+      } catch (error) {
+        if (!/^(ENOSPC|EDQUOT|EFBIG|EIO)$/.test((error as NodeJS.ErrnoException).code ?? ''))
+          return done(error as Error);
+      }
+      done();
+    },
+  });
+}
