@@ -2,6 +2,7 @@ import type { Message, Source } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { decodeMessage } from '../ledger/decode/decode.ts';
 import { identify } from '../ledger/decode/identify.ts';
+import { UsualScan } from '../ledger/decode/usual/scan.ts';
 import type { Chunk } from '../ledger/pack/chunk.ts';
 import { ChunkWriter } from '../ledger/pack/chunk-writer.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
@@ -33,10 +34,11 @@ export async function* decodeChunks(
   source: Source,
   { migrationId, signal, buffers }: { migrationId: number; signal: AbortSignal; buffers: RawBuffers },
 ): AsyncGenerator<Chunk> {
+  const usual = new UsualScan();
   for await (const messages of source.batches(signal)) {
     let chunk = new ChunkWriter(buffers.take());
     for (const message of messages) {
-      addMessage(chunk, message, migrationId);
+      if (!isUsual(message) || !usual.add(chunk, message.bytes, message)) addMessage(chunk, message, migrationId);
       if (chunk.updates < MESSAGES_MAX && chunk.rawBytes < RAW_BYTES_MAX) continue;
       yield chunk.finish();
       chunk = new ChunkWriter(buffers.take());
@@ -44,6 +46,11 @@ export async function* decodeChunks(
     if (chunk.updates > 0) yield chunk.finish();
     else buffers.giveBack(chunk.finish().raw.buffer);
   }
+}
+
+/** Whether a message is whole and not decoded yet. */
+function isUsual(message: Message): message is Message & { bytes: Uint8Array } {
+  return message.bytes !== null && message.overlong === undefined && message.decoded === undefined;
 }
 
 /** One message as a chunk of its own. */

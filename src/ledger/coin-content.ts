@@ -58,7 +58,7 @@ function argumentsExtra(coin: Terms & { readonly dso: string; readonly arguments
   if (isUsual && coin.entity === 'Amulet') return '';
   if (isUsual && Object.keys(coin.arguments).length === CANONICAL_KEYS.lockedAmulet) {
     const lock = lockExtra(coin.arguments.lock, coin);
-    if (lock !== null) return `"lock":${canonicalJson(lock)}`;
+    if (lock !== null) return lock;
   }
   const text = canonicalJson(normalArguments(coin, amulet));
   return text === null ? undefined : `"arguments":${text}`;
@@ -74,15 +74,22 @@ function isCanonicalAmulet(amulet: Fields): boolean {
   );
 }
 
-/** The lock in its short form; null where it is not made of holders, expiresAt and optContext alone. */
-function lockExtra(lock: unknown, parties: Parties): Extra['lock'] | null {
+/** Coin.extra for a LockedAmulet of which only the lock is not canonical; null where the lock is unusual too. */
+export function lockedExtra(lock: unknown, parties: { readonly dso: string; readonly owner: string }): string | null {
+  const part = lockExtra(lock, parties);
+  return part === null ? null : `{${part}}`;
+}
+
+/** The lock in its short form, as text; null where it is not made of holders, expiresAt and optContext alone. */
+function lockExtra(lock: unknown, parties: Parties): string | null {
   if (!isFields(lock)) return null;
   const { holders, expiresAt, optContext = null, ...others } = lock;
   const time = typeof expiresAt === 'string' ? trimTime(expiresAt) : null;
   if (time === null || !isPartyList(holders) || Object.keys(others).length > 0) return null;
   const words = holders.map((party) => partyWord(party, parties));
-  if (optContext === null) return [time, words];
-  return typeof optContext === 'string' ? [time, words, optContext] : null;
+  if (optContext !== null && typeof optContext !== 'string') return null;
+  const short: Extra['lock'] = optContext === null ? [time, words] : [time, words, optContext];
+  return `"lock":${canonicalJson(short)}`;
 }
 
 /** All arguments, with known Decimals, Ints and times in one form and everything else as it came. */

@@ -13,20 +13,24 @@ export function holdingFee(terms: FeeTerms, round: bigint): bigint {
   return accrued < terms.amount ? accrued : terms.amount;
 }
 
-/**
- * `expiryRound` for the hot path: the same round, as a number where it is exact as one; Infinity for none. Below 2^53 the quotient of
- * two doubles, corrected by its remainder, is exact.
- */
+/** `expiryRound` for the hot path: the same round, as a number where it is exact as one; Infinity for none. */
 export function expiryOf({ amount, rate, createdRound }: FeeTerms): number | bigint {
-  if (rate === 0n) return Infinity;
   const [wholeAmount, wholeRate, round] = [Number(amount), Number(rate), Number(createdRound)];
-  if (wholeAmount <= Number.MAX_SAFE_INTEGER && wholeRate <= Number.MAX_SAFE_INTEGER) {
-    const quotient = Math.floor(wholeAmount / wholeRate);
-    const rest = wholeAmount - quotient * wholeRate;
-    const expiry = round + quotient + (rest > 0 ? 1 : 0);
-    if (rest >= 0 && rest < wholeRate && expiry <= Number.MAX_SAFE_INTEGER) return expiry;
-  }
-  return expiryRound({ amount, rate, createdRound }) ?? Infinity;
+  const isSafe = wholeAmount <= Number.MAX_SAFE_INTEGER && wholeRate <= Number.MAX_SAFE_INTEGER;
+  const expiry = isSafe ? safeExpiryOf(wholeAmount, wholeRate, round) : null;
+  return expiry ?? expiryRound({ amount, rate, createdRound }) ?? Infinity;
+}
+
+/**
+ * The same of whole numbers up to 2^53: the quotient of two of them, corrected by its remainder, is exact. Null where the round is
+ * not exact as a number.
+ */
+export function safeExpiryOf(amount: number, rate: number, createdRound: number): number | null {
+  if (rate === 0) return Infinity;
+  const quotient = Math.floor(amount / rate);
+  const rest = amount - quotient * rate;
+  const expiry = createdRound + quotient + (rest > 0 ? 1 : 0);
+  return rest >= 0 && rest < rate && expiry <= Number.MAX_SAFE_INTEGER ? expiry : null;
 }
 
 /** The smallest round R with (R - created) * rate >= amount; null when there is none, or none within int64. */

@@ -1,6 +1,6 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { type Chunk, UPDATE } from '../ledger/pack/chunk.ts';
-import { idText, sameId } from '../ledger/pack/id.ts';
+import { idText, type StoredId, sameId } from '../ledger/pack/id.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint } from '../ledger/update.ts';
 import { applyEvent } from './apply-events.ts';
@@ -81,8 +81,8 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
     last.changed = true;
   }
   if (last !== undefined && recordTime <= last.recordTime) {
-    if (recordTime === last.recordTime && !sameId(last.updateId, updateIdOf(chunk, i))) {
-      const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updateId)} of this synchronizer`;
+    if (recordTime === last.recordTime && !sameId(last.updateId(), updateIdOf(chunk, i))) {
+      const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updateId())} of this synchronizer`;
       throw badTime(chunk, i, expected);
     }
     batch.counts.redelivered += 1;
@@ -109,7 +109,8 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
   migration.timeReached = Math.max(migration.timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
   const unseen = last?.unseen ?? false;
-  migration.synchronizers.set(synchronizerId, { recordTime, updateId: updateIdOf(chunk, i), unseen, changed: true });
+  const updateId = (): StoredId => updateIdOf(chunk, i);
+  migration.synchronizers.set(synchronizerId, { recordTime, updateId, unseen, changed: true });
 }
 
 function isOfTopic(chunk: Chunk, i: number): boolean {
@@ -156,7 +157,7 @@ function applyEvents(batch: Batch, migration: MigrationState, chunk: Chunk, i: n
   }
   const ignoredEnd = u.ignoredEnd[i]!;
   for (let at = i === 0 ? 0 : u.ignoredEnd[i - 1]!; at < ignoredEnd; at++) {
-    addIgnored(batch.counts, chunk.names[u.ignoredEvents[at]!]!);
+    addIgnored(batch.counts, chunk.names[chunk.ignoredEvents[at]!]!);
   }
   batch.counts.updates += 1;
 }

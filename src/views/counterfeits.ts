@@ -9,23 +9,31 @@ interface Change {
   active: boolean;
 }
 
+/** So many folds are kept in memory; beyond them, those of a chunk are looked up. */
+const KEPT_MAX = 65_536;
+
 /**
- * Ids active now of coins and rounds that do not count. Anyone may make any number of them, so they stay on disk; like contracts,
- * they are looked up by fold, for a whole chunk at once.
+ * Ids active now of coins and rounds that do not count. Anyone may make any number of them, so they stay on disk. There are few
+ * unless somebody means harm: then all their folds are known, and nothing is looked up for the coins that do count.
  */
 export class Counterfeits {
-  #stored: number;
   readonly #byFold: FoldReader<{ h: number }>;
   readonly #exists;
   readonly #insert;
   readonly #delete;
   readonly #saveCount;
-  #fetched = new Set<number>();
+  #count: number;
+  /** Folds that may be stored: all of them where `#knowsAll`, else those of the chunk that is being applied. */
+  #stored: Set<number>;
+  #knowsAll: boolean;
   /** What this batch changed, by fold. */
   readonly #changed = new Map<number, Change[]>();
 
   constructor(db: Database) {
-    this.#stored = db.prepare<[], number>('SELECT count(*) FROM counterfeit').pluck().get() ?? 0;
+    this.#count = db.prepare<[], number>('SELECT count(*) FROM counterfeit').pluck().get() ?? 0;
+    const folds = db.prepare<[number], number>('SELECT h FROM counterfeit LIMIT ?').pluck().all(KEPT_MAX + 1);
+    this.#knowsAll = folds.length <= KEPT_MAX;
+    this.#stored = new Set(this.#knowsAll ? folds : []);
     this.#byFold = prepareByFold(db, 'SELECT h FROM counterfeit WHERE h');
     this.#exists = db
       .prepare<[number, number, StoredId], number>(
@@ -39,19 +47,20 @@ export class Counterfeits {
 
   /** Reads which of these folds may be counterfeits, so that `has` needs no statement for the others. */
   fetch(folds: Float64Array): void {
-    this.#fetched = new Set();
-    if (this.#stored > 0) readByFold(this.#byFold, folds, ({ h }) => this.#fetched.add(h));
+    if (this.#knowsAll) return;
+    this.#stored = new Set();
+    readByFold(this.#byFold, folds, ({ h }) => this.#stored.add(h));
   }
 
   /** False for nearly every fold: then no id need be compared. */
   mayHave(fold: number): boolean {
-    return this.#fetched.has(fold) || this.#changed.has(fold);
+    return this.#stored.has(fold) || this.#changed.has(fold);
   }
 
   has(fold: number, migrationId: number, id: StoredId): boolean {
     const change = this.#change(fold, migrationId, id);
     if (change !== undefined) return change.active;
-    return this.#fetched.has(fold) && this.#exists.get(fold, migrationId, id) === 1;
+    return this.#stored.has(fold) && this.#exists.get(fold, migrationId, id) === 1;
   }
 
   set(fold: number, migrationId: number, id: StoredId, active: boolean): void {
@@ -72,13 +81,21 @@ export class Counterfeits {
     for (const [fold, changes] of this.#changed) {
       for (const { migrationId, id, active } of changes) {
         const { changes: rows } = (active ? this.#insert : this.#delete).run(fold, migrationId, id);
-        this.#stored += active ? rows : -rows;
+        this.#count += active ? rows : -rows;
       }
     }
-    this.#saveCount(this.#stored);
+    this.#saveCount(this.#count);
   }
 
+  /** After the commit. A fold may be that of several ids. */
   settle(): void {
+    for (const fold of this.#changed.keys()) {
+      if (this.#byFold.one.get(fold) === undefined) this.#stored.delete(fold);
+      else this.#stored.add(fold);
+    }
     this.#changed.clear();
+    if (this.#stored.size <= KEPT_MAX) return;
+    this.#knowsAll = false;
+    this.#stored = new Set();
   }
 }

@@ -58,8 +58,10 @@ export class Owners {
 
   /** The owner of that name, numbered by first appearance in the feed. */
   ofParty(migration: MigrationState, party: string): Owner {
-    const known = this.#youngParties.get(migration)?.get(party) ?? this.#oldParties.get(migration)?.get(party);
-    if (known !== undefined) return this.#remember(known);
+    const known = this.#youngParties.get(migration)?.get(party);
+    if (known !== undefined) return known;
+    const aging = this.#oldParties.get(migration)?.get(party);
+    if (aging !== undefined) return this.#remember(aging);
     const no = this.#byParty.get(migration.migrationId, party);
     if (no !== undefined) return this.#young.get(no) ?? this.#load(no, migration, party);
     const owner = { no: this.#state.nextOwner++, migration, party, unlocked: noSums(), locked: noSums(), dirty: false };

@@ -8,7 +8,8 @@ import { prepareRowCount } from './row-counts.ts';
 /** The last update applied of one synchronizer. */
 export interface SynchronizerState {
   recordTime: Micros;
-  updateId: StoredId;
+  /** Made only where it is asked for: every update would make one. */
+  updateId: () => StoredId;
   /** Known from files, and not yet seen in the topic that follows them. */
   unseen: boolean;
   changed: boolean;
@@ -91,7 +92,7 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
      FROM synchronizer`,
   );
   for (const { migrationId, name, recordTime, updateId, unseen } of synchronizers.all()) {
-    const state = { recordTime, updateId, unseen: unseen === 1, changed: false };
+    const state = { recordTime, updateId: () => updateId, unseen: unseen === 1, changed: false };
     migrations.get(migrationId)?.synchronizers.set(name, state);
   }
   return migrations;
@@ -127,10 +128,13 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
       migration.run(m.migrationId, m.openSeq, m.timeReached, m.updateTime, m.nextGrid, ...supply);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
-        const { recordTime, updateId } = last;
+        const { recordTime } = last;
+        // A copy, which does not keep the whole chunk.
+        const updateId = storedId(idText(last.updateId()));
         const unseen = last.unseen ? 1 : 0;
         const checksum = synchronizerChecksum({ migrationId: m.migrationId, name, recordTime, updateId, unseen });
-        synchronizer.run(m.migrationId, name, recordTime, storedId(idText(updateId)), unseen, checksum);
+        synchronizer.run(m.migrationId, name, recordTime, updateId, unseen, checksum);
+        last.updateId = () => updateId;
         last.changed = false;
       }
     }

@@ -161,7 +161,8 @@ function readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent 
   return fault('event_type', event.event_type, '"created_event" or "exercised_event"');
 }
 
-function readScanCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+/** A created event. `path` tells where it lies in its message. */
+export function readScanCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
   return readCreate(
     {
       contractId: event.contract_id,

@@ -1,10 +1,14 @@
 import type { BadUpdate } from '../bad-update.ts';
 import { expiryOf } from '../holding-fee.ts';
-import type { Coin, Decoded, LedgerEvent, LedgerUpdate } from '../update.ts';
+import type { Coin, Decoded, Entity, LedgerEvent } from '../update.ts';
 import { type Chunk, EVENT, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
-import { foldId, packHex } from './id.ts';
+import { cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';
+import { foldId, packHex, packHexBytes } from './id.ts';
 import { Names, Repeated } from './names.ts';
 import { fitsColumns, portable, portableFault } from './portable.ts';
+
+const ROWS_MIN = 1024;
+const ID_BYTES_MIN = 96 * 1024;
 
 const ARCHIVE_KIND = {
   Amulet: EVENT.archiveAmulet,
@@ -18,52 +22,49 @@ export interface Place {
   readonly offset: number;
 }
 
+/** ASCII text where it lies in a message. */
+export interface Span {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a row of `updates` says beside its id; `recordTime` is null for an import. */
+interface UpdateRow {
+  readonly migrationId: number;
+  readonly synchronizerId: string;
+  readonly recordTime: number | null;
+  readonly isScan: boolean;
+}
+
+/** A coin create whose numbers fit the columns; `rateRound` is their product. */
+export interface CoinRow extends Pick<Coin, 'entity' | 'owner' | 'templateId' | 'packageName' | 'createdAt' | 'node'> {
+  readonly dso: string;
+  readonly extra: string | null;
+  readonly amount: bigint;
+  readonly rate: bigint;
+  readonly rateRound: bigint;
+  readonly round: number;
+  readonly expiry: number;
+}
+
 /** Collects decoded messages into columns. One writer makes one chunk. */
 export class ChunkWriter {
-  #ids: Buffer = Buffer.allocUnsafeSlow(64 * 1024);
+  #ids: Buffer = Buffer.allocUnsafeSlow(ID_BYTES_MIN);
   #idsLength = 0;
   #raw: Buffer;
   #rawLength = 0;
+  #updates = 0;
+  #events = 0;
+  #u = newUpdateColumns(ROWS_MIN);
+  #e = newEventColumns(ROWS_MIN);
+  readonly #ignoredEvents: number[] = [];
   readonly #names = new Names();
   readonly #dso = new Repeated(this.#names);
   readonly #synchronizer = new Repeated(this.#names);
   readonly #template = new Repeated(this.#names);
   readonly #rare = new Map<number, RareUpdate>();
   readonly #rareEvents = new Map<number, RareEvent>();
-  readonly #u = {
-    kind: [] as number[],
-    migrationId: [] as number[],
-    name: [] as number[],
-    recordTime: [] as number[],
-    idStart: [] as number[],
-    idLength: [] as number[],
-    idPacked: [] as number[],
-    isScan: [] as number[],
-    eventsEnd: [] as number[],
-    ignoredEnd: [] as number[],
-    ignoredEvents: [] as number[],
-    rawEnd: [] as number[],
-    partition: [] as number[],
-    offset: [] as number[],
-  };
-  readonly #e = {
-    kind: [] as number[],
-    fold: [] as number[],
-    idStart: [] as number[],
-    idLength: [] as number[],
-    idPacked: [] as number[],
-    dso: [] as number[],
-    owner: [] as number[],
-    template: [] as number[],
-    extra: [] as number[],
-    amount: [] as bigint[],
-    rate: [] as bigint[],
-    rateRound: [] as bigint[],
-    round: [] as number[],
-    expiry: [] as number[],
-    createdAt: [] as number[],
-    node: [] as number[],
-  };
 
   /** `raw` becomes the chunk's, and is replaced by a larger one where the messages do not fit. */
   constructor(raw: Buffer) {
@@ -71,7 +72,7 @@ export class ChunkWriter {
   }
 
   get updates(): number {
-    return this.#u.kind.length;
+    return this.#updates;
   }
 
   get rawBytes(): number {
@@ -80,17 +81,17 @@ export class ChunkWriter {
 
   add(decoded: Decoded, bytes: Uint8Array | null, place: Place): void {
     switch (decoded.kind) {
-      case 'update':
-        for (const event of decoded.events) this.#addEvent(event, decoded.migrationId);
-        for (const what of decoded.ignored) this.#u.ignoredEvents.push(this.#names.indexOf(what));
-        return this.#addUpdate(decoded, bytes, place);
-      case 'ignored':
-        return this.#addRow(
-          UPDATE.ignored,
-          { migrationId: -1, name: this.#names.indexOf(decoded.what), recordTime: 0 },
-          bytes,
-          place,
-        );
+      case 'update': {
+        for (const event of decoded.events) this.addEvent(event, decoded.migrationId);
+        for (const what of decoded.ignored) this.addIgnoredEvent(what);
+        const idStart = this.#idsLength;
+        const packed = this.#addId(decoded.updateId);
+        return this.#addUpdate({ ...decoded, isScan: decoded.format === 'scan' }, { idStart, packed }, bytes, place);
+      }
+      case 'ignored': {
+        this.#u.migrationId[this.#updates] = -1;
+        return this.#addRow(UPDATE.ignored, this.#names.indexOf(decoded.what), bytes, place);
+      }
       case 'checkpoint':
         return this.#addRare(decoded, bytes, place);
     }
@@ -105,104 +106,138 @@ export class ChunkWriter {
     this.#addRare({ kind: 'bad', fault: portableFault(fault), ...identity }, bytes, place);
   }
 
+  /** Adds the update that the events added last belong to. */
+  addUsualUpdate(row: UpdateRow, updateId: Span, place: Place): void {
+    const idStart = this.#idsLength;
+    const packed = this.#addIdBytes(updateId);
+    this.#addUpdate(row, { idStart, packed }, updateId.bytes, place);
+  }
+
   #addRare(rare: RareUpdate, bytes: Uint8Array | null, place: Place): void {
-    this.#rare.set(this.updates, rare);
-    this.#addRow(UPDATE.rare, { migrationId: -1, name: 0, recordTime: 0 }, bytes, place);
+    this.#rare.set(this.#updates, rare);
+    this.#u.migrationId[this.#updates] = -1;
+    this.#addRow(UPDATE.rare, 0, bytes, place);
   }
 
-  #addUpdate(update: LedgerUpdate, bytes: Uint8Array | null, place: Place): void {
-    const { idStart, idLength, idPacked, isScan } = this.#u;
-    const n = this.updates;
-    const name = this.#synchronizer.of(update.synchronizerId);
-    const recordTime = update.recordTime ?? 0;
-    const kind = update.recordTime === null ? UPDATE.import : UPDATE.update;
-    this.#addRow(kind, { migrationId: update.migrationId, name, recordTime }, bytes, place);
-    idStart[n] = this.#idsLength;
-    idPacked[n] = this.#addId(update.updateId);
-    idLength[n] = this.#idsLength - idStart[n]!;
-    isScan[n] = update.format === 'scan' ? 1 : 0;
+  #addUpdate(row: UpdateRow, id: { idStart: number; packed: 0 | 1 }, bytes: Uint8Array | null, place: Place): void {
+    const [u, n] = [this.#u, this.#updates];
+    u.migrationId[n] = row.migrationId;
+    u.recordTime[n] = row.recordTime ?? 0;
+    u.idStart[n] = id.idStart;
+    u.idLength[n] = this.#idsLength - id.idStart;
+    u.idPacked[n] = id.packed;
+    u.isScan[n] = row.isScan ? 1 : 0;
+    const kind = row.recordTime === null ? UPDATE.import : UPDATE.update;
+    this.#addRow(kind, this.#synchronizer.of(row.synchronizerId), bytes, place);
   }
 
-  #addRow(
-    kind: number,
-    row: { migrationId: number; name: number; recordTime: number },
-    bytes: Uint8Array | null,
-    place: Place,
-  ): void {
-    const u = this.#u;
-    u.kind.push(kind);
-    u.migrationId.push(row.migrationId);
-    u.name.push(row.name);
-    u.recordTime.push(row.recordTime);
-    u.idStart.push(0);
-    u.idLength.push(0);
-    u.idPacked.push(0);
-    u.isScan.push(0);
-    u.eventsEnd.push(this.#e.kind.length);
-    u.ignoredEnd.push(u.ignoredEvents.length);
+  /** The columns that every message has, and the end of its row. */
+  #addRow(kind: number, name: number, bytes: Uint8Array | null, place: Place): void {
     if (bytes !== null) this.#addRaw(bytes);
-    u.rawEnd.push(this.#rawLength);
-    u.partition.push(place.partition);
-    u.offset.push(place.offset);
+    const [u, n] = [this.#u, this.#updates];
+    u.kind[n] = kind;
+    u.name[n] = name;
+    u.eventsEnd[n] = this.#events;
+    u.ignoredEnd[n] = this.#ignoredEvents.length;
+    u.rawEnd[n] = this.#rawLength;
+    u.partition[n] = place.partition;
+    u.offset[n] = place.offset;
+    this.#updates += 1;
+    if (this.#updates === u.kind.length) this.#u = grownColumns(u);
   }
 
-  #addEvent(event: LedgerEvent, migrationId: number): void {
+  /** Where the events of the update that is being added begin: what `undo` goes back to. */
+  get mark(): { readonly events: number; readonly ids: number; readonly ignored: number } {
+    return { events: this.#events, ids: this.#idsLength, ignored: this.#ignoredEvents.length };
+  }
+
+  /** Takes back the events added since the mark. */
+  undo({ events, ids, ignored }: ChunkWriter['mark']): void {
+    for (let event = events; event < this.#events; event++) this.#rareEvents.delete(event);
+    this.#events = events;
+    this.#idsLength = ids;
+    this.#ignoredEvents.length = ignored;
+  }
+
+  addIgnoredEvent(what: string): void {
+    this.#ignoredEvents.push(this.#names.indexOf(what));
+  }
+
+  addEvent(event: LedgerEvent, migrationId: number): void {
     const start = this.#idsLength;
     const packed = this.#addId(event.contractId);
-    const e = this.#e;
-    e.fold.push(foldId(this.#ids, start, this.#idsLength, migrationId));
-    e.idStart.push(start);
-    e.idLength.push(this.#idsLength - start);
-    e.idPacked.push(packed);
-    if (event.kind === 'archive') return this.#addColumns(ARCHIVE_KIND[event.entity]);
+    this.#addEventId(start, packed, migrationId);
+    if (event.kind === 'archive') return this.#endEvent(ARCHIVE_KIND[event.entity]);
     if (event.kind === 'coin' && fitsColumns(event)) {
-      const expiry = expiryOf({ amount: event.body.amount, rate: event.body.rate, createdRound: event.body.round });
-      if (typeof expiry === 'number') return this.#addCoin(event.dso, event.body, expiry);
+      const { body: coin, dso } = event;
+      const expiry = expiryOf({ amount: coin.amount, rate: coin.rate, createdRound: coin.round });
+      const row = { ...coin, dso, rateRound: coin.rate * coin.round, round: Number(coin.round) };
+      if (typeof expiry === 'number') return this.#addCoin({ ...row, expiry });
     }
-    this.#rareEvents.set(e.kind.length, portable(event));
-    this.#addColumns(EVENT.rare);
+    this.#rareEvents.set(this.#events, portable(event));
+    this.#endEvent(EVENT.rare);
   }
 
-  #addCoin(dso: string, coin: Coin, expiry: number): void {
-    const e = this.#e;
-    e.kind.push(coin.entity === 'Amulet' ? EVENT.amulet : EVENT.locked);
-    e.dso.push(this.#dso.of(dso));
-    e.owner.push(this.#names.indexOf(coin.owner));
-    e.template.push(this.#template.of(coin.templateId, coin.packageName));
-    e.extra.push(coin.extra === null ? 0 : this.#names.indexOf(coin.extra) + 1);
-    e.amount.push(coin.amount);
-    e.rate.push(coin.rate);
-    e.rateRound.push(coin.rate * coin.round);
-    e.round.push(Number(coin.round));
-    e.expiry.push(expiry);
-    e.createdAt.push(coin.createdAt);
-    e.node.push(coin.node);
+  addUsualArchive(entity: Entity, contractId: Span, migrationId: number): void {
+    const start = this.#idsLength;
+    this.#addEventId(start, this.#addIdBytes(contractId), migrationId);
+    this.#endEvent(ARCHIVE_KIND[entity]);
   }
 
-  /** Columns of an event that is no coin create: only kind and id count. */
-  #addColumns(kind: number): void {
-    const e = this.#e;
-    e.kind.push(kind);
-    e.dso.push(0);
-    e.owner.push(0);
-    e.template.push(0);
-    e.extra.push(0);
-    e.amount.push(0n);
-    e.rate.push(0n);
-    e.rateRound.push(0n);
-    e.round.push(0);
-    e.expiry.push(0);
-    e.createdAt.push(0);
-    e.node.push(0);
+  addUsualCoin(coin: CoinRow, contractId: Span, migrationId: number): void {
+    const start = this.#idsLength;
+    this.#addEventId(start, this.#addIdBytes(contractId), migrationId);
+    this.#addCoin(coin);
+  }
+
+  #addEventId(start: number, packed: 0 | 1, migrationId: number): void {
+    const [e, n] = [this.#e, this.#events];
+    e.fold[n] = foldId(this.#ids, start, this.#idsLength, migrationId);
+    e.idStart[n] = start;
+    e.idLength[n] = this.#idsLength - start;
+    e.idPacked[n] = packed;
+  }
+
+  #addCoin(coin: CoinRow): void {
+    const [e, n] = [this.#e, this.#events];
+    e.dso[n] = this.#dso.of(coin.dso);
+    e.owner[n] = this.#names.indexOf(coin.owner);
+    e.template[n] = this.#template.of(coin.templateId, coin.packageName);
+    e.extra[n] = coin.extra === null ? 0 : this.#names.indexOf(coin.extra) + 1;
+    e.amount[n] = coin.amount;
+    e.rate[n] = coin.rate;
+    e.rateRound[n] = coin.rateRound;
+    e.round[n] = coin.round;
+    e.expiry[n] = coin.expiry;
+    e.createdAt[n] = coin.createdAt;
+    e.node[n] = coin.node;
+    this.#endEvent(coin.entity === 'Amulet' ? EVENT.amulet : EVENT.locked);
+  }
+
+  #endEvent(kind: number): void {
+    this.#e.kind[this.#events] = kind;
+    this.#events += 1;
+    if (this.#events === this.#e.kind.length) this.#e = grownColumns(this.#e);
   }
 
   #addId(id: string): 0 | 1 {
     // 255 characters of UTF-8 take at most 765 bytes, but an update id is not bounded by the feed's page.
-    if (this.#idsLength + id.length * 3 > this.#ids.length)
-      this.#ids = grown(this.#ids, this.#idsLength + id.length * 3);
+    this.#reserveId(id.length * 3);
     const packed = packHex(id, this.#ids, this.#idsLength);
     this.#idsLength += packed ? id.length / 2 : this.#ids.write(id, this.#idsLength, 'utf8');
     return packed ? 1 : 0;
+  }
+
+  #addIdBytes({ bytes, start, end }: Span): 0 | 1 {
+    this.#reserveId(end - start);
+    const packed = packHexBytes(bytes, start, end, this.#ids, this.#idsLength);
+    if (!packed) this.#ids.set(bytes.subarray(start, end), this.#idsLength);
+    this.#idsLength += packed ? (end - start) / 2 : end - start;
+    return packed ? 1 : 0;
+  }
+
+  #reserveId(length: number): void {
+    if (this.#idsLength + length > this.#ids.length) this.#ids = grown(this.#ids, this.#idsLength + length);
   }
 
   #addRaw(bytes: Uint8Array): void {
@@ -212,43 +247,10 @@ export class ChunkWriter {
   }
 
   finish(): Chunk {
-    const u = this.#u;
-    const e = this.#e;
     return {
-      updates: {
-        kind: new Uint8Array(u.kind),
-        migrationId: new Float64Array(u.migrationId),
-        name: new Uint32Array(u.name),
-        recordTime: new Float64Array(u.recordTime),
-        idStart: new Uint32Array(u.idStart),
-        idLength: new Uint32Array(u.idLength),
-        idPacked: new Uint8Array(u.idPacked),
-        isScan: new Uint8Array(u.isScan),
-        eventsEnd: new Uint32Array(u.eventsEnd),
-        ignoredEnd: new Uint32Array(u.ignoredEnd),
-        ignoredEvents: new Uint32Array(u.ignoredEvents),
-        rawEnd: new Float64Array(u.rawEnd),
-        partition: new Int32Array(u.partition),
-        offset: new Float64Array(u.offset),
-      },
-      events: {
-        kind: new Uint8Array(e.kind),
-        fold: new Float64Array(e.fold),
-        idStart: new Uint32Array(e.idStart),
-        idLength: new Uint32Array(e.idLength),
-        idPacked: new Uint8Array(e.idPacked),
-        dso: new Uint32Array(e.dso),
-        owner: new Uint32Array(e.owner),
-        template: new Uint32Array(e.template),
-        extra: new Uint32Array(e.extra),
-        amount: new BigInt64Array(e.amount),
-        rate: new BigInt64Array(e.rate),
-        rateRound: new BigInt64Array(e.rateRound),
-        round: new Float64Array(e.round),
-        expiry: new Float64Array(e.expiry),
-        createdAt: new Float64Array(e.createdAt),
-        node: new Float64Array(e.node),
-      },
+      updates: cutColumns(this.#u, this.#updates),
+      events: cutColumns(this.#e, this.#events),
+      ignoredEvents: Uint32Array.from(this.#ignoredEvents),
       names: this.#names.list,
       ids: this.#ids.subarray(0, this.#idsLength),
       raw: this.#raw.subarray(0, this.#rawLength),

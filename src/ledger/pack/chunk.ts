@@ -8,6 +8,8 @@ import type { Checkpoint, LedgerEvent } from '../update.ts';
 export interface Chunk {
   readonly updates: UpdateColumns;
   readonly events: EventColumns;
+  /** Indexes into `names`: why events were left out, in the order of the updates. */
+  readonly ignoredEvents: Uint32Array;
   /** Dictionary of this chunk: parties, synchronizers, templates, extras, names of ignored kinds. */
   readonly names: readonly string[];
   /** Bytes of contract and update ids; see `pack/id.ts`. */
@@ -36,7 +38,6 @@ export interface UpdateColumns {
   readonly eventsEnd: Uint32Array;
   /** End in `ignoredEvents` of the names of the events that were left out. */
   readonly ignoredEnd: Uint32Array;
-  readonly ignoredEvents: Uint32Array;
   readonly rawEnd: Float64Array;
   readonly partition: Int32Array;
   readonly offset: Float64Array;
@@ -108,6 +109,7 @@ export const FILE_PARTITION = -1;
 
 /** The buffers to move to the other thread with the chunk. */
 export function transferList(chunk: Chunk): ArrayBuffer[] {
-  const arrays = [...Object.values(chunk.updates), ...Object.values(chunk.events), chunk.ids, chunk.raw];
+  const columns = [...Object.values(chunk.updates), ...Object.values(chunk.events)];
+  const arrays = [...columns, chunk.ignoredEvents, chunk.ids, chunk.raw];
   return arrays.map((array: { buffer: ArrayBufferLike }) => array.buffer as ArrayBuffer);
 }

@@ -1,0 +1,61 @@
+import type { EventColumns, UpdateColumns } from './chunk.ts';
+
+type Column = Uint8Array | Int32Array | Uint32Array | Float64Array | BigInt64Array;
+
+export function newUpdateColumns(rows: number): UpdateColumns {
+  return {
+    kind: new Uint8Array(rows),
+    migrationId: new Float64Array(rows),
+    name: new Uint32Array(rows),
+    recordTime: new Float64Array(rows),
+    idStart: new Uint32Array(rows),
+    idLength: new Uint32Array(rows),
+    idPacked: new Uint8Array(rows),
+    isScan: new Uint8Array(rows),
+    eventsEnd: new Uint32Array(rows),
+    ignoredEnd: new Uint32Array(rows),
+    rawEnd: new Float64Array(rows),
+    partition: new Int32Array(rows),
+    offset: new Float64Array(rows),
+  };
+}
+
+export function newEventColumns(rows: number): EventColumns {
+  return {
+    kind: new Uint8Array(rows),
+    fold: new Float64Array(rows),
+    idStart: new Uint32Array(rows),
+    idLength: new Uint32Array(rows),
+    idPacked: new Uint8Array(rows),
+    dso: new Uint32Array(rows),
+    owner: new Uint32Array(rows),
+    template: new Uint32Array(rows),
+    extra: new Uint32Array(rows),
+    amount: new BigInt64Array(rows),
+    rate: new BigInt64Array(rows),
+    rateRound: new BigInt64Array(rows),
+    round: new Float64Array(rows),
+    expiry: new Float64Array(rows),
+    createdAt: new Float64Array(rows),
+    node: new Float64Array(rows),
+  };
+}
+
+/** The same columns with room for twice as many rows. */
+export function grownColumns<Columns extends object>(columns: Columns): Columns {
+  return mapColumns(columns, (column) => {
+    const larger = new (column.constructor as new (rows: number) => Column)(column.length * 2);
+    larger.set(column as never);
+    return larger;
+  });
+}
+
+/** The first rows alone, in buffers of their own. */
+export function cutColumns<Columns extends object>(columns: Columns, rows: number): Columns {
+  return mapColumns(columns, (column) => column.slice(0, rows));
+}
+
+function mapColumns<Columns extends object>(columns: Columns, change: (column: Column) => Column): Columns {
+  const entries = Object.entries(columns as Readonly<Record<string, Column>>);
+  return Object.fromEntries(entries.map(([name, column]) => [name, change(column)])) as Columns;
+}

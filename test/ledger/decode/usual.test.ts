@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { BadUpdate } from '../../../src/ledger/bad-update.ts';
+import { decodeMessage } from '../../../src/ledger/decode/decode.ts';
+import { UsualScan } from '../../../src/ledger/decode/usual/scan.ts';
+import type { Chunk } from '../../../src/ledger/pack/chunk.ts';
+import { ChunkWriter } from '../../../src/ledger/pack/chunk-writer.ts';
+import { BAD_UPDATES, badMessage, GOOD } from '../../support/bad-updates.ts';
+import { damaged } from '../../support/fuzz-values.ts';
+import { oddLedger, realLedger } from '../../support/ledger-options.ts';
+import { createRandom, type Random } from '../../support/random.ts';
+import { randomLedger } from '../../support/random-ledger.ts';
+import { scanLine } from '../../support/scan-lines.ts';
+
+const PLACE = { partition: -1, offset: 1 };
+
+/** What a chunk says, without the numbers of its dictionary and the places of its bytes. */
+function said({ updates, events, names, ids, ignoredEvents, rareEvents }: Chunk): unknown {
+  const id = (columns: Chunk['updates'] | Chunk['events'], i: number): string =>
+    Buffer.from(ids.subarray(columns.idStart[i]!, columns.idStart[i]! + columns.idLength[i]!)).toString('hex');
+  const isCoin = (i: number): boolean => events.kind[i]! < 2;
+  const row = <Columns extends object>(columns: Columns, i: number): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(columns as Record<string, number[]>).map(([name, column]) => [name, column[i]]));
+  return {
+    updates: Array.from(updates.kind, (_, i) => ({
+      ...row(updates, i),
+      name: names[updates.name[i]!],
+      idStart: id(updates, i),
+    })),
+    events: Array.from(events.kind, (_, i) => ({
+      ...row(events, i),
+      idStart: id(events, i),
+      dso: isCoin(i) && names[events.dso[i]!],
+      owner: isCoin(i) && names[events.owner[i]!],
+      template: isCoin(i) && names[events.template[i]!],
+      extra: isCoin(i) && events.extra[i]! > 0 && names[events.extra[i]! - 1],
+      numbers: isCoin(i) ? null : 'of no coin',
+      ...(isCoin(i) ? {} : { amount: 0, rate: 0, rateRound: 0, round: 0, expiry: 0, createdAt: 0, node: 0 }),
+    })),
+    ignored: Array.from(ignoredEvents, (name) => names[name]),
+    rareEvents: [...rareEvents],
+  };
+}
+
+/** What the general way makes of a message; null for a bad one. */
+function general(bytes: Buffer): unknown {
+  try {
+    const chunk = new ChunkWriter(Buffer.alloc(0));
+    chunk.add(decodeMessage(bytes, { migrationId: 0 }), bytes, PLACE);
+    return said(chunk.finish());
+  } catch (error) {
+    if (error instanceof BadUpdate) return null;
+    throw error;
+  }
+}
+
+/** One reader for all, as in a feed: what it remembers of one message must not show in another. */
+const usual = new UsualScan();
+
+/** Whether the message was read straight from its bytes; if so, it must say what the general way says. */
+function isRead(bytes: Buffer): boolean {
+  const chunk = new ChunkWriter(Buffer.alloc(0));
+  const isAdded = usual.add(chunk, bytes, PLACE);
+  const made = said(chunk.finish());
+  if (isAdded) expect(made, bytes.toString()).toEqual(general(bytes));
+  else expect(made).toEqual({ updates: [], events: [], ignored: [], rareEvents: [] });
+  return isAdded;
+}
+
+function linesOf(options: Parameters<typeof randomLedger>[0], count: number): string[] {
+  const lines: string[] = [];
+  for (const item of randomLedger(options)) {
+    const line = scanLine(item);
+    if (line !== null) lines.push(line);
+    if (lines.length === count) break;
+  }
+  return lines;
+}
+
+describe('the usual Scan transaction, read straight from its bytes', () => {
+  it('is nearly every message of a real-shaped ledger, and says what the general way says', () => {
+    const lines = linesOf(realLedger({ seed: 7, events: 10_000 }), 2_000);
+    const read = lines.filter((line) => isRead(Buffer.from(line)));
+    expect(read.length / lines.length).toBeGreaterThan(0.97);
+  });
+
+  it.each([1, 2, 3, 4])('says the same of a ledger in which everything happens (seed %i)', (seed) => {
+    const lines = linesOf(oddLedger(seed, { migrations: 2 }), 600);
+    expect(lines.filter((line) => isRead(Buffer.from(line))).length).toBeGreaterThan(200);
+  });
+
+  it('leaves every bad update to the general way', () => {
+    const messages = BAD_UPDATES.scan.map((kind) => badMessage(kind, GOOD.scan![kind[0]]!()));
+    const bad = messages
+      .map((message) => Buffer.from(JSON.stringify(message)))
+      .filter((bytes) => general(bytes) === null);
+    expect(bad.length).toBeGreaterThan(60);
+    expect(bad.filter(isRead)).toEqual([]);
+  });
+
+  it('says the same, or nothing, of messages written in other ways and of damaged ones', () => {
+    const random = createRandom(20_261_121);
+    const lines = [...linesOf(oddLedger(5), 300), ...linesOf(realLedger({ seed: 8, events: 5_000 }), 300)];
+    let [read, left] = [0, 0];
+    for (let i = 0; i < 12_000; i++) {
+      const line = random.pick(lines);
+      const change = random.pick(CHANGES);
+      if (isRead(change(line, random))) read++;
+      else left++;
+    }
+    expect(Math.min(read, left)).toBeGreaterThan(1_000);
+  });
+});
+
+type Change = (line: string, random: Random) => Buffer;
+
+const TOKENS = [
+  '"',
+  ',',
+  ':',
+  '{',
+  '}',
+  '[',
+  ']',
+  '\\',
+  ' ',
+  '\n',
+  '\t',
+  '0',
+  '-',
+  '.',
+  'e1',
+  'true',
+  'null',
+  '\\u0041',
+  'é',
+  '\u007f',
+  '\u0001',
+  'A',
+];
+
+const CHANGES: readonly Change[] = [
+  (line, random) => damaged(Buffer.from(line), random),
+  /** A token put in, taken out or written over. */
+  (line, random) => {
+    const at = random.below(line.length);
+    return Buffer.from(line.slice(0, at) + random.pick(TOKENS) + line.slice(at + random.below(2)));
+  },
+  /** A structural character doubled, dropped or followed by white space. */
+  (line, random) => {
+    const places = [...line.matchAll(/[{}[\]:,"]/g)].map(({ index }) => index);
+    const at = random.pick(places);
+    return Buffer.from(
+      line.slice(0, at) + random.pick(['', `${line[at]}${line[at]}`, `${line[at]} \n`]) + line.slice(at + 1),
+    );
+  },
+  /** One value of the message in another's place, or a key that occurs twice. */
+  (line, random) => {
+    const members = [...line.matchAll(/"[a-zA-Z_]+":(?:"[^"\\]*"|\[[^[\]{}]*\]|true|false|\{\})/g)];
+    const [from, to] = [random.pick(members), random.pick(members)];
+    const text = random.chance(0.5) ? from[0] : `${to[0]},${from[0]}`;
+    return Buffer.from(line.slice(0, to.index) + text + line.slice(to.index + to[0].length));
+  },
+  /** Digits changed: times, amounts, rounds and nodes at their bounds. */
+  (line, random) => {
+    const numbers = [...line.matchAll(/"(?:\d{1,30}(?:\.\d{1,12})?|\d{4}-[^"]*)"/g)];
+    const number = random.pick(numbers);
+    const digits = random.pick([
+      '9',
+      '0',
+      '59',
+      '60',
+      '999999999',
+      '9007199254740992',
+      '.5',
+      '0.0000000001',
+      '900719.9254740991',
+      '900719.9254740992',
+      '1.',
+      '',
+    ]);
+    const at = number.index + 1 + random.below(number[0].length - 1);
+    return Buffer.from(line.slice(0, at) + digits + line.slice(at + random.below(3)));
+  },
+  /** Members in another order. */
+  (line, random) => Buffer.from(JSON.stringify(shuffled(JSON.parse(line), random))),
+  /** White space between everything. */
+  (line, random) => Buffer.from(JSON.stringify(JSON.parse(line), null, random.below(3))),
+];
+
+function shuffled(value: unknown, random: Random): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const keyed = Object.entries(value).map(([name, each]) => ({
+    name,
+    each: shuffled(each, random),
+    key: random.word(),
+  }));
+  if (random.chance(0.5)) keyed.sort((a, b) => a.key - b.key);
+  return Object.fromEntries(keyed.map(({ name, each }) => [name, each]));
+}
