@@ -5,6 +5,7 @@ import { identify } from '../ledger/decode/identify.ts';
 import { UsualScan } from '../ledger/decode/usual/scan.ts';
 import type { Chunk } from '../ledger/pack/chunk.ts';
 import { ChunkWriter } from '../ledger/pack/chunk-writer.ts';
+import { Names } from '../ledger/pack/names.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 
 /** A chunk is closed at this many messages or bytes, whichever comes first: small enough to keep hand-overs smooth. */
@@ -34,14 +35,19 @@ export async function* decodeChunks(
   source: Source,
   { migrationId, signal, buffers }: { migrationId: number; signal: AbortSignal; buffers: RawBuffers },
 ): AsyncGenerator<Chunk> {
-  const usual = new UsualScan();
+  let names = new Names();
+  let usual = new UsualScan(names);
   for await (const messages of source.batches(signal)) {
-    let chunk = new ChunkWriter(buffers.take());
+    if (names.isFull) {
+      names = new Names();
+      usual = new UsualScan(names);
+    }
+    let chunk = new ChunkWriter(buffers.take(), names);
     for (const message of messages) {
       if (!isUsual(message) || !usual.add(chunk, message.bytes, message)) addMessage(chunk, message, migrationId);
       if (chunk.updates < MESSAGES_MAX && chunk.rawBytes < RAW_BYTES_MAX) continue;
       yield chunk.finish();
-      chunk = new ChunkWriter(buffers.take());
+      chunk = new ChunkWriter(buffers.take(), names);
     }
     if (chunk.updates > 0) yield chunk.finish();
     else buffers.giveBack(chunk.finish().raw.buffer);
@@ -55,7 +61,7 @@ function isUsual(message: Message): message is Message & { bytes: Uint8Array } {
 
 /** One message as a chunk of its own. */
 export function decodeAlone(message: Message, { migrationId }: { migrationId: number }): Chunk {
-  const chunk = new ChunkWriter(Buffer.alloc(message.bytes?.length ?? 0));
+  const chunk = new ChunkWriter(Buffer.alloc(message.bytes?.length ?? 0), new Names());
   addMessage(chunk, message, migrationId);
   return chunk.finish();
 }

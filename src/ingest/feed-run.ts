@@ -19,6 +19,7 @@ export async function runFeed(
   let source: Source | null = null;
   const buffers = new RawBuffers();
   let ahead = 0;
+  let sent: { readonly names: readonly string[]; readonly count: number } = { names: [], count: 0 };
   let wake: () => void = () => {};
   port.on('message', (request: FeedRequest) => {
     switch (request.type) {
@@ -45,7 +46,11 @@ export async function runFeed(
     source = openSource(postingLogger(post));
     for await (const chunk of decodeChunks(source, { migrationId, signal: stop.signal, buffers })) {
       const identity = source.identity?.() ?? null;
-      post({ type: 'chunk', chunk, progress: source.progress(), identity }, transferList(chunk));
+      const namesFrom = chunk.names === sent.names ? sent.count : 0;
+      const names = chunk.names.slice(namesFrom);
+      const message = { chunk: { ...chunk, names }, namesFrom, progress: source.progress(), identity };
+      post({ type: 'chunk', ...message }, transferList(chunk));
+      sent = { names: chunk.names, count: chunk.names.length };
       ahead += 1;
       while (ahead >= CHUNKS_AHEAD_MAX && !stop.signal.aborted) {
         await new Promise<void>((resolve) => {

@@ -57,7 +57,9 @@ const STOP_GRACE_MS = 6_000;
 export type FeedMessage =
   | {
       readonly type: 'chunk';
+      /** Of its names only those that were not sent before; `namesFrom` says how many were. */
       readonly chunk: Chunk;
+      readonly namesFrom: number;
       readonly progress: FeedProgress;
       readonly identity: string | null;
     }
@@ -89,6 +91,7 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
   let wake: () => void = () => {};
   let progress: FeedProgress = { read: 0, total: null };
   let identity: string | null = null;
+  let names: string[] = [];
   let status: SourceStatus | null = null;
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const request = (message: FeedRequest, transfer: ArrayBuffer[] = []): void => worker.postMessage(message, transfer);
@@ -142,7 +145,9 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
           return 'idle';
         case 'chunk':
           ({ progress, identity } = message);
-          return message.chunk;
+          if (message.namesFrom === 0) names = [];
+          for (const name of message.chunk.names) names.push(name);
+          return { ...message.chunk, names };
         case 'end':
           return 'end';
         case 'broken':

@@ -13,6 +13,12 @@ import { createStateSaver, loadState, type MigrationState, type WriterState } fr
 import { createCoinReader } from './stored-coin.ts';
 import { Templates } from './templates.ts';
 
+interface Named {
+  readonly names: readonly string[];
+  readonly generation: number;
+  readonly owners: (Owner | undefined)[];
+}
+
 /**
  * The updates applied in memory and not yet written, and the caches behind them. `commit` writes everything in one transaction;
  * a batch that failed is thrown away and a new one is opened from what is on disk.
@@ -26,8 +32,8 @@ export class Batch {
   readonly templates: Templates;
   readonly seals: Seals;
   counts: Counts;
-  /** Owners by their number in the dictionary of the chunk that is being applied. */
-  #named: { readonly chunk: Chunk | null; readonly owners: (Owner | undefined)[] } = { chunk: null, owners: [] };
+  /** Owners by their number in the names of the chunks that are being applied; as long as the cache behind it holds them all. */
+  #named: Named = { names: [], generation: 0, owners: [] };
   readonly #db: Database;
   readonly #flushContracts: (contracts: Contracts) => void;
   readonly #savePositions: SavePositions;
@@ -50,13 +56,18 @@ export class Batch {
     this.#readCoin = createCoinReader(db);
   }
 
-  /** The owner of a coin create of the chunk; a chunk names each of its owners once. */
-  ownerOf(migration: MigrationState, chunk: Chunk, name: number): Owner {
-    if (this.#named.chunk !== chunk) this.#named = { chunk, owners: [] };
-    const known = this.#named.owners[name];
+  /** The owner of a coin create of the chunk. */
+  ownerOf(migration: MigrationState, { names }: Chunk, name: number): Owner {
+    const { generation } = this.owners;
+    if (this.#named.names !== names || this.#named.generation !== generation) {
+      this.#named = { names, generation, owners: [] };
+    }
+    const { owners } = this.#named;
+    const known = owners[name];
     if (known !== undefined && known.migration === migration) return known;
-    const owner = this.owners.ofParty(migration, chunk.names[name]!);
-    this.#named.owners[name] = owner;
+    const owner = this.owners.ofParty(migration, names[name]!);
+    while (owners.length <= name) owners.push(undefined);
+    owners[name] = owner;
     return owner;
   }
 
@@ -92,7 +103,5 @@ export class Batch {
       also();
     })();
     for (const part of [...parts, this.contracts]) part.settle();
-    // The owners' cache may have forgotten some of them, and would load them again beside these.
-    this.#named = { chunk: null, owners: [] };
   }
 }

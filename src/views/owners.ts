@@ -33,6 +33,8 @@ export class Owners {
   readonly #version;
   readonly #insertOwner: BulkInsert;
   readonly #insertVersion: BulkInsert;
+  /** Counts how often older owners were forgotten: one found before that may have been loaded anew since. */
+  generation = 0;
   #young = new Map<number, Owner>();
   #old = new Map<number, Owner>();
   #youngParties = new Map<MigrationState, Map<string, Owner>>();
@@ -133,6 +135,7 @@ export class Owners {
     this.#added = [];
     this.#versions.length = 0;
     if (this.#young.size < OWNERS_PER_GENERATION) return;
+    this.generation += 1;
     this.#old = this.#young;
     this.#oldParties = this.#youngParties;
     this.#young = new Map();

@@ -1,10 +1,10 @@
 import type { BadUpdate } from '../bad-update.ts';
 import { expiryOf } from '../holding-fee.ts';
-import type { Coin, Decoded, Entity, LedgerEvent } from '../update.ts';
+import type { Coin, CoinEntity, Decoded, Entity, LedgerEvent } from '../update.ts';
 import { type Chunk, EVENT, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
 import { cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';
 import { foldId, packHex, packHexBytes } from './id.ts';
-import { Names, Repeated } from './names.ts';
+import { type Names, Repeated } from './names.ts';
 import { fitsColumns, portable, portableFault } from './portable.ts';
 
 const ROWS_MIN = 1024;
@@ -29,26 +29,32 @@ export interface Span {
   readonly end: number;
 }
 
-/** What a row of `updates` says beside its id; `recordTime` is null for an import. */
+/** What a row of `updates` says beside its id; `recordTime` is null for an import, `synchronizer` a number of the names. */
 interface UpdateRow {
   readonly migrationId: number;
-  readonly synchronizerId: string;
+  readonly synchronizer: number;
   readonly recordTime: number | null;
   readonly isScan: boolean;
 }
 
-/** A coin create whose numbers fit the columns; `rateRound` is their product. */
-export interface CoinRow extends Pick<Coin, 'entity' | 'owner' | 'templateId' | 'packageName' | 'createdAt' | 'node'> {
-  readonly dso: string;
-  readonly extra: string | null;
+/** A coin create whose numbers fit the columns; `rateRound` is a product. What is text is a number of the names. */
+export interface CoinRow {
+  readonly entity: CoinEntity;
+  readonly dso: number;
+  readonly owner: number;
+  readonly template: number;
+  /** Its number + 1; 0 for none. */
+  readonly extra: number;
   readonly amount: bigint;
   readonly rate: bigint;
   readonly rateRound: bigint;
   readonly round: number;
   readonly expiry: number;
+  readonly createdAt: number;
+  readonly node: number;
 }
 
-/** Collects decoded messages into columns. One writer makes one chunk. */
+/** Collects decoded messages into columns. One writer makes one chunk; `names` may be that of the chunks before it. */
 export class ChunkWriter {
   #ids: Buffer = Buffer.allocUnsafeSlow(ID_BYTES_MIN);
   #idsLength = 0;
@@ -59,16 +65,20 @@ export class ChunkWriter {
   #u = newUpdateColumns(ROWS_MIN);
   #e = newEventColumns(ROWS_MIN);
   readonly #ignoredEvents: number[] = [];
-  readonly #names = new Names();
-  readonly #dso = new Repeated(this.#names);
-  readonly #synchronizer = new Repeated(this.#names);
-  readonly #template = new Repeated(this.#names);
+  readonly #names: Names;
+  readonly #dso: Repeated;
+  readonly #synchronizer: Repeated;
+  readonly #template: Repeated;
   readonly #rare = new Map<number, RareUpdate>();
   readonly #rareEvents = new Map<number, RareEvent>();
 
   /** `raw` becomes the chunk's, and is replaced by a larger one where the messages do not fit. */
-  constructor(raw: Buffer) {
+  constructor(raw: Buffer, names: Names) {
     this.#raw = raw;
+    this.#names = names;
+    this.#dso = new Repeated(names);
+    this.#synchronizer = new Repeated(names);
+    this.#template = new Repeated(names);
   }
 
   get updates(): number {
@@ -86,7 +96,9 @@ export class ChunkWriter {
         for (const what of decoded.ignored) this.addIgnoredEvent(what);
         const idStart = this.#idsLength;
         const packed = this.#addId(decoded.updateId);
-        return this.#addUpdate({ ...decoded, isScan: decoded.format === 'scan' }, { idStart, packed }, bytes, place);
+        const synchronizer = this.#synchronizer.of(decoded.synchronizerId);
+        const row = { ...decoded, synchronizer, isScan: decoded.format === 'scan' };
+        return this.#addUpdate(row, { idStart, packed }, bytes, place);
       }
       case 'ignored': {
         this.#u.migrationId[this.#updates] = -1;
@@ -128,7 +140,7 @@ export class ChunkWriter {
     u.idPacked[n] = id.packed;
     u.isScan[n] = row.isScan ? 1 : 0;
     const kind = row.recordTime === null ? UPDATE.import : UPDATE.update;
-    this.#addRow(kind, this.#synchronizer.of(row.synchronizerId), bytes, place);
+    this.#addRow(kind, row.synchronizer, bytes, place);
   }
 
   /** The columns that every message has, and the end of its row. */
@@ -171,8 +183,7 @@ export class ChunkWriter {
     if (event.kind === 'coin' && fitsColumns(event)) {
       const { body: coin, dso } = event;
       const expiry = expiryOf({ amount: coin.amount, rate: coin.rate, createdRound: coin.round });
-      const row = { ...coin, dso, rateRound: coin.rate * coin.round, round: Number(coin.round) };
-      if (typeof expiry === 'number') return this.#addCoin({ ...row, expiry });
+      if (typeof expiry === 'number') return this.#addCoin(this.#rowOf(coin, dso, expiry));
     }
     this.#rareEvents.set(this.#events, portable(event));
     this.#endEvent(EVENT.rare);
@@ -198,12 +209,25 @@ export class ChunkWriter {
     e.idPacked[n] = packed;
   }
 
+  #rowOf(coin: Coin, dso: string, expiry: number): CoinRow {
+    return {
+      ...coin,
+      dso: this.#dso.of(dso),
+      owner: this.#names.indexOf(coin.owner),
+      template: this.#template.of(coin.templateId, coin.packageName),
+      extra: coin.extra === null ? 0 : this.#names.indexOf(coin.extra) + 1,
+      rateRound: coin.rate * coin.round,
+      round: Number(coin.round),
+      expiry,
+    };
+  }
+
   #addCoin(coin: CoinRow): void {
     const [e, n] = [this.#e, this.#events];
-    e.dso[n] = this.#dso.of(coin.dso);
-    e.owner[n] = this.#names.indexOf(coin.owner);
-    e.template[n] = this.#template.of(coin.templateId, coin.packageName);
-    e.extra[n] = coin.extra === null ? 0 : this.#names.indexOf(coin.extra) + 1;
+    e.dso[n] = coin.dso;
+    e.owner[n] = coin.owner;
+    e.template[n] = coin.template;
+    e.extra[n] = coin.extra;
     e.amount[n] = coin.amount;
     e.rate[n] = coin.rate;
     e.rateRound[n] = coin.rateRound;

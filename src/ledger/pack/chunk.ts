@@ -10,7 +10,7 @@ export interface Chunk {
   readonly events: EventColumns;
   /** Indexes into `names`: why events were left out, in the order of the updates. */
   readonly ignoredEvents: Uint32Array;
-  /** Dictionary of this chunk: parties, synchronizers, templates, extras, names of ignored kinds. */
+  /** Parties, synchronizers, templates, extras, names of ignored kinds. Shared with the chunks around it, which may add to it. */
   readonly names: readonly string[];
   /** Bytes of contract and update ids; see `pack/id.ts`. */
   readonly ids: Uint8Array;

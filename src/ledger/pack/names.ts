@@ -1,13 +1,26 @@
-/** The dictionary of one chunk. */
+/** A dictionary is given up beyond so many names or characters: it then starts anew with the next chunk. */
+const NAMES_MAX = 65_536;
+const CHARS_MAX = 8 * 1024 * 1024;
+
+/**
+ * The dictionary of a run of chunks: what their columns name by number. It only grows, so that a chunk's numbers stay what they
+ * are while later chunks add to it.
+ */
 export class Names {
   readonly list: string[] = [];
   readonly #index = new Map<string, number>();
+  #chars = 0;
+
+  get isFull(): boolean {
+    return this.list.length >= NAMES_MAX || this.#chars >= CHARS_MAX;
+  }
 
   indexOf(name: string): number {
     let index = this.#index.get(name);
     if (index === undefined) {
       index = this.list.push(name) - 1;
       this.#index.set(name, index);
+      this.#chars += name.length;
     }
     return index;
   }

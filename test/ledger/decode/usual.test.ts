@@ -4,6 +4,7 @@ import { decodeMessage } from '../../../src/ledger/decode/decode.ts';
 import { UsualScan } from '../../../src/ledger/decode/usual/scan.ts';
 import type { Chunk } from '../../../src/ledger/pack/chunk.ts';
 import { ChunkWriter } from '../../../src/ledger/pack/chunk-writer.ts';
+import { Names } from '../../../src/ledger/pack/names.ts';
 import { BAD_UPDATES, badMessage, GOOD } from '../../support/bad-updates.ts';
 import { damaged } from '../../support/fuzz-values.ts';
 import { oddLedger, realLedger } from '../../support/ledger-options.ts';
@@ -44,7 +45,7 @@ function said({ updates, events, names, ids, ignoredEvents, rareEvents }: Chunk)
 /** What the general way makes of a message; null for a bad one. */
 function general(bytes: Buffer): unknown {
   try {
-    const chunk = new ChunkWriter(Buffer.alloc(0));
+    const chunk = new ChunkWriter(Buffer.alloc(0), new Names());
     chunk.add(decodeMessage(bytes, { migrationId: 0 }), bytes, PLACE);
     return said(chunk.finish());
   } catch (error) {
@@ -54,11 +55,12 @@ function general(bytes: Buffer): unknown {
 }
 
 /** One reader for all, as in a feed: what it remembers of one message must not show in another. */
-const usual = new UsualScan();
+const names = new Names();
+const usual = new UsualScan(names);
 
 /** Whether the message was read straight from its bytes; if so, it must say what the general way says. */
 function isRead(bytes: Buffer): boolean {
-  const chunk = new ChunkWriter(Buffer.alloc(0));
+  const chunk = new ChunkWriter(Buffer.alloc(0), names);
   const isAdded = usual.add(chunk, bytes, PLACE);
   const made = said(chunk.finish());
   if (isAdded) expect(made, bytes.toString()).toEqual(general(bytes));

@@ -2,6 +2,7 @@ import { BadUpdate } from '../../bad-update.ts';
 import { lockedExtra } from '../../coin-content.ts';
 import { safeExpiryOf } from '../../holding-fee.ts';
 import type { ChunkWriter, Place, Span } from '../../pack/chunk-writer.ts';
+import type { Names } from '../../pack/names.ts';
 import { isPartyId } from '../../party.ts';
 import type { Entity, LedgerEvent } from '../../update.ts';
 import type { IgnoredEvent } from '../ignored.ts';
@@ -33,11 +34,12 @@ const COLON = 0x3a;
 
 const FORM_OF = { Amulet: FORM.amulet, LockedAmulet: FORM.locked } as const;
 
+/** A template of ours in our package; its number in the names. */
 interface Template {
-  readonly templateId: string;
-  /** Null for a template that is not ours. */
-  readonly entity: Entity | null;
+  readonly entity: Entity;
+  readonly number: number;
 }
+const OTHER_TEMPLATE = 0;
 
 /**
  * Reads the usual Scan transaction straight from its bytes into a chunk's columns: no object, no text, no bigint that nobody
@@ -46,11 +48,22 @@ interface Template {
  */
 export class UsualScan {
   readonly #spans = new ScanSpans();
-  readonly #parties = new KnownTexts(16_384, (text) => (isPartyId(text) ? text : null));
-  readonly #synchronizers = new KnownTexts(64, (text) => text);
-  readonly #templates = new KnownTexts<Template>(256, readTemplate);
+  readonly #names: Names;
+  readonly #parties: KnownTexts;
+  readonly #synchronizers: KnownTexts;
+  /** Gives OTHER_TEMPLATE, or a place in `#ours`. */
+  readonly #templates: KnownTexts;
+  readonly #ours: (Template | null)[] = [null];
   readonly #recordTimes = new TimeReader();
   readonly #creationTimes = new TimeReader();
+
+  /** The chunks that it adds to have these names. */
+  constructor(names: Names) {
+    this.#names = names;
+    this.#parties = new KnownTexts(32_768, (text) => (isPartyId(text) ? names.indexOf(text) : -1));
+    this.#synchronizers = new KnownTexts(64, (text) => names.indexOf(text));
+    this.#templates = new KnownTexts(256, (text) => this.#readTemplate(text));
+  }
 
   /** False where the message was not read; the chunk is then as it was. */
   add(chunk: ChunkWriter, bytes: Uint8Array, place: Place): boolean {
@@ -66,13 +79,10 @@ export class UsualScan {
       chunk.undo(mark);
       return false;
     }
-    const synchronizerId = this.#synchronizers.of(
-      b,
-      spans.updateStart(SYNCHRONIZER_ID),
-      spans.updateEnd(SYNCHRONIZER_ID),
-    )!;
+    const [start, end] = [spans.updateStart(SYNCHRONIZER_ID), spans.updateEnd(SYNCHRONIZER_ID)];
+    const synchronizer = this.#synchronizers.of(b, start, end);
     const updateId = { bytes: b, start: spans.updateStart(UPDATE_ID), end: spans.updateEnd(UPDATE_ID) };
-    chunk.addUsualUpdate({ migrationId, synchronizerId, recordTime, isScan: true }, updateId, place);
+    chunk.addUsualUpdate({ migrationId, synchronizer, recordTime, isScan: true }, updateId, place);
     return true;
   }
 
@@ -87,11 +97,11 @@ export class UsualScan {
         return true;
       }
     }
-    const template = this.#templates.of(b, spans.start(event, TEMPLATE_ID), spans.end(event, TEMPLATE_ID));
-    if (template === null) return false;
-    const { entity } = template;
-    if (entity === null || !isOurPackage(b, spans.start(event, PACKAGE_NAME), spans.end(event, PACKAGE_NAME))) {
-      chunk.addIgnoredEvent(entity === null ? 'other template' : 'other package');
+    const known = this.#templates.of(b, spans.start(event, TEMPLATE_ID), spans.end(event, TEMPLATE_ID));
+    if (known < 0) return false;
+    const template = this.#ours[known] ?? null;
+    if (template === null || !isOurPackage(b, spans.start(event, PACKAGE_NAME), spans.end(event, PACKAGE_NAME))) {
+      chunk.addIgnoredEvent(template === null ? 'other template' : 'other package');
       return true;
     }
     const contractId = { bytes: b, start: spans.start(event, CONTRACT_ID), end: spans.end(event, CONTRACT_ID) };
@@ -100,7 +110,7 @@ export class UsualScan {
       const isAdded = this.#addCoin(chunk, b, event, { template, contractId, migrationId });
       return isAdded || this.#addOtherCreate(chunk, b, event, migrationId);
     }
-    chunk.addUsualArchive(entity, contractId, migrationId);
+    chunk.addUsualArchive(template.entity, contractId, migrationId);
     return true;
   }
 
@@ -112,31 +122,55 @@ export class UsualScan {
     { template, contractId, migrationId }: { template: Template; contractId: Span; migrationId: number },
   ): boolean {
     const spans = this.#spans;
-    const { entity, templateId } = template;
-    if (entity === null || entity === 'OpenMiningRound') return false;
+    const { entity } = template;
+    if (entity === 'OpenMiningRound') return false;
     if (spans.form(event) !== FORM_OF[entity] || !spans.hasUsualStakeholders(event)) return false;
     const dso = this.#parties.of(b, spans.coinStart(event, DSO), spans.coinEnd(event, DSO));
     const owner = this.#parties.of(b, spans.coinStart(event, OWNER), spans.coinEnd(event, OWNER));
     const amount = readUnits(b, spans.coinStart(event, AMOUNT), spans.coinEnd(event, AMOUNT));
     const rate = readUnits(b, spans.coinStart(event, RATE), spans.coinEnd(event, RATE));
     const round = readWhole(b, spans.coinStart(event, ROUND), spans.coinEnd(event, ROUND));
-    if (dso === null || owner === null || dso === owner || amount <= 0 || rate < 0 || round < 0) return false;
+    if (dso < 0 || owner < 0 || dso === owner || amount <= 0 || rate < 0 || round < 0) return false;
     const rateRound = rate * round;
     const expiry = safeExpiryOf(amount, rate, round);
     const createdAt = this.#creationTimes.read(b, spans.start(event, CREATED_AT), spans.end(event, CREATED_AT));
     const node = readNode(b, spans.start(event, EVENT_ID), spans.end(event, EVENT_ID));
     if (rateRound > Number.MAX_SAFE_INTEGER || expiry === null || createdAt < 0 || node < 0) return false;
-    const extra = entity === 'Amulet' ? null : this.#readLock(b, event, { dso, owner });
+    const extra = entity === 'Amulet' ? null : this.#readLock(b, event, dso, owner);
     if (extra === null && entity !== 'Amulet') return false;
-    const numbers = { amount: BigInt(amount), rate: BigInt(rate), rateRound: BigInt(rateRound), round, expiry };
-    const coin = { entity, dso, owner, templateId, packageName: OUR_PACKAGE, createdAt, node, extra };
-    chunk.addUsualCoin({ ...coin, ...numbers }, contractId, migrationId);
+    const row = {
+      entity,
+      dso,
+      owner,
+      template: template.number,
+      extra: extra === null ? 0 : this.#names.indexOf(extra) + 1,
+      amount: BigInt(amount),
+      rate: BigInt(rate),
+      rateRound: BigInt(rateRound),
+      round,
+      expiry,
+      createdAt,
+      node,
+    };
+    chunk.addUsualCoin(row, contractId, migrationId);
     return true;
   }
 
-  #readLock(b: Buffer, event: number, parties: { readonly dso: string; readonly owner: string }): string | null {
+  #readLock(b: Buffer, event: number, dso: number, owner: number): string | null {
     const text = b.toString('latin1', this.#spans.coinStart(event, LOCK_VALUE), this.#spans.coinEnd(event, LOCK_VALUE));
-    return lockedExtra(JSON.parse(text), parties);
+    const { list } = this.#names;
+    return lockedExtra(JSON.parse(text), { dso: list[dso]!, owner: list[owner]! });
+  }
+
+  #readTemplate(templateId: string): number {
+    try {
+      const fields = { templateId: 'template_id', packageName: 'package_name' };
+      const entity = readEntity({ templateId, packageName: OUR_PACKAGE }, fields);
+      if (entity === 'other template' || entity === 'other package') return OTHER_TEMPLATE;
+      return this.#ours.push({ entity, number: this.#names.indexOf(`${templateId}\n${OUR_PACKAGE}`) }) - 1;
+    } catch {
+      return -1;
+    }
   }
 
   /** A round, an unusual coin: this one event in the general way. */
@@ -166,16 +200,6 @@ function readGood(event: Wire): LedgerEvent | IgnoredEvent | null {
 
 function isOurPackage(b: Uint8Array, start: number, end: number): boolean {
   return end - start === OUR_PACKAGE_BYTES.length && standsAt(b, start, OUR_PACKAGE_BYTES);
-}
-
-function readTemplate(templateId: string): Template | null {
-  try {
-    const fields = { templateId: 'template_id', packageName: 'package_name' };
-    const entity = readEntity({ templateId, packageName: OUR_PACKAGE }, fields);
-    return { templateId, entity: entity === 'other template' || entity === 'other package' ? null : entity };
-  } catch {
-    return null;
-  }
 }
 
 /** The digits behind the last colon of an event id. */
