@@ -69,6 +69,7 @@ export class ChunkWriter {
   readonly #dso: Repeated;
   readonly #synchronizer: Repeated;
   readonly #template: Repeated;
+  readonly #ignored: Repeated;
   readonly #rare = new Map<number, RareUpdate>();
   readonly #rareEvents = new Map<number, RareEvent>();
 
@@ -79,6 +80,7 @@ export class ChunkWriter {
     this.#dso = new Repeated(names);
     this.#synchronizer = new Repeated(names);
     this.#template = new Repeated(names);
+    this.#ignored = new Repeated(names);
   }
 
   get updates(): number {
@@ -172,7 +174,7 @@ export class ChunkWriter {
   }
 
   addIgnoredEvent(what: string): void {
-    this.#ignoredEvents.push(this.#names.indexOf(what));
+    this.#ignoredEvents.push(this.#ignored.of(what));
   }
 
   addEvent(event: LedgerEvent, migrationId: number): void {
