@@ -60,6 +60,16 @@ export function stringEnd(b: Uint8Array, at: number): number {
   return b[p] === QUOTE ? p : -1;
 }
 
+/** Reads a string that is not empty: the position behind it. Its start and end, without the quotes, go to `spans` at `at`. */
+export function textSpan(b: Uint8Array, start: number, spans: Int32Array, at: number): number {
+  if (b[start] !== QUOTE) return -1;
+  const end = stringEnd(b, start + 1);
+  if (end <= start + 1) return -1;
+  spans[at] = start + 1;
+  spans[at + 1] = end;
+  return end + 1;
+}
+
 /** Behind the key whose opening quote is at `at`, its colon and white space: where its value starts. `keyEnd` is the closing quote. */
 export function valueStart(b: Uint8Array, keyEnd: number): number {
   const colon = spaceEnd(b, keyEnd + 1);

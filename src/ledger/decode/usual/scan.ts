@@ -10,23 +10,11 @@ import { readScanCreate } from '../scan.ts';
 import { readEntity } from '../template.ts';
 import { CONTRACT_ID_CHARS_MAX, NODE_MAX, type Wire } from '../values.ts';
 import { AMOUNT, DSO, LOCK_VALUE, OWNER, RATE, ROUND } from './coin-spans.ts';
+import { CONTRACT_ID, CREATED_AT, EVENT_ID, FORM, PACKAGE_NAME, TEMPLATE_ID, WHOLE } from './event-spans.ts';
 import { bytesOf, standsAt } from './json-bytes.ts';
 import { KnownTexts } from './known-texts.ts';
 import { readUnits, readWhole, TimeReader } from './numbers.ts';
-import {
-  CONTRACT_ID,
-  CREATED_AT,
-  EVENT_ID,
-  FORM,
-  MIGRATION_ID,
-  PACKAGE_NAME,
-  RECORD_TIME,
-  ScanSpans,
-  SYNCHRONIZER_ID,
-  TEMPLATE_ID,
-  UPDATE_ID,
-  WHOLE,
-} from './scan-spans.ts';
+import { MIGRATION_ID, RECORD_TIME, ScanSpans, SYNCHRONIZER_ID, UPDATE_ID } from './scan-spans.ts';
 
 const OUR_PACKAGE = 'splice-amulet';
 const OUR_PACKAGE_BYTES = bytesOf(OUR_PACKAGE);
@@ -70,24 +58,24 @@ export class UsualScan {
     const b = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     const spans = this.#spans;
     if (!spans.read(b)) return false;
-    const migrationId = readWhole(b, spans.updateStart(MIGRATION_ID), spans.updateEnd(MIGRATION_ID));
-    const recordTime = this.#recordTimes.read(b, spans.updateStart(RECORD_TIME), spans.updateEnd(RECORD_TIME));
+    const migrationId = readWhole(b, spans.start(MIGRATION_ID), spans.end(MIGRATION_ID));
+    const recordTime = this.#recordTimes.read(b, spans.start(RECORD_TIME), spans.end(RECORD_TIME));
     if (migrationId < 0 || recordTime < 0) return false;
     const { mark } = chunk;
-    for (let i = 0; i < spans.events; i++) {
+    for (let i = 0; i < spans.events.size; i++) {
       if (this.#addEvent(chunk, b, spans.order[i]!, migrationId)) continue;
       chunk.undo(mark);
       return false;
     }
-    const [start, end] = [spans.updateStart(SYNCHRONIZER_ID), spans.updateEnd(SYNCHRONIZER_ID)];
+    const [start, end] = [spans.start(SYNCHRONIZER_ID), spans.end(SYNCHRONIZER_ID)];
     const synchronizer = this.#synchronizers.of(b, start, end);
-    const updateId = { bytes: b, start: spans.updateStart(UPDATE_ID), end: spans.updateEnd(UPDATE_ID) };
+    const updateId = { bytes: b, start: spans.start(UPDATE_ID), end: spans.end(UPDATE_ID) };
     chunk.addUsualUpdate({ migrationId, synchronizer, recordTime, isScan: true }, updateId, place);
     return true;
   }
 
   #addEvent(chunk: ChunkWriter, b: Buffer, event: number, migrationId: number): boolean {
-    const spans = this.#spans;
+    const spans = this.#spans.events;
     const isCreate = spans.isCreate(event);
     if (!isCreate) {
       const isConsuming = spans.isConsuming(event);
@@ -121,7 +109,7 @@ export class UsualScan {
     event: number,
     { template, contractId, migrationId }: { template: Template; contractId: Span; migrationId: number },
   ): boolean {
-    const spans = this.#spans;
+    const spans = this.#spans.events;
     const { entity } = template;
     if (entity === 'OpenMiningRound') return false;
     if (spans.form(event) !== FORM_OF[entity] || !spans.hasUsualStakeholders(event)) return false;
@@ -157,7 +145,11 @@ export class UsualScan {
   }
 
   #readLock(b: Buffer, event: number, dso: number, owner: number): string | null {
-    const text = b.toString('latin1', this.#spans.coinStart(event, LOCK_VALUE), this.#spans.coinEnd(event, LOCK_VALUE));
+    const text = b.toString(
+      'latin1',
+      this.#spans.events.coinStart(event, LOCK_VALUE),
+      this.#spans.events.coinEnd(event, LOCK_VALUE),
+    );
     const { list } = this.#names;
     return lockedExtra(JSON.parse(text), { dso: list[dso]!, owner: list[owner]! });
   }
@@ -175,7 +167,7 @@ export class UsualScan {
 
   /** A round, an unusual coin: this one event in the general way. */
   #addOtherCreate(chunk: ChunkWriter, b: Buffer, event: number, migrationId: number): boolean {
-    const text = b.toString('latin1', this.#spans.start(event, WHOLE), this.#spans.end(event, WHOLE));
+    const text = b.toString('latin1', this.#spans.events.start(event, WHOLE), this.#spans.events.end(event, WHOLE));
     const read = readGood(JSON.parse(text) as Wire);
     if (read === null) return false;
     if (typeof read === 'string') chunk.addIgnoredEvent(read);
