@@ -31,7 +31,10 @@ export class Counterfeits {
 
   constructor(db: Database) {
     this.#count = db.prepare<[], number>('SELECT count(*) FROM counterfeit').pluck().get() ?? 0;
-    const folds = db.prepare<[number], number>('SELECT h FROM counterfeit LIMIT ?').pluck().all(KEPT_MAX + 1);
+    const folds = db
+      .prepare<[number], number>('SELECT h FROM counterfeit LIMIT ?')
+      .pluck()
+      .all(KEPT_MAX + 1);
     this.#knowsAll = folds.length <= KEPT_MAX;
     this.#stored = new Set(this.#knowsAll ? folds : []);
     this.#byFold = prepareByFold(db, 'SELECT h FROM counterfeit WHERE h');
