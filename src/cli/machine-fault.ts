@@ -25,8 +25,9 @@ export function explainMachineFault(error: unknown, dataDir: string): unknown {
   if (error instanceof Refusal || !(error instanceof Error)) return error;
   const means = FAULTS.find(([says]) => says.test(error.message))?.[1];
   if (means === undefined) return error;
-  const { path } = error as NodeJS.ErrnoException;
-  return new Error(`${path ?? `--data ${dataDir}`}: ${means} (${error.message})`, { cause: error });
+  // Of a copy, it is where it goes to that matters.
+  const { path, dest = path } = error as NodeJS.ErrnoException & { readonly dest?: string };
+  return new Error(`${dest ?? `--data ${dataDir}`}: ${means} (${error.message})`, { cause: error });
 }
 
 /** Whether a fault may pass by itself: a full disk, a lock. Told by the words, since an error of a thread keeps nothing else. */

@@ -1,10 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers } from '../../src/users/open-users.ts';
 import { holdfast } from '../support/command.ts';
+import { runProgram } from '../support/program.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const service = (rest: object = {}): object => ({
@@ -91,6 +92,15 @@ describe('holdfast token', () => {
     const said = await claimsWith(ledger, ...args);
     if (typeof expected === 'object') expect(said).toMatchObject(expected);
     else expect(said).toMatch(new RegExp(`^2 holdfast: .*${expected.replaceAll(/[-.]/g, '\\$&')}[^\n]*\n$`));
+  });
+
+  it('leaves nothing behind where there is no room for a secret', async () => {
+    using directory = temporaryDirectory();
+    const args = ['token', '--data', directory.at('data'), '--user', 'alice'];
+    const ended = await runProgram(args, { limits: 'ulimit -f 0' });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(readdirSync(directory.at('data'))).toEqual([]);
+    expect(await runProgram(args)).toMatchObject({ code: 0 });
   });
 
   it('makes nothing in the directory where a service is configured', async () => {
