@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { coinContent } from '../ledger/coin-content.ts';
 import { idText, type StoredId } from '../ledger/pack/id.ts';
 import { unitsOf } from './columns.ts';
+import { PAGE_CHARS_MAX, PageTooLarge } from './page-too-large.ts';
 import type { StoredContract, ViewsReader } from './read-types.ts';
 
 /** A contract active at the snapshot, before its facts are read. */
@@ -75,9 +76,20 @@ export function createPageReader(
     for (const entry of spent.all(owner, seq, seq, from)) if (entry.createdAt <= enough()) yield entry;
   }
 
-  function contractOf(no: number, dso: string): StoredContract {
-    const row = contract.get(no);
-    if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
+  /** The contracts of a page; throws PageTooLarge before more than one too many is held. */
+  function contractsOf(page: readonly Entry[]): StoredContract[] {
+    const dso = dsoOf.get() ?? '';
+    let chars = 0;
+    return page.map(({ no }, i) => {
+      const row = contract.get(no);
+      if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
+      chars += row.extra?.length ?? 0;
+      if (chars > PAGE_CHARS_MAX && i > 0) throw new PageTooLarge(i);
+      return contractOf(row, dso);
+    });
+  }
+
+  function contractOf(row: ContractRow, dso: string): StoredContract {
     const entity = row.locked === 1n ? 'LockedAmulet' : 'Amulet';
     const terms = {
       entity,
@@ -117,9 +129,8 @@ export function createPageReader(
     }
     const ordered = firstInOrder(size + 1, wanted.entries(), { idOf: (no) => idText(idOf.get(no)!), start });
     const page = ordered.slice(0, size);
-    const dso = dsoOf.get() ?? '';
     const next = ordered.length > size ? BigInt(page.at(-1)!.no) : null;
-    return { contracts: page.map(({ no }) => contractOf(no, dso)), next };
+    return { contracts: contractsOf(page), next };
   };
 }
 

@@ -60,6 +60,7 @@ export interface ViewsReader {
   /**
    * The owners' contracts at the snapshot, by created_at and then contract id (UTF-8 bytes), at most `size` of them, behind the token
    * `after`. `next` is null at the end. Null in place of a page: `after` is no token of this snapshot.
+   * Throws PageTooLarge.
    */
   page(query: {
     snapshot: Snapshot;

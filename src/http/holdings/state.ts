@@ -1,4 +1,5 @@
 import { formatTime } from '../../ledger/time.ts';
+import { PageTooLarge } from '../../views/page-too-large.ts';
 import type { StoredContract, ViewsReader } from '../../views/read-types.ts';
 import { HttpFault } from '../http-fault.ts';
 import { int64Json } from '../lossless-json.ts';
@@ -46,7 +47,7 @@ function answerPage<Contract>(
   render: (contract: StoredContract) => Contract,
 ): StatePage<Contract> {
   const snapshot = findSnapshot(views, query);
-  const page = views.page({ snapshot, parties: owners, after, size: pageSize });
+  const page = fittingPage(pageSize, () => views.page({ snapshot, parties: owners, after, size: pageSize }));
   if (page === null)
     throw new HttpFault(400, `after: given ${after}, expected a next_page_token of an earlier page of this snapshot`);
   return {
@@ -55,6 +56,17 @@ function answerPage<Contract>(
     created_events: page.contracts.map(render),
     next_page_token: page.next === null ? null : int64Json(page.next),
   };
+}
+
+/** A page of which the contracts are so large that fewer must be asked for at once is the caller's to mend. */
+function fittingPage<Page>(pageSize: number, read: () => Page): Page {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof PageTooLarge)) throw error;
+    const expected = `at most ${error.fitting} for this page, whose contracts are large`;
+    throw new HttpFault(400, `page_size: given ${pageSize}, expected ${expected}`);
+  }
 }
 
 function createdEvent(contract: StoredContract): CreatedEvent {
