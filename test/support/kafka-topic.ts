@@ -123,7 +123,9 @@ export async function createTopic(
 /** Every record of a topic, by partition and offset. */
 export async function readTopic(address: string, topic: string): Promise<Row[]> {
   const kafka = createKafkaClient(plainConnection(address), keepingLogger());
-  const [admin, consumer] = [kafka.admin(), kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100 })];
+  // A broker that has just started still loads its groups, and the first consumer crashes.
+  const retry = { restartOnFailure: async () => true };
+  const [admin, consumer] = [kafka.admin(), kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100, retry })];
   await admin.connect();
   const bounds = await admin.fetchTopicOffsets(topic);
   await admin.disconnect();
