@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { KAFKA_KEYS } from '../config/kafka.ts';
 import { openFileSource } from '../feed/file.ts';
 import type { FeedLogger } from '../feed/kafka-client.ts';
@@ -140,8 +141,8 @@ async function createSender(
 }
 
 async function countSynchronizers(files: readonly string[], signal: AbortSignal): Promise<number> {
-  // Standard input can be read once only: a topic of one partition takes whatever comes.
-  if (files.includes(STANDARD_INPUT)) return 1;
+  // Standard input and pipes can be read once only: a topic of one partition takes whatever comes.
+  if (files.some((file) => file === STANDARD_INPUT || !statSync(file).isFile())) return 1;
   const names = new Set<string>();
   for (const file of files) {
     for await (const messages of batchesOf(openFileSource(file), signal)) {

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -66,6 +68,20 @@ async function remove(topic: TestTopic): Promise<void> {
 }
 
 describe('holdfast produce', () => {
+  it('reads a named pipe once, into a topic of one partition', async () => {
+    const { rows } = lines(3, 3);
+    const pipe = directory.at('pipe');
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    const topic = `t-${randomUUID()}`;
+    const run = produce(pipe, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
+    await writeFile(pipe, `${rows.join('\n')}\n`);
+    expect(await run).toMatchObject({
+      exitCode: 0,
+      stdout: `${rows.length} messages sent to topic ${topic}, 1 partitions\n`,
+    });
+    expect((await recordsOf(topic)).get(0)).toEqual(rows);
+  });
+
   it('makes a topic with a partition for each synchronizer, and sends checkpoints to every one', async () => {
     const { items, rows } = lines(3, 3);
     const file = directory.writeLines('feed.ndjson', rows);
