@@ -157,8 +157,9 @@ async function readNames(
 }
 
 function inTwoPartitions(topic: string, name: string, partitions: readonly number[]): Refusal {
+  const both = partitions.toSorted((a, b) => a - b).join(' and ');
   return new Refusal(
-    `topic ${topic} holds messages of ${name} in partitions ${partitions.join(' and ')}, whose order nobody can tell: ` +
+    `topic ${topic} holds messages of ${name} in partitions ${both}, whose order nobody can tell: ` +
       'send to another topic',
   );
 }
