@@ -112,7 +112,8 @@ async function readNames(
   const admin = kafka.admin();
   await admin.connect();
   const groupId = `holdfast-produce-${randomUUID()}`;
-  const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 100 });
+  const retry = { restartOnFailure: async (error: Error): Promise<boolean> => isGroupLoading(error) };
+  const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 100, retry });
   try {
     const bounds = await admin.fetchTopicOffsets(topic);
     const ends = new Map(
@@ -127,7 +128,9 @@ async function readNames(
       if ((!all && named.has(partition)) || Number(lastOffset) + 1 >= ends.get(partition)!) ends.delete(partition);
       if (ends.size === 0) done.resolve();
     });
-    consumer.on('consumer.crash', ({ payload }) => done.reject(payload.error));
+    consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
+      if (!restart) done.reject(error);
+    });
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
     await consumer.run({
@@ -154,6 +157,11 @@ async function readNames(
     await admin.deleteGroups([groupId]).catch(() => {});
     await admin.disconnect();
   }
+}
+
+/** A broker that has just started answers so for a moment, and kafkajs does not try again by itself. */
+function isGroupLoading(error: Error): boolean {
+  return 'type' in error && error.type === 'GROUP_LOAD_IN_PROGRESS';
 }
 
 function inTwoPartitions(topic: string, name: string, partitions: readonly number[]): Refusal {
