@@ -14,7 +14,7 @@ import { createSoakProgress } from './soak/progress.ts';
 import type { ReadersReport, ReadersSettings } from './soak/readers.ts';
 import { runCommand, type ServiceStatus, type SoakedService, startSoaked } from './soak/service.ts';
 import type { TallyReport } from './soak/tally.ts';
-import { isGrown, judge, type Verdict, type Window } from './soak/verdict.ts';
+import { isGrown, judge, MEMORY_MINUTES_MIN, type Verdict, type Window } from './soak/verdict.ts';
 
 /**
  * Runs the service for long under a feed without end, reads and bad requests at once, and says whether it is at the end what
@@ -208,6 +208,8 @@ async function soakIn(folder: string): Promise<readonly string[]> {
     const soaked = await soak(folder, interruption());
     const verdict = judge(soaked.windows);
     printVerdict(soaked, verdict);
+    if (!verdict.judgesMemory)
+      console.log(`\nNOT JUDGED: memory, for that takes ${MEMORY_MINUTES_MIN} minutes at least`);
     return [...verdict.failures, ...soaked.failures];
   } catch (error) {
     return [`the soak did not come to its end: ${(error as Error).message}`];

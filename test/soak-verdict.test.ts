@@ -60,6 +60,16 @@ describe('the verdict of a soak', () => {
     expect(judge(windows(change)).failures).toEqual(failures);
   });
 
+  it('leaves memory open where the soak was short, and says so', () => {
+    const short = windows(() => ({})).map((window) => ({
+      ...window,
+      minutes: window.minutes / 3,
+      residentMiB: 500 + 20 * window.minutes,
+    }));
+    expect(judge(short)).toMatchObject({ judgesMemory: false, failures: [] });
+    expect(judge(windows(() => ({}))).judgesMemory).toBe(true);
+  });
+
   it('does not take a soak that ended at once for a good one', () => {
     expect(judge([]).failures).not.toEqual([]);
   });
