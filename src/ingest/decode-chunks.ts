@@ -37,17 +37,19 @@ export async function* decodeChunks(
 ): AsyncGenerator<Chunk> {
   let names = new Names();
   let usual = new UsualScan(names);
+  let chunk = new ChunkWriter(names);
   for await (const messages of source.batches(signal)) {
     if (names.isFull) {
       names = new Names();
       usual = new UsualScan(names);
+      chunk = new ChunkWriter(names);
     }
-    let chunk = new ChunkWriter(buffers.take(), names);
+    chunk.begin(buffers.take());
     for (const message of messages) {
       if (!isUsual(message) || !usual.add(chunk, message.bytes, message)) addMessage(chunk, message, migrationId);
       if (chunk.updates < MESSAGES_MAX && chunk.rawBytes < RAW_BYTES_MAX) continue;
       yield chunk.finish();
-      chunk = new ChunkWriter(buffers.take(), names);
+      chunk.begin(buffers.take());
     }
     if (chunk.updates > 0) yield chunk.finish();
     else buffers.giveBack(chunk.finish().raw.buffer);
@@ -61,7 +63,7 @@ function isUsual(message: Message): message is Message & { bytes: Uint8Array } {
 
 /** One message as a chunk of its own. */
 export function decodeAlone(message: Message, { migrationId }: { migrationId: number }): Chunk {
-  const chunk = new ChunkWriter(Buffer.alloc(message.bytes?.length ?? 0), new Names());
+  const chunk = new ChunkWriter(new Names()).begin(Buffer.alloc(message.bytes?.length ?? 0));
   addMessage(chunk, message, migrationId);
   return chunk.finish();
 }

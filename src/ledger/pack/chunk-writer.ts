@@ -2,7 +2,7 @@ import type { BadUpdate } from '../bad-update.ts';
 import { expiryOf } from '../holding-fee.ts';
 import type { Coin, CoinEntity, Decoded, Entity, LedgerEvent } from '../update.ts';
 import { type Chunk, EVENT, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
-import { cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';
+import { clearColumns, cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';
 import { foldId, packHex, packHexBytes } from './id.ts';
 import { type Names, Repeated } from './names.ts';
 import { fitsColumns, portable, portableFault } from './portable.ts';
@@ -54,33 +54,46 @@ export interface CoinRow {
   readonly node: number;
 }
 
-/** Collects decoded messages into columns. One writer makes one chunk; `names` may be that of the chunks before it. */
+/** Collects decoded messages into columns, one chunk after the other; what it collects them in is used again. */
 export class ChunkWriter {
   #ids: Buffer = Buffer.allocUnsafeSlow(ID_BYTES_MIN);
   #idsLength = 0;
-  #raw: Buffer;
+  #raw: Buffer = Buffer.alloc(0);
   #rawLength = 0;
   #updates = 0;
   #events = 0;
   #u = newUpdateColumns(ROWS_MIN);
   #e = newEventColumns(ROWS_MIN);
-  readonly #ignoredEvents: number[] = [];
+  #ignoredEvents: number[] = [];
   readonly #names: Names;
   readonly #dso: Repeated;
   readonly #synchronizer: Repeated;
   readonly #template: Repeated;
   readonly #ignored: Repeated;
-  readonly #rare = new Map<number, RareUpdate>();
-  readonly #rareEvents = new Map<number, RareEvent>();
+  #rare = new Map<number, RareUpdate>();
+  #rareEvents = new Map<number, RareEvent>();
 
-  /** `raw` becomes the chunk's, and is replaced by a larger one where the messages do not fit. */
-  constructor(raw: Buffer, names: Names) {
-    this.#raw = raw;
+  constructor(names: Names) {
     this.#names = names;
     this.#dso = new Repeated(names);
     this.#synchronizer = new Repeated(names);
     this.#template = new Repeated(names);
     this.#ignored = new Repeated(names);
+  }
+
+  /** Begins a chunk. `raw` becomes the chunk's, and is replaced by a larger one where the messages do not fit. */
+  begin(raw: Buffer): this {
+    clearColumns(this.#u, 0, this.#updates);
+    clearColumns(this.#e, 0, this.#events);
+    this.#raw = raw;
+    this.#rawLength = 0;
+    this.#updates = 0;
+    this.#events = 0;
+    this.#idsLength = 0;
+    this.#ignoredEvents = [];
+    this.#rare = new Map();
+    this.#rareEvents = new Map();
+    return this;
   }
 
   get updates(): number {
@@ -168,6 +181,7 @@ export class ChunkWriter {
   /** Takes back the events added since the mark. */
   undo({ events, ids, ignored }: ChunkWriter['mark']): void {
     for (let event = events; event < this.#events; event++) this.#rareEvents.delete(event);
+    clearColumns(this.#e, events, this.#events);
     this.#events = events;
     this.#idsLength = ids;
     this.#ignoredEvents.length = ignored;
@@ -272,13 +286,14 @@ export class ChunkWriter {
     this.#rawLength += bytes.length;
   }
 
+  /** What was collected since `begin`. */
   finish(): Chunk {
     return {
       updates: cutColumns(this.#u, this.#updates),
       events: cutColumns(this.#e, this.#events),
       ignoredEvents: Uint32Array.from(this.#ignoredEvents),
       names: this.#names.list,
-      ids: this.#ids.subarray(0, this.#idsLength),
+      ids: Uint8Array.prototype.slice.call(this.#ids, 0, this.#idsLength),
       raw: this.#raw.subarray(0, this.#rawLength),
       rare: this.#rare,
       rareEvents: this.#rareEvents,

@@ -55,6 +55,14 @@ export function cutColumns<Columns extends object>(columns: Columns, rows: numbe
   return mapColumns(columns, (column) => column.slice(0, rows));
 }
 
+/** Makes rows `from` to `to` as they were when the columns were new. */
+export function clearColumns(columns: object, from: number, to: number): void {
+  for (const column of Object.values(columns as Readonly<Record<string, Column>>)) {
+    if (column instanceof BigInt64Array) column.fill(0n, from, to);
+    else column.fill(0, from, to);
+  }
+}
+
 function mapColumns<Columns extends object>(columns: Columns, change: (column: Column) => Column): Columns {
   const entries = Object.entries(columns as Readonly<Record<string, Column>>);
   return Object.fromEntries(entries.map(([name, column]) => [name, change(column)])) as Columns;
