@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import { Refusal } from '../refusal.ts';
 import { createKafkaClient, type FeedLogger, type KafkaConnection } from './kafka-client.ts';
@@ -36,6 +37,9 @@ export interface TopicProducerOptions {
 /** Room for the largest message that a consumer takes, and what Kafka adds to it. */
 const CREATED_MESSAGE_BYTES_MAX = MESSAGE_BYTES_MAX + 1024 * 1024;
 const ATTEMPTS = { retries: 8, initialRetryTime: 200, maxRetryTime: 5_000 };
+/** How soon what kafkajs knows of partitions and their leaders is asked for again. */
+const METADATA_AGE_MS = 5_000;
+const LEFT_OUT = { attempts: 10, pauseMs: 1_000 };
 
 export async function openTopicProducer(options: TopicProducerOptions): Promise<TopicProducer> {
   const { topic } = options;
@@ -49,28 +53,33 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
     }
   };
   const partitions = await explained('write to', () => preparedPartitions(kafka, options));
-  const producer = kafka.producer({ allowAutoTopicCreation: false, idempotent: true, retry: ATTEMPTS });
+  const producer = kafka.producer({
+    allowAutoTopicCreation: false,
+    idempotent: true,
+    metadataMaxAge: METADATA_AGE_MS,
+    retry: ATTEMPTS,
+  });
   await explained('write to', () => producer.connect());
   return {
     partitions,
     partitionsByName: (name, { all }) => explained('read', () => readNames(kafka, topic, { name, all })),
     async send(records) {
-      const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
-      const taken = await explained('write to', () => producer.send({ topic, messages, acks: -1 }));
-      checkTaken(topic, records, new Set(taken.map(({ partition }) => partition)));
+      let left = records;
+      for (let attempt = 1; left.length > 0; attempt++) {
+        const messages = left.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
+        const sent = await explained('write to', () => producer.send({ topic, messages, acks: -1 }));
+        // kafkajs leaves out, without a word, what is for a partition that it does not know yet, and what is for one
+        // whose leader becomes, while it tries again, a broker that has answered for other partitions already.
+        const taken = new Set(sent.map(({ partition }) => partition));
+        left = left.filter(({ partition }) => !taken.has(partition));
+        if (left.length === 0) return;
+        if (attempt === LEFT_OUT.attempts)
+          throw new Error(`cannot write to partition ${left[0]!.partition} of topic ${topic}`);
+        await sleep(LEFT_OUT.pauseMs);
+      }
     },
     [Symbol.asyncDispose]: () => producer.disconnect(),
   };
-}
-
-/** kafkajs leaves out, without a word, what is for a partition that its metadata does not know yet. */
-function checkTaken(topic: string, records: readonly ProducedRecord[], taken: ReadonlySet<number>): void {
-  const left = records.find(({ partition }) => !taken.has(partition));
-  if (left === undefined) return;
-  throw new Error(
-    `nothing was sent to partition ${left.partition} of topic ${topic}, which the brokers do not know yet; ` +
-      'send the files again: what comes twice is skipped by whoever reads the topic',
-  );
 }
 
 async function preparedPartitions(kafka: Kafka, { connection, topic, create }: TopicProducerOptions): Promise<number> {

@@ -6,7 +6,9 @@ import { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
+import { openTopicProducer } from '../../src/feed/kafka-producer.ts';
 import { emptyUpdate } from '../support/empty-update.ts';
+import { keepingLogger } from '../support/kafka-reading.ts';
 import { createTopic, readTopic, type TestTopic } from '../support/kafka-topic.ts';
 import { ledgerApiLine } from '../support/ledger-api-lines.ts';
 import { oddLedger } from '../support/ledger-options.ts';
@@ -136,6 +138,23 @@ describe('holdfast produce', () => {
     const first = [...opening.map((row) => row.value), b, a];
     const records = await recordsOf(topic.name);
     expect([records.get(0), records.get(1), records.get(2)]).toEqual([first, [c], undefined]);
+  });
+
+  it('sends what is for a partition that was made since it began', async () => {
+    const topic = await createTopic(address);
+    const connection = { brokers: [address], ssl: null, sasl: null };
+    await using producer = await openTopicProducer({
+      connection,
+      topic: topic.name,
+      create: null,
+      logger: keepingLogger(),
+    });
+    await producer.send([{ partition: 0, value: Buffer.from('1') }]);
+    await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
+    const both = [0, 1].map((partition) => ({ partition, value: Buffer.from('2') }));
+    await producer.send(both);
+    const records = await recordsOf(topic.name);
+    expect([records.get(0), records.get(1)]).toEqual([['1', '2'], ['2']]);
   });
 
   it('refuses a topic that holds a synchronizer in two partitions', async () => {
