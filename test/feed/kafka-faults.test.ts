@@ -13,7 +13,7 @@ import { type TemporaryDirectory, temporaryDirectory } from '../support/temporar
 
 let broker: Broker;
 beforeAll(async () => {
-  broker = await startBroker({ heapMb: 256 });
+  broker = await startBroker({ heapMb: 256, restarts: true });
 });
 afterAll(() => broker[Symbol.asyncDispose]());
 

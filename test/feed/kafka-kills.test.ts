@@ -81,7 +81,7 @@ it(`the views are those of a replay after ${KILLS} kills of the consumer, and fo
   timeout: 120_000 + KILLS * 20_000,
 }, async () => {
   using directory = temporaryDirectory();
-  await using broker = await startBroker({ heapMb: 256 });
+  await using broker = await startBroker({ heapMb: 256, restarts: true });
   const topic = await createTopic(broker.addresses.plain, { partitions: PARTITIONS });
   const ledger = oddLedger(SEED, { synchronizers: PARTITIONS, updates: 200 * KILLS });
   const rows = intoPartitions(randomLedger({ ...ledger, periodMicros: 1 }), PARTITIONS, scanLine);

@@ -35,13 +35,21 @@ export interface Broker extends AsyncDisposable {
   start(): Promise<void>;
 }
 
+export interface BrokerOptions {
+  readonly heapMb?: number;
+  readonly clusterId?: string;
+  /**
+   * It will be killed and started again. The controller then misses it after a second and not after nine, during which it
+   * would not take it back; so it is taken for gone as well where the machine is too busy to let it answer in time.
+   */
+  readonly restarts?: boolean;
+}
+
 /**
  * Starts one Kafka broker (KRaft) on free ports. It dies with this process, however this process ends: a shell waits on
  * the pipe that only we hold, and kills the broker when that closes.
  */
-export async function startBroker(
-  options: { readonly heapMb?: number; readonly clusterId?: string } = {},
-): Promise<Broker> {
+export async function startBroker(options: BrokerOptions = {}): Promise<Broker> {
   const jars = await kafkaJars();
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-kafka-'));
   const certificates = await createCertificates(directory);
@@ -53,7 +61,7 @@ export async function startBroker(
     saslTls: `127.0.0.1:${saslTls}`,
   };
   const properties = join(directory, 'server.properties');
-  await writeFile(properties, serverProperties(directory, addresses, controller!, certificates));
+  await writeFile(properties, serverProperties(directory, addresses, controller!, certificates, options));
   await format(jars, properties, options.clusterId ?? CLUSTER_ID);
 
   let running = await launch(jars, properties, options.heapMb ?? 384, plain!);
@@ -157,7 +165,13 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-function serverProperties(directory: string, at: BrokerAddresses, controller: number, files: Certificates): string {
+function serverProperties(
+  directory: string,
+  at: BrokerAddresses,
+  controller: number,
+  files: Certificates,
+  { restarts = false }: BrokerOptions,
+): string {
   const { username, password } = SASL_USER;
   const plainLogin = `org.apache.kafka.common.security.plain.PlainLoginModule required user_${username}="${password}";`;
   const scramLogin = 'org.apache.kafka.common.security.scram.ScramLoginModule required;';
@@ -192,7 +206,7 @@ share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.num.partitions=1
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
-broker.session.timeout.ms=1000
+broker.session.timeout.ms=${restarts ? 1_000 : 9_000}
 broker.heartbeat.interval.ms=200
 log.initial.task.delay.ms=100
 log.cleaner.dedupe.buffer.size=4194304
