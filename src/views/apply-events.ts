@@ -1,17 +1,17 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { sameCoin } from '../ledger/coin-content.ts';
-import { expiryRound } from '../ledger/holding-fee.ts';
 import { type Chunk, EVENT, isFault, type RareEvent } from '../ledger/pack/chunk.ts';
 import { idText } from '../ledger/pack/id.ts';
 import type { Coin } from '../ledger/update.ts';
 import type { Batch } from './batch.ts';
 import { eventId } from './chunk-ids.ts';
+import { type CoinTerms, coinTerms, termsOf, wideTerms } from './coin-terms.ts';
 import { isPending } from './contracts.ts';
 import { fieldName, formatOf } from './field-name.ts';
-import type { Owner } from './owners.ts';
+import { type Owner, sumsOf } from './owners.ts';
 import type { ActiveRound } from './rounds.ts';
 import type { MigrationState } from './state.ts';
-import { addTo, type SumTerms, takeFrom } from './totals.ts';
+import { addTo, takeFrom } from './totals.ts';
 
 /** An archive of what is not active: perhaps because the update that created it was left out. */
 export class UnknownContract extends BadUpdate {
@@ -48,45 +48,6 @@ export function applyEvent(place: EventPlace): void {
   return kind === EVENT.archiveRound ? archiveRound(place) : archiveCoin(place);
 }
 
-/** The numbers of a coin create, narrow or wide. */
-interface CoinTerms extends SumTerms {
-  readonly locked: boolean;
-  readonly owner: string;
-  readonly round: number | bigint;
-  readonly createdAt: number;
-  readonly node: number;
-  readonly template: string;
-  readonly extra: string | null;
-}
-
-function coinTerms(chunk: Chunk, event: number): CoinTerms {
-  const e = chunk.events;
-  const extra = e.extra[event]!;
-  return {
-    locked: e.kind[event] === EVENT.locked,
-    owner: chunk.names[e.owner[event]!]!,
-    amount: e.amount[event]!,
-    rate: e.rate[event]!,
-    rateRound: e.rateRound[event]!,
-    round: e.round[event]!,
-    expiry: e.expiry[event]!,
-    createdAt: e.createdAt[event]!,
-    node: e.node[event]!,
-    template: chunk.names[e.template[event]!]!,
-    extra: extra === 0 ? null : chunk.names[extra - 1]!,
-  };
-}
-
-function wideTerms(coin: Coin): CoinTerms {
-  return {
-    ...coin,
-    locked: coin.entity === 'LockedAmulet',
-    rateRound: coin.rate * coin.round,
-    expiry: expiryRound({ ...coin, createdRound: coin.round }) ?? Infinity,
-    template: `${coin.templateId}\n${coin.packageName}`,
-  };
-}
-
 function createCoin(place: EventPlace, terms: CoinTerms, owner: Owner): void {
   const { batch, migration, chunk, update, event } = place;
   const active = batch.contracts.find(chunk, event, migration.migrationId);
@@ -99,7 +60,7 @@ function createCoin(place: EventPlace, terms: CoinTerms, owner: Owner): void {
   if (isCounterfeit(place) || activeRound(place) !== undefined) throw otherContent(place);
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners += 1;
   batch.owners.touch(owner);
-  addTo(terms.locked ? owner.locked : owner.unlocked, terms);
+  addTo(sumsOf(owner, terms.locked ? 'locked' : 'unlocked'), terms);
   migration.contracts += 1;
   if (terms.locked) migration.locked += terms.amount;
   else migration.unlocked += terms.amount;
@@ -110,16 +71,8 @@ function createCoin(place: EventPlace, terms: CoinTerms, owner: Owner): void {
     event,
     owner,
     createdSeq: migration.openSeq,
-    locked: terms.locked,
-    amount: terms.amount,
-    rate: terms.rate,
-    rateRound: terms.rateRound,
-    round: terms.round,
-    expiry: terms.expiry,
-    createdAt: terms.createdAt,
-    node: terms.node,
     template: batch.templates.numberOf(terms.template),
-    extra: terms.extra,
+    wide: chunk.events.kind[event] === EVENT.rare ? terms : null,
     archivedSeq: 0,
   });
 }
@@ -170,21 +123,21 @@ function archiveCoin(place: EventPlace): void {
   const { batch, migration, chunk, event } = place;
   const coin = batch.contracts.find(chunk, event, migration.migrationId);
   if (coin === undefined) return archiveCounterfeit(place);
-  if (coin.locked !== (chunk.events.kind[event] === EVENT.archiveLocked)) {
+  const terms = isPending(coin) ? termsOf(coin) : coin;
+  if (terms.locked !== (chunk.events.kind[event] === EVENT.archiveLocked)) {
     throw new BadUpdate(
       field(place, 'template_id'),
       entityOf(chunk, event),
-      `that of its create, ${coin.locked ? 'LockedAmulet' : 'Amulet'}`,
+      `that of its create, ${terms.locked ? 'LockedAmulet' : 'Amulet'}`,
     );
   }
   const owner = isPending(coin) ? coin.owner : batch.owners.ofNo(coin.owner);
   batch.owners.touch(owner);
-  const rateRound = isPending(coin) ? coin.rateRound : coin.rate * coin.round;
-  takeFrom(coin.locked ? owner.locked : owner.unlocked, { amount: coin.amount, rate: coin.rate, rateRound });
+  takeFrom(sumsOf(owner, terms.locked ? 'locked' : 'unlocked'), terms);
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners -= 1;
   migration.contracts -= 1;
-  if (coin.locked) migration.locked -= coin.amount;
-  else migration.unlocked -= coin.amount;
+  if (terms.locked) migration.locked -= terms.amount;
+  else migration.unlocked -= terms.amount;
   batch.contracts.archive(coin, migration.openSeq);
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Chunk } from '../ledger/pack/chunk.ts';
 import type { Coin } from '../ledger/update.ts';
+import { termsOf } from './coin-terms.ts';
 import { Contracts, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
 import { Counterfeits } from './counterfeits.ts';
 import { type Counts, copyCounts } from './counts.ts';
@@ -81,13 +82,14 @@ export class Batch {
   /** All that a create said of a contract that is active. */
   knownCoin(coin: PendingCoin | StoredCoin): Coin {
     if (!isPending(coin)) return this.#readCoin(coin.no);
-    const entity = coin.locked ? 'LockedAmulet' : 'Amulet';
+    const terms = termsOf(coin);
+    const entity = terms.locked ? 'LockedAmulet' : 'Amulet';
     return {
-      ...coin,
+      ...terms,
       ...this.templates.ofNumber(coin.template),
       entity,
       owner: coin.owner.party,
-      round: BigInt(coin.round),
+      round: BigInt(terms.round),
     };
   }
 

@@ -3,11 +3,12 @@ import type { Chunk } from '../ledger/pack/chunk.ts';
 import type { StoredId } from '../ledger/pack/id.ts';
 import { type FoldReader, prepareByFold, readByFold } from './by-fold.ts';
 import { isEventId, sameEventId } from './chunk-ids.ts';
+import type { CoinTerms } from './coin-terms.ts';
 import { unitsOf } from './columns.ts';
 import { FoldIndex } from './fold-index.ts';
 import type { Owner, Owners } from './owners.ts';
 
-/** A coin contract created in this batch; its ids stay in the chunk until they are written. */
+/** A coin contract created in this batch; its ids and numbers stay in the chunk until they are written (see `termsOf`). */
 export interface PendingCoin {
   readonly no: number;
   readonly chunk: Chunk;
@@ -15,16 +16,9 @@ export interface PendingCoin {
   readonly event: number;
   readonly owner: Owner;
   readonly createdSeq: number;
-  readonly locked: boolean;
-  readonly amount: bigint;
-  readonly rate: bigint;
-  readonly rateRound: bigint;
-  readonly round: number | bigint;
-  readonly expiry: number | bigint;
-  readonly createdAt: number;
-  readonly node: number;
   readonly template: number;
-  readonly extra: string | null;
+  /** Its numbers, where the chunk's columns cannot hold them. */
+  readonly wide: CoinTerms | null;
   /** The interval of its archive; 0 while active, -1 when archived in the interval of its creation. */
   archivedSeq: number;
 }
@@ -38,13 +32,14 @@ export interface StoredCoin {
   readonly locked: boolean;
   readonly amount: bigint;
   readonly rate: bigint;
+  readonly rateRound: bigint;
   readonly round: bigint;
   readonly createdAt: number;
   archivedSeq: number;
 }
 
 export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
-  return 'expiry' in coin;
+  return 'chunk' in coin;
 }
 
 type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, StoredId];
@@ -84,6 +79,7 @@ export class Contracts {
     readByFold(this.#holding, Float64Array.from(foldOfNo.keys()).sort(), (row) => {
       const no = Number(row[0]);
       if (this.#archivedNos.has(no)) return;
+      const [rate, round] = [unitsOf(row[5]), row[6]];
       const coin: StoredCoin = {
         no,
         fold: foldOfNo.get(no)!,
@@ -91,8 +87,9 @@ export class Contracts {
         createdSeq: Number(row[2]),
         locked: row[3] === 1n,
         amount: unitsOf(row[4]),
-        rate: unitsOf(row[5]),
-        round: row[6],
+        rate,
+        rateRound: rate * round,
+        round,
         createdAt: Number(row[7]),
         archivedSeq: 0,
       };

@@ -3,6 +3,7 @@ import { expiryOf } from '../ledger/holding-fee.ts';
 import { UPDATE } from '../ledger/pack/chunk.ts';
 import { BulkInsert } from './bulk-insert.ts';
 import { eventId, updateIdOf } from './chunk-ids.ts';
+import { termsOf } from './coin-terms.ts';
 import { expiryColumn, unitsColumn } from './columns.ts';
 import type { Contracts, PendingCoin, StoredCoin } from './contracts.ts';
 
@@ -36,40 +37,46 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   function addCreated(created: readonly PendingCoin[]): void {
     for (const c of created) {
       if (c.archivedSeq === -1) continue;
+      const terms = termsOf(c);
       holding.add([
         c.no,
         c.owner.no,
         c.createdSeq,
-        c.locked ? 1 : 0,
-        unitsColumn(c.amount),
-        unitsColumn(c.rate),
-        c.round,
-        c.createdAt,
-        c.node,
+        terms.locked ? 1 : 0,
+        unitsColumn(terms.amount),
+        unitsColumn(terms.rate),
+        terms.round,
+        terms.createdAt,
+        terms.node,
         c.template,
         eventId(c.chunk, c.event),
         c.chunk.updates.kind[c.update] === UPDATE.import ? null : updateIdOf(c.chunk, c.update),
-        c.extra,
+        terms.extra,
       ]);
     }
     holding.finish();
     const still = created.filter((coin) => coin.archivedSeq === 0).sort((a, b) => foldOf(a) - foldOf(b));
     for (const coin of still) active.add([foldOf(coin), coin.no]);
     active.finish();
-    still.sort((a, b) => a.owner.no - b.owner.no || a.createdAt - b.createdAt || a.no - b.no);
-    for (const c of still) held.add([c.owner.no, c.createdAt, c.no, c.createdSeq, expiryColumn(c.expiry)]);
+    still.sort((a, b) => a.owner.no - b.owner.no || createdAtOf(a) - createdAtOf(b) || a.no - b.no);
+    for (const c of still) held.add([c.owner.no, createdAtOf(c), c.no, c.createdSeq, expiryColumn(expiryOfPending(c))]);
     held.finish();
   }
 
   function addSpent({ created, archived }: Contracts): void {
     const rows: SpentRow[] = [];
     for (const coin of created) {
-      if (coin.archivedSeq > 0) rows.push(spentRow(coin, coin.owner.no, coin.expiry));
+      if (coin.archivedSeq > 0) {
+        rows.push(
+          spentRow(coin, { owner: coin.owner.no, createdAt: createdAtOf(coin), expiry: expiryOfPending(coin) }),
+        );
+      }
     }
     for (const coin of archived) {
       if (coin.archivedSeq === -1) continue;
       const { amount, rate, round: createdRound } = coin;
-      rows.push(spentRow(coin, coin.owner, expiryOf({ amount, rate, createdRound })));
+      const expiry = expiryOf({ amount, rate, createdRound });
+      rows.push(spentRow(coin, { owner: coin.owner, createdAt: coin.createdAt, expiry }));
     }
     rows.sort((a, b) => a.owner - b.owner || a.archivedSeq - b.archivedSeq || a.createdAt - b.createdAt || a.no - b.no);
     for (const r of rows) spent.add([r.owner, r.archivedSeq, r.createdAt, r.no, r.createdSeq, expiryColumn(r.expiry)]);
@@ -87,9 +94,19 @@ function byOwner(a: StoredCoin, b: StoredCoin): number {
   return a.owner - b.owner || a.createdAt - b.createdAt || a.no - b.no;
 }
 
-function spentRow(coin: PendingCoin | StoredCoin, owner: number, expiry: number | bigint): SpentRow {
-  const { archivedSeq, createdAt, no, createdSeq } = coin;
-  return { owner, archivedSeq, createdAt, no, createdSeq, expiry };
+function spentRow(
+  { archivedSeq, no, createdSeq }: PendingCoin | StoredCoin,
+  row: Pick<SpentRow, 'owner' | 'createdAt' | 'expiry'>,
+): SpentRow {
+  return { ...row, archivedSeq, no, createdSeq };
+}
+
+function createdAtOf({ wide, chunk, event }: PendingCoin): number {
+  return wide?.createdAt ?? chunk.events.createdAt[event]!;
+}
+
+function expiryOfPending({ wide, chunk, event }: PendingCoin): number | bigint {
+  return wide?.expiry ?? chunk.events.expiry[event]!;
 }
 
 function foldOf({ chunk, event }: PendingCoin): number {

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { BulkInsert } from './bulk-insert.ts';
 import { rowChecksum } from './row-checksum.ts';
 import type { MigrationState, WriterState } from './state.ts';
-import { decodeVersion, encodeVersion, noSums, type Sums } from './totals.ts';
+import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from './totals.ts';
 
 /** An owner in one migration, with the sums of the open interval. */
 export interface Owner {
@@ -13,6 +13,12 @@ export interface Owner {
   locked: Sums;
   /** Whether the sums changed since a version was last written or queued. */
   dirty: boolean;
+}
+
+/** The sums of one kind of an owner's coin, to be changed. */
+export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
+  if (owner[kind] === NO_SUMS) owner[kind] = noSums();
+  return owner[kind];
 }
 
 export function ownerChecksum(no: number, migrationId: number, party: string): number {
@@ -66,7 +72,7 @@ export class Owners {
     if (aging !== undefined) return this.#remember(aging);
     const no = this.#byParty.get(migration.migrationId, party);
     if (no !== undefined) return this.#young.get(no) ?? this.#load(no, migration, party);
-    const owner = { no: this.#state.nextOwner++, migration, party, unlocked: noSums(), locked: noSums(), dirty: false };
+    const owner = { no: this.#state.nextOwner++, migration, party, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
     this.#added.push(owner);
     return this.#remember(owner);
   }
@@ -84,7 +90,7 @@ export class Owners {
 
   #load(no: number, migration: MigrationState, party: string): Owner {
     const v = this.#version.get(no);
-    const sums = v === undefined ? { unlocked: noSums(), locked: noSums() } : decodeVersion(v);
+    const sums = v === undefined ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(v);
     return this.#remember({ no, migration, party, ...sums, dirty: false });
   }
 

@@ -11,6 +11,9 @@ export interface Sums {
   expiryBound: number | bigint;
 }
 
+/** Of all owners without coin of a kind: most never lock any. Nothing is ever added to it. */
+export const NO_SUMS: Sums = Object.freeze(noSums());
+
 /** What one contract adds to its owner's sums. */
 export interface SumTerms {
   readonly amount: bigint;
@@ -97,7 +100,7 @@ function writeLarge(start: number, value: bigint): number {
 export function decodeVersion(v: Uint8Array): { unlocked: Sums; locked: Sums } {
   const reader = { bytes: v, at: 0 };
   const unlocked = readSums(reader);
-  const locked = reader.at < v.length ? readSums(reader) : noSums();
+  const locked = reader.at < v.length ? readSums(reader) : NO_SUMS;
   if (reader.at !== v.length) throw new Error('an owner_total version has bytes behind its end');
   return { unlocked, locked };
 }
@@ -109,7 +112,7 @@ interface ByteReader {
 
 function readSums(reader: ByteReader): Sums {
   const count = Number(readNumber(reader));
-  if (count === 0) return noSums();
+  if (count === 0) return NO_SUMS;
   const amount = readNumber(reader);
   const rate = readNumber(reader);
   const rateRound = readNumber(reader);
