@@ -1,7 +1,6 @@
 import { expiryRound } from '../ledger/holding-fee.ts';
 import { type Chunk, EVENT } from '../ledger/pack/chunk.ts';
 import type { Coin } from '../ledger/update.ts';
-import type { PendingCoin } from './contracts.ts';
 import type { SumTerms } from './totals.ts';
 
 /** The numbers of a coin create, narrow or wide. */
@@ -43,7 +42,13 @@ export function wideTerms(coin: Coin): CoinTerms {
   };
 }
 
+interface PendingTerms {
+  readonly chunk: Chunk;
+  readonly event: number;
+  readonly wide: CoinTerms | null;
+}
+
 /** What the create of a coin of this batch said: its chunk still holds it. */
-export function termsOf({ wide, chunk, event }: PendingCoin): CoinTerms {
+export function termsOf({ wide, chunk, event }: PendingTerms): CoinTerms {
   return wide ?? coinTerms(chunk, event);
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeDataDirectory, openForWriting } from '../../src/views/database.ts';
-import { Owners } from '../../src/views/owners.ts';
+import { Owners, sumsOf } from '../../src/views/owners.ts';
 import { loadState, newMigration } from '../../src/views/state.ts';
 import { addTo } from '../../src/views/totals.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -26,7 +26,7 @@ it('owners that were forgotten come back with their number and their sums', () =
   const add = (number: number): void => {
     const owner = owners.ofParty(migration, party(number));
     owners.touch(owner);
-    addTo(owner.unlocked, { amount: BigInt(number), rate: 1n, rateRound: 2n, expiry: number });
+    addTo(sumsOf(owner, 'unlocked'), { amount: BigInt(number), rate: 1n, rateRound: 2n, expiry: number });
   };
   for (let from = 0; from < OWNERS; from += PER_BATCH) batch(from, add);
   // Twice more, the second time by number: whatever is still in memory, on disk or on its way between.

@@ -3,12 +3,11 @@ import { expiryOf } from '../holding-fee.ts';
 import type { Coin, CoinEntity, Decoded, Entity, LedgerEvent } from '../update.ts';
 import { type Chunk, EVENT, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
 import { clearColumns, cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';
-import { foldId, packHex, packHexBytes } from './id.ts';
+import { grown, IdBytes, type Span } from './id-bytes.ts';
 import { type Names, Repeated } from './names.ts';
 import { fitsColumns, portable, portableFault } from './portable.ts';
 
 const ROWS_MIN = 1024;
-const ID_BYTES_MIN = 96 * 1024;
 
 const ARCHIVE_KIND = {
   Amulet: EVENT.archiveAmulet,
@@ -20,13 +19,6 @@ const ARCHIVE_KIND = {
 export interface Place {
   readonly partition: number;
   readonly offset: number;
-}
-
-/** ASCII text where it lies in a message. */
-export interface Span {
-  readonly bytes: Uint8Array;
-  readonly start: number;
-  readonly end: number;
 }
 
 /** What a row of `updates` says beside its id; `recordTime` is null for an import, `synchronizer` a number of the names. */
@@ -56,8 +48,7 @@ export interface CoinRow {
 
 /** Collects decoded messages into columns, one chunk after the other; what it collects them in is used again. */
 export class ChunkWriter {
-  #ids: Buffer = Buffer.allocUnsafeSlow(ID_BYTES_MIN);
-  #idsLength = 0;
+  readonly #ids = new IdBytes();
   #raw: Buffer = Buffer.alloc(0);
   #rawLength = 0;
   #updates = 0;
@@ -89,7 +80,7 @@ export class ChunkWriter {
     this.#rawLength = 0;
     this.#updates = 0;
     this.#events = 0;
-    this.#idsLength = 0;
+    this.#ids.length = 0;
     this.#ignoredEvents = [];
     this.#rare = new Map();
     this.#rareEvents = new Map();
@@ -109,8 +100,8 @@ export class ChunkWriter {
       case 'update': {
         for (const event of decoded.events) this.addEvent(event, decoded.migrationId);
         for (const what of decoded.ignored) this.addIgnoredEvent(what);
-        const idStart = this.#idsLength;
-        const packed = this.#addId(decoded.updateId);
+        const idStart = this.#ids.length;
+        const packed = this.#ids.add(decoded.updateId);
         const synchronizer = this.#synchronizer.of(decoded.synchronizerId);
         const row = { ...decoded, synchronizer, isScan: decoded.format === 'scan' };
         return this.#addUpdate(row, { idStart, packed }, bytes, place);
@@ -135,8 +126,8 @@ export class ChunkWriter {
 
   /** Adds the update that the events added last belong to. */
   addUsualUpdate(row: UpdateRow, updateId: Span, place: Place): void {
-    const idStart = this.#idsLength;
-    const packed = this.#addIdBytes(updateId);
+    const idStart = this.#ids.length;
+    const packed = this.#ids.addSpan(updateId);
     this.#addUpdate(row, { idStart, packed }, updateId.bytes, place);
   }
 
@@ -151,7 +142,7 @@ export class ChunkWriter {
     u.migrationId[n] = row.migrationId;
     u.recordTime[n] = row.recordTime ?? 0;
     u.idStart[n] = id.idStart;
-    u.idLength[n] = this.#idsLength - id.idStart;
+    u.idLength[n] = this.#ids.length - id.idStart;
     u.idPacked[n] = id.packed;
     u.isScan[n] = row.isScan ? 1 : 0;
     const kind = row.recordTime === null ? UPDATE.import : UPDATE.update;
@@ -175,7 +166,7 @@ export class ChunkWriter {
 
   /** Where the events of the update that is being added begin: what `undo` goes back to. */
   get mark(): { readonly events: number; readonly ids: number; readonly ignored: number } {
-    return { events: this.#events, ids: this.#idsLength, ignored: this.#ignoredEvents.length };
+    return { events: this.#events, ids: this.#ids.length, ignored: this.#ignoredEvents.length };
   }
 
   /** Takes back the events added since the mark. */
@@ -183,7 +174,7 @@ export class ChunkWriter {
     for (let event = events; event < this.#events; event++) this.#rareEvents.delete(event);
     clearColumns(this.#e, events, this.#events);
     this.#events = events;
-    this.#idsLength = ids;
+    this.#ids.length = ids;
     this.#ignoredEvents.length = ignored;
   }
 
@@ -192,8 +183,8 @@ export class ChunkWriter {
   }
 
   addEvent(event: LedgerEvent, migrationId: number): void {
-    const start = this.#idsLength;
-    const packed = this.#addId(event.contractId);
+    const start = this.#ids.length;
+    const packed = this.#ids.add(event.contractId);
     this.#addEventId(start, packed, migrationId);
     if (event.kind === 'archive') return this.#endEvent(ARCHIVE_KIND[event.entity]);
     if (event.kind === 'coin' && fitsColumns(event)) {
@@ -206,22 +197,22 @@ export class ChunkWriter {
   }
 
   addUsualArchive(entity: Entity, contractId: Span, migrationId: number): void {
-    const start = this.#idsLength;
-    this.#addEventId(start, this.#addIdBytes(contractId), migrationId);
+    const start = this.#ids.length;
+    this.#addEventId(start, this.#ids.addSpan(contractId), migrationId);
     this.#endEvent(ARCHIVE_KIND[entity]);
   }
 
   addUsualCoin(coin: CoinRow, contractId: Span, migrationId: number): void {
-    const start = this.#idsLength;
-    this.#addEventId(start, this.#addIdBytes(contractId), migrationId);
+    const start = this.#ids.length;
+    this.#addEventId(start, this.#ids.addSpan(contractId), migrationId);
     this.#addCoin(coin);
   }
 
   #addEventId(start: number, packed: 0 | 1, migrationId: number): void {
     const [e, n] = [this.#e, this.#events];
-    e.fold[n] = foldId(this.#ids, start, this.#idsLength, migrationId);
+    e.fold[n] = this.#ids.foldFrom(start, migrationId);
     e.idStart[n] = start;
-    e.idLength[n] = this.#idsLength - start;
+    e.idLength[n] = this.#ids.length - start;
     e.idPacked[n] = packed;
   }
 
@@ -260,26 +251,6 @@ export class ChunkWriter {
     if (this.#events === this.#e.kind.length) this.#e = grownColumns(this.#e);
   }
 
-  #addId(id: string): 0 | 1 {
-    // 255 characters of UTF-8 take at most 765 bytes, but an update id is not bounded by the feed's page.
-    this.#reserveId(id.length * 3);
-    const packed = packHex(id, this.#ids, this.#idsLength);
-    this.#idsLength += packed ? id.length / 2 : this.#ids.write(id, this.#idsLength, 'utf8');
-    return packed ? 1 : 0;
-  }
-
-  #addIdBytes({ bytes, start, end }: Span): 0 | 1 {
-    this.#reserveId(end - start);
-    const packed = packHexBytes(bytes, start, end, this.#ids, this.#idsLength);
-    if (!packed) this.#ids.set(bytes.subarray(start, end), this.#idsLength);
-    this.#idsLength += packed ? (end - start) / 2 : end - start;
-    return packed ? 1 : 0;
-  }
-
-  #reserveId(length: number): void {
-    if (this.#idsLength + length > this.#ids.length) this.#ids = grown(this.#ids, this.#idsLength + length);
-  }
-
   #addRaw(bytes: Uint8Array): void {
     if (this.#rawLength + bytes.length > this.#raw.length) this.#raw = grown(this.#raw, this.#rawLength + bytes.length);
     this.#raw.set(bytes, this.#rawLength);
@@ -293,16 +264,10 @@ export class ChunkWriter {
       events: cutColumns(this.#e, this.#events),
       ignoredEvents: Uint32Array.from(this.#ignoredEvents),
       names: this.#names.list,
-      ids: Uint8Array.prototype.slice.call(this.#ids, 0, this.#idsLength),
+      ids: this.#ids.cut(),
       raw: this.#raw.subarray(0, this.#rawLength),
       rare: this.#rare,
       rareEvents: this.#rareEvents,
     };
   }
-}
-
-function grown(buffer: Buffer, needed: number): Buffer {
-  const larger = Buffer.allocUnsafeSlow(Math.max(needed, buffer.length * 2));
-  larger.set(buffer);
-  return larger;
 }

@@ -1,7 +1,8 @@
 import { BadUpdate } from '../../bad-update.ts';
 import { lockedExtra } from '../../coin-content.ts';
 import { safeExpiryOf } from '../../holding-fee.ts';
-import type { ChunkWriter, Place, Span } from '../../pack/chunk-writer.ts';
+import type { ChunkWriter, Place } from '../../pack/chunk-writer.ts';
+import type { Span } from '../../pack/id-bytes.ts';
 import type { Names } from '../../pack/names.ts';
 import { isPartyId } from '../../party.ts';
 import type { Entity, LedgerEvent } from '../../update.ts';
