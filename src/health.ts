@@ -113,9 +113,16 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
 /** Why a topic is behind; nothing where everything there was applied not long ago. */
 function topicReasons(topic: TopicStatus, { readyLagMaxMs, now }: { readyLagMaxMs: number; now: number }): string[] {
   if (topic.stopped !== null) return [topic.stopped];
-  if (topic.caughtUpAt !== null && now - topic.caughtUpAt < readyLagMaxMs) return [];
+  const agoMs = topic.caughtUpAt === null ? null : now - topic.caughtUpAt;
+  // A time that lies ahead was told by a clock that has been set back since, and says nothing.
+  if (agoMs !== null && Math.abs(agoMs) < readyLagMaxMs) return [];
   const lag = topic.partitions.reduce((sum, partition) => sum + (partition.lag ?? 0), 0);
-  const since = topic.caughtUpAt === null ? 'since the start' : `for ${Math.floor((now - topic.caughtUpAt) / 1000)} s`;
+  const since =
+    agoMs === null
+      ? 'since the start'
+      : agoMs < 0
+        ? 'since the clock was set back'
+        : `for ${Math.floor(agoMs / 1000)} s`;
   return [`the topic was not applied to its end ${since}: ${lag} messages behind`, ...topic.holding];
 }
 

@@ -74,7 +74,7 @@ export async function startService(config: Config, { logger }: { logger: Logger 
     ],
     logger,
     metrics,
-    clockMs: Date.now,
+    clockMs: () => performance.now(),
   });
   const ledger = createLedgerArea({
     users,

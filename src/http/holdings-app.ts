@@ -31,6 +31,7 @@ export interface HoldingsDeps {
   readonly documents: readonly ServedDocument[];
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** For how long ago something was: a clock that never jumps. */
   readonly clockMs: () => number;
 }
 

@@ -355,4 +355,36 @@ describe('a clock that jumps back', () => {
     expect(await service.program.ended).toMatchObject({ code: 0 });
     await expectSound(data);
   });
+
+  it('does not keep a snapshot from being forced for as long as it has jumped', async () => {
+    const preload = `data:text/javascript,${encodeURIComponent(`
+      const real = Date.now;
+      const start = performance.now();
+      Date.now = () => (performance.now() - start < 4000 ? real() : real() - 3600000);
+    `)}`;
+    const fifo = folder.at('forced-fifo');
+    expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
+    const lines = readFileSync(feed, 'utf8').split('\n').slice(0, 40);
+    const args = ['--data', folder.at('forced'), '--file', fifo, '--force-snapshots'];
+    await using service = await startService(args, { preload });
+    const force = () => service.ask('/v0/state/acs/force', {});
+    const isApplied = (count: number) => (_status: number, body: unknown) =>
+      (body as { counts: { updates: number } }).counts.updates >= count;
+    const pipe = createWriteStream(fifo);
+    pipe.write(`${lines.slice(0, 20).join('\n')}\n`);
+    await service.until('/status', isApplied(15));
+    const first = await force();
+    expect(first.status).toBe(200);
+    pipe.write(`${lines.slice(20).join('\n')}\n`);
+    await service.until('/status', isApplied(30));
+    expect((await force()).status).toBe(429);
+    // As long as snapshots are kept apart, and past the jump.
+    await sleep(10_000);
+    const second = await force();
+    expect(second.status).toBe(200);
+    expect(second.body).not.toEqual(first.body);
+    pipe.end();
+    service.program.kill('SIGTERM');
+    expect(await service.program.ended).toMatchObject({ code: 0 });
+  });
 });

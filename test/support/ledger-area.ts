@@ -43,6 +43,7 @@ export async function startArea(
     metrics: createMetrics().requests,
     clientAddress: (c) => c.env.incoming.socket.remoteAddress ?? '',
     nowMs,
+    elapsedMs: nowMs,
   });
   const app = new Hono().route('/', area);
   const server: HttpServer = await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger });

@@ -24,18 +24,22 @@ export interface LedgerAreaDeps {
   readonly metrics: RequestMetrics;
   /** Whom failed authentications are counted against; behind trusted proxies the client they name. */
   readonly clientAddress: (c: LedgerContext) => string;
+  /** The time of day, which tokens are held against. */
   readonly nowMs?: () => number;
+  /** A clock that never jumps, for how long ago something was: a key set fetched, an authentication failed. */
+  readonly elapsedMs?: () => number;
 }
 
 const SHOWN_CHARS_MAX = 200;
 
 /** Everything under /v2, 404 and 405 in the ledger's own form included, to be mounted at the root of the server. */
 export function createLedgerArea(deps: LedgerAreaDeps): Hono<{ Bindings: HttpBindings }> {
-  const { users, logger, metrics, clientAddress, nowMs = Date.now } = deps;
+  const { users, logger, metrics, clientAddress, nowMs = Date.now, elapsedMs = () => performance.now() } = deps;
+  const keySets = new KeySetCache({ logger, nowMs: elapsedMs, closed: users.closed });
   const serveDeps: ServeDeps = {
     users,
-    verifier: createTokenVerifier({ users, keySets: new KeySetCache({ logger, nowMs, closed: users.closed }), nowMs }),
-    failures: createFailedAuthentications({ perMinuteMax: users.config.failedAuthPerMinuteMax, nowMs }),
+    verifier: createTokenVerifier({ users, keySets, nowMs }),
+    failures: createFailedAuthentications({ perMinuteMax: users.config.failedAuthPerMinuteMax, nowMs: elapsedMs }),
     clientAddress,
     logger,
   };
