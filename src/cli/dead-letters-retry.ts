@@ -1,4 +1,4 @@
-import { placeOf } from '../ingest/halt-line.ts';
+import { nextStep, placeOf } from '../ingest/halt-line.ts';
 import { retryHalted } from '../ingest/resolve-halt.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { safeText } from './dead-letter-text.ts';
@@ -17,7 +17,8 @@ export const deadLettersRetryCommand: CliCommand = {
       );
       return EXIT.ok;
     }
-    terminal.stderr.write(`holdfast: dead letter ${letter.id} stays halted, nothing has changed: ${safeText(bad)}\n`);
+    const says = `dead letter ${letter.id} stays halted, nothing has changed: ${bad}; to go on: ${nextStep(letter)}`;
+    terminal.stderr.write(`holdfast: ${safeText(says)}\n`);
     return EXIT.halted;
   },
 };

@@ -29,12 +29,12 @@ export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   return { letter, bad: writer.retry(letter, chunk)?.message ?? null };
 }
 
-function whyNotRetried({ id, kind, source }: DeadLetter): string | null {
+function whyNotRetried({ kind }: DeadLetter): string | null {
   switch (kind) {
     case 'container':
-      return `a broken container keeps no bytes: mend ${source}, end the halt with \`holdfast dead-letters drop ${id} --yes\`, and read the file again from its start`;
+      return 'a broken container keeps no bytes';
     case 'overlong':
-      return `only the start of an over-long message is kept: it can only be dropped, with \`holdfast dead-letters drop ${id} --yes\``;
+      return 'only the start of an over-long message is kept: it can only be dropped';
     default:
       return null;
   }
