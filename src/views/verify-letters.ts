@@ -116,7 +116,8 @@ function namesIn({ bytes, updateId, recordTime }: LetterRow): string | null {
   if (said.updateId === null) return updateId === null ? null : 'no update_id, as its bytes name none';
   const time = said.recordTime === null ? null : parseLedgerTime(said.recordTime);
   const isSame =
-    updateId?.slice(0, NAMED_CHARS_MAX) === said.updateId &&
+    // SQLite keeps half of a surrogate pair as the character that stands for what cannot be shown.
+    updateId?.slice(0, NAMED_CHARS_MAX).toWellFormed() === said.updateId.toWellFormed() &&
     (recordTime === null || (time !== null && BigInt(time) === recordTime));
   return isSame ? null : `update_id and record_time ${said.updateId}, ${time} of its bytes`;
 }

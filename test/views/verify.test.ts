@@ -21,7 +21,7 @@ beforeAll(async () => {
     'scan',
   );
   lines.splice(50, 0, '{"foo":1}');
-  lines.splice(90, 0, '{"foo":2,"update_id":"1220ab","record_time":"2025-02-12T00:00:00.5Z"}');
+  lines.splice(90, 0, '{"foo":2,"update_id":"1220ab\\ud800","record_time":"2025-02-12T00:00:00.5Z"}');
   const file = folder.writeLines('feed.ndjson', lines);
   await replayInto(folder.at('sound'), [file], { onBadUpdate: 'quarantine', seal: true, chunkBytes: 50_000 });
 });
