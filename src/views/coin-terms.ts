@@ -28,7 +28,7 @@ export function coinTerms(chunk: Chunk, event: number): CoinTerms {
     createdAt: e.createdAt[event]!,
     node: e.node[event]!,
     template: chunk.names[e.template[event]!]!,
-    extra: extra === 0 ? null : chunk.names[extra - 1]!,
+    extra: extra === 0 ? null : chunk.extras[extra - 1]!,
   };
 }
 

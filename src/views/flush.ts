@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { expiryOf } from '../ledger/holding-fee.ts';
 import { UPDATE } from '../ledger/pack/chunk.ts';
-import { BulkInsert } from './bulk-insert.ts';
+import { BulkRows } from './bulk-rows.ts';
 import { eventId, updateIdOf } from './chunk-ids.ts';
 import { termsOf } from './coin-terms.ts';
 import { expiryColumn, unitsColumn } from './columns.ts';
@@ -18,19 +18,21 @@ interface SpentRow {
 
 /** Returns the function that writes a batch's coin contracts, in key order per table, inside its transaction. */
 export function createContractFlush(db: Database): (contracts: Contracts) => void {
-  const holding = new BulkInsert(db, 'INSERT INTO holding', 13);
-  const active = new BulkInsert(db, 'INSERT INTO active', 2);
-  const held = new BulkInsert(db, 'INSERT INTO held', 5);
-  const spent = new BulkInsert(db, 'INSERT INTO spent', 6);
-  const forgetActive = db.prepare('DELETE FROM active WHERE h = ? AND no = ?');
-  const forgetHeld = db.prepare('DELETE FROM held WHERE owner = ? AND created_at = ? AND no = ?');
+  const holding = BulkRows.inserting(db, 'INSERT INTO holding', 13);
+  const active = BulkRows.inserting(db, 'INSERT INTO active', 2);
+  const held = BulkRows.inserting(db, 'INSERT INTO held', 5);
+  const spent = BulkRows.inserting(db, 'INSERT INTO spent', 6);
+  const noLongerActive = BulkRows.deleting(db, 'active', ['h', 'no']);
+  const noLongerHeld = BulkRows.deleting(db, 'held', ['owner', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
 
   function forgetArchived(archived: StoredCoin[]): void {
     archived.sort((a, b) => a.fold - b.fold);
-    for (const { fold, no } of archived) forgetActive.run(fold, no);
+    for (const { fold, no } of archived) noLongerActive.add([fold, no]);
+    noLongerActive.finish();
     archived.sort(byOwner);
-    for (const { owner, createdAt, no } of archived) forgetHeld.run(owner, createdAt, no);
+    for (const { owner, createdAt, no } of archived) noLongerHeld.add([owner, createdAt, no]);
+    noLongerHeld.finish();
     for (const coin of archived) if (coin.archivedSeq === -1) forgetHolding.run(coin.no);
   }
 

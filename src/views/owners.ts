@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { BulkInsert } from './bulk-insert.ts';
+import { BulkRows } from './bulk-rows.ts';
 import { rowChecksum } from './row-checksum.ts';
 import type { MigrationState, WriterState } from './state.ts';
 import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from './totals.ts';
@@ -37,8 +37,8 @@ export class Owners {
   readonly #byParty;
   readonly #byNo;
   readonly #version;
-  readonly #insertOwner: BulkInsert;
-  readonly #insertVersion: BulkInsert;
+  readonly #insertOwner: BulkRows;
+  readonly #insertVersion: BulkRows;
   /** Counts how often older owners were forgotten: one found before that may have been loaded anew since. */
   generation = 0;
   #young = new Map<number, Owner>();
@@ -60,8 +60,8 @@ export class Owners {
     this.#version = db
       .prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? + 0 ORDER BY seq DESC LIMIT 1')
       .pluck();
-    this.#insertOwner = new BulkInsert(db, 'INSERT INTO owner', 4);
-    this.#insertVersion = new BulkInsert(db, 'INSERT OR REPLACE INTO owner_total', 3);
+    this.#insertOwner = BulkRows.inserting(db, 'INSERT INTO owner', 4);
+    this.#insertVersion = BulkRows.inserting(db, 'INSERT OR REPLACE INTO owner_total', 3);
   }
 
   /** The owner of that name, numbered by first appearance in the feed. */

@@ -29,13 +29,13 @@ interface UpdateRow {
   readonly isScan: boolean;
 }
 
-/** A coin create whose numbers fit the columns; `rateRound` is a product. What is text is a number of the names. */
+/** A coin create whose numbers fit the columns; `rateRound` is a product. Parties and templates are numbers of the names. */
 export interface CoinRow {
   readonly entity: CoinEntity;
   readonly dso: number;
   readonly owner: number;
   readonly template: number;
-  /** Its number + 1; 0 for none. */
+  /** As `addExtra` gave it. */
   readonly extra: number;
   readonly amount: bigint;
   readonly rate: bigint;
@@ -56,6 +56,7 @@ export class ChunkWriter {
   #u = newUpdateColumns(ROWS_MIN);
   #e = newEventColumns(ROWS_MIN);
   #ignoredEvents: number[] = [];
+  #extras: string[] = [];
   readonly #names: Names;
   readonly #dso: Repeated;
   readonly #synchronizer: Repeated;
@@ -82,6 +83,7 @@ export class ChunkWriter {
     this.#events = 0;
     this.#ids.length = 0;
     this.#ignoredEvents = [];
+    this.#extras = [];
     this.#rare = new Map();
     this.#rareEvents = new Map();
     return this;
@@ -178,6 +180,11 @@ export class ChunkWriter {
     this.#ignoredEvents.length = ignored;
   }
 
+  /** The number of an extra in a CoinRow. */
+  addExtra(extra: string | null): number {
+    return extra === null ? 0 : this.#extras.push(extra);
+  }
+
   addIgnoredEvent(what: string): void {
     this.#ignoredEvents.push(this.#ignored.of(what));
   }
@@ -222,7 +229,7 @@ export class ChunkWriter {
       dso: this.#dso.of(dso),
       owner: this.#names.indexOf(coin.owner),
       template: this.#template.of(coin.templateId, coin.packageName),
-      extra: coin.extra === null ? 0 : this.#names.indexOf(coin.extra) + 1,
+      extra: this.addExtra(coin.extra),
       rateRound: coin.rate * coin.round,
       round: Number(coin.round),
       expiry,
@@ -264,6 +271,7 @@ export class ChunkWriter {
       events: cutColumns(this.#e, this.#events),
       ignoredEvents: Uint32Array.from(this.#ignoredEvents),
       names: this.#names.list,
+      extras: this.#extras,
       ids: this.#ids.cut(),
       raw: this.#raw.subarray(0, this.#rawLength),
       rare: this.#rare,

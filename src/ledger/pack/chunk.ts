@@ -10,8 +10,10 @@ export interface Chunk {
   readonly events: EventColumns;
   /** Indexes into `names`: why events were left out, in the order of the updates. */
   readonly ignoredEvents: Uint32Array;
-  /** Parties, synchronizers, templates, extras, names of ignored kinds. Shared with the chunks around it, which may add to it. */
+  /** Parties, synchronizers, templates, names of ignored kinds. Shared with the chunks around it, which may add to it. */
   readonly names: readonly string[];
+  /** Coin.extra of this chunk's coins that have one. */
+  readonly extras: readonly string[];
   /** Bytes of contract and update ids; see `pack/id.ts`. */
   readonly ids: Uint8Array;
   /** The messages' own bytes, one behind the other, for dead letters. */
@@ -52,10 +54,11 @@ export interface EventColumns {
   readonly idStart: Uint32Array;
   readonly idLength: Uint32Array;
   readonly idPacked: Uint8Array;
-  /** Index into `names`. Of a coin: its dso (which signed it), owner, `<template id>\n<package name>`, extra (+1; 0: none). */
+  /** Index into `names`. Of a coin: its dso (which signed it), owner, `<template id>\n<package name>`. */
   readonly dso: Uint32Array;
   readonly owner: Uint32Array;
   readonly template: Uint32Array;
+  /** Index into `extras` + 1; 0: none. */
   readonly extra: Uint32Array;
   /** 1e-10 units; the product in units times rounds. */
   readonly amount: BigInt64Array;

@@ -19,7 +19,7 @@ const DAMAGED_RUNS = soakCount(5) * 1_000;
 const PLACE = { partition: -1, offset: 1 };
 
 /** What a chunk says, without the numbers of its dictionary and the places of its bytes. */
-function said({ updates, events, names, ids, ignoredEvents, rareEvents }: Chunk): unknown {
+function said({ updates, events, names, extras, ids, ignoredEvents, rareEvents }: Chunk): unknown {
   const id = (columns: Chunk['updates'] | Chunk['events'], i: number): string =>
     Buffer.from(ids.subarray(columns.idStart[i]!, columns.idStart[i]! + columns.idLength[i]!)).toString('hex');
   const isCoin = (i: number): boolean => events.kind[i]! < 2;
@@ -37,7 +37,7 @@ function said({ updates, events, names, ids, ignoredEvents, rareEvents }: Chunk)
       dso: isCoin(i) && names[events.dso[i]!],
       owner: isCoin(i) && names[events.owner[i]!],
       template: isCoin(i) && names[events.template[i]!],
-      extra: isCoin(i) && events.extra[i]! > 0 && names[events.extra[i]! - 1],
+      extra: isCoin(i) && events.extra[i]! > 0 && extras[events.extra[i]! - 1],
       numbers: isCoin(i) ? null : 'of no coin',
       ...(isCoin(i) ? {} : { amount: 0, rate: 0, rateRound: 0, round: 0, expiry: 0, createdAt: 0, node: 0 }),
     })),

@@ -132,7 +132,7 @@ export class UsualScan {
       dso,
       owner,
       template: template.number,
-      extra: extra === null ? 0 : this.#names.indexOf(extra) + 1,
+      extra: chunk.addExtra(extra),
       amount: BigInt(amount),
       rate: BigInt(rate),
       rateRound: BigInt(rateRound),
