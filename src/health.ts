@@ -39,9 +39,9 @@ export function createHealth({
         phase,
         source: source && {
           name: source.name,
-          ...(source.topic === null
-            ? fileAnswer(source, phase)
-            : { position: source.position, topic: topicAnswer(source.topic) }),
+          ...(source.isTopic
+            ? { position: source.position, topic: source.topic && topicAnswer(source.topic) }
+            : fileAnswer(source, phase)),
         },
         snapshots,
         dso: dso.party,

@@ -1,4 +1,5 @@
 import { FeedRefused } from '../feed/source.ts';
+import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import { PossibleGap } from '../views/apply.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
 import type { ViewsWriter } from '../views/writer.ts';
@@ -80,6 +81,9 @@ function errorNow({ message }: Error): { at: string; message: string } {
 /** Notes the halt that the directory was left with, and waits for the clock where that ends it. */
 async function takeUpHalt({ writer, status }: Following, loop: LoopOfAll): Promise<void> {
   const halted = await loop.persist(() => stillHalted(writer, loop));
+  if (halted !== null) {
+    status.note({ source: { name: halted.source, isTopic: halted.partition !== FILE_PARTITION, feed: null } });
+  }
   if (halted?.kind !== 'ahead') return status.turn({ halted });
   loop.onHalt(halted);
   await awaitClock(writer, halted, loop);
@@ -108,14 +112,16 @@ async function followOnce(
     onLog,
     onStatus: () => status.tell(),
   });
-  status.turn({ source: { name, feed }, phase: 'reading' });
+  const isTopic = spec.kind === 'topic';
+  status.turn({ source: { name, isTopic, feed }, phase: 'reading' });
   const halted = await runLoop(writer, feed, {
     ...loop,
-    source: { name, topic: spec.kind === 'topic' },
+    source: { name, topic: isTopic },
     onAhead: 'wait',
     onCommit: () => status.tell(),
   });
-  status.note({ halted, source: { name, feed: null } });
+  // What was last heard of a topic goes on being told.
+  status.note({ halted, source: { name, isTopic, feed: isTopic ? feed : null } });
 }
 
 function topicSpec({ brokers, ssl, sasl, group, ...rest }: TopicSettings, writer: ViewsWriter): SourceSpec {

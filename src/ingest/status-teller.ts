@@ -1,3 +1,4 @@
+import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import { createDeadLetterCounter, type DeadLetter, type LetterFacts } from '../views/dead-letters.ts';
 import type { ViewsWriter } from '../views/writer.ts';
 import type { Feed } from './feed-thread.ts';
@@ -11,8 +12,8 @@ const STATUS_INTERVAL_MS = 200;
 export interface Standing {
   readonly phase: IngestStatus['phase'];
   readonly halted: DeadLetter | null;
-  /** `feed` is null once the source has ended. */
-  readonly source: { readonly name: string; readonly feed: Feed | null } | null;
+  /** `feed` is null once a file has ended, and where the directory was left halted at a source. */
+  readonly source: { readonly name: string; readonly isTopic: boolean; readonly feed: Feed | null } | null;
   readonly lastError: IngestStatus['lastError'];
 }
 
@@ -93,12 +94,15 @@ function whileReadable(read: () => void): void {
   }
 }
 
-function sourceStatus({ name, feed }: NonNullable<Standing['source']>, writer: ViewsWriter): SourceStatus {
-  const partitions = [...writer.state.partitions].map(([partition, { storedOffset }]) => [partition, storedOffset]);
+function sourceStatus({ name, isTopic, feed }: NonNullable<Standing['source']>, writer: ViewsWriter): SourceStatus {
+  const partitions = [...writer.state.partitions]
+    .filter(([partition]) => (partition === FILE_PARTITION) !== isTopic)
+    .map(([partition, { storedOffset }]) => [partition, storedOffset]);
   // A topic counts in offsets, not in bytes.
-  const { read = null, total = null } = feed?.status === null ? feed.progress : {};
+  const { read = null, total = null } = isTopic ? {} : (feed?.progress ?? {});
   return {
     name,
+    isTopic,
     position: Object.fromEntries(partitions),
     readBytes: read,
     totalBytes: total,

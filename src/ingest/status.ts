@@ -33,11 +33,12 @@ export interface IngestStatus {
 
 export interface SourceStatus {
   readonly name: string;
+  readonly isTopic: boolean;
   /** The next message per partition: a line, an element or a Kafka offset. */
   readonly position: Readonly<Record<string, number>>;
   readonly readBytes: number | null;
   readonly totalBytes: number | null;
-  /** Null for files. */
+  /** Null for files, and while nothing was heard of a topic. */
   readonly topic: TopicStatus | null;
 }
 

@@ -128,7 +128,9 @@ describe('a history file first, the topic after', () => {
     {
       await using service = await serveTopic(topic, { file: [fileOf(rows.slice(0, cut(0.6)))] });
       await service.untilReady();
-      expect((await service.status()).counts.redelivered).toBe(cut(0.6) - cut(0.4));
+      const { counts, source } = await service.status();
+      expect(counts.redelivered).toBe(cut(0.6) - cut(0.4));
+      expect(source!.position).toEqual({ 0: rows.length - cut(0.4) });
     }
     await expectEqualToReplay(rows);
   });
@@ -162,7 +164,9 @@ describe('a message that cannot be applied', () => {
     for (let start = 0; start < 2; start++) {
       await using service = await serveTopic(topic);
       await service.until('halted', async () => (await service.status()).phase === 'halted');
-      expect((await service.status()).halted).toMatchObject({ offset: 120, dead_letter: 1 });
+      const { halted, source } = await service.status();
+      expect(halted).toMatchObject({ offset: 120, dead_letter: 1 });
+      expect(source!.position).toEqual({ 0: 120 });
       expect((await service.readyz()).reasons.join()).toContain(`halted at topic ${topic.name}`);
     }
     await expectEqualToReplay(rows.slice(0, 120));
