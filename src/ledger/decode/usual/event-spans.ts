@@ -7,14 +7,11 @@ import {
   COMMA,
   FALSE,
   Keys,
-  QUOTE,
   spaceEnd,
   standsAt,
-  stringEnd,
   TRUE,
   textSpan,
   valueEnd,
-  valueStart,
 } from './json-bytes.ts';
 
 /** Fields of an event that are looked at; their order gives the numbers below. */
@@ -129,30 +126,19 @@ export class EventSpans {
     if (this.size === EVENTS_MAX) return -1;
     const base = this.size * EVENT_FIELDS * 2;
     this.#set(base + ID * 2, keyStart, keyEnd);
-    let seen = 0;
+    if (b[at] !== BRACE) return -1;
+    EVENT_KEYS.seen = 0;
     let p = at;
-    if (b[p] !== BRACE) return -1;
     do {
-      p = spaceEnd(b, p + 1);
-      if (b[p] !== QUOTE) return -1;
-      const keyEnd = stringEnd(b, p + 1);
-      if (keyEnd < 0) return -1;
-      const field = EVENT_KEYS.find(b, p + 1, keyEnd);
-      const start = valueStart(b, keyEnd);
+      const start = EVENT_KEYS.read(b, p + 1);
       if (start < 0) return -1;
-      if (field < 0) {
-        p = valueEnd(b, start);
-      } else {
-        if ((seen & (1 << field)) !== 0) return -1;
-        seen |= 1 << field;
-        p = this.#readEventField(field, start, base);
-      }
+      p = EVENT_KEYS.found < 0 ? valueEnd(b, start) : this.#readEventField(EVENT_KEYS.found, start, base);
       if (p < 0) return -1;
       p = spaceEnd(b, p);
     } while (b[p] === COMMA);
     if (b[p] !== BRACE_END) return -1;
     const needed = this.#isCreate[this.size] === 1 ? CREATED_NEEDED : EXERCISED_NEEDED;
-    if ((seen & needed) !== needed) return -1;
+    if ((EVENT_KEYS.seen & needed) !== needed) return -1;
     this.#set(base + WHOLE * 2, at, p + 1);
     this.size += 1;
     return p + 1;

@@ -162,13 +162,15 @@ function digitsEnd(b: Uint8Array, at: number): number {
   return p;
 }
 
-/**
- * Finds which of a few keys stands in the bytes, by its length and two of its characters, then compares it whole.
- */
+/** Reads the keys of one object's members, of which a few are known: they are found by their length and two of their characters. */
 export class Keys {
   readonly #keys: readonly Uint8Array[];
   /** Number of the key + 1 by its mark; 0 for none. */
   readonly #byMark = new Uint8Array(256);
+  /** The number of the key read last; -1 for one that is not known. */
+  found = -1;
+  /** A bit for each known key that the object had so far. */
+  seen = 0;
 
   constructor(names: readonly string[]) {
     this.#keys = names.map(bytesOf);
@@ -179,8 +181,21 @@ export class Keys {
     });
   }
 
-  /** The number of the key from `start` to `end`; -1 for another one. */
-  find(b: Uint8Array, start: number, end: number): number {
+  /** Reads the key of the member at `at`: where its value starts, or -1, also for a known key that stood there before. */
+  read(b: Uint8Array, at: number): number {
+    const start = spaceEnd(b, at) + 1;
+    if (b[start - 1] !== QUOTE) return -1;
+    const end = stringEnd(b, start);
+    if (end < 0) return -1;
+    this.found = this.#find(b, start, end);
+    if (this.found >= 0) {
+      if ((this.seen & (1 << this.found)) !== 0) return -1;
+      this.seen |= 1 << this.found;
+    }
+    return valueStart(b, end);
+  }
+
+  #find(b: Uint8Array, start: number, end: number): number {
     const number = this.#byMark[markOf(b, start, end)]! - 1;
     if (number < 0) return -1;
     const key = this.#keys[number]!;

@@ -68,26 +68,17 @@ export class ScanSpans {
 
   #readUpdate(at: number): number {
     const b = this.#bytes;
-    let seen = 0;
+    if (b[at] !== BRACE) return -1;
+    UPDATE_KEYS.seen = 0;
     let p = at;
-    if (b[p] !== BRACE) return -1;
     do {
-      p = spaceEnd(b, p + 1);
-      if (b[p] !== QUOTE) return -1;
-      const keyEnd = stringEnd(b, p + 1);
-      if (keyEnd < 0) return -1;
-      const field = UPDATE_KEYS.find(b, p + 1, keyEnd);
-      const start = valueStart(b, keyEnd);
+      const start = UPDATE_KEYS.read(b, p + 1);
       if (start < 0) return -1;
-      if (field >= 0) {
-        if ((seen & (1 << field)) !== 0) return -1;
-        seen |= 1 << field;
-      }
-      p = this.#readUpdateField(field, start);
+      p = this.#readUpdateField(UPDATE_KEYS.found, start);
       if (p < 0) return -1;
       p = spaceEnd(b, p);
     } while (b[p] === COMMA);
-    return b[p] === BRACE_END && (seen & UPDATE_NEEDED) === UPDATE_NEEDED ? p + 1 : -1;
+    return b[p] === BRACE_END && (UPDATE_KEYS.seen & UPDATE_NEEDED) === UPDATE_NEEDED ? p + 1 : -1;
   }
 
   #readUpdateField(field: number, start: number): number {
