@@ -6,6 +6,7 @@ import { eventId, updateIdOf } from './chunk-ids.ts';
 import { termsOf } from './coin-terms.ts';
 import { expiryColumn, unitsColumn } from './columns.ts';
 import type { Contracts, PendingCoin, StoredCoin } from './contracts.ts';
+import { holdingChecksum } from './holding-checksum.ts';
 
 interface SpentRow {
   readonly owner: number;
@@ -18,7 +19,7 @@ interface SpentRow {
 
 /** Returns the function that writes a batch's coin contracts, in key order per table, inside its transaction. */
 export function createContractFlush(db: Database): (contracts: Contracts) => void {
-  const holding = BulkRows.inserting(db, 'INSERT INTO holding', 13);
+  const holding = BulkRows.inserting(db, 'INSERT INTO holding', 14);
   const active = BulkRows.inserting(db, 'INSERT INTO active', 2);
   const held = BulkRows.inserting(db, 'INSERT INTO held', 5);
   const spent = BulkRows.inserting(db, 'INSERT INTO spent', 6);
@@ -39,21 +40,25 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   function addCreated(created: readonly PendingCoin[]): void {
     for (const c of created) {
       if (c.archivedSeq === -1) continue;
-      const terms = termsOf(c);
+      const { locked, amount, rate, round, createdAt, node, extra } = termsOf(c);
+      const contractId = eventId(c.chunk, c.event);
+      const updateId = c.chunk.updates.kind[c.update] === UPDATE.import ? null : updateIdOf(c.chunk, c.update);
+      const facts = { no: c.no, round, createdAt, node, template: c.template, contractId, updateId, args: extra };
       holding.add([
         c.no,
         c.owner.no,
         c.createdSeq,
-        terms.locked ? 1 : 0,
-        unitsColumn(terms.amount),
-        unitsColumn(terms.rate),
-        terms.round,
-        terms.createdAt,
-        terms.node,
+        locked ? 1 : 0,
+        unitsColumn(amount),
+        unitsColumn(rate),
+        round,
+        createdAt,
+        node,
         c.template,
-        eventId(c.chunk, c.event),
-        c.chunk.updates.kind[c.update] === UPDATE.import ? null : updateIdOf(c.chunk, c.update),
-        terms.extra,
+        contractId,
+        updateId,
+        extra,
+        holdingChecksum(facts),
       ]);
     }
     holding.finish();

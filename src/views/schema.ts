@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is refused, not migrated. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /**
  * The tables of views.db (data-model.md). Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it
@@ -73,7 +73,8 @@ CREATE TABLE holding(
   no INTEGER PRIMARY KEY, owner INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
   created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
   update_id ANY,                        -- null for imports
-  args TEXT                             -- null for the canonical Amulet; see ledger/coin-content.ts
+  args TEXT,                            -- null for the canonical Amulet; see ledger/coin-content.ts
+  checksum INTEGER                      -- of what nothing else says again; see views/holding-checksum.ts
 ) STRICT;
 
 -- Contract id -> holding, only while it is active; h: 53-bit fold of migration and id (ledger/pack/id.ts).

@@ -1,6 +1,7 @@
 import { type CoinColumns, coinContent, coinExtra } from '../ledger/coin-content.ts';
 import { expiryRound } from '../ledger/holding-fee.ts';
 import { foldId, type StoredId, storedId } from '../ledger/pack/id.ts';
+import { holdingChecksum } from './holding-checksum.ts';
 import type { SumTerms } from './totals.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
@@ -22,11 +23,12 @@ export interface StoredHolding {
   readonly contractId: unknown;
   readonly updateId: unknown;
   readonly args: string | null;
+  readonly checksum: bigint | null;
 }
 
 export const HOLDING_COLUMNS = `c.no AS no, c.owner AS owner, c.created_seq AS createdSeq, c.locked AS locked, c.amount AS amount,
   c.rate AS rate, c.round AS round, c.created_at AS createdAt, c.node AS node, c.template AS template,
-  c.contract_id AS contractId, c.update_id AS updateId, c.args AS args`;
+  c.contract_id AS contractId, c.update_id AS updateId, c.args AS args, c.checksum AS checksum`;
 
 /** What a holding adds to its owner's sums, and the expiry its index rows must have; null where its numbers are no coin's. */
 export interface CoinTerms extends SumTerms {
@@ -58,6 +60,15 @@ function unitsOrNull(column: unknown): bigint | null {
 export function isStoredId(id: unknown, charsMax = CONTRACT_ID_CHARS_MAX): id is StoredId {
   if (typeof id === 'string') return id.length > 0 && id.length <= charsMax && storedId(id) === id;
   return Buffer.isBuffer(id) && id.length > 0;
+}
+
+/** The checksum that a row of `holding` must have; null for one in which an id or the round cannot be read. */
+export function checksumOf(no: bigint, holding: Omit<StoredHolding, 'no'>): bigint | null {
+  const { round, createdAt, node, template, contractId, updateId, args } = holding;
+  const isId = (id: unknown): id is StoredId => typeof id === 'string' || Buffer.isBuffer(id);
+  if (round === null || !isId(contractId) || (updateId !== null && !isId(updateId))) return null;
+  const numbers = { no: Number(no), createdAt: Number(createdAt), node: Number(node), template: Number(template) };
+  return BigInt(holdingChecksum({ ...numbers, round, contractId, updateId, args }));
 }
 
 export function foldOf(id: StoredId, migrationId: number): bigint {

@@ -1,6 +1,7 @@
 import { LEDGER_TIME_MAX } from '../ledger/time.ts';
 import {
   type CoinTerms,
+  checksumOf,
   foldOf,
   HOLDING_COLUMNS,
   isArguments,
@@ -80,6 +81,11 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
       differs(table, `created_seq ${entry.createdSeq} as in holding`, entry.entryCreatedSeq);
     verifyIntervals(table, entry, owner.openSeq, differs);
     verifyFacts(entry, differs);
+    const checksum = checksumOf(no, entry);
+    if (entry.checksum !== checksum) {
+      const columns = 'round, created_at, node, template, contract_id, update_id and args';
+      differs('holding', `${columns} of the checksum ${entry.checksum}`, `columns of the checksum ${checksum}`);
+    }
     if (table === 'held' && isStoredId(entry.contractId)) {
       const h = foldOf(entry.contractId, owner.migrationId);
       if (isActive.get(h, no) === undefined)

@@ -147,6 +147,17 @@ holding      | round = -1
 holding      | created_at = created_at + 1
 holding      | created_at = NULL
 holding      | node = -1
+holding      | node = node + 1
+holding      | round = round + 1                     | rate = 0
+holding      | contract_id = x'abcd'                 | no NOT IN (SELECT no FROM active)
+holding      | contract_id = CAST(contract_id AS TEXT) | typeof(contract_id) = 'blob' AND no NOT IN (SELECT no FROM active)
+holding      | update_id = x'abcd'                   | update_id IS NOT NULL
+holding      | update_id = NULL                      | update_id IS NOT NULL AND created_seq = 1
+holding      | template = (SELECT id FROM template t WHERE t.template_id LIKE '%:Amulet' AND t.id <> holding.template) | locked = 0
+holding      | args = replace(args, '"lock":["20', '"lock":["21') | args LIKE '%"lock":["20%'
+holding      | args = replace(args, '"dso"', '"owner"') | args LIKE '%"lock":["%"dso"%'
+holding      | checksum = checksum + 1
+holding      | checksum = NULL
 holding      | template = template + 100
 holding      | template = NULL
 holding      | template = (SELECT id FROM template WHERE template_id LIKE '%:LockedAmulet') | locked = 0
@@ -331,7 +342,7 @@ describe('verify', () => {
     ['round', `migration_id, x'ab', number, content, checksum`],
     [
       'holding',
-      'no + 100000, owner, created_seq, locked, amount, rate, round, created_at, node, template, contract_id, update_id, args',
+      'no + 100000, owner, created_seq, locked, amount, rate, round, created_at, node, template, contract_id, update_id, args, checksum',
     ],
     ['active', 'h, no + 100000'],
     ['active', 'h + 1, no'],
@@ -372,7 +383,7 @@ describe('verify', () => {
       const from = '(SELECT no FROM active LIMIT 1)';
       db.exec(`UPDATE setting SET next_no = ${no + 1};
         INSERT INTO holding SELECT ${no}, owner, created_seq, locked, amount, rate, round, created_at, node, template, contract_id,
-          update_id, args FROM holding WHERE no = ${from};
+          update_id, args, checksum FROM holding WHERE no = ${from};
         INSERT INTO held SELECT owner, created_at, ${no}, created_seq, expiry FROM held WHERE no = ${from};
         INSERT INTO active SELECT h, ${no} FROM active WHERE no = ${from};`);
     });
