@@ -116,7 +116,7 @@ export class ScanSpans {
       p = valueStart(b, keyEnd);
       if (p < 0) return -1;
       p = this.events.read(keyStart, keyEnd, p);
-      if (p < 0) return -1;
+      if (p < 0 || this.#isRepeated(this.events.size - 1)) return -1;
       p = spaceEnd(b, p);
     } while (b[p] === COMMA);
     return b[p] === BRACE_END ? p + 1 : -1;
@@ -140,6 +140,13 @@ export class ScanSpans {
       }
     }
     return visited === this.events.size;
+  }
+
+  /** Whether an event before it has its key: of the two JSON.parse gives the last one only. */
+  #isRepeated(event: number): boolean {
+    const [start, end] = [this.events.start(event, ID), this.events.end(event, ID)];
+    for (let other = 0; other < event; other++) if (this.#isNamed(other, start, end)) return true;
+    return false;
   }
 
   /** The event that a list names; mostly the next one in the message. -1 for none that was not visited. */

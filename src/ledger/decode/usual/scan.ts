@@ -40,9 +40,9 @@ export class UsualScan {
   readonly #names: Names;
   readonly #parties: KnownTexts;
   readonly #synchronizers: KnownTexts;
-  /** Gives OTHER_TEMPLATE, or a place in `#ours`. */
+  /** Gives OTHER_TEMPLATE, or a key of `#ours`. */
   readonly #templates: KnownTexts;
-  readonly #ours: (Template | null)[] = [null];
+  readonly #ours = new Map<number, Template>();
   readonly #recordTimes = new TimeReader();
   readonly #creationTimes = new TimeReader();
 
@@ -88,7 +88,7 @@ export class UsualScan {
     }
     const known = this.#templates.of(b, spans.start(event, TEMPLATE_ID), spans.end(event, TEMPLATE_ID));
     if (known < 0) return false;
-    const template = this.#ours[known] ?? null;
+    const template = this.#ours.get(known) ?? null;
     if (template === null || !isOurPackage(b, spans.start(event, PACKAGE_NAME), spans.end(event, PACKAGE_NAME))) {
       chunk.addIgnoredEvent(template === null ? 'other template' : 'other package');
       return true;
@@ -160,7 +160,10 @@ export class UsualScan {
       const fields = { templateId: 'template_id', packageName: 'package_name' };
       const entity = readEntity({ templateId, packageName: OUR_PACKAGE }, fields);
       if (entity === 'other template' || entity === 'other package') return OTHER_TEMPLATE;
-      return this.#ours.push({ entity, number: this.#names.indexOf(`${templateId}\n${OUR_PACKAGE}`) }) - 1;
+      const number = this.#names.indexOf(`${templateId}\n${OUR_PACKAGE}`);
+      // The same text may be read again and again, where others take its slot.
+      this.#ours.set(number + 1, { entity, number });
+      return number + 1;
     } catch {
       return -1;
     }
