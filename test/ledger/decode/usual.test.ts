@@ -109,6 +109,16 @@ describe('the usual Scan transaction, read straight from its bytes', () => {
     expect(bad.filter(isRead)).toEqual([]);
   });
 
+  /** JSON.parse keeps the last of two values under one key, so the first event is none. */
+  it.each([
+    ['roots', '["u:0","u:0"]', [archive('00aa'), archive('00bb')]],
+    ['a root and its own child', '["u:0"]', [archive('00aa', '"u:0"'), archive('00bb')]],
+  ])('leaves two events under one key to the general way: %s', (_, roots, [first, second]) => {
+    const start = '{"update_id":"u","migration_id":0,"record_time":"2025-02-14T15:00:00Z","synchronizer_id":"s::1220"';
+    const tree = `"root_event_ids":${roots},"events_by_id":{"u:0":${first},"u:0":${second}}`;
+    expect(isRead(Buffer.from(`${start},${tree}}`))).toBe(false);
+  });
+
   it('says the same, or nothing, of messages written in other ways and of damaged ones', () => {
     const random = createRandom(20_261_121);
     const lines = [...linesOf(oddLedger(5), 300), ...linesOf(realLedger({ seed: 8, events: 5_000 }), 300)];
@@ -122,6 +132,11 @@ describe('the usual Scan transaction, read straight from its bytes', () => {
     expect(Math.min(read, left)).toBeGreaterThan(DAMAGED_RUNS / 12);
   });
 });
+
+function archive(contractId: string, children = ''): string {
+  const template = '"template_id":"p:Splice.Amulet:Amulet","package_name":"splice-amulet"';
+  return `{"event_type":"exercised_event","contract_id":"${contractId}",${template},"child_event_ids":[${children}],"consuming":true}`;
+}
 
 type Change = (line: string, random: Random) => Buffer;
 
