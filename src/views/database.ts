@@ -19,6 +19,8 @@ const PERIOD_DEFAULT_US = 600_000_000;
 /** Pages that a checkpoint of the write-ahead log waits for: fewer cost more writes of the same pages. */
 const AUTOCHECKPOINT_PAGES = 20_000;
 const CACHE_KIB = 64 * 1024;
+/** A server reads by several connections; what one has forgotten is mostly still in the system's own cache. */
+const READING_CACHE_KIB = 16 * 1024;
 
 /*
  * SQLite with STAT4 looks at the value bound to `column = ?` where an ORDER BY follows, and compiles the statement anew whenever another
@@ -90,7 +92,7 @@ export function openForReading(dataDir: string): Database {
   const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
   try {
     db.pragma('busy_timeout = 5000');
-    db.pragma(`cache_size = -${CACHE_KIB}`);
+    db.pragma(`cache_size = -${READING_CACHE_KIB}`);
     checkVersion(db, file);
     return db;
   } catch (error) {
