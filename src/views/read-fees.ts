@@ -10,6 +10,12 @@ interface ExpiredRow {
   readonly round: bigint;
 }
 
+interface EntryRow {
+  readonly no: bigint;
+  readonly createdSeq: bigint;
+  readonly expiry: bigint | null;
+}
+
 /** What an owner's expired coins change in the sum of fees. */
 interface Expired {
   amount: bigint;
@@ -18,17 +24,26 @@ interface Expired {
 }
 
 /** Whether a coin of these sums may have expired as of a round, so that the coins have to be read. */
-export function mayHaveExpired({ unlocked, locked }: { unlocked: Sums; locked: Sums }, round: bigint): boolean {
+function mayHaveExpired({ unlocked, locked }: { unlocked: Sums; locked: Sums }, round: bigint): boolean {
   return round >= unlocked.expiryBound || round >= locked.expiryBound;
+}
+
+/** How many rows may still be read; what would take more is not read. */
+export interface RowBudget {
+  rows: number;
 }
 
 export type OwnerSums = { readonly owner: number; readonly unlocked: Sums; readonly locked: Sums };
 
-/**
- * Returns the function that sums an owner's fees at a snapshot, as of a round (design.md section 5). Until a coin may have expired
- * the owner's sums are enough; then exactly the expired ones are read.
- */
-export function createFeeReader(db: Database): (snapshot: Snapshot, sums: OwnerSums, round: bigint) => UnlockedLocked {
+export interface FeeReader {
+  /** The fees of an owner's coins at a snapshot, as of a round. */
+  fees(snapshot: Snapshot, sums: OwnerSums, round: bigint): UnlockedLocked;
+  /** The same where that takes no more rows than the budget has left; else null. */
+  boundedFees(snapshot: Snapshot, sums: OwnerSums, round: bigint, budget: RowBudget): UnlockedLocked | null;
+}
+
+/** Fees by design.md section 5: until a coin may have expired the owner's sums are enough; then exactly the expired ones are read. */
+export function createFeeReader(db: Database): FeeReader {
   const held = db
     .prepare<[number, bigint, number], number>(
       'SELECT no FROM held WHERE owner = ? AND expiry <= ? AND created_seq <= ?',
@@ -39,13 +54,38 @@ export function createFeeReader(db: Database): (snapshot: Snapshot, sums: OwnerS
       'SELECT no FROM spent WHERE owner = ? AND archived_seq > ? AND created_seq <= ? AND expiry <= ?',
     )
     .pluck();
+  // For a bound on what is read, and not only on what is found, the other conditions wait.
+  const someHeld = db
+    .prepare<[number, bigint, number], EntryRow>(
+      'SELECT no, created_seq AS createdSeq, expiry FROM held WHERE owner = ? AND expiry <= ? LIMIT ?',
+    )
+    .safeIntegers();
+  const someSpent = db
+    .prepare<[number, number, number], EntryRow>(
+      'SELECT no, created_seq AS createdSeq, expiry FROM spent WHERE owner = ? AND archived_seq > ? LIMIT ?',
+    )
+    .safeIntegers();
   const holding = db
     .prepare<[number], ExpiredRow>('SELECT locked, amount, rate, round FROM holding WHERE no = ?')
     .safeIntegers();
 
-  function expiredCoins(snapshot: Snapshot, owner: number, round: bigint): { unlocked: Expired; locked: Expired } {
+  function expiredNos({ seq }: Snapshot, owner: number, round: bigint): number[] {
+    return [...held.all(owner, round, seq), ...spent.all(owner, seq, seq, round)];
+  }
+
+  function boundedNos({ seq }: Snapshot, owner: number, round: bigint, budget: RowBudget): number[] | null {
+    const rows = someHeld.all(owner, round, budget.rows + 1);
+    if (rows.length <= budget.rows) rows.push(...someSpent.all(owner, seq, budget.rows - rows.length + 1));
+    if (rows.length > budget.rows) return null;
+    budget.rows -= rows.length;
+    const isExpired = ({ createdSeq, expiry }: EntryRow): boolean =>
+      createdSeq <= BigInt(seq) && expiry !== null && expiry <= round;
+    return rows.filter(isExpired).map(({ no }) => Number(no));
+  }
+
+  function feesWith({ unlocked, locked }: OwnerSums, nos: readonly number[], round: bigint): UnlockedLocked {
     const expired = { unlocked: nothing(), locked: nothing() };
-    const add = (no: number): void => {
+    for (const no of nos) {
       const row = holding.get(no);
       if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
       const side = row.locked === 1n ? expired.locked : expired.unlocked;
@@ -53,17 +93,18 @@ export function createFeeReader(db: Database): (snapshot: Snapshot, sums: OwnerS
       side.amount += unitsOf(row.amount);
       side.rate += rate;
       side.rateRound += rate * row.round;
-    };
-    for (const no of held.all(owner, round, snapshot.seq)) add(no);
-    for (const no of spent.all(owner, snapshot.seq, snapshot.seq, round)) add(no);
-    return expired;
+    }
+    return { unlocked: fee(unlocked, expired.unlocked, round), locked: fee(locked, expired.locked, round) };
   }
 
-  return (snapshot, { owner, unlocked, locked }, round) => {
-    const expired = mayHaveExpired({ unlocked, locked }, round)
-      ? expiredCoins(snapshot, owner, round)
-      : { unlocked: nothing(), locked: nothing() };
-    return { unlocked: fee(unlocked, expired.unlocked, round), locked: fee(locked, expired.locked, round) };
+  return {
+    fees(snapshot, sums, round) {
+      return feesWith(sums, mayHaveExpired(sums, round) ? expiredNos(snapshot, sums.owner, round) : [], round);
+    },
+    boundedFees(snapshot, sums, round, budget) {
+      const nos = mayHaveExpired(sums, round) ? boundedNos(snapshot, sums.owner, round, budget) : [];
+      return nos === null ? null : feesWith(sums, nos, round);
+    },
   };
 }
 

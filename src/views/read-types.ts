@@ -55,8 +55,8 @@ export interface ViewsReader {
   holds(snapshot: Snapshot, party: string): boolean;
   /** Exact holding fees of an owner's coins at the snapshot, as of a round. */
   fees(snapshot: Snapshot, party: string, round: bigint): UnlockedLocked;
-  /** The same where the owner's sums are enough; null where a coin may have expired, so that it costs as many as there are. */
-  boundedFees(snapshot: Snapshot, party: string, round: bigint): UnlockedLocked | null;
+  /** The same where that takes no more rows than the budget has left, which it takes them from; else null. */
+  boundedFees(snapshot: Snapshot, party: string, round: bigint, budget: { rows: number }): UnlockedLocked | null;
   /**
    * The owners' contracts at the snapshot, by created_at and then contract id (UTF-8 bytes), at most `size` of them, behind the token
    * `after`. `next` is null at the end. Null in place of a page: `after` is no token of this snapshot.

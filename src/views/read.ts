@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { openForReading } from './database.ts';
-import { createFeeReader, mayHaveExpired, type OwnerSums } from './read-fees.ts';
+import { createFeeReader, type OwnerSums } from './read-fees.ts';
 import { createPageReader } from './read-page.ts';
 import { createSnapshotReader } from './read-snapshots.ts';
 import type { Snapshot, UnlockedLocked, ViewsDatabase, ViewsReader } from './read-types.ts';
@@ -93,7 +93,7 @@ export function createViewsReader(db: Database): ViewsReader {
     .pluck()
     .safeIntegers();
   const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();
-  const fees = createFeeReader(db);
+  const reader = createFeeReader(db);
 
   /** An answer asks for an owner's totals and then for the fees; a sealed snapshot never changes, so the last sums still hold. */
   let last: { readonly snapshot: Snapshot; readonly party: string; readonly sums: OwnerSums | null } | null = null;
@@ -120,12 +120,11 @@ export function createViewsReader(db: Database): ViewsReader {
     },
     fees(snapshot, party, round) {
       const known = sums(snapshot, party);
-      return known === null ? NO_COIN : fees(snapshot, known, round);
+      return known === null ? NO_COIN : reader.fees(snapshot, known, round);
     },
-    boundedFees(snapshot, party, round) {
+    boundedFees(snapshot, party, round, budget) {
       const known = sums(snapshot, party);
-      if (known === null) return NO_COIN;
-      return mayHaveExpired(known, round) ? null : fees(snapshot, known, round);
+      return known === null ? NO_COIN : reader.boundedFees(snapshot, known, round, budget);
     },
     page: createPageReader(db, (migrationId, party) => ownerNo.get(migrationId, party)),
   };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Snapshot, StoredContract, ViewsReader } from '../../src/views/read-types.ts';
+import type { Snapshot, StoredContract, UnlockedLocked, ViewsReader } from '../../src/views/read-types.ts';
 import type { Oracle, OracleSnapshot } from './oracle.ts';
 import {
   feesOf,
@@ -111,7 +111,9 @@ function checkSnapshot(check: Check, views: ViewsReader, { snapshot, wanted, inF
     check(`totals ${at} ${party}`, views.totals(snapshot, party), totalsOf(wanted, party));
     check(`holds ${at} ${party}`, views.holds(snapshot, party), party !== STRANGER);
     for (const round of rounds) {
-      check(`fees ${at} ${party} ${round}`, views.fees(snapshot, party, round), feesOf(wanted, party, round));
+      const fees = feesOf(wanted, party, round);
+      check(`fees ${at} ${party} ${round}`, views.fees(snapshot, party, round), fees);
+      checkBounded(check, (budget) => views.boundedFees(snapshot, party, round, budget), fees);
     }
   }
   for (const size of inFull ? PAGE_SIZES : [PAGE_SIZE_USUAL]) {
@@ -177,4 +179,21 @@ function itemOf(contract: StoredContract): Record<string, unknown> {
     observers: contract.observers,
     created_in_update_id: contract.updateId,
   };
+}
+
+/** The same fees within any bound on the rows read, or none; and no more rows than that. */
+function checkBounded(
+  check: Check,
+  bounded: (budget: { rows: number }) => UnlockedLocked | null,
+  fees: UnlockedLocked,
+): void {
+  const enough = { rows: 100_000 };
+  check('bounded fees', bounded(enough), fees);
+  const needed = 100_000 - enough.rows;
+  for (const rows of [needed, needed + 1, needed - 1]) {
+    if (rows < 0) continue;
+    const budget = { rows };
+    check(`fees of ${needed} rows within ${rows}`, bounded(budget), rows < needed ? null : fees);
+    check(`rows left of ${rows}`, budget.rows, rows < needed ? rows : rows - needed);
+  }
 }

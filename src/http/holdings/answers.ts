@@ -17,7 +17,7 @@ export function answerQuestion(database: ViewsDatabase, question: Question, rule
 }
 
 /**
- * The same where the request bounds what it costs: null where it would take reading contracts, however many there are,
+ * The same where the request bounds what it costs: null where it would take reading many contracts,
  * which is not for the event loop (design.md, section 5).
  */
 export function answerIfBounded(database: ViewsDatabase, question: Question, rules: AnswerRules): string | null {
@@ -32,12 +32,16 @@ export function answerIfBounded(database: ViewsDatabase, question: Question, rul
 
 const UNBOUNDED = new Error('this read is not bounded by its request');
 
-/** The reader, but for the fees that need contracts. */
+/** Rows that one request may have read on the event loop for its fees: a tenth of a millisecond, less than another thread costs. */
+const ROWS_MAX = 32;
+
+/** The reader, but for the fees that need more contracts than that. */
 function boundedReader(views: ViewsReader): ViewsReader {
+  const budget = { rows: ROWS_MAX };
   return {
     ...views,
     fees(snapshot, party, round) {
-      const fees = views.boundedFees(snapshot, party, round);
+      const fees = views.boundedFees(snapshot, party, round, budget);
       if (fees === null) throw UNBOUNDED;
       return fees;
     },
