@@ -1,4 +1,11 @@
 #!/usr/bin/env node
+import { setFlagsFromString } from 'node:v8';
+
+/**
+ * By how much a heap may grow before the next collection. V8's own factor, up to four, lets each thread hold several times what
+ * it needs; this one costs a few percent of a replay's time and saves a fifth of its memory.
+ */
+const HEAP_GROWTH = '--heap-growing-percent=50';
 /** better-sqlite3 segfaults on older versions, so nothing that imports it is imported before this is checked. */
 const NODE_MAJOR_MIN = 24;
 
@@ -24,6 +31,7 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   );
   process.exitCode = 1;
 } else {
+  setFlagsFromString(HEAP_GROWTH);
   const { openStandardError } = await import('./cli/standard-error.ts');
   const stderr = openStandardError(process.stderr);
   endOnWriteFailure(process.stdout);
