@@ -7,6 +7,9 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    globalSetup: './test/support/built.ts',
+    // Imports of src/ in a test mean what is built of it, so that the threads it starts are JavaScript as well.
+    alias: [{ find: /^((?:\.\.?\/)+)src\/(.*)\.ts$/, replacement: '$1dist/$2.js' }],
     projects: [
       { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: [KAFKA_TESTS] } },
       // Started only where one of these files runs: a real broker, shared by them.

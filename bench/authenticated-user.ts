@@ -12,9 +12,9 @@ const VERSION = 'version, no token';
 /** Asks for the own record with a token that was verified before, beside a bare route that answers as much. */
 export async function benchAuthenticatedUser(folder: string, { rounds }: { rounds: number }): Promise<Promised[]> {
   const dataDir = join(folder, 'users');
-  const mint = ['src/main.ts', 'token', '--data', dataDir, '--user', 'participant_admin'];
+  const mint = ['dist/main.js', 'token', '--data', dataDir, '--user', 'participant_admin'];
   const authorization = `Bearer ${execFileSync(process.execPath, mint, { encoding: 'utf8' }).trim()}`;
-  await using holdfast = await startServer(['src/main.ts', 'serve', '--data', dataDir, '--port', '0']);
+  await using holdfast = await startServer(['dist/main.js', 'serve', '--data', dataDir, '--port', '0']);
   const record = `${holdfast.url}/v2/authenticated-user`;
   const answer = await (await fetch(record, { headers: { authorization } })).text();
   await using bare = await startServer(['bench/bare-server.ts', answer]);

@@ -48,7 +48,7 @@ export async function benchKafka(
 
 /** Sends the feed with `holdfast produce`; returns how many messages the topic then holds. */
 function produce(feed: string, address: string): string {
-  const main = join(import.meta.dirname, '../src/main.ts');
+  const main = join(import.meta.dirname, '../dist/main.js');
   const options = ['--kafka-brokers', address, '--kafka-topic', TOPIC, '--create', '--log-level', 'warn'];
   const said = execFileSync(process.execPath, [main, 'produce', feed, ...options], { encoding: 'utf8' });
   return /^([0-9]+) messages sent/.exec(said)![1]!;

@@ -34,7 +34,7 @@ async function benchBeside(
   owners: readonly AskedOwner[],
   { rounds, reference }: { rounds: number; reference: string | null },
 ): Promise<Promised[]> {
-  await using holdfast = await startServer(['src/main.ts', 'serve', '--data', dataDir, '--port', '0']);
+  await using holdfast = await startServer(['dist/main.js', 'serve', '--data', dataDir, '--port', '0']);
   const answer = await (await post(`${holdfast.url}/v0/holdings/summary`, owners[0]!.body)).text();
   await using bare = await startServer(['bench/bare-server.ts', answer]);
   const runs = [...runsOf(holdfast, bare, owners), ...(reference === null ? [] : referenceRuns(reference, owners))];
@@ -109,7 +109,7 @@ function nameOf(version: string, { contracts }: AskedOwner): string {
 
 /** The same question while the ingest runs flat out, and after it has ended, of one and the same process. */
 async function benchWhileReplaying(dataDir: string, feed: string, owner: AskedOwner): Promise<Promised> {
-  await using holdfast = await startServer(['src/main.ts', 'serve', '--data', dataDir, '--port', '0', '--file', feed]);
+  await using holdfast = await startServer(['dist/main.js', 'serve', '--data', dataDir, '--port', '0', '--file', feed]);
   const url = `${holdfast.url}/v1/holdings/summary`;
   console.error('summaries while a replay runs');
   const { record_time } = (await until(() => post(url, questionOfNewest(owner)))) as { record_time: string };

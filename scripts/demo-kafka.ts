@@ -25,7 +25,7 @@ function say(text: string): void {
 
 function produce(file: string, address: string): void {
   const options = ['--kafka-brokers', address, '--kafka-topic', TOPIC, '--create', '--log-level', 'warn'];
-  const args = ['src/main.ts', 'produce', file, ...options];
+  const args = ['dist/main.js', 'produce', file, ...options];
   const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) throw new Error(`produce ended with exit code ${status}`);
 }
@@ -33,7 +33,7 @@ function produce(file: string, address: string): void {
 /** Starts the service on a free port; its log line `listening` says which. */
 async function serve(dataDir: string, address: string): Promise<{ service: ChildProcess; url: string }> {
   const options = ['--data', dataDir, '--port', '0', '--kafka-brokers', address, '--kafka-topic', TOPIC];
-  const service = spawn(process.execPath, ['src/main.ts', 'serve', ...options], {
+  const service = spawn(process.execPath, ['dist/main.js', 'serve', ...options], {
     cwd: root,
     env,
     stdio: ['ignore', 'inherit', 'pipe'],

@@ -27,7 +27,7 @@ export async function demonstrateUsers({
 }
 
 function mintToken(userId: string, { dataDir, env }: { dataDir: string; env: NodeJS.ProcessEnv }): string {
-  const args = ['src/main.ts', 'token', '--user', userId, '--data', dataDir];
+  const args = ['dist/main.js', 'token', '--user', userId, '--data', dataDir];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`holdfast token ended with exit code ${status}: ${stderr}`);
   return stdout.trim();

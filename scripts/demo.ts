@@ -10,7 +10,7 @@ import { realLedger } from '../test/support/ledger-options.ts';
 import { demonstrateUsers } from './demo-users.ts';
 
 const root = join(import.meta.dirname, '..');
-const PROGRAM = ['src/main.ts'];
+const PROGRAM = ['dist/main.js'];
 const FIXTURE = 'fixtures/story.scan.ndjson';
 const EXPECTED = 'fixtures/story.expected.json';
 /** Alice has 300 locked here, and round 104 is two rounds after her coins were made. */
@@ -100,7 +100,7 @@ function sayWhatNext(url: string): void {
    ${url}/docs    every operation, to be tried in the browser
    ${url}/status  what was applied
    npm test                  everything checked, on your machine
-   node_modules/.bin/node src/main.ts replay --help    a feed of your own
+   node_modules/.bin/node dist/main.js replay --help    a feed of your own
    README.md                 what it promises, and every setting`);
 }
 

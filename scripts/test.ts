@@ -9,7 +9,6 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
   ['types', 'tsc', '-p', 'tsconfig.json'],
   ['lint and format', 'biome', 'check', '--error-on-warnings'],
   ['unused code', 'knip', '--no-progress'],
-  ['build', 'tsc', '-p', 'tsconfig.build.json'],
 ];
 
 const root = join(import.meta.dirname, '..');

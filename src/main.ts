@@ -27,7 +27,7 @@ function stopSignal(): AbortSignal {
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.stderr.write(
     `holdfast: needs Node.js ${NODE_MAJOR_MIN} or later, and this is ${process.version}; ` +
-      'in a checkout run `npm ci` and then `node_modules/.bin/node src/main.ts`\n',
+      'in a checkout run `npm ci && npm run build` and then `node_modules/.bin/node dist/main.js`\n',
   );
   process.exitCode = 1;
 } else {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programEnv } from '../../test/support/soak.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const ERROR_LEVEL = 50;
 const ERRORS_TOLD_MAX = 5;
 

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
-const main = new URL('../../src/main.ts', import.meta.url).pathname;
+const main = new URL('../../dist/main.js', import.meta.url).pathname;
 const { HOLDFAST_DATA: _, ...env } = process.env;
 
 function start(...args: readonly string[]): ChildProcess {

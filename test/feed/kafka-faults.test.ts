@@ -100,7 +100,7 @@ it('what will never pass ends the process, which says why: a wrong password', as
     ...['--kafka-brokers', inject('kafka').addresses.sasl, '--kafka-sasl-mechanism', 'plain'],
     ...['--kafka-sasl-username', 'alice', '--kafka-sasl-password-file', password],
   ];
-  const main = join(import.meta.dirname, '../../src/main.ts');
+  const main = join(import.meta.dirname, '../../dist/main.js');
   const program = spawn(process.execPath, [main, ...args], { env: programEnv(), stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   program.stderr.on('data', (bytes) => {
