@@ -63,7 +63,7 @@ export async function runFeed(
     if (error instanceof BrokenContainer) post({ type: 'broken', place: error.place, reason: error.message });
     else if (error instanceof FeedRefused) post({ type: 'feed_refused', message: error.message });
     else if (error instanceof Refusal) post({ type: 'refused', message: error.message });
-    else throw error;
+    else if (!stop.signal.aborted) throw error;
   } finally {
     tellStatus();
     clearInterval(statusTimer);

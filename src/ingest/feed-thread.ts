@@ -51,7 +51,7 @@ export interface LogLine {
 
 /** Chunks that the thread may be ahead: with chunks of about 1 MiB, more than one batch of 50,000 events. */
 export const CHUNKS_AHEAD_MAX = 16;
-/** How long a stop waits for the thread to leave its group, so that the next start need not wait for a timeout. */
+/** How long a stop waits for the thread to close its file, or to leave its group, so that the next start need not wait for a timeout. */
 const STOP_GRACE_MS = 6_000;
 
 export type FeedMessage =
@@ -85,6 +85,9 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
     workerData: { source, migrationId },
     // A small nursery: decoded objects die young, and a larger one would only hold more garbage.
     resourceLimits: { maxYoungGenerationSizeMb: 24 },
+    // The descriptor of a pipe is closed by its socket. Node would close that number again when the thread ends, whatever it
+    // stands for by then: a client's connection, a database.
+    trackUnmanagedFds: false,
   });
   const queue: FeedMessage[] = [];
   let failure: Error | null = null;
@@ -165,7 +168,7 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
     stored: (nextOffsets) => request({ type: 'stored', nextOffsets }),
     async [Symbol.asyncDispose]() {
       request({ type: 'stop' });
-      const late = setTimeout(() => void worker.terminate(), source.kind === 'topic' ? STOP_GRACE_MS : 0);
+      const late = setTimeout(() => void worker.terminate(), STOP_GRACE_MS);
       await exited;
       clearTimeout(late);
     },
