@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
 import { ViewsWriter } from '../views/writer.ts';
@@ -6,6 +7,12 @@ import { followSources } from './follow-sources.ts';
 import { isTransient } from './retry.ts';
 import { createStatusTeller } from './status-teller.ts';
 import type { IngestReply, IngestRequest, IngestSettings } from './writer-thread.ts';
+
+/**
+ * Requests come before the ingest where there are fewer cores than threads. On Linux this is of one thread, and the feed's thread,
+ * which this one starts, has it as well; elsewhere it would be of the whole process.
+ */
+const NICENESS = 10;
 
 /** The writer's thread of `serve`: its sources one after the other, and forced snapshots between batches. */
 async function run(settings: IngestSettings): Promise<void> {
@@ -38,6 +45,7 @@ function answerForce(writer: ViewsWriter, { id, maySeal }: Extract<IngestRequest
   }
 }
 
+if (process.platform === 'linux') setPriority(NICENESS);
 try {
   await run(workerData as IngestSettings);
 } catch (error) {

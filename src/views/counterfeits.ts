@@ -30,13 +30,14 @@ export class Counterfeits {
   readonly #changed = new Map<number, Change[]>();
 
   constructor(db: Database) {
-    this.#count = db.prepare<[], number>('SELECT count(*) FROM counterfeit').pluck().get() ?? 0;
     const folds = db
       .prepare<[number], number>('SELECT h FROM counterfeit LIMIT ?')
       .pluck()
       .all(KEPT_MAX + 1);
     this.#knowsAll = folds.length <= KEPT_MAX;
     this.#stored = new Set(this.#knowsAll ? folds : []);
+    const count = db.prepare<[], number>('SELECT count(*) FROM counterfeit').pluck();
+    this.#count = this.#knowsAll ? folds.length : count.get()!;
     this.#byFold = prepareByFold(db, 'SELECT h FROM counterfeit WHERE h');
     this.#exists = db
       .prepare<[number, number, StoredId], number>(

@@ -16,8 +16,8 @@ export interface DirectorySettings {
 }
 
 const PERIOD_DEFAULT_US = 600_000_000;
-/** Pages that a checkpoint of the write-ahead log waits for: fewer cost more writes of the same pages. */
-const AUTOCHECKPOINT_PAGES = 20_000;
+/** Pages that a checkpoint of the write-ahead log waits for: the more, the more changes of a page it writes at once. */
+const LOG_PAGES = { least: 20_000, most: 100_000 };
 const CACHE_KIB = 64 * 1024;
 /** A server reads by several connections; what one has forgotten is mostly still in the system's own cache. */
 const READING_CACHE_KIB = 16 * 1024;
@@ -62,7 +62,7 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
     db.pragma('page_size = 4096');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
-    db.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
+    boundLog(db);
     db.pragma(`cache_size = -${CACHE_KIB}`);
     db.pragma('temp_store = MEMORY');
     db.pragma('busy_timeout = 5000');
@@ -76,6 +76,13 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
     db.close();
     throw error;
   }
+}
+
+/** Lets the write-ahead log grow to half the size of the database, within bounds. To be called as the database grows. */
+export function boundLog(db: Database): void {
+  const pages = db.pragma('page_count', { simple: true }) as number;
+  const bound = Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
+  db.pragma(`wal_autocheckpoint = ${bound}`);
 }
 
 /** Throws a Refusal where there are no views to work on. */

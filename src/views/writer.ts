@@ -5,7 +5,7 @@ import type { Micros } from '../ledger/time.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
-import { type DirectorySettings, openForWriting } from './database.ts';
+import { boundLog, type DirectorySettings, openForWriting } from './database.ts';
 import { type DeadLetter, DeadLetters } from './dead-letters.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
@@ -234,6 +234,7 @@ export class ViewsWriter implements Disposable {
   commit(also: () => void = () => {}): void {
     if (this.#broken) this.#reapply(this.#segments);
     this.#broken = true;
+    boundLog(this.db);
     this.#batch.commit(also);
     this.#broken = false;
     this.#segments = [];

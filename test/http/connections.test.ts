@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startSlowReads } from '../../src/http/reader-thread.ts';
-import { startHttpServer } from '../../src/http/server.ts';
 import { SERVER_LIMITS } from '../../src/http/server-limits.ts';
-import { fixture, readExpected } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings } from './holdings-service.ts';
+import { readExpected } from './expected-answers.ts';
+import { listenHoldings } from './holdings-service.ts';
 import { exchange, parseAnswer, rawRequest } from './hostile/raw-request.ts';
 
 /** Short times and few connections, so that a test need not wait for the usual ones. */
@@ -19,21 +16,12 @@ const limits = {
   silenceTimeoutMs: 5_000,
   connectionsMax: 20,
 };
-const log: string[] = [];
-const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(line) });
-const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
-const slowReads = startSlowReads({ dataDir, rules: { emptyOwners: 'zero' }, logger });
-const service = openHoldings(dataDir, {
-  slowReads,
-  documents: [{ name: 'Large', path: '/large.json', document: { text: 'x'.repeat(4_000_000) } }],
-});
-const server = await startHttpServer({ fetch: service.app.fetch, host: '127.0.0.1', port: 0, logger, limits });
-const port = Number(new URL(server.url).port);
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await slowReads[Symbol.asyncDispose]();
-  service[Symbol.dispose]();
-});
+const service = await listenHoldings(
+  { documents: [{ name: 'Large', path: '/large.json', document: { text: 'x'.repeat(4_000_000) } }] },
+  limits,
+);
+const { port } = service;
+afterAll(() => service[Symbol.asyncDispose]());
 
 const { owner_party_ids, snapshots } = readExpected('story');
 const { migration_id, record_time } = snapshots[0]!;
@@ -147,10 +135,10 @@ describe('more connections than are allowed', () => {
     // A server that has not yet taken one of them in would let another one through.
     for (const socket of held) socket.write(LIVE);
     await Promise.all(held.map((socket) => once(socket, 'data')));
-    const logged = log.length;
+    const logged = service.serverLog.length;
     const above = await Promise.all(Array.from({ length: 50 }, open));
     expect(await Promise.all(above.map(untilClosed))).toEqual(Array(50).fill(''));
-    const said = log.slice(logged).map((line) => JSON.parse(line));
+    const said = service.serverLog.slice(logged).map((line) => JSON.parse(line));
     expect(said).toMatchObject([{ level: 40, connectionsMax: limits.connectionsMax }]);
     const [first] = held as [Socket];
     first.write(LIVE);

@@ -5,6 +5,9 @@ import type { Hono } from 'hono';
 import { pino } from 'pino';
 import { createHoldingsApp, type HoldingsDeps } from '../../src/http/holdings-app.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
+import { startSlowReads } from '../../src/http/reader-thread.ts';
+import { startHttpServer } from '../../src/http/server.ts';
+import type { ServerLimits } from '../../src/http/server-limits.ts';
 import { openViewsReader } from '../../src/views/read.ts';
 import type { ViewsDatabase } from '../../src/views/read-types.ts';
 import { replayInto } from '../support/replayed.ts';
@@ -47,6 +50,36 @@ export function openHoldings(dataDir: string, deps: Partial<HoldingsDeps> = {}):
     ...deps,
   });
   return { app, views, log, [Symbol.dispose]: () => views[Symbol.dispose]() };
+}
+
+export interface ListeningHoldings extends AsyncDisposable {
+  readonly port: number;
+  /** What the app logged, and what the server and the reader threads did. */
+  readonly log: readonly string[];
+  readonly serverLog: readonly string[];
+}
+
+/** The holdings app on the story's views, with reader threads, behind a socket. */
+export async function listenHoldings(
+  deps: Partial<HoldingsDeps> = {},
+  limits?: ServerLimits,
+): Promise<ListeningHoldings> {
+  const serverLog: string[] = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => void serverLog.push(line) });
+  await using parts = new AsyncDisposableStack();
+  const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
+  const slowReads = parts.use(startSlowReads({ dataDir, rules: { emptyOwners: 'zero' }, logger }));
+  const { app, log } = parts.use(openHoldings(dataDir, { slowReads, ...deps }));
+  const server = parts.use(
+    await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger, ...(limits && { limits }) }),
+  );
+  const started = parts.move();
+  return {
+    port: Number(new URL(server.url).port),
+    log,
+    serverLog,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
 }
 
 /** The lines of the story that have nothing to do with rounds, so that none is ever open. */

@@ -1,17 +1,12 @@
 import { ScanClient } from '@canton-network/core-splice-client';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startHttpServer } from '../../src/http/server.ts';
-import { fixture, readExpected } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings } from './holdings-service.ts';
+import { readExpected } from './expected-answers.ts';
+import { listenHoldings } from './holdings-service.ts';
 
-const service = openHoldings(await makeDataDirectory([fixture('story.scan.ndjson')]));
+const service = await listenHoldings();
 const logger = pino({ level: 'silent' });
-const server = await startHttpServer({ fetch: service.app.fetch, host: '127.0.0.1', port: 0, logger });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  service[Symbol.dispose]();
-});
+afterAll(() => service[Symbol.asyncDispose]());
 
 const { owner_party_ids, snapshots, last_migration } = readExpected('story');
 const last = snapshots.at(-1)!;
@@ -29,7 +24,7 @@ interface Page {
 
 describe.each(['', '/api/scan'])("Scan's own client under %j", (prefix) => {
   const token = { getAccessToken: async () => 'not.a.token' } as ConstructorParameters<typeof ScanClient>[2];
-  const client = new ScanClient(new URL(server.url + prefix), logger as never, token);
+  const client = new ScanClient(new URL(`http://127.0.0.1:${service.port}${prefix}`), logger as never, token);
 
   test('finds snapshots', async () => {
     const query = { before: '2030-01-01T00:00:00Z', migration_id: '0' };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -46,6 +46,22 @@ describe('the running program', () => {
     expect({ code, signal }).toEqual({ code: 0, signal: null });
     expect(await runProgram(['replay', '--data', directory.at('replayed'), STORY])).toMatchObject({ code: 0 });
     expect(dumpViews(directory.at('data'))).toEqual(dumpViews(directory.at('replayed')));
+  });
+
+  it('lets its ingest wait where requests need the processor', async () => {
+    using directory = temporaryDirectory();
+    const fifo = directory.at('fifo');
+    expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
+    await using service = await startService(['--data', directory.at('data'), '--file', fifo]);
+    const tasks = join('/proc', String(service.program.pid), 'task');
+    const threads = readdirSync(tasks).map((task) => readFileSync(join(tasks, task, 'stat'), 'utf8'));
+    // Behind the name in parentheses the niceness is the 17th field (proc(5)).
+    const niceness = threads.map((stat) => [/\((.*)\)/.exec(stat)![1], Number(stat.split(') ')[1]!.split(' ')[16])]);
+    const waiting = niceness.filter(([, nice]) => nice !== 0).sort();
+    expect(waiting).toEqual([
+      ['feed', 10],
+      ['writer', 10],
+    ]);
   });
 
   it('refuses a second writer on the same directory with code 2 and the pid of the first, and lets readers in', async () => {

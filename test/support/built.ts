@@ -11,5 +11,6 @@ const root = join(import.meta.dirname, '../..');
 export default function build(): void {
   const tsc = join(root, 'node_modules/.bin/tsc');
   const { status, error } = spawnSync(tsc, ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) throw new Error(`the program cannot be built: ${error?.message ?? 'see the messages of tsc above'}`);
+  if (status !== 0)
+    throw new Error(`the program cannot be built: ${error?.message ?? 'see the messages of tsc above'}`);
 }

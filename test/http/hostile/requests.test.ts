@@ -1,35 +1,23 @@
-import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createLedgerDocument } from '../../../src/http/ledger/document.ts';
 import { createHoldingsDocument } from '../../../src/http/openapi/document.ts';
-import { startSlowReads } from '../../../src/http/reader-thread.ts';
-import { startHttpServer } from '../../../src/http/server.ts';
-import { fixture, readExpected } from '../expected-answers.ts';
-import { makeDataDirectory, openHoldings } from '../holdings-service.ts';
+import { readExpected } from '../expected-answers.ts';
+import { listenHoldings } from '../holdings-service.ts';
 import { type HostileCase, readCases } from './cases.ts';
 import { exchange, parseAnswer, rawRequest } from './raw-request.ts';
 
 /** No table is worth its name that shrinks unseen. */
 const BAD_REQUESTS_MIN = 300;
 
-const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
-const logger = pino({ level: 'silent' });
-const slowReads = startSlowReads({ dataDir, rules: { emptyOwners: 'zero' }, logger });
-const service = openHoldings(dataDir, {
-  slowReads,
+const service = await listenHoldings({
   limits: { ownersMax: 1000, bodyBytesMax: 20_000 },
   documents: [
     { name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument('1') },
     { name: 'Ledger', path: '/openapi/ledger.json', document: createLedgerDocument('1') },
   ],
 });
-const server = await startHttpServer({ fetch: service.app.fetch, host: '127.0.0.1', port: 0, logger });
-const port = Number(new URL(server.url).port);
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await slowReads[Symbol.asyncDispose]();
-  service[Symbol.dispose]();
-});
+const { port } = service;
+afterAll(() => service[Symbol.asyncDispose]());
 
 const { owner_party_ids, snapshots } = readExpected('story');
 const { migration_id, record_time } = snapshots[0]!;
