@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BUILT } from './test/support/built.ts';
 
 const KAFKA_TESTS = 'test/feed/kafka*.test.ts';
 
@@ -8,8 +9,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     maxWorkers: 2,
     globalSetup: './test/support/built.ts',
-    // Imports of src/ in a test mean what is built of it, so that the threads it starts are JavaScript as well.
-    alias: [{ find: /^((?:\.\.?\/)+)src\/(.*)\.ts$/, replacement: '$1dist/$2.js' }],
+    alias: [BUILT],
     projects: [
       { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: [KAFKA_TESTS] } },
       // Started only where one of these files runs: a real broker, shared by them.

@@ -43,8 +43,14 @@ async function mayKeepWaiting(fd: number): Promise<boolean> {
 
 /** What others write, as it comes; a pipe that nobody has opened for writing yet is waited for. */
 async function* arrivingChunks(fd: number, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const stream = isatty(fd) ? new ReadStream(fd) : new Socket({ fd, readable: true, writable: false });
-  yield* addAbortSignal(signal, stream);
+  const isTerminal = isatty(fd);
+  const stream = isTerminal ? new ReadStream(fd) : new Socket({ fd, readable: true, writable: false });
+  try {
+    yield* addAbortSignal(signal, stream);
+  } finally {
+    // A socket closes its descriptor; a terminal is opened anew by its stream, which closes that one only.
+    if (isTerminal && fd !== STANDARD_INPUT) await closeFile(fd);
+  }
 }
 
 /** With one chunk of read-ahead. */

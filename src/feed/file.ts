@@ -43,7 +43,11 @@ async function* untilAborted(
   all: AsyncGenerator<readonly Message[]>,
 ): AsyncGenerator<readonly Message[]> {
   try {
-    yield* all;
+    for await (const batch of all) {
+      // A small compressed file may hold very many of them behind the bytes that were read last.
+      if (signal.aborted) return;
+      yield batch;
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
   }

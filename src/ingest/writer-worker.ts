@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { setPriority } from 'node:os';
+import { access } from 'node:fs/promises';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
 import { ViewsWriter } from '../views/writer.ts';
@@ -8,10 +9,6 @@ import { isTransient } from './retry.ts';
 import { createStatusTeller } from './status-teller.ts';
 import type { IngestReply, IngestRequest, IngestSettings } from './writer-thread.ts';
 
-/**
- * Requests come before the ingest where there are fewer cores than threads. On Linux this is of one thread, and the feed's thread,
- * which this one starts, has it as well; elsewhere it would be of the whole process.
- */
 const NICENESS = 10;
 
 /** The writer's thread of `serve`: its sources one after the other, and forced snapshots between batches. */
@@ -45,8 +42,23 @@ function answerForce(writer: ViewsWriter, { id, maySeal }: Extract<IngestRequest
   }
 }
 
-if (process.platform === 'linux') setPriority(NICENESS);
+/**
+ * Requests come before the ingest where there are fewer cores than threads. On Linux a niceness is one thread's, and the feed's
+ * thread inherits this one's; elsewhere it would be the whole process's.
+ */
+async function giveWay(): Promise<void> {
+  if (process.platform !== 'linux' || getPriority() >= NICENESS) return;
+  // The threads that libuv shares among all of ours inherit it as well, unless they are there already.
+  await access('/');
+  try {
+    setPriority(NICENESS);
+  } catch {
+    // A system that forbids even this runs the ingest as before.
+  }
+}
+
 try {
+  await giveWay();
   await run(workerData as IngestSettings);
 } catch (error) {
   if (!(error instanceof Refusal)) throw error;

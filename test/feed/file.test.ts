@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openFileSource } from '../../src/feed/file.ts';
 import { UnusableFile } from '../../src/feed/unusable-file.ts';
@@ -59,6 +60,18 @@ describe('openFileSource', () => {
       controller.abort();
     }
     expect(count).toBe(9);
+  });
+
+  it('ends at once when it is aborted, however much a few compressed bytes would still give', async () => {
+    const path = join(directory, 'aborted.zst');
+    writeFileSync(path, zstdCompressSync(LINE.repeat(LINES)));
+    const controller = new AbortController();
+    let batches = 0;
+    for await (const _batch of openFileSource(path).batches(controller.signal)) {
+      batches += 1;
+      controller.abort();
+    }
+    expect(batches).toBe(1);
   });
 
   it('hands over messages that stay as they are while later ones are read', async () => {

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import { startFeedThread } from '../../src/ingest/feed-thread.ts';
 import { oddLedger } from '../support/ledger-options.ts';
+import { openFiles } from '../support/open-files.ts';
 import { randomLedger } from '../support/random-ledger.ts';
 import { linesOf } from '../support/replayed.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -12,21 +13,10 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
 
-const DESCRIPTORS = '/proc/self/fd';
 const lines = [...linesOf(randomLedger(oddLedger(31, { updates: 200 })), 'scan')];
 const startFeed = (path: string) => startFeedThread({ kind: 'file', path }, { migrationId: 0 });
 
-/** How many descriptors of this process, its threads' among them, stand for that file. */
-function countDescriptors(path: string): number {
-  const targets = readdirSync(DESCRIPTORS).map((fd) => {
-    try {
-      return readlinkSync(`${DESCRIPTORS}/${fd}`);
-    } catch {
-      return null;
-    }
-  });
-  return targets.filter((target) => target === path).length;
-}
+const countDescriptors = (path: string): number => openFiles('self').filter((target) => target === path).length;
 
 it('closes the descriptor of a pipe once, whatever its number stands for when the thread ends', async () => {
   const path = folder.at('pipe');
@@ -49,7 +39,7 @@ it('closes the descriptor of a pipe once, whatever its number stands for when th
 
 it('keeps no descriptor of a file it was stopped in the middle of', async () => {
   const path = folder.at('large.ndjson');
-  writeFileSync(path, `${lines.join('\n')}\n`.repeat(200));
+  writeFileSync(path, `${lines.join('\n')}\n`.repeat(30));
   {
     await using feed = startFeed(path);
     expect(await feed.next(10_000)).toHaveProperty('names');

@@ -1,7 +1,13 @@
+import { registerHooks } from 'node:module';
 import type { Logger } from 'pino';
-import { startService } from '../../src/service.ts';
-import { keepingLogger } from './kafka-reading.ts';
-import { serviceConfig } from './kafka-service.ts';
+import { BUILT } from './built.ts';
+
+registerHooks({
+  resolve: (specifier, context, next) => next(specifier.replace(BUILT.find, BUILT.replacement), context),
+});
+const { startService } = await import('../../src/service.ts');
+const { keepingLogger } = await import('./kafka-reading.ts');
+const { serviceConfig } = await import('./kafka-service.ts');
 
 /**
  * A process of its own for tests that kill it: the service of `serve`, with the options given as JSON. Says its address on
