@@ -151,6 +151,13 @@ describe('a history file first, the topic after', () => {
     }
     // Which of its synchronizers the topic has yet to show is kept beside them.
     await expectEqualToReplay(rows.slice(0, cut(0.6)), ['synchronizer']);
+    {
+      // As the refusal advises.
+      await using service = await serveTopic(topic, { file: [fileOf(rows.slice(0, cut(0.8)))] });
+      await service.untilReady();
+    }
+    rmSync(directory.at('expected'), { recursive: true });
+    await expectEqualToReplay(rows);
   });
 });
 
