@@ -46,7 +46,7 @@ async function sendSlowly(topic: TestTopic, rows: readonly PartitionedRow[], hur
   }
 }
 
-/** Another member of the group comes and goes: two rebalances. */
+/** Another member of the group comes and goes: two rebalances. Where the first one is too slow for the group, it reads alone meanwhile. */
 async function disturb(
   consumer: ConsumerProcess,
   connection: KafkaConnection,
@@ -57,7 +57,6 @@ async function disturb(
   const stored = { identity: null, positions: new Map() };
   await using other = startReading({ connection, topic, group, partitionIdleMs: null, migrationId: 0, stored });
   await other.until('joined', () => /another member/.test(other.status().stopped ?? ''));
-  expect(other.messages).toEqual([]);
 }
 
 /** Messages that the views have gone past. */
