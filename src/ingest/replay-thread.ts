@@ -4,7 +4,7 @@ import { threadFile } from '../thread-file.ts';
 import type { Counts } from '../views/counts.ts';
 import type { FeedProgress } from './feed-thread.ts';
 import type { ReplayOptions, ReplayResult } from './replay.ts';
-import { WRITER_LIMITS } from './writer-thread.ts';
+import { WRITER_OPTIONS } from './writer-thread.ts';
 
 export interface ReplayProgress {
   readonly file: string;
@@ -28,7 +28,7 @@ export function replayInThread(
   const worker = new Worker(threadFile('replay-worker', import.meta.url), {
     name: 'writer',
     workerData: options,
-    resourceLimits: WRITER_LIMITS,
+    ...WRITER_OPTIONS,
   });
   const stop = (): void => worker.postMessage('stop');
   return new Promise<ReplayResult>((resolve, reject) => {

@@ -47,8 +47,12 @@ export interface Ingest extends AsyncDisposable {
   readonly ended: Promise<void>;
 }
 
-/** A nursery of 8 MiB: larger ones let a thread hold hundreds of megabytes of garbage and save little time. */
-export const WRITER_LIMITS = { maxYoungGenerationSizeMb: 24 };
+export const WRITER_OPTIONS = {
+  // A nursery of 8 MiB: larger ones let a thread hold hundreds of megabytes of garbage and save little time.
+  resourceLimits: { maxYoungGenerationSizeMb: 24 },
+  // The feed's thread must not have it (see there), and has it where the thread that starts it does.
+  trackUnmanagedFds: false,
+};
 
 /** How long a stop waits for the batch under way to be committed, before the thread is ended as it is. */
 const STOP_GRACE_MS = 20_000;
@@ -73,7 +77,7 @@ export async function startIngest(
   const worker = new Worker(threadFile('writer-worker', import.meta.url), {
     name: 'writer',
     workerData: settings,
-    resourceLimits: WRITER_LIMITS,
+    ...WRITER_OPTIONS,
   });
   const waiting = new Map<number, { resolve: (outcome: ForceOutcome) => void; reject: (error: Error) => void }>();
   const opened = Promise.withResolvers<void>();

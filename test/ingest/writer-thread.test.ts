@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { IngestStatus } from '../../src/ingest/status.ts';
 import { type Ingest, startIngest } from '../../src/ingest/writer-thread.ts';
@@ -6,6 +9,7 @@ import { openViewsReader } from '../../src/views/read.ts';
 import { differences } from '../support/compare-views.ts';
 import type { HistoryItem, HistoryUpdate } from '../support/history.ts';
 import { oddLedger } from '../support/ledger-options.ts';
+import { openFiles } from '../support/open-files.ts';
 import { oracle } from '../support/oracle.ts';
 import { randomLedger } from '../support/random-ledger.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
@@ -122,5 +126,31 @@ describe('the thread that writes', () => {
     const all = [...snapshots, ...forced].sort((a, b) => a.recordTime - b.recordTime);
     using database = openViewsReader(directory.at('data'));
     expect(database.read((views) => differences(views, { ...expected, snapshots: all })).slice(0, 10)).toEqual([]);
+  });
+});
+
+describe('a named pipe', () => {
+  it('is closed once, whatever its number stands for when the thread that read it ends', async () => {
+    using directory = temporaryDirectory();
+    const path = directory.at('pipe');
+    expect(spawnSync('mkfifo', [path]).status).toBe(0);
+    await using service = await ingest(directory.at('views'), path);
+    while (!openFiles('self').has(path)) await sleep(5);
+    const number = openFiles('self').get(path)!;
+    const taken = [];
+    // Every smaller number is taken, so that the next one to be free is that of the pipe.
+    do taken.push(openSync('/dev/null', 'r'));
+    while (taken.at(-1)! < number);
+    const writer = openSync(path, 'w');
+    writeSync(writer, `${[...linesOf(randomLedger(oddLedger(31, { updates: 50 })), 'scan')].join('\n')}\n`);
+    closeSync(writer);
+    while (taken.at(-1) !== number) {
+      closeSync(taken.pop()!);
+      taken.push(openSync('/dev/null', 'r'));
+    }
+    await service.reached('caught_up');
+    await service[Symbol.asyncDispose]();
+    for (const fd of taken) expect(fstatSync(fd).isCharacterDevice()).toBe(true);
+    for (const fd of taken) closeSync(fd);
   });
 });

@@ -56,7 +56,7 @@ describe('the running program', () => {
     const fifo = directory.at('fifo');
     expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
     await using service = await startService(['--data', directory.at('data'), '--file', fifo]);
-    while (!openFiles(service.program.pid).includes(fifo)) await sleep(20);
+    while (!openFiles(service.program.pid).has(fifo)) await sleep(20);
     const tasks = join('/proc', String(service.program.pid), 'task');
     const threads = readdirSync(tasks).map((task) => readFileSync(join(tasks, task, 'stat'), 'utf8'));
     // Behind the name in parentheses the niceness is the 17th field (proc(5)).

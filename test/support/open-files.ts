@@ -1,14 +1,15 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 
-/** What the descriptors of a process stand for, those of all its threads, a path for each (Linux). */
-export function openFiles(pid: number | 'self'): string[] {
+/** The descriptors of a process, those of all its threads, by what they stand for (Linux). */
+export function openFiles(pid: number | 'self'): Map<string, number> {
   const folder = `/proc/${pid}/fd`;
-  return readdirSync(folder).flatMap((fd) => {
+  const found = new Map<string, number>();
+  for (const fd of readdirSync(folder)) {
     try {
-      return [readlinkSync(`${folder}/${fd}`)];
+      found.set(readlinkSync(`${folder}/${fd}`), Number(fd));
     } catch {
       // Closed meanwhile, such as the one that read the folder.
-      return [];
     }
-  });
+  }
+  return found;
 }
