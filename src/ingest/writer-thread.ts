@@ -120,9 +120,10 @@ export async function startIngest(
   worker.on('exit', () => {
     const gone = new Error('the writer has stopped');
     for (const id of [...waiting.keys()]) settle(id, gone);
-    opened.reject(gone);
+    const byItself = new Error('the writer thread ended by itself');
+    opened.reject(byItself);
     if (status.phase === 'stopped') ended.resolve();
-    else ended.reject(new Error('the writer thread ended by itself'));
+    else ended.reject(byItself);
   });
   ended.promise.catch(() => {});
   await opened.promise;

@@ -71,7 +71,11 @@ export async function createTopic(
   }
   const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
   const topics = [{ topic: name, numPartitions: partitions, configEntries }];
-  await admin((client) => client.createTopics({ topics }));
+  await admin(async (client) => {
+    await client.createTopics({ topics });
+    // Answered once each partition has its leader at work. What is sent before would be sent again, to the other partitions too.
+    await client.fetchTopicOffsets(name);
+  });
 
   return {
     name,
