@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import { Refusal } from '../refusal.ts';
+import { awaitBounds } from './kafka-bounds.ts';
 import { createKafkaClient, type FeedLogger, type KafkaConnection } from './kafka-client.ts';
 import { MESSAGE_BYTES_MAX } from './kafka-record.ts';
 import { describeTrouble } from './kafka-trouble.ts';
@@ -93,8 +94,7 @@ async function preparedPartitions(kafka: Kafka, { connection, topic, create }: T
       }
       await createTopic(admin, topic, create.partitions);
     }
-    const metadata = await admin.fetchTopicMetadata({ topics: [topic] });
-    return metadata.topics[0]!.partitions.length;
+    return (await awaitBounds(kafka, topic)).size;
   } finally {
     await admin.disconnect();
   }
@@ -102,9 +102,9 @@ async function preparedPartitions(kafka: Kafka, { connection, topic, create }: T
 
 async function createTopic(admin: Admin, topic: string, partitions: number): Promise<void> {
   const configEntries = [{ name: 'max.message.bytes', value: String(CREATED_MESSAGE_BYTES_MAX) }];
-  // -1: as many replicas as the brokers give by default.
+  // -1: as many replicas as the brokers give by default. Not waited for here: kafkajs fails where a broker has not heard of it.
   await admin.createTopics({
-    waitForLeaders: true,
+    waitForLeaders: false,
     topics: [{ topic, numPartitions: partitions, replicationFactor: -1, configEntries }],
   });
 }
@@ -124,9 +124,9 @@ async function readNames(
   const retry = { restartOnFailure: async (error: Error): Promise<boolean> => isGroupLoading(error) };
   const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 100, retry });
   try {
-    const bounds = await admin.fetchTopicOffsets(topic);
+    const bounds = await awaitBounds(kafka, topic);
     const ends = new Map(
-      bounds.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, Number(high)]),
+      [...bounds].flatMap(([partition, { low, high }]) => (low === high ? [] : [[partition, high]])),
     );
     const found = new Map<string, number>();
     const named = new Set<number>();

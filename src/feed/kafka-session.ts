@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { readBounds } from './kafka-bounds.ts';
 import type { FeedLogger } from './kafka-client.ts';
-import {
-  checkIdentity,
-  identityText,
-  type PartitionBounds,
-  type StoredPosition,
-  startOffsets,
-} from './kafka-guards.ts';
+import { checkIdentity, identityText, type StoredPosition, startOffsets } from './kafka-guards.ts';
 import { KafkaIntake, SessionOver } from './kafka-intake.ts';
 
 /** How often the ends of the partitions are asked for: what readiness and idle partitions go by. */
@@ -248,11 +243,4 @@ function createOffsetTeller(
     latest = nextOffsets;
     if (!telling) void tellLatest();
   };
-}
-
-/** Throws where the topic does not exist. */
-async function readBounds(admin: Admin, topic: string): Promise<Map<number, PartitionBounds>> {
-  const offsets = await admin.fetchTopicOffsets(topic);
-  offsets.sort((a, b) => a.partition - b.partition);
-  return new Map(offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]));
 }

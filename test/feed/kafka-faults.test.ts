@@ -72,7 +72,7 @@ it('a topic that does not exist yet is waited for', async () => {
   await using service = await serve({ data: directory.at('views'), kafkaBrokers: kafka, kafkaTopic: topic.name });
   const missing = `cannot read topic ${topic.name}: there is no topic ${topic.name} on this cluster`;
   await service.until('missing', async () => (await reasonsOf(service)).includes(missing));
-  await topic.admin((admin) => admin.createTopics({ topics: [{ topic: topic.name }] }));
+  await topic.admin((admin) => admin.createTopics({ topics: [{ topic: topic.name }], waitForLeaders: false }));
   await topic.send(quiet(0, 5));
   await service.untilReady();
 });

@@ -9,7 +9,7 @@ import { runCommandLine } from '../../src/cli/command-line.ts';
 import { openTopicProducer } from '../../src/feed/kafka-producer.ts';
 import { emptyUpdate } from '../support/empty-update.ts';
 import { keepingLogger } from '../support/kafka-reading.ts';
-import { createTopic, readTopic, type TestTopic } from '../support/kafka-topic.ts';
+import { createTopic, plainConnection, readTopic, type TestTopic } from '../support/kafka-topic.ts';
 import { ledgerApiLine } from '../support/ledger-api-lines.ts';
 import { oddLedger } from '../support/ledger-options.ts';
 import { intoPartitions } from '../support/partitioned.ts';
@@ -142,9 +142,8 @@ describe('holdfast produce', () => {
 
   it('sends what is for a partition that was made since it began', async () => {
     const topic = await createTopic(address);
-    const connection = { brokers: [address], ssl: null, sasl: null };
     await using producer = await openTopicProducer({
-      connection,
+      connection: plainConnection(address),
       topic: topic.name,
       create: null,
       logger: keepingLogger(),
@@ -155,6 +154,19 @@ describe('holdfast produce', () => {
     await producer.send(both);
     const records = await recordsOf(topic.name);
     expect([records.get(0), records.get(1)]).toEqual([['1', '2'], ['2']]);
+  });
+
+  it('reads a topic whose brokers do not know yet that they lead it', async () => {
+    // Most topics of so many partitions are in that state when they are said to be there.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await using producer = await openTopicProducer({
+        connection: plainConnection(address),
+        topic: `t-${randomUUID()}`,
+        create: { partitions: 60 },
+        logger: keepingLogger(),
+      });
+      expect(await producer.partitionsByName(String, { all: false })).toEqual(new Map());
+    }
   });
 
   it('refuses a topic that holds a synchronizer in two partitions', async () => {

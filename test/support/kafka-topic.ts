@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Admin, CompressionTypes, Message, Producer } from 'kafkajs';
+import { awaitBounds } from '../../src/feed/kafka-bounds.ts';
 import { createKafkaClient, type KafkaConnection } from '../../src/feed/kafka-client.ts';
 import { kafkajs } from '../../src/feed/kafka-library.ts';
 import { keepingLogger } from './kafka-reading.ts';
@@ -71,11 +72,9 @@ export async function createTopic(
   }
   const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
   const topics = [{ topic: name, numPartitions: partitions, configEntries }];
-  await admin(async (client) => {
-    await client.createTopics({ topics });
-    // Answered once each partition has its leader at work. What is sent before would be sent again, to the other partitions too.
-    await client.fetchTopicOffsets(name);
-  });
+  await admin((client) => client.createTopics({ topics, waitForLeaders: false }));
+  // Answered once each partition has its leader at work. What is sent before would be sent again, to the other partitions too.
+  await awaitBounds(kafka, name);
 
   return {
     name,
@@ -129,11 +128,8 @@ export async function readTopic(address: string, topic: string): Promise<Row[]> 
   const kafka = createKafkaClient(plainConnection(address), keepingLogger());
   // A broker that has just started still loads its groups, and the first consumer crashes.
   const retry = { restartOnFailure: async () => true };
-  const [admin, consumer] = [kafka.admin(), kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100, retry })];
-  await admin.connect();
-  const bounds = await admin.fetchTopicOffsets(topic);
-  await admin.disconnect();
-  const total = bounds.reduce((sum, { high }) => sum + Number(high), 0);
+  const consumer = kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100, retry });
+  const total = [...(await awaitBounds(kafka, topic)).values()].reduce((sum, { high }) => sum + high, 0);
   const rows: Row[] = [];
   const all = Promise.withResolvers<void>();
   if (total === 0) all.resolve();
