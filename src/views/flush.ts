@@ -7,6 +7,7 @@ import { termsOf } from './coin-terms.ts';
 import { expiryColumn, unitsColumn } from './columns.ts';
 import type { Contracts, PendingCoin, StoredCoin } from './contracts.ts';
 import { holdingChecksum } from './holding-checksum.ts';
+import { rowOrder } from './row-order.ts';
 
 interface SpentRow {
   readonly owner: number;
@@ -17,7 +18,10 @@ interface SpentRow {
   readonly expiry: number | bigint;
 }
 
-/** Returns the function that writes a batch's coin contracts, in key order per table, inside its transaction. */
+/**
+ * Returns the function that writes a batch's coin contracts inside its transaction. Rows go into each table in the order of
+ * its key, where `no` stands for the time of creation: nearly the order, and what is near is on the same pages.
+ */
 export function createContractFlush(db: Database): (contracts: Contracts) => void {
   const holding = BulkRows.inserting(db, 'INSERT INTO holding', 14);
   const active = BulkRows.inserting(db, 'INSERT INTO active', 2);
@@ -27,12 +31,13 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   const noLongerHeld = BulkRows.deleting(db, 'held', ['owner', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
 
-  function forgetArchived(archived: StoredCoin[]): void {
-    archived.sort((a, b) => a.fold - b.fold);
-    for (const { fold, no } of archived) noLongerActive.add([fold, no]);
+  function forgetArchived(archived: readonly StoredCoin[]): void {
+    for (const i of rowOrder(archived, (coin) => coin.fold)) noLongerActive.add([archived[i]!.fold, archived[i]!.no]);
     noLongerActive.finish();
-    archived.sort(byOwner);
-    for (const { owner, createdAt, no } of archived) noLongerHeld.add([owner, createdAt, no]);
+    for (const i of rowOrder(archived, ofOwner, (coin) => coin.no)) {
+      const { owner, createdAt, no } = archived[i]!;
+      noLongerHeld.add([owner, createdAt, no]);
+    }
     noLongerHeld.finish();
     for (const coin of archived) if (coin.archivedSeq === -1) forgetHolding.run(coin.no);
   }
@@ -62,11 +67,13 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
       ]);
     }
     holding.finish();
-    const still = created.filter((coin) => coin.archivedSeq === 0).sort((a, b) => foldOf(a) - foldOf(b));
-    for (const coin of still) active.add([foldOf(coin), coin.no]);
+    const still = created.filter((coin) => coin.archivedSeq === 0);
+    for (const i of rowOrder(still, foldOf)) active.add([foldOf(still[i]!), still[i]!.no]);
     active.finish();
-    still.sort((a, b) => a.owner.no - b.owner.no || createdAtOf(a) - createdAtOf(b) || a.no - b.no);
-    for (const c of still) held.add([c.owner.no, createdAtOf(c), c.no, c.createdSeq, expiryColumn(expiryOfPending(c))]);
+    for (const i of rowOrder(still, (coin) => coin.owner.no)) {
+      const c = still[i]!;
+      held.add([c.owner.no, createdAtOf(c), c.no, c.createdSeq, expiryColumn(expiryOfPending(c))]);
+    }
     held.finish();
   }
 
@@ -85,8 +92,15 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
       const expiry = expiryOf({ amount, rate, createdRound });
       rows.push(spentRow(coin, { owner: coin.owner, createdAt: coin.createdAt, expiry }));
     }
-    rows.sort((a, b) => a.owner - b.owner || a.archivedSeq - b.archivedSeq || a.createdAt - b.createdAt || a.no - b.no);
-    for (const r of rows) spent.add([r.owner, r.archivedSeq, r.createdAt, r.no, r.createdSeq, expiryColumn(r.expiry)]);
+    for (const i of rowOrder(
+      rows,
+      ofOwner,
+      (row) => row.archivedSeq,
+      (row) => row.no,
+    )) {
+      const r = rows[i]!;
+      spent.add([r.owner, r.archivedSeq, r.createdAt, r.no, r.createdSeq, expiryColumn(r.expiry)]);
+    }
     spent.finish();
   }
 
@@ -97,8 +111,8 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   };
 }
 
-function byOwner(a: StoredCoin, b: StoredCoin): number {
-  return a.owner - b.owner || a.createdAt - b.createdAt || a.no - b.no;
+function ofOwner({ owner }: { readonly owner: number }): number {
+  return owner;
 }
 
 function spentRow(

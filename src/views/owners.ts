@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { BulkRows } from './bulk-rows.ts';
 import { rowChecksum } from './row-checksum.ts';
+import { rowOrder } from './row-order.ts';
 import type { MigrationState, WriterState } from './state.ts';
 import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from './totals.ts';
 
@@ -131,8 +132,10 @@ export class Owners {
     for (const { no, migration, party } of this.#added)
       this.#insertOwner.add([no, migration.migrationId, party, ownerChecksum(no, migration.migrationId, party)]);
     this.#insertOwner.finish();
-    this.#versions.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
-    for (const { owner, seq, v } of this.#versions) this.#insertVersion.add([owner, seq, v]);
+    for (const i of rowOrder(this.#versions, (version) => version.owner)) {
+      const { owner, seq, v } = this.#versions[i]!;
+      this.#insertVersion.add([owner, seq, v]);
+    }
     this.#insertVersion.finish();
   }
 
