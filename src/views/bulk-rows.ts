@@ -37,7 +37,7 @@ export class BulkRows {
     for (let i = 0; i < row.length; i++) values[at++] = row[i];
     this.#filled = at;
     if (at < values.length) return;
-    this.#many.run(values);
+    this.#many.run(...values);
     this.#filled = 0;
   }
 
