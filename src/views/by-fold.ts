@@ -4,6 +4,8 @@ import type { Database, Statement } from 'better-sqlite3';
 const KEYS = 128;
 /** A rest of fewer keys is looked up one by one. */
 const REST_MIN = 32;
+/** What a larger rest is filled up with: no key is negative. */
+const NO_KEY = -1;
 
 /** A query by one integer key, prepared for many keys at once and for one. */
 export interface FoldReader<Row> {
@@ -11,15 +13,25 @@ export interface FoldReader<Row> {
   readonly one: Statement<number[], Row>;
 }
 
-/** `select` ends with the key's column, such as `SELECT h, no FROM active WHERE h`. */
-export function prepareByFold<Row>(db: Database, select: string): FoldReader<Row> {
+/** What to read of a table by a key that an index or the table itself is ordered by. */
+interface KeyedRows {
+  readonly columns: string;
+  readonly table: string;
+  readonly key: string;
+}
+
+/** Keys as a table that is joined, not as a list behind IN: SQLite would sort that list, and ours are in order. */
+export function prepareByFold<Row>(db: Database, { columns, table, key }: KeyedRows): FoldReader<Row> {
+  const wanted = `wanted(wanted_key) AS (VALUES ${Array(KEYS).fill('(?)').join(', ')})`;
   return {
-    many: db.prepare<number[], Row>(`${select} IN (${Array(KEYS).fill('?').join(', ')})`),
-    one: db.prepare<number[], Row>(`${select} = ?`),
+    many: db.prepare<number[], Row>(
+      `WITH ${wanted} SELECT ${columns} FROM wanted CROSS JOIN ${table} ON ${key} = wanted_key`,
+    ),
+    one: db.prepare<number[], Row>(`SELECT ${columns} FROM ${table} WHERE ${key} = ?`),
   };
 }
 
-/** Reads the rows of all keys; keys in order are read fastest. */
+/** Reads the rows of all keys, those of a repeated key perhaps again; keys in order are read fastest. */
 export function readByFold<Row>({ many, one }: FoldReader<Row>, keys: Float64Array, take: (row: Row) => void): void {
   let at = 0;
   for (; at + KEYS <= keys.length; at += KEYS) many.all(...keys.subarray(at, at + KEYS)).forEach(take);
@@ -27,7 +39,7 @@ export function readByFold<Row>({ many, one }: FoldReader<Row>, keys: Float64Arr
     for (; at < keys.length; at++) one.all(keys[at]!).forEach(take);
     return;
   }
-  const rest = new Float64Array(KEYS).fill(keys.at(-1)!);
+  const rest = new Float64Array(KEYS).fill(NO_KEY);
   rest.set(keys.subarray(at));
   many.all(...rest).forEach(take);
 }

@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Chunk } from '../ledger/pack/chunk.ts';
-import type { StoredId } from '../ledger/pack/id.ts';
 import { type FoldReader, prepareByFold, readByFold } from './by-fold.ts';
-import { isEventId, sameEventId } from './chunk-ids.ts';
+import { idTextOf, isEventId, sameEventId } from './chunk-ids.ts';
 import type { CoinTerms } from './coin-terms.ts';
 import { unitsOf } from './columns.ts';
 import { FoldIndex } from './fold-index.ts';
@@ -42,7 +41,7 @@ export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
   return 'chunk' in coin;
 }
 
-type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, StoredId];
+type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, string];
 
 /**
  * The active coin contracts as one batch sees them: those in views.db, changed by what the batch did so far.
@@ -52,7 +51,7 @@ export class Contracts {
   readonly created: PendingCoin[] = [];
   readonly archived: StoredCoin[] = [];
   readonly #createdIndex = new FoldIndex();
-  readonly #fetched: { coin: StoredCoin; contractId: StoredId }[] = [];
+  readonly #fetched: { coin: StoredCoin; contractId: string }[] = [];
   readonly #fetchedIndex = new FoldIndex();
   readonly #archivedNos = new Set<number>();
   readonly #owners: Owners;
@@ -61,11 +60,9 @@ export class Contracts {
 
   constructor(db: Database, owners: Owners) {
     this.#owners = owners;
-    this.#active = prepareByFold(db, 'SELECT h, no FROM active WHERE h');
-    this.#holding = prepareByFold(
-      db,
-      'SELECT no, owner, created_seq, locked, amount, rate, round, created_at, contract_id FROM holding WHERE no',
-    );
+    this.#active = prepareByFold(db, { columns: 'h, no', table: 'active', key: 'h' });
+    const facts = `no, owner, created_seq, locked, amount, rate, round, created_at, ${idTextOf('contract_id')}`;
+    this.#holding = prepareByFold(db, { columns: facts, table: 'holding', key: 'no' });
     for (const statement of [this.#active.many, this.#active.one]) statement.raw();
     for (const statement of [this.#holding.many, this.#holding.one]) statement.raw().safeIntegers();
   }

@@ -38,7 +38,7 @@ export class Counterfeits {
     this.#stored = new Set(this.#knowsAll ? folds : []);
     const count = db.prepare<[], number>('SELECT count(*) FROM counterfeit').pluck();
     this.#count = this.#knowsAll ? folds.length : count.get()!;
-    this.#byFold = prepareByFold(db, 'SELECT h FROM counterfeit WHERE h');
+    this.#byFold = prepareByFold(db, { columns: 'h', table: 'counterfeit', key: 'h' });
     this.#exists = db
       .prepare<[number, number, StoredId], number>(
         'SELECT 1 FROM counterfeit WHERE h = ? AND migration_id = ? AND contract_id = ?',
