@@ -69,13 +69,22 @@ function writeSums(start: number, sums: Sums): number {
   return bound === Infinity ? writeSmall(at, 0) : writeLarge(at, BigInt(bound) + 1n);
 }
 
+/** Four groups of seven bits: they fit the integers that the machine counts with. */
+const QUARTET_BITS = 28;
+const QUARTET = 2 ** QUARTET_BITS;
+
 function writeSmall(start: number, value: number): number {
   let at = start;
   let rest = value;
-  while (rest >= 128) {
-    scratch[at++] = (rest % 128) | 128;
-    rest = Math.floor(rest / 128);
+  for (; rest >= QUARTET; rest = Math.floor(rest / QUARTET)) {
+    // Bit operators take a number modulo 2^32.
+    const low = rest & (QUARTET - 1);
+    scratch[at++] = low | 128;
+    scratch[at++] = (low >>> 7) | 128;
+    scratch[at++] = (low >>> 14) | 128;
+    scratch[at++] = (low >>> 21) | 128;
   }
+  for (; rest >= 128; rest >>>= 7) scratch[at++] = rest | 128;
   scratch[at++] = rest;
   return at;
 }

@@ -7,7 +7,7 @@ const INT64_MAX = 2n ** 63n - 1n;
 
 /** Numbers of every width, the edges of the encoding's groups and of 53, 63 and 64 bits among them. */
 function naturals(bitsMax: number): fc.Arbitrary<bigint> {
-  const edges = [7, 14, 49, 53, 63, 64, 98, 128, 147].filter((bits) => bits <= bitsMax);
+  const edges = [7, 14, 28, 32, 49, 53, 63, 64, 98, 128, 147].filter((bits) => bits <= bitsMax);
   const nearEdge = fc.tuple(fc.constantFrom(...edges), fc.bigInt(-2n, 2n)).map(([bits, by]) => 2n ** BigInt(bits) + by);
   const ofWidth = fc.integer({ min: 1, max: bitsMax }).chain((bits) => fc.bigInt(0n, 2n ** BigInt(bits) - 1n));
   return fc.oneof(nearEdge, ofWidth);
