@@ -49,7 +49,15 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** Chunks that the thread may be ahead: with chunks of about 1 MiB, more than one batch of 50,000 events. */
+/** Of every thread that feeds or writes: a thread started by one without them would not have the second. */
+export const THREAD_OPTIONS = {
+  // A nursery of 8 MiB: objects die young there, and larger ones let a thread hold hundreds of megabytes of garbage.
+  resourceLimits: { maxYoungGenerationSizeMb: 24 },
+  // The descriptor of a pipe is closed by its socket. Node would close that number again when the thread ends, whatever it
+  // stands for by then: a client's connection, a database.
+  trackUnmanagedFds: false,
+};
+/** Chunks of about 1 MiB (800 events of the usual size) that the thread may be ahead. */
 export const CHUNKS_AHEAD_MAX = 16;
 /** How long a stop waits for the thread to close its file, or to leave its group, so that the next start need not wait for a timeout. */
 const STOP_GRACE_MS = 6_000;
@@ -83,11 +91,7 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
   const worker = new Worker(threadFile('feed-worker', import.meta.url), {
     name: 'feed',
     workerData: { source, migrationId },
-    // A small nursery: decoded objects die young, and a larger one would only hold more garbage.
-    resourceLimits: { maxYoungGenerationSizeMb: 24 },
-    // The descriptor of a pipe is closed by its socket. Node would close that number again when the thread ends, whatever it
-    // stands for by then: a client's connection, a database.
-    trackUnmanagedFds: false,
+    ...THREAD_OPTIONS,
   });
   const queue: FeedMessage[] = [];
   let failure: Error | null = null;

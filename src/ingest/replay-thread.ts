@@ -2,9 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
 import { threadFile } from '../thread-file.ts';
 import type { Counts } from '../views/counts.ts';
-import type { FeedProgress } from './feed-thread.ts';
+import { type FeedProgress, THREAD_OPTIONS } from './feed-thread.ts';
 import type { ReplayOptions, ReplayResult } from './replay.ts';
-import { WRITER_OPTIONS } from './writer-thread.ts';
 
 export interface ReplayProgress {
   readonly file: string;
@@ -28,7 +27,7 @@ export function replayInThread(
   const worker = new Worker(threadFile('replay-worker', import.meta.url), {
     name: 'writer',
     workerData: options,
-    ...WRITER_OPTIONS,
+    ...THREAD_OPTIONS,
   });
   const stop = (): void => worker.postMessage('stop');
   return new Promise<ReplayResult>((resolve, reject) => {

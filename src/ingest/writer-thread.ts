@@ -5,7 +5,7 @@ import { threadFile } from '../thread-file.ts';
 import { noCounts } from '../views/counts.ts';
 import type { DirectorySettings } from '../views/database.ts';
 import type { ForceOutcome } from '../views/force.ts';
-import type { LogLine } from './feed-thread.ts';
+import { type LogLine, THREAD_OPTIONS } from './feed-thread.ts';
 import type { IngestStatus } from './status.ts';
 
 /** What the writer's thread is told at its start. */
@@ -47,13 +47,6 @@ export interface Ingest extends AsyncDisposable {
   readonly ended: Promise<void>;
 }
 
-export const WRITER_OPTIONS = {
-  // A nursery of 8 MiB: larger ones let a thread hold hundreds of megabytes of garbage and save little time.
-  resourceLimits: { maxYoungGenerationSizeMb: 24 },
-  // The feed's thread must not have it (see there), and has it where the thread that starts it does.
-  trackUnmanagedFds: false,
-};
-
 /** How long a stop waits for the batch under way to be committed, before the thread is ended as it is. */
 const STOP_GRACE_MS = 20_000;
 
@@ -77,7 +70,7 @@ export async function startIngest(
   const worker = new Worker(threadFile('writer-worker', import.meta.url), {
     name: 'writer',
     workerData: settings,
-    ...WRITER_OPTIONS,
+    ...THREAD_OPTIONS,
   });
   const waiting = new Map<number, { resolve: (outcome: ForceOutcome) => void; reject: (error: Error) => void }>();
   const opened = Promise.withResolvers<void>();

@@ -336,8 +336,7 @@ describe('a clock that jumps back', () => {
       Date.now = () => (real() - start < 2500 ? real() : real() - 3600000);
     `)}`;
     const data = folder.at('clock');
-    const fifo = folder.at('fifo');
-    expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
+    const fifo = folder.namedPipe('fifo');
     const lines = readFileSync(feed, 'utf8').split('\n').slice(0, 400);
     await using service = await startService(['--data', data, '--file', fifo], { preload });
     const pipe = createWriteStream(fifo);
@@ -362,8 +361,7 @@ describe('a clock that jumps back', () => {
       const start = performance.now();
       Date.now = () => (performance.now() - start < 4000 ? real() : real() - 3600000);
     `)}`;
-    const fifo = folder.at('forced-fifo');
-    expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
+    const fifo = folder.namedPipe('forced-fifo');
     const lines = readFileSync(feed, 'utf8').split('\n').slice(0, 40);
     const args = ['--data', folder.at('forced'), '--file', fifo, '--force-snapshots'];
     await using service = await startService(args, { preload });

@@ -1,33 +1,33 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openFileSource } from '../../src/feed/file.ts';
 import { UnusableFile } from '../../src/feed/unusable-file.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'holdfast-feed-'));
+const directory = temporaryDirectory();
 const LINE = `${JSON.stringify({ text: 'x'.repeat(1000) })}\n`;
 const LINES = 100_000;
 
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => directory[Symbol.dispose]());
 
 describe('openFileSource', () => {
   it.each([
-    [join(directory, 'missing'), 'does not exist'],
-    [join(directory, 'missing', 'further'), 'does not exist'],
-    [directory, 'is a directory'],
+    [directory.at('missing'), 'does not exist'],
+    [directory.at('missing/further'), 'does not exist'],
+    [directory.path, 'is a directory'],
   ])('refuses %s at once and says why', (path, reason) => {
     expect(() => openFileSource(path)).toThrow(UnusableFile);
     expect(() => openFileSource(path)).toThrow(`feed file ${path} ${reason}`);
   });
 
   it('tells how much of a file was read', async () => {
-    const path = join(directory, 'progress');
+    const path = directory.at('progress');
     writeFileSync(path, LINE.repeat(10));
     const source = openFileSource(path, { chunkBytes: 3000 });
     expect(source).toMatchObject({ name: path });
@@ -39,7 +39,7 @@ describe('openFileSource', () => {
   });
 
   it('can be read again from its start', async () => {
-    const path = join(directory, 'twice');
+    const path = directory.at('twice');
     writeFileSync(path, LINE.repeat(3));
     const source = openFileSource(path);
     for (const _time of [1, 2]) {
@@ -50,7 +50,7 @@ describe('openFileSource', () => {
   });
 
   it('ends without an error when it is aborted, and without the line that was cut', async () => {
-    const path = join(directory, 'aborted');
+    const path = directory.at('aborted');
     writeFileSync(path, LINE.repeat(5000));
     const controller = new AbortController();
     let count = 0;
@@ -63,7 +63,7 @@ describe('openFileSource', () => {
   });
 
   it('ends at once when it is aborted, however much a few compressed bytes would still give', async () => {
-    const path = join(directory, 'aborted.zst');
+    const path = directory.at('aborted.zst');
     writeFileSync(path, zstdCompressSync(LINE.repeat(LINES)));
     const controller = new AbortController();
     let batches = 0;
@@ -75,7 +75,7 @@ describe('openFileSource', () => {
   });
 
   it('hands over messages that stay as they are while later ones are read', async () => {
-    const path = join(directory, 'kept');
+    const path = directory.at('kept');
     const lines = Array.from({ length: 5000 }, (_, i) => JSON.stringify({ i }));
     writeFileSync(path, lines.join('\n'));
     const kept: Uint8Array[] = [];
@@ -86,7 +86,7 @@ describe('openFileSource', () => {
   });
 
   it('holds memory flat over a large file while its lines are parsed', async () => {
-    const path = join(directory, 'large');
+    const path = directory.at('large');
     writeFileSync(path, LINE.repeat(LINES));
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
@@ -99,11 +99,6 @@ describe('openFileSource', () => {
 });
 
 describe('a named pipe', () => {
-  const pipe = (name: string): string => {
-    const path = join(directory, name);
-    expect(spawnSync('mkfifo', [path]).status).toBe(0);
-    return path;
-  };
   const linesOf = async (path: string): Promise<string[]> => {
     const lines: string[] = [];
     for await (const batch of openFileSource(path).batches(new AbortController().signal))
@@ -112,7 +107,7 @@ describe('a named pipe', () => {
   };
 
   it('is waited for until somebody writes, and ends with its writer', async () => {
-    const path = pipe('late');
+    const path = directory.namedPipe('late');
     const reading = linesOf(path);
     await sleep(50);
     const writer = await open(path, 'w');
@@ -124,7 +119,7 @@ describe('a named pipe', () => {
   });
 
   it('is empty where its writer writes nothing', async () => {
-    const path = pipe('empty');
+    const path = directory.namedPipe('empty');
     const reading = linesOf(path);
     await sleep(50);
     await (await open(path, 'w')).close();

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -72,8 +71,7 @@ async function remove(topic: TestTopic): Promise<void> {
 describe('holdfast produce', () => {
   it('reads a named pipe once, into a topic of one partition', async () => {
     const { rows } = lines(3, 3);
-    const pipe = directory.at('pipe');
-    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    const pipe = directory.namedPipe('pipe');
     const topic = `t-${randomUUID()}`;
     const run = produce(pipe, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
     await writeFile(pipe, `${rows.join('\n')}\n`);

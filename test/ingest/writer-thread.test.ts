@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -132,8 +131,7 @@ describe('the thread that writes', () => {
 describe('a named pipe', () => {
   it('is closed once, whatever its number stands for when the thread that read it ends', async () => {
     using directory = temporaryDirectory();
-    const path = directory.at('pipe');
-    expect(spawnSync('mkfifo', [path]).status).toBe(0);
+    const path = directory.namedPipe('pipe');
     await using service = await ingest(directory.at('views'), path);
     while (!openFiles('self').has(path)) await sleep(5);
     const number = openFiles('self').get(path)!;

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { getPriority } from 'node:os';
@@ -53,8 +52,7 @@ describe('the running program', () => {
 
   it('lets its ingest wait where requests need the processor', async () => {
     using directory = temporaryDirectory();
-    const fifo = directory.at('fifo');
-    expect(spawnSync('mkfifo', [fifo]).status).toBe(0);
+    const fifo = directory.namedPipe('fifo');
     await using service = await startService(['--data', directory.at('data'), '--file', fifo]);
     while (!openFiles(service.program.pid).has(fifo)) await sleep(20);
     const tasks = join('/proc', String(service.program.pid), 'task');
@@ -115,8 +113,7 @@ describe('SIGTERM while a named pipe is read', () => {
     'ends serve with its work on disk where %s',
     async (kind) => {
       using directory = temporaryDirectory();
-      const [data, pipe] = [directory.at('data'), directory.at('pipe')];
-      expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+      const [data, pipe] = [directory.at('data'), directory.namedPipe('pipe')];
       await using service = await startService(['--data', data, '--file', pipe]);
       await using writer = kind === 'a writer keeps open' ? await writeLine(pipe) : null;
       const updates = writer === null ? 0 : 1;
@@ -133,8 +130,7 @@ describe('SIGTERM while a named pipe is read', () => {
 
   it('ends replay with a line that says it stopped', async () => {
     using directory = temporaryDirectory();
-    const [data, pipe] = [directory.at('data'), directory.at('pipe')];
-    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    const [data, pipe] = [directory.at('data'), directory.namedPipe('pipe')];
     await using program = startProgram(['replay', '--data', data, pipe]);
     await using _writer = await writeLine(pipe);
     await expect.poll(() => existsSync(join(data, 'views.db'))).toBe(true);

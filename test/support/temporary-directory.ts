@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,8 @@ export interface TemporaryDirectory extends Disposable {
   at(name: string): string;
   /** Writes a feed file, one line each, and gives its path. */
   writeLines(name: string, lines: readonly (string | Buffer)[]): string;
+  /** Makes a named pipe and gives its path. */
+  namedPipe(name: string): string;
 }
 
 export function temporaryDirectory(): TemporaryDirectory {
@@ -19,6 +22,10 @@ export function temporaryDirectory(): TemporaryDirectory {
     at,
     writeLines(name, lines) {
       writeFileSync(at(name), Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')])));
+      return at(name);
+    },
+    namedPipe(name) {
+      execFileSync('mkfifo', [at(name)]);
       return at(name);
     },
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
