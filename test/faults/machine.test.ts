@@ -1,193 +1,26 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, createWriteStream, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createWriteStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectOneLine, expectSound, type FaultFeed, isReady, prepareFaultFeed } from '../support/fault-feed.ts';
 import { oddLedger } from '../support/ledger-options.ts';
-import { type Ended, runProgram, startProgram } from '../support/program.ts';
-import { createRandom } from '../support/random.ts';
+import { runProgram } from '../support/program.ts';
 import { randomLedger } from '../support/random-ledger.ts';
 import { linesOf, replayInto } from '../support/replayed.ts';
 import { startService } from '../support/service.ts';
-import { soakCount } from '../support/soak.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { dumpViews } from '../support/views-dump.ts';
-
-/** Blocks of 512 bytes, in which a shell counts the size of a file. A disk with this room for each file is soon full. */
-const SMALL_DISK = 'ulimit -S -f 1500';
-const NOBODY = 65_534;
 
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
 let feed = '';
-let wanted: ReturnType<typeof dumpViews> = {};
+let wanted: FaultFeed['wanted'] = {};
 
 beforeAll(async () => {
-  const options = { updates: 1_500, owners: 300, activeTarget: 800, migrations: 2 };
-  feed = folder.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(71, options)), 'scan'));
-  await replayInto(folder.at('undisturbed'), [feed], { snapshotPeriodUs: null });
-  wanted = dumpViews(folder.at('undisturbed'));
+  ({ path: feed, wanted } = await prepareFaultFeed(folder));
 }, 120_000);
-
-/** One line for people, whatever else is in the log. */
-function expectOneLine({ stderr }: Ended, says: RegExp): void {
-  const lines = stderr
-    .trimEnd()
-    .split('\n')
-    .filter((line) => !line.startsWith('{'));
-  expect(lines).toEqual([expect.stringMatching(says)]);
-}
-
-async function expectSound(dataDir: string): Promise<void> {
-  expect(await runProgram(['verify', '--data', dataDir])).toMatchObject({ code: 0, stderr: '' });
-}
-
-const isReady = (status: number): boolean => status === 200;
-const isRetrying = (status: number, body: unknown): boolean =>
-  status === 503 && JSON.stringify(body).includes('tried again by itself');
-
-describe('a full disk', () => {
-  it('is waited for by serve, which says so and goes on once there is room', async () => {
-    const data = folder.at('full-serve');
-    await using service = await startService(['--data', data, '--file', feed], { limits: SMALL_DISK });
-    await service.until('/readyz', isRetrying);
-    expect((await service.ask('/livez')).status).toBe(200);
-    expect(await service.ask('/status')).toMatchObject({ body: { phase: 'retrying' } });
-    await sleep(1_000);
-    expect(spawnSync('prlimit', ['--pid', String(service.program.pid), '--fsize=unlimited']).status).toBe(0);
-    await service.until('/readyz', isReady);
-    service.program.kill('SIGTERM');
-    expect(await service.program.ended).toMatchObject({ code: 0 });
-    expect(dumpViews(data)).toEqual(wanted);
-    await expectSound(data);
-  });
-
-  it('on which the log lies costs lines of it, and not the service', async () => {
-    const log = folder.writeLines('serve.log', ['x'.repeat(8_100)]);
-    const args = ['serve', '--port', '0', '--data', folder.at('full-log')];
-    await using program = startProgram(args, { limits: `exec 2>>${log}; ulimit -S -f 16` });
-    // Not even the tables fit, so it tries again, and says so each time.
-    await sleep(2_500);
-    expect(statSync(log).size).toBe(8_192);
-    expect(spawnSync('prlimit', ['--pid', String(program.pid), '--fsize=unlimited']).status).toBe(0);
-    while (!readFileSync(log, 'utf8').includes('"msg":"listening"')) await sleep(50);
-    program.kill('SIGTERM');
-    expect(await program.ended).toMatchObject({ code: 0 });
-    const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
-    expect(lines.slice(2).map((line) => JSON.parse(line) as object)).not.toEqual([]);
-  });
-
-  it('does not keep serve from stopping, and what is missing is read again', async () => {
-    const data = folder.at('full-stop');
-    {
-      await using service = await startService(['--data', data, '--file', feed], { limits: SMALL_DISK });
-      await service.until('/readyz', isRetrying);
-      service.program.kill('SIGTERM');
-      expect(await service.program.ended).toMatchObject({ code: 0 });
-    }
-    await expectSound(data);
-    expect(await runProgram(['replay', '--data', data, feed])).toMatchObject({ code: 0 });
-    expect(dumpViews(data)).toEqual(wanted);
-  });
-
-  it('lets no snapshot be forced, says so, and lets the next one once there is room', async () => {
-    const data = folder.at('full-force');
-    const short = folder.writeLines('short.ndjson', readFileSync(feed, 'utf8').split('\n').slice(0, 400));
-    await using service = await startService(['--data', data, '--file', short, '--force-snapshots']);
-    await service.until('/readyz', isReady);
-    const limitFiles = (bytes: string): void =>
-      expect(spawnSync('prlimit', ['--pid', String(service.program.pid), `--fsize=${bytes}:unlimited`]).status).toBe(0);
-    const before = await service.ask('/status');
-    limitFiles('4096');
-    expect(await service.ask('/v0/state/acs/force', {})).toEqual({
-      status: 503,
-      body: {
-        error: expect.stringMatching(
-          /^no snapshot can be written now \((disk I\/O error|database or disk is full)\); ask again/,
-        ),
-      },
-    });
-    expect(await service.ask('/status')).toMatchObject({
-      body: { snapshots: (before.body as { snapshots: unknown }).snapshots },
-    });
-    limitFiles('unlimited');
-    expect(await service.ask('/v0/state/acs/force', {})).toMatchObject({ status: 200 });
-    service.program.kill('SIGTERM');
-    expect(await service.program.ended).toMatchObject({ code: 0 });
-    await expectSound(data);
-  });
-
-  it.each(Array.from({ length: soakCount(2) }, (_, seed) => seed))(
-    'ends a replay with 1 and one line, and nothing is half written (seed %i)',
-    async (seed) => {
-      const data = folder.at(`full-${seed}`);
-      const random = createRandom(seed);
-      for (let room = 100 + random.below(1_000); ; room *= 3) {
-        const ended = await runProgram(['replay', '--data', data, feed], { limits: `ulimit -f ${room}` });
-        if (ended.code === 0) break;
-        expect(ended).toMatchObject({ code: 1, stdout: '' });
-        expectOneLine(ended, /^holdfast: --data .*: (the disk is full: make room|the disk cannot be read or written)/);
-        if (readdirSync(data).includes('views.db') && hasTables(data)) await expectSound(data);
-      }
-      expect(dumpViews(data)).toEqual(wanted);
-      await expectSound(data);
-    },
-    300_000,
-  );
-
-  function hasTables(data: string): boolean {
-    const db = new DatabaseFile(join(data, 'views.db'), { readonly: true });
-    try {
-      return db.pragma('user_version', { simple: true }) !== 0;
-    } finally {
-      db.close();
-    }
-  }
-});
-
-describe('a database that another program holds', () => {
-  it('is waited for by serve, and a replay ends with 1 and one line', async () => {
-    const data = folder.at('locked');
-    await replayInto(data, []);
-    const db = new DatabaseFile(join(data, 'views.db'));
-    db.exec('BEGIN IMMEDIATE');
-    const ended = await runProgram(['replay', '--data', data, feed]);
-    expect(ended.code).toBe(1);
-    expectOneLine(ended, /^holdfast: --data .*: another program holds the database: .* \(database is locked\)$/);
-    await using program = startProgram(['serve', '--port', '0', '--data', data, '--file', feed]);
-    await program.logged('the data directory cannot be opened; trying again');
-    db.exec('ROLLBACK');
-    db.close();
-    const { url } = await program.logged('listening');
-    while ((await fetch(`${String(url)}/readyz`)).status !== 200) await sleep(50);
-    program.kill('SIGTERM');
-    expect(await program.ended).toMatchObject({ code: 0 });
-    expect(dumpViews(data)).toEqual(wanted);
-  }, 120_000);
-});
-
-describe('a directory that cannot be written to', () => {
-  it('is refused with one line by what writes', async () => {
-    const data = folder.at('read-only');
-    await replayInto(data, []);
-    chmodSync(folder.path, 0o755);
-    for (const name of readdirSync(data)) chmodSync(join(data, name), 0o444);
-    chmodSync(data, 0o555);
-    const uid = process.getuid?.() === 0 ? { uid: NOBODY } : {};
-    for (const args of [
-      ['replay', feed],
-      ['serve', '--port', '0'],
-      ['dead-letters', 'retry'],
-    ]) {
-      const ended = await runProgram([...args, '--data', data], uid);
-      expect(ended.code, args[0]).toBe(2);
-      expectOneLine(ended, /^holdfast: --data .*: cannot be written to \(/);
-    }
-    chmodSync(data, 0o755);
-  });
-});
 
 /** Fills every leaf page of these tables with nonsense. */
 function damage(file: string, tables: readonly string[]): void {
