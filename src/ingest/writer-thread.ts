@@ -75,6 +75,7 @@ export async function startIngest(
   const waiting = new Map<number, { resolve: (outcome: ForceOutcome) => void; reject: (error: Error) => void }>();
   const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   let status = STARTING;
   let lastId = 0;
 
@@ -134,7 +135,7 @@ export async function startIngest(
     async [Symbol.asyncDispose]() {
       worker.postMessage({ type: 'stop' } satisfies IngestRequest);
       const late = setTimeout(() => void worker.terminate(), STOP_GRACE_MS);
-      await ended.promise.catch(() => {});
+      await exited;
       clearTimeout(late);
     },
   };

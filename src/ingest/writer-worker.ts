@@ -63,4 +63,6 @@ try {
 } catch (error) {
   if (!(error instanceof Refusal)) throw error;
   parentPort!.postMessage({ type: 'refused', message: error.message } satisfies IngestReply);
+  // While it is open, the thread lives and the process with it.
+  parentPort!.close();
 }

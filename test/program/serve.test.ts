@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { getPriority } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openFiles } from '../support/open-files.ts';
@@ -48,6 +48,18 @@ describe('the running program', () => {
     expect({ code, signal }).toEqual({ code: 0, signal: null });
     expect(await runProgram(['replay', '--data', directory.at('replayed'), STORY])).toMatchObject({ code: 0 });
     expect(dumpViews(directory.at('data'))).toEqual(dumpViews(directory.at('replayed')));
+  });
+
+  it.each([
+    ['missing', ['no-such-file'], 'no-such-file does not exist'],
+    ['a directory', ['.'], 'is a directory; name the feed files in it'],
+    ['missing behind a good one', [STORY, 'no-such-file'], 'no-such-file does not exist'],
+  ])('ends by itself, with 2 and one line, where a feed file is %s', async (_, names, reason) => {
+    using directory = temporaryDirectory();
+    const files = names.flatMap((name) => ['--file', resolve(directory.path, name)]);
+    const ended = await runProgram(['serve', '--data', directory.at('data'), '--port', '0', ...files]);
+    const said = ended.stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect([ended.code, said]).toEqual([2, [expect.stringContaining(reason)]]);
   });
 
   it('lets its ingest wait where requests need the processor', async () => {
