@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { BrokenContainer } from '../feed/source.ts';
 import type { Chunk } from '../ledger/pack/chunk.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
@@ -60,6 +60,8 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
         feed.applied(next, { reusable: !writer.keepsMessages });
+        // A stop and a forced snapshot are messages too: while chunks come without a pause, they would never be heard.
+        await turn();
       }
       const late = !feed.ready && performance.now() - openSince >= COMMIT_AFTER_MS;
       const full = writer.pendingEvents >= batchEventsMax || openMessages >= BATCH_MESSAGES_MAX;
