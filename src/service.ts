@@ -25,8 +25,14 @@ export interface Service extends AsyncDisposable {
   readonly failed: Promise<never>;
 }
 
-/** Starts store, ingest and HTTP in this order; disposing stops them in reverse. Throws a Refusal for what the caller can mend. */
-export async function startService(config: Config, { logger }: { logger: Logger }): Promise<Service> {
+/**
+ * Starts store, ingest and HTTP in this order; disposing stops them in reverse. Throws a Refusal for what the caller can mend.
+ * `beforeListening` frees the address where somebody else of this process has it.
+ */
+export async function startService(
+  config: Config,
+  { logger, beforeListening = async () => {} }: { logger: Logger; beforeListening?: () => Promise<void> },
+): Promise<Service> {
   await using starting = new AsyncDisposableStack();
   const version = readVersion();
   makeDataDirectory(config.dataDir);
@@ -82,6 +88,7 @@ export async function startService(config: Config, { logger }: { logger: Logger 
     metrics: metrics.requests,
     clientAddress,
   });
+  await beforeListening();
   const server = starting.use(
     await startHttpServer({
       fetch: (request, env) => (isLedgerPath(request.url) ? ledger : holdings).fetch(request, env as never),

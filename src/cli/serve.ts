@@ -17,9 +17,13 @@ export const serveCommand: CliCommand = {
   run: async ({ config, terminal, logger }) => {
     const stop = terminal.stopSignal();
     // Loaded only here: every other command would carry the servers along for nothing.
-    const { startService } = await import('../service.ts');
-    const start = (): Promise<Service> => startService(config, { logger });
-    await using service = await startWhenPossible(start, { stop, logger });
+    const [{ startService }, { createHeldUp }] = await Promise.all([
+      import('../service.ts'),
+      import('../http/held-up.ts'),
+    ]);
+    await using heldUp = createHeldUp({ host: config.host, port: config.port, logger });
+    const start = (): Promise<Service> => startService(config, { logger, beforeListening: heldUp.end });
+    await using service = await startWhenPossible(start, { onFailure: heldUp.tell, stop, logger });
     if (service === null) return EXIT.ok;
     const stopped = new Promise<void>((resolve) => {
       if (stop.aborted) resolve();
@@ -32,12 +36,12 @@ export const serveCommand: CliCommand = {
 };
 
 const DELAY_MS_MIN = 1_000;
-const DELAY_MS_MAX = 30_000;
+const DELAY_MS_MAX = 5_000;
 
 /** A disk that is full or a database that is locked when the service starts is waited for, as it is later; null once asked to stop. */
 async function startWhenPossible(
   start: () => Promise<Service>,
-  { stop, logger }: { stop: AbortSignal; logger: Logger },
+  { onFailure, stop, logger }: { onFailure: (reason: string) => Promise<void>; stop: AbortSignal; logger: Logger },
 ): Promise<Service | null> {
   for (let retryInMs = DELAY_MS_MIN; !stop.aborted; retryInMs = Math.min(retryInMs * 2, DELAY_MS_MAX)) {
     try {
@@ -45,6 +49,7 @@ async function startWhenPossible(
     } catch (error) {
       if (!isPassingFault(error)) throw error;
       logger.error({ err: error, retryInMs }, 'the data directory cannot be opened; trying again');
+      await onFailure(error.message);
       await sleep(retryInMs, undefined, { signal: stop }).catch(() => {});
     }
   }

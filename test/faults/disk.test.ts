@@ -138,7 +138,12 @@ describe('a database that another program holds', () => {
     expect(ended.code).toBe(1);
     expectOneLine(ended, /^holdfast: --data .*: another program holds the database: .* \(database is locked\)$/);
     await using program = startProgram(['serve', '--port', '0', '--data', data, '--file', feed]);
-    await program.logged('the data directory cannot be opened; trying again');
+    const heldUp = String((await program.logged('answering that the service is held up')).url);
+    const reason = 'the data directory cannot be opened (database is locked); tried again by itself';
+    expect((await fetch(`${heldUp}/livez`)).status).toBe(200);
+    expect(await (await fetch(`${heldUp}/readyz`)).json()).toEqual({ ready: false, reasons: [reason], degraded: [] });
+    const summary = await fetch(`${heldUp}/api/scan/v1/holdings/summary`, { method: 'POST', body: '{}' });
+    expect([summary.status, await summary.json()]).toEqual([503, { error: reason }]);
     db.exec('ROLLBACK');
     db.close();
     const { url } = await program.logged('listening');

@@ -1,0 +1,42 @@
+import type { Logger } from 'pino';
+import { jsonResponse } from './json-response.ts';
+import { type HttpServer, startHttpServer } from './server.ts';
+
+/** What answers at the service's address as long as its data directory cannot be opened. */
+export interface HeldUp extends AsyncDisposable {
+  /** Listens, from the first time on, and says why there is nothing else yet. */
+  readonly tell: (reason: string) => Promise<void>;
+  /** Frees the address. */
+  readonly end: () => Promise<void>;
+}
+
+/** As on a full disk: the process lives, and whoever asks is told why there is no answer. */
+export function createHeldUp(address: { host: string; port: number; logger: Logger }): HeldUp {
+  let server: HttpServer | null = null;
+  let why = '';
+  const end = async (): Promise<void> => {
+    await server?.[Symbol.asyncDispose]();
+    server = null;
+  };
+  return {
+    async tell(reason) {
+      why = `the data directory cannot be opened (${reason}); tried again by itself`;
+      if (server !== null) return;
+      server = await startHttpServer({ ...address, fetch: (request) => answer(request, why) });
+      address.logger.warn({ url: server.url }, 'answering that the service is held up');
+    },
+    end,
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+function answer({ url }: Request, why: string): Response {
+  switch (new URL(url).pathname.replace(/^\/api\/scan(?=\/)/, '')) {
+    case '/livez':
+      return jsonResponse(200, {});
+    case '/readyz':
+      return jsonResponse(503, { ready: false, reasons: [why], degraded: [] });
+    default:
+      return jsonResponse(503, { error: why });
+  }
+}
