@@ -17,6 +17,7 @@ function loadMended(): typeof KafkaJs {
   stopIdleTimers();
   demandVersions();
   endWithLeader();
+  askForOwnTopics();
   return loaded;
 }
 
@@ -92,5 +93,23 @@ function endWithLeader(): void {
       throw Object.assign(new Error(error.message, { cause: error }), { retriable: false });
     }
     return recoverFromFetch.call(this, error);
+  };
+}
+
+/** What of kafkajs' clusters tells which topics to ask for; it is not in the types. */
+interface LibraryCluster {
+  readonly targetTopics: ReadonlySet<string>;
+  metadata(options?: { readonly topics?: readonly string[] }): Promise<unknown>;
+}
+
+/**
+ * To tell a cluster's id kafkajs asks for all topics, and fails where any partition of any of them has no leader just now. What
+ * the client has asked for before is enough.
+ */
+function askForOwnTopics(): void {
+  const { prototype } = require('kafkajs/src/cluster') as { prototype: LibraryCluster };
+  const { metadata } = prototype;
+  prototype.metadata = function (this: LibraryCluster, { topics = [] } = {}): Promise<unknown> {
+    return metadata.call(this, { topics: topics.length === 0 ? [...this.targetTopics] : topics });
   };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { readBounds } from './kafka-bounds.ts';
 import type { FeedLogger } from './kafka-client.ts';
-import { checkIdentity, identityText, type StoredPosition, startOffsets } from './kafka-guards.ts';
+import { checkIdentity, identityText, type StoredPosition, startOffsets, type TopicIdentity } from './kafka-guards.ts';
 import { KafkaIntake, SessionOver } from './kafka-intake.ts';
 
 /** How often the ends of the partitions are asked for: what readiness and idle partitions go by. */
@@ -13,6 +13,9 @@ const FETCH_BYTES_MAX = 8 * 1024 * 1024;
 /** A new partition is assigned to nobody for at most this long. */
 const METADATA_AGE_MS = 30_000;
 const DISCONNECT_TIMEOUT_MS = 5_000;
+/** How often the clocks are looked at, and how far they may have gone on meanwhile. */
+const WATCH_MS = 250;
+const STOOD_STILL_MS = 2_000;
 
 export interface SessionOptions {
   readonly kafka: Kafka;
@@ -61,9 +64,17 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const admin = kafka.admin();
   try {
     await admin.connect();
-    const { clusterId } = await admin.describeCluster();
-    checkIdentity(options.identity, { clusterId, topic });
-    const bounds = await readBounds(admin, topic);
+    const identify = async (): Promise<TopicIdentity> => ({
+      clusterId: (await admin.describeCluster()).clusterId,
+      topic,
+    });
+    const bounds = await readBounds(admin, topic).catch(async (error: unknown) => {
+      // Another cluster need not have the topic; then that it is another one is what to say.
+      checkIdentity(options.identity, await identify());
+      throw error;
+    });
+    const identity = await identify();
+    checkIdentity(options.identity, identity);
     const starts = startOffsets(topic, options.positions, bounds);
     const onUnverified = (partition: number): void =>
       logger.warn(
@@ -75,7 +86,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     }
     const { migrationId, partitionIdleMs } = options;
     const intake = new KafkaIntake({ topic, starts, migrationId, partitionIdleMs, onUnverified });
-    return await consume(options, { admin, intake, identity: identityText({ clusterId, topic }) });
+    return await consume(options, { admin, intake, identity: identityText(identity) });
   } catch (error) {
     await admin.disconnect();
     throw error;
@@ -169,11 +180,16 @@ async function consume(
     }
   }
 
+  // A frozen process sees nothing of a topic that is deleted and made anew meanwhile. Timers go before what a socket holds.
+  const watch = watchStandstill((ms) =>
+    fail(new SessionOver(`the process stood still for ${Math.round(ms / 1000)} s`)),
+  );
   const tell = createOffsetTeller(consumer, { topic, logger });
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
   } catch (error) {
+    clearInterval(watch);
     await consumer.disconnect();
     throw error;
   }
@@ -214,11 +230,25 @@ async function consume(
     },
     async [Symbol.asyncDispose]() {
       closed.abort();
+      clearInterval(watch);
       failure ??= new Error('the session was closed');
       const disconnected = Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
       await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
+}
+
+/** Calls back when this thread did not run for long: stopped, suspended with its machine, or starved. */
+function watchStandstill(onStandstill: (ms: number) => void): NodeJS.Timeout {
+  // A machine that sleeps stops the one clock; the other may be set.
+  const clocks = (): [number, number] => [performance.now(), Date.now()];
+  let before = clocks();
+  return setInterval(() => {
+    const now = clocks();
+    const ms = Math.max(now[0] - before[0], now[1] - before[1]);
+    before = now;
+    if (ms > STOOD_STILL_MS) onStandstill(ms);
+  }, WATCH_MS);
 }
 
 /** Commits to Kafka in the background, one at a time and the latest only: a courtesy, whose failure is only logged. */

@@ -93,6 +93,27 @@ it('a consumer that stood still for longer than its session joins again and goes
   expect(await consumer.end('SIGTERM')).toBe(0);
 });
 
+it('a topic that is made anew while the consumer stands still is refused when it goes on', async () => {
+  const kafka = inject('kafka').addresses.plain;
+  const topic = await createTopic(kafka);
+  await topic.send(quiet(0, 5));
+  const consumer = await startConsumer({ data: directory.at('views'), kafkaBrokers: kafka, kafkaTopic: topic.name });
+  const offset = async (): Promise<number | undefined> => (await consumer.status()).source?.position['0'];
+  await expect.poll(offset, { timeout: 20_000 }).toBe(5);
+  consumer.signal('SIGSTOP');
+  await topic.recreate();
+  // As long as the old one and longer: by its offsets alone nobody could tell.
+  await topic.send(quiet(5, 20));
+  await sleep(3_000);
+  consumer.signal('SIGCONT');
+  await expect.poll(async () => (await consumer.status()).phase, { timeout: 20_000 }).toBe('refused');
+  expect(await consumer.status()).toMatchObject({
+    last_error: { message: expect.stringMatching(/made anew/) },
+    counts: { updates: 5 },
+  });
+  expect(await consumer.end('SIGTERM')).toBe(0);
+});
+
 it('what will never pass ends the process, which says why: a wrong password', async () => {
   const password = directory.writeLines('password', ['wrong']);
   const args = [
