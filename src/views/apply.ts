@@ -1,5 +1,5 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
-import { type Chunk, UPDATE } from '../ledger/pack/chunk.ts';
+import { type Chunk, FILE_PARTITION, UPDATE } from '../ledger/pack/chunk.ts';
 import { idText, type StoredId, sameId } from '../ledger/pack/id.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint } from '../ledger/update.ts';
@@ -75,7 +75,7 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
   const migration = migrationOf(batch, u.migrationId[i]!);
   if (u.isScan[i] === 0) batch.state.sourceMigrationId ??= migration.migrationId;
   const last = migration.synchronizers.get(synchronizerId);
-  if (last?.unseen === true && isOfTopic(chunk, i)) {
+  if (last?.unseen === true && isOfTopic(u.partition[i]!)) {
     if (recordTime > last.recordTime) throw new PossibleGap(synchronizerId, last.recordTime, recordTime);
     last.unseen = false;
     last.changed = true;
@@ -113,8 +113,8 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
   migration.synchronizers.set(synchronizerId, { recordTime, updateId, unseen, changed: true });
 }
 
-function isOfTopic(chunk: Chunk, i: number): boolean {
-  return chunk.updates.partition[i]! >= 0;
+function isOfTopic(partition: number): boolean {
+  return partition !== FILE_PARTITION;
 }
 
 /** Imports open a migration; they move no time and rule 1 does not apply to them (design.md section 6, rule 5). */
@@ -174,12 +174,24 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, partition: number
   for (const each of checkpoint.times) checkClock(each.recordTime, known, rules, 'synchronizerTimes[].recordTime');
   rememberCheckpoint(batch.state.partitions.get(partition), checkpoint);
   noteFurthest(batch.state.partitions.get(partition), { migrationId: checkpoint.migrationId, recordTime: time });
-  if (known === undefined || known.timeReached === null || time < known.timeReached) {
+  const isBehind = known === undefined || known.timeReached === null || time < known.timeReached;
+  if (isBehind || (isOfTopic(partition) && isAheadOfUnseen(known, checkpoint))) {
     batch.counts.checkpointsBehind += 1;
     return;
   }
   sealGrid(batch.seals, known, { end: time, inclusive: true, periodUs: rules.periodUs });
   known.timeReached = time;
+}
+
+/**
+ * Whether it speaks for a synchronizer whose last update from the files has not come from the topic yet: until it has, nobody
+ * knows that the topic begins before the files end, and nothing may be sealed on the topic's word.
+ */
+function isAheadOfUnseen({ synchronizers }: MigrationState, { times }: Checkpoint): boolean {
+  return times.some(({ synchronizerId, recordTime }) => {
+    const last = synchronizers.get(synchronizerId);
+    return last?.unseen === true && recordTime > last.recordTime;
+  });
 }
 
 function rememberCheckpoint(partition: PartitionState | undefined, { migrationId, times }: Checkpoint): void {

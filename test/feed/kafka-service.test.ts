@@ -159,6 +159,24 @@ describe('a history file first, the topic after', () => {
     rmSync(directory.at('expected'), { recursive: true });
     await expectEqualToReplay(rows);
   });
+
+  it('that begins with a checkpoint: nothing is sealed on its word before the two have met', async () => {
+    const topic = await createTopic(address);
+    const quiet = (second: number): string => emptyUpdate('s', second);
+    const synchronizerTimes = [{ synchronizerId: 's', recordTime: '2025-01-01T06:00:00Z' }];
+    const checkpoint = JSON.stringify({ update: { OffsetCheckpoint: { value: { offset: 9, synchronizerTimes } } } });
+    await topic.send([{ partition: 0, value: checkpoint }]);
+    const file = directory.writeLines('history.ndjson', [quiet(0), quiet(3_600)]);
+    await using service = await serveTopic(topic, { file: [file] });
+    await service.until('read', async () => (await service.status()).source?.position['0'] === 1);
+    await replayInto(directory.at('expected'), [file]);
+    const { snapshot } = dumpViews(directory.at('expected'));
+    expect(dumpViews(directory.at('views')).snapshot).toEqual(snapshot);
+    await topic.send([{ partition: 0, value: quiet(30_000) }]);
+    await service.until('refused', async () => (await service.status()).phase === 'refused');
+    expect((await service.readyz()).reasons.join()).toContain('possible gap');
+    expect(dumpViews(directory.at('views')).snapshot).toEqual(snapshot);
+  });
 });
 
 describe('a message that cannot be applied', () => {
