@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../refusal.ts';
-import { USERS_FILE } from '../users/backup.ts';
+import { USERS_FILE, usersFileFault } from '../users/backup.ts';
 import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
-import { restoreViews } from '../views/backup.ts';
 import { makeDataDirectory } from '../views/database.ts';
+import { type FaultsByName, type Restored, restoreViews } from '../views/restore.ts';
 import { lockForWriting } from '../views/writer-lock.ts';
 import { type CliCommand, EXIT } from './command.ts';
 
@@ -19,21 +19,28 @@ export const restoreCommand: CliCommand = {
     makeDataDirectory(dataDir);
     if (readdirSync(dataDir).length > 0)
       throw new Refusal(`--data ${dataDir}: is not empty; name a directory that is, or that is not there yet`);
-    const names = restoreInto(dataDir, file);
+    const { names, sealed } = restoreInto(dataDir, file);
     terminal.stdout.write(`${dataDir}: ${['views.db', ...names].join(', ')}\n`);
     if (!names.includes(LOCAL_SECRET_FILE))
       terminal.stdout.write(
         `not in the backup: a token secret; put one at ${join(dataDir, LOCAL_SECRET_FILE)}, or the next start makes a new one and old tokens are refused\n`,
       );
+    if (!sealed)
+      terminal.stdout.write(
+        `an earlier program wrote this backup, without a hash of its bytes: \`holdfast verify --data ${dataDir}\` proves the totals\n`,
+      );
     return EXIT.ok;
   },
 };
 
-/** Gives the names of the files beside views.db; what fails leaves the directory as empty as it was. */
-function restoreInto(dataDir: string, file: string): readonly string[] {
+/** What may lie beside views.db in a backup. Of a secret, any bytes are one. */
+const FAULTS: FaultsByName = { [USERS_FILE]: usersFileFault, [LOCAL_SECRET_FILE]: () => null };
+
+/** What fails leaves the directory as empty as it was. */
+function restoreInto(dataDir: string, file: string): Restored {
   try {
     using _lock = lockForWriting(dataDir);
-    return restoreViews(file, dataDir, [USERS_FILE, LOCAL_SECRET_FILE]);
+    return restoreViews(file, dataDir, FAULTS);
   } catch (error) {
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name));
     throw error;

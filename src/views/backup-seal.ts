@@ -1,0 +1,64 @@
+import { createHash, type Hash } from 'node:crypto';
+import { appendFileSync, closeSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
+
+/** The last line of a backup. SQLite reads as many pages as the first one says, so it does not see what stands behind them. */
+const SEAL = /^\nholdfast backup sha256 ([0-9a-f]{64})\n$/;
+const SEAL_BYTES = sealOf('0'.repeat(64)).length;
+const READ_BYTES = 4 * 1024 * 1024;
+
+/** Whether a file is what was sealed: `none` where it ends without a seal, as one does that was cut. */
+export type Seal = 'whole' | 'broken' | 'none';
+
+function sealOf(sha256: string): string {
+  return `\nholdfast backup sha256 ${sha256}\n`;
+}
+
+/** Appends the SHA-256 of all that the file holds. Nobody may write to it from here on. */
+export function sealFile(file: string): void {
+  const { hash } = hashOf(file, 0);
+  appendFileSync(file, sealOf(hash.digest('hex')));
+}
+
+/** Takes the seal off a file, which is then as long as before it was sealed, and says whether it fits. */
+export function unsealFile(file: string): Seal {
+  const { hash, rest, length } = hashOf(file, SEAL_BYTES);
+  const sha256 = SEAL.exec(rest.toString('latin1'))?.[1];
+  if (sha256 === undefined) return 'none';
+  truncateSync(file, length);
+  return hash.digest('hex') === sha256 ? 'whole' : 'broken';
+}
+
+/** Hashes the file in pieces, for it may be larger than memory, up to the last `restBytes`. */
+function hashOf(file: string, restBytes: number): { hash: Hash; rest: Buffer; length: number } {
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(READ_BYTES);
+  const descriptor = openSync(file, 'r');
+  try {
+    const length = Math.max(fstatSync(descriptor).size - restBytes, 0);
+    for (let at = 0; at < length; ) {
+      const read = readSync(descriptor, piece, 0, Math.min(READ_BYTES, length - at), at);
+      if (read === 0) throw new Error(`${file}: became shorter while it was read`);
+      hash.update(piece.subarray(0, read));
+      at += read;
+    }
+    const read = readSync(descriptor, piece, 0, restBytes, length);
+    return { hash, rest: Buffer.from(piece.subarray(0, read)), length };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether a database file is shorter than its own header says: SQLite takes what is missing of the last page for zeros. */
+export function isCutDatabase(file: string): boolean {
+  const header = Buffer.alloc(32);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, header, 0, header.length, 0);
+    if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') return false;
+    // The page size is stored in two bytes, in which 1 stands for 65536.
+    const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+    return fstatSync(descriptor).size < header.readUInt32BE(28) * pageBytes;
+  } finally {
+    closeSync(descriptor);
+  }
+}
