@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 /** In which a shell counts the size of a file. */
 const BLOCK_BYTES = 512;
 /** More than SQLite keeps in memory, so it has begun to write pages, and a journal of them, when there is no more room. */
-const LARGE_BYTES = 30_000_000;
+const LARGE_BYTES = 40_000_000;
 
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
