@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
+import { prepareRowChange } from './row-change.ts';
+import { withChecksum } from './row-checksum.ts';
+import { createRowCounts } from './row-counts.ts';
 import { createTables, SCHEMA_VERSION } from './schema.ts';
 
 /** What is fixed when a data directory is made, and what an operator may say of it later. */
@@ -110,13 +113,13 @@ export function openForReading(dataDir: string): Database {
 
 function makeTables(db: Database, { snapshotPeriodUs }: DirectorySettings): void {
   createTables(db);
-  db.prepare('INSERT INTO setting VALUES (1, ?, ?, NULL, NULL, 0, 1, 1, NULL)').run(
-    randomUUID(),
-    snapshotPeriodUs ?? PERIOD_DEFAULT_US,
-  );
+  createRowCounts(db);
+  const setting = withChecksum([1, randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, null, null, 0, 1, 1, null]);
+  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
-function checkVersion(db: Database, file: string): void {
+/** Throws a Refusal where the tables are not this program's. */
+export function checkVersion(db: Database, file: string): void {
   const version = db.pragma('user_version', { simple: true });
   if (version === SCHEMA_VERSION) return;
   if (version === 0) throw new Refusal(`${file} has no tables yet; replay a feed into the directory first`);
@@ -146,5 +149,5 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
   if (stored.dso !== null && stored.dso !== dso) {
     throw new Refusal(`--dso ${dso}: the views of this directory count the coins of ${stored.dso}; use another --data`);
   }
-  db.prepare('UPDATE setting SET dso = ?, dso_pinned = 1').run(dso);
+  prepareRowChange(db, 'setting', { key: 'lock', columns: ['dso', 'dso_pinned'] })(1, dso, 1);
 }

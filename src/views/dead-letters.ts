@@ -1,5 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { Micros } from '../ledger/time.ts';
+import { prepareRowChange } from './row-change.ts';
+import { type Stored, withChecksum } from './row-checksum.ts';
+import { prepareRowsAdded } from './row-counts.ts';
 
 export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'overtaken';
 /** `halted` waits for a person; `resolved` is a halt that ended without a decision about its bytes. */
@@ -34,7 +37,10 @@ export type LetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'crea
 
 const FACT_COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason`;
+/** In the order of the table, all but the checksum. */
 export const DEAD_LETTER_COLUMNS = `${FACT_COLUMNS}, sha256, length, bytes, created_at AS createdAt`;
+
+const COLUMN_COUNT = 18;
 
 /** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
 const LEFT_OUT_SEARCHED = 64;
@@ -44,7 +50,9 @@ const LEFT_OUT_BYTES_MAX = 65_536;
 export class DeadLetters {
   readonly #halted;
   readonly #decided;
+  readonly #last;
   readonly #insert;
+  readonly #countAdded;
   readonly #quarantined;
   readonly #newestQuarantined;
   readonly #decide;
@@ -61,17 +69,16 @@ export class DeadLetters {
         `SELECT 1 FROM dead_letter WHERE sha256 = ? AND decision IN ('dropped', 'quarantined') AND kind <> 'container'`,
       )
       .pluck();
-    this.#insert = db.prepare<[Omit<DeadLetter, 'id'>]>(
-      `INSERT INTO dead_letter VALUES (NULL, @kind, @decision, @source, @partition, @offset, @migrationId, @updateId, @recordTime,
-         @field, @given, @expected, @reason, @sha256, @length, @bytes, @createdAt)`,
-    );
+    this.#last = db.prepare<[], number | null>('SELECT max(id) FROM dead_letter').pluck();
+    this.#insert = db.prepare(`INSERT INTO dead_letter VALUES (${Array(COLUMN_COUNT).fill('?').join(', ')})`);
+    this.#countAdded = prepareRowsAdded(db, 'dead_letter');
     this.#quarantined = db
       .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
       .pluck();
     this.#newestQuarantined = db.prepare<[], LetterFacts>(
       `SELECT ${FACT_COLUMNS} FROM dead_letter WHERE decision = 'quarantined' ORDER BY id DESC LIMIT 1`,
     );
-    this.#decide = db.prepare('UPDATE dead_letter SET decision = ? WHERE id = ?');
+    this.#decide = prepareRowChange(db, 'dead_letter', { key: 'id', columns: ['decision'] });
     this.#leftOut = db
       .prepare<[string], number>(
         `SELECT id FROM (SELECT id, bytes FROM dead_letter
@@ -118,13 +125,23 @@ export class DeadLetters {
 
   insert(letter: Omit<DeadLetter, 'id'>): number {
     if (letter.decision === 'quarantined') this.#decidedLengths.add(letter.length);
-    return Number(this.#insert.run(letter).lastInsertRowid);
+    const id = (this.#last.get() ?? 0) + 1;
+    this.#insert.run(letterRow({ ...letter, id }));
+    this.#countAdded(1);
+    return id;
   }
 
   decide({ id, length }: DeadLetter, decision: Decision): void {
-    this.#decide.run(decision, id);
+    this.#decide(id, decision);
     if (decision === 'dropped') this.#decidedLengths.add(length);
   }
+}
+
+function letterRow(letter: DeadLetter): readonly Stored[] {
+  const { id, kind, decision, source, partition, offset, migrationId, updateId, recordTime } = letter;
+  const { field, given, expected, reason, sha256, length, bytes, createdAt } = letter;
+  const place = [source, partition, offset, migrationId, updateId, recordTime];
+  return withChecksum([id, kind, decision, ...place, field, given, expected, reason, sha256, length, bytes, createdAt]);
 }
 
 /**

@@ -2,6 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import type { Micros } from '../ledger/time.ts';
 import { messageHash } from './message-hash.ts';
+import { type Stored, withChecksum } from './row-checksum.ts';
+import { prepareRowsAdded } from './row-counts.ts';
 import { lastMessages, type Segment } from './segment.ts';
 
 /** How far one partition was read. */
@@ -107,26 +109,30 @@ export type SavePositions = (partitions: ReadonlyMap<number, PartitionState>) =>
  * does not know yet that it was replaced, writes nothing at all. Throws PositionMoved, which rolls the batch back.
  */
 export function preparePositions(db: Database): SavePositions {
-  const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const update = db.prepare(
-    `UPDATE position SET source = ?, next_offset = ?, sha256 = ?, checkpoints = ?, furthest_migration = ?, furthest_time = ?
-     WHERE partition = ? AND next_offset = ?`,
+    `UPDATE position SET partition = ?, source = ?, next_offset = ?, sha256 = ?, checkpoints = ?, furthest_migration = ?,
+       furthest_time = ?, checksum = ? WHERE partition = ? AND next_offset = ?`,
   );
+  const countAdded = prepareRowsAdded(db, 'position');
   const count = db.prepare<[], number>('SELECT count(*) FROM position').pluck();
   return (partitions) => {
     const known = [...partitions.values()].filter(({ storedOffset }) => storedOffset !== null).length;
     if (count.get() !== known) throw new PositionMoved();
     for (const [partition, state] of partitions) {
       const { storedOffset } = state;
-      const row = columnsOf(state);
-      const done = storedOffset === null ? insert.run(partition, ...row) : update.run(...row, partition, storedOffset);
+      const row = positionRow(partition, state);
+      const done = storedOffset === null ? insert.run(row) : update.run(row, partition, storedOffset);
       if (done.changes !== 1) throw new PositionMoved();
+      if (storedOffset === null) countAdded(1);
       state.storedOffset = state.nextOffset;
     }
   };
 }
 
-export function columnsOf({ source, nextOffset, sha256, checkpoints, furthest }: PartitionState): unknown[] {
+export function positionRow(partition: number, state: PartitionState): readonly Stored[] {
+  const { source, nextOffset, sha256, checkpoints, furthest } = state;
   const times = JSON.stringify(Object.fromEntries(checkpoints));
-  return [source, nextOffset, sha256, times, furthest?.migrationId ?? null, furthest?.recordTime ?? null];
+  const place = [furthest?.migrationId ?? null, furthest?.recordTime ?? null];
+  return withChecksum([partition, source, nextOffset, sha256, times, ...place]);
 }

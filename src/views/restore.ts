@@ -5,7 +5,8 @@ import DatabaseFile, { type Database } from 'better-sqlite3';
 import { Refusal } from '../refusal.ts';
 import { BACKUP_FORMAT, type BackupFile, sha256Of, sync } from './backup.ts';
 import { isCutDatabase, type Seal, unsealFile } from './backup-seal.ts';
-import { partialViewsFile, viewsFile } from './database.ts';
+import { checkVersion, partialViewsFile, viewsFile } from './database.ts';
+import { prepareRowChange } from './row-change.ts';
 
 const FORMAT_WITHOUT_SEAL = 1;
 
@@ -39,7 +40,7 @@ export function restoreViews(file: string, dataDir: string, faults: FaultsByName
       writeFileSync(join(dataDir, name), bytes, { mode: 0o600, flag: 'wx', flush: true });
     db.transaction(() => {
       db.exec('DROP TABLE backup; DROP TABLE backup_file;');
-      db.prepare('UPDATE setting SET directory_id = ?').run(randomUUID());
+      prepareRowChange(db, 'setting', { key: 'lock', columns: ['directory_id'] })(1, randomUUID());
     })();
     db.close();
     sync(partial);
@@ -81,6 +82,7 @@ function checkViews(db: Database, { file, seal }: Given): void {
       `${file} has format ${format}, this program reads ${FORMAT_WITHOUT_SEAL} and ${BACKUP_FORMAT}: restore it with the program that wrote it`,
     );
   if (format === BACKUP_FORMAT && seal === 'none') throw damaged(file, 'its last line, the seal, is missing');
+  checkVersion(db, file);
   const found = db.pragma('quick_check(1)', { simple: true });
   if (found !== 'ok') throw damaged(file, String(found));
 }

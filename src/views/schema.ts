@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is refused, not migrated. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /**
  * The tables of views.db (data-model.md). Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it
  * fits 64 bits, else a big-endian BLOB of 16 bytes. Ids are a BLOB where they are lower-case hex of even length, else TEXT.
+ * `checksum`: of the other columns of its row; see views/row-checksum.ts.
  */
 const DDL = `
 -- What the directory was made for; one row.
@@ -18,7 +19,8 @@ CREATE TABLE setting(
   dso_pinned INTEGER NOT NULL,          -- whether an operator named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_owner INTEGER NOT NULL,
-  feed TEXT                             -- what a Kafka position belongs to (cluster and topic), as JSON
+  feed TEXT,                            -- what a Kafka position belongs to (cluster and topic), as JSON
+  checksum INTEGER NOT NULL
 ) STRICT;
 
 -- Where the feed was read to, per partition (-1 for files); written in every transaction.
@@ -29,7 +31,8 @@ CREATE TABLE position(
   sha256 BLOB,                          -- of the last applied message; kept for topics
   checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON
   furthest_migration INTEGER,           -- the furthest place read there (topics): see views/overtaken.ts
-  furthest_time INTEGER                 -- -1 for imports
+  furthest_time INTEGER,                -- -1 for imports
+  checksum INTEGER NOT NULL
 ) STRICT;
 
 -- Migrations are independent: each has its own open interval, clock and supply.
@@ -42,14 +45,15 @@ CREATE TABLE migration(
   contracts INTEGER NOT NULL,           -- active coin contracts, owners with coin, supply: of the open interval
   owners INTEGER NOT NULL,
   unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits
-  locked TEXT NOT NULL
+  locked TEXT NOT NULL,
+  checksum INTEGER NOT NULL
 ) STRICT;
 
 -- The last update applied per synchronizer: what is at or before it is a redelivery.
 CREATE TABLE synchronizer(
   migration_id INTEGER, synchronizer_id TEXT, record_time INTEGER NOT NULL, update_id ANY NOT NULL,
   unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the topic that follows them
-  checksum INTEGER NOT NULL,            -- of the other columns, here and below: see views/row-checksum.ts
+  checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, synchronizer_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -60,6 +64,7 @@ CREATE TABLE owner(
 CREATE TABLE snapshot(
   migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL, forced INTEGER NOT NULL,
   contracts INTEGER NOT NULL, owners INTEGER NOT NULL, unlocked TEXT NOT NULL, locked TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, record_time)
 ) STRICT, WITHOUT ROWID;
 
@@ -104,7 +109,7 @@ CREATE TABLE round(
 -- Ids active now of coins and rounds that do not count; h as in active.
 CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
 
--- How many rows the writer knows of in tables whose rows come and go; see views/row-counts.ts.
+-- How many rows the writer knows of in tables that could lose one unseen; see views/row-counts.ts.
 CREATE TABLE row_count(name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Messages that could not be applied, and what was decided.
@@ -116,7 +121,8 @@ CREATE TABLE dead_letter(
   migration_id INTEGER, update_id TEXT, record_time INTEGER,
   field TEXT, given TEXT, expected TEXT, reason TEXT NOT NULL,
   sha256 BLOB NOT NULL, length INTEGER NOT NULL, bytes BLOB NOT NULL,
-  created_at INTEGER NOT NULL           -- our clock, microseconds
+  created_at INTEGER NOT NULL,          -- our clock, microseconds
+  checksum INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX dead_letter_by_sha256 ON dead_letter(sha256);
 `;

@@ -1,6 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { Micros } from '../ledger/time.ts';
+import { BulkRows } from './bulk-rows.ts';
 import type { Owners } from './owners.ts';
+import { withChecksum } from './row-checksum.ts';
+import { prepareRowsAdded } from './row-counts.ts';
 import type { MigrationState } from './state.ts';
 
 /** Snapshots of equal content, one period apart: one that was sealed and the quiet intervals behind it. */
@@ -20,18 +23,17 @@ interface SealedRun {
 /** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
 export class Seals {
   readonly #owners: Owners;
-  readonly #insert;
+  readonly #insert: BulkRows;
+  readonly #countAdded;
   readonly #runs: SealedRun[] = [];
 
   constructor(db: Database, owners: Owners) {
     this.#owners = owners;
-    this.#insert = db.prepare<[Omit<SealedRun, 'forced'> & { forced: number }]>(
-      `INSERT INTO snapshot WITH RECURSIVE quiet(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM quiet WHERE i + 1 < @count)
-       SELECT @migrationId, @first + i * @periodUs, @seq + i, @forced, @contracts, @owners, @unlocked, @locked FROM quiet`,
-    );
+    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 9);
+    this.#countAdded = prepareRowsAdded(db, 'snapshot');
   }
 
-  /** Seals the open interval at a time, and `count - 1` quiet ones behind it, however many, at the cost of one. */
+  /** Seals the open interval at a time, and `count - 1` quiet ones behind it: a row each, and nothing else. */
   seal(
     migration: MigrationState,
     first: Micros,
@@ -45,7 +47,14 @@ export class Seals {
   }
 
   flush(): void {
-    for (const run of this.#runs) this.#insert.run({ ...run, forced: run.forced ? 1 : 0 });
+    for (const { migrationId, first, periodUs, count, seq, forced, ...supply } of this.#runs) {
+      const { contracts, owners, unlocked, locked } = supply;
+      const same = [forced ? 1 : 0, contracts, owners, unlocked, locked];
+      for (let i = 0; i < count; i++)
+        this.#insert.add(withChecksum([migrationId, first + i * periodUs, seq + i, ...same]));
+      this.#countAdded(count);
+    }
+    this.#insert.finish();
   }
 
   settle(): void {

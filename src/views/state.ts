@@ -2,7 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { idText, type StoredId, storedId } from '../ledger/pack/id.ts';
 import type { Micros } from '../ledger/time.ts';
 import { loadPartitions, type PartitionState } from './positions.ts';
-import { rowChecksum } from './row-checksum.ts';
+import { prepareRowChange } from './row-change.ts';
+import { rowChecksum, withChecksum } from './row-checksum.ts';
 import { prepareRowCount } from './row-counts.ts';
 
 /** The last update applied of one synchronizer. */
@@ -115,17 +116,17 @@ export function newMigration(migrationId: number): MigrationState {
 
 /** Writes the state back, but for the positions; called inside the batch's transaction. */
 export function createStateSaver(db: Database): (state: WriterState) => void {
-  const setting = db.prepare(
-    'UPDATE setting SET dso = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
-  );
-  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const columns = ['dso', 'source_migration_id', 'next_no', 'next_owner', 'feed'];
+  const saveSetting = prepareRowChange(db, 'setting', { key: 'lock', columns });
+  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?)');
-  const saveCount = prepareRowCount(db, 'synchronizer');
+  const saveMigrations = prepareRowCount(db, 'migration');
+  const saveSynchronizers = prepareRowCount(db, 'synchronizer');
   return (state) => {
-    setting.run(state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
+    saveSetting(1, state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
     for (const m of state.migrations.values()) {
       const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
-      migration.run(m.migrationId, m.openSeq, m.timeReached, m.updateTime, m.nextGrid, ...supply);
+      migration.run(withChecksum([m.migrationId, m.openSeq, m.timeReached, m.updateTime, m.nextGrid, ...supply]));
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
         const { recordTime } = last;
@@ -138,6 +139,7 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
         last.changed = false;
       }
     }
-    saveCount([...state.migrations.values()].reduce((sum, { synchronizers }) => sum + synchronizers.size, 0));
+    saveMigrations(state.migrations.size);
+    saveSynchronizers([...state.migrations.values()].reduce((sum, { synchronizers }) => sum + synchronizers.size, 0));
   };
 }

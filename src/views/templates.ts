@@ -1,10 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { rowChecksum } from './row-checksum.ts';
+import { prepareRowsAdded } from './row-counts.ts';
 
 /** Template ids as the feed writes them, with their package's name; few, so all are kept in memory. */
 export class Templates {
   readonly #numbers = new Map<string, number>();
   readonly #insert;
+  readonly #countAdded;
   #added: { no: number; templateId: string; packageName: string }[] = [];
 
   constructor(db: Database) {
@@ -13,6 +15,7 @@ export class Templates {
     );
     for (const row of rows.all()) this.#numbers.set(`${row.templateId}\n${row.packageName}`, row.id);
     this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?, ?)');
+    this.#countAdded = prepareRowsAdded(db, 'template');
   }
 
   /** The number of `<template id>\n<package name>`, by first appearance in the feed. */
@@ -36,6 +39,7 @@ export class Templates {
   flush(): void {
     for (const { no, templateId, packageName } of this.#added)
       this.#insert.run(no, templateId, packageName, rowChecksum(no, templateId, packageName));
+    this.#countAdded(this.#added.length);
   }
 
   settle(): void {

@@ -2,9 +2,9 @@ import { isPartyId } from '../ledger/party.ts';
 import { LEDGER_TIME_MAX } from '../ledger/time.ts';
 import { IMPORT_TIME } from './positions.ts';
 import { roundChecksum } from './rounds.ts';
-import { COUNTED_TABLES } from './row-counts.ts';
 import { isStoredId } from './verify-contract.ts';
 import { verifyMigrations } from './verify-migrations.ts';
+import { verifyRowChecksums, verifyRowCounts } from './verify-rows.ts';
 import { verifyTemplates } from './verify-templates.ts';
 import { inOneMoment, type VerifyContext, type VerifyStep } from './verify-types.ts';
 
@@ -17,6 +17,7 @@ export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> 
     verifySetting,
     verifyNumbering,
     verifyRowCounts,
+    verifyRowChecksums,
     verifyTemplates,
     verifyMigrations,
     verifyRounds,
@@ -71,17 +72,6 @@ function verifyNumbering({ db, report }: VerifyContext): void {
   }
 }
 
-/** Tables whose rows have no number of their own have as many as their writer left there. */
-function verifyRowCounts({ db, report }: VerifyContext): void {
-  const counts = db.prepare<[string], number>('SELECT count FROM row_count WHERE name = ?').pluck();
-  for (const table of COUNTED_TABLES) {
-    const found = db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-    const expected = counts.get(table) ?? 0;
-    if (found !== expected)
-      report({ table, owner: null, snapshot: null, expected: `${expected} rows (row_count)`, found: String(found) });
-  }
-}
-
 interface RoundRow {
   readonly migrationId: bigint;
   readonly contractId: unknown;
@@ -94,7 +84,7 @@ interface RoundRow {
 function verifyRounds({ db, report }: VerifyContext): void {
   const rows = db
     .prepare<[], RoundRow>(
-      `SELECT r.migration_id AS migrationId, contract_id AS contractId, number, content, checksum, m.migration_id IS NOT NULL AS known
+      `SELECT r.migration_id AS migrationId, contract_id AS contractId, number, content, r.checksum, m.migration_id IS NOT NULL AS known
        FROM round r LEFT JOIN migration m ON m.migration_id = r.migration_id`,
     )
     .safeIntegers();

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { identify } from '../ledger/decode/identify.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
+import { DEAD_LETTER_COLUMNS } from './dead-letters.ts';
+import { isSoundRow, type Stored } from './row-checksum.ts';
 import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './verify-types.ts';
 
 const SHA256_BYTES = 32;
@@ -26,6 +28,7 @@ interface LetterRow {
   readonly length: bigint;
   readonly bytes: Buffer;
   readonly createdAt: bigint;
+  readonly checksum: bigint;
 }
 
 /** A message may be 16 MiB, so few of them are looked at in one step. */
@@ -36,8 +39,7 @@ export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyS
   const total = inOneMoment(db, () => verifyHalts(db, report));
   const rows = db
     .prepare<[bigint], LetterRow>(
-      `SELECT id, kind, decision, update_id AS updateId, record_time AS recordTime, field, given, expected, reason, sha256,
-         length, bytes, created_at AS createdAt FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
+      `SELECT ${DEAD_LETTER_COLUMNS}, checksum FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
     )
     .safeIntegers();
   let next = 1n;
@@ -79,11 +81,12 @@ function verifyHalts(db: Database, report: VerifyContext['report']): number {
 }
 
 function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: string, found: string) => void): void {
-  const { id, kind, decision, sha256, length, bytes, createdAt } = letter;
+  const { id, kind, decision, sha256, length, bytes, createdAt, checksum } = letter;
   if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
   if (!KINDS.includes(kind)) differs(`a kind (${KINDS.join(', ')})`, kind);
   if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
   if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
+  if (!isSoundRow(Object.values(letter) as Stored[])) differs('a checksum of its columns', String(checksum));
   const reason = reasonOf(letter);
   if (letter.reason !== reason && !(reason !== null && letter.reason.startsWith(`${reason}; dead letter `)))
     differs(reason === null ? 'field, given and expected' : `reason ${reason}`, letter.reason);

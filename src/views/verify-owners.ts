@@ -69,7 +69,7 @@ function createOwnerVerifier(
   const { db, report } = context;
   const ownerRow = db
     .prepare<[bigint], OwnerRow>(
-      `SELECT id, o.migration_id AS migrationId, party, checksum, open_seq AS openSeq
+      `SELECT id, o.migration_id AS migrationId, party, o.checksum, open_seq AS openSeq
        FROM owner o LEFT JOIN migration m ON m.migration_id = o.migration_id WHERE id = ?`,
     )
     .safeIntegers();

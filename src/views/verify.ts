@@ -23,8 +23,8 @@ const ROWS_PER_STEP = 20_000;
  * can be proved right at any time). Works beside a running writer: each step reads one moment, and what is compared across
  * steps was sealed before the first. Memory grows with snapshots, and by a bit for each contract.
  *
- * Rows that no other table says again carry a checksum. What stands in one place only cannot be proved: a position in the
- * feed, and of a contract its update, event, id once archived, and what of its payload is not in columns too.
+ * Rows that no other table says again carry a checksum, and tables that could lose one of them a count. Both show what was changed
+ * behind the writer's back; that the writer had it from the feed, only a replay can show.
  */
 export function* verifyViews(
   dataDir: string,

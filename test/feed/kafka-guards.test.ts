@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { SESSION_GUARDS, type SessionGuards } from '../../src/feed/kafka-session.ts';
 import { FeedRefused } from '../../src/feed/source.ts';
-import { columnsOf, PositionMoved } from '../../src/views/positions.ts';
+import { PositionMoved, positionRow } from '../../src/views/positions.ts';
 import { emptyUpdate } from '../support/empty-update.ts';
 import { startCutter } from '../support/kafka-cutter.ts';
 import { type Guards, openIngest } from '../support/kafka-ingest.ts';
@@ -112,9 +112,9 @@ describe('a writer that was replaced', () => {
   it('would spoil the views without compare-and-set', async () => {
     const blind: Guards = {
       positions: (db) => {
-        const save = db.prepare('INSERT OR REPLACE INTO position VALUES (?, ?, ?, ?, ?, ?, ?)');
+        const save = db.prepare('INSERT OR REPLACE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
         return (partitions) => {
-          for (const [partition, state] of partitions) save.run(partition, ...columnsOf(state));
+          for (const [partition, state] of partitions) save.run(positionRow(partition, state));
         };
       },
     };

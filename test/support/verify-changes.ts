@@ -9,18 +9,39 @@ setting      | source_migration_id = 77
 setting      | next_no = 5
 setting      | next_owner = next_owner + 1
 setting      | next_owner = next_owner - 1
+setting      | next_no = next_no + 1
+setting      | dso = dso || '0'
+setting      | dso_pinned = 1                        | dso_pinned = 0
+setting      | source_migration_id = 0               | source_migration_id IS NULL
+setting      | source_migration_id = 1               | source_migration_id IS NULL
+setting      | directory_id = 'other'
+setting      | directory_id = upper(directory_id)
+setting      | feed = '{"clusterId":"c","topic":"t"}' | feed IS NULL
+setting      | feed = ''                             | feed IS NULL
+setting      | checksum = checksum + 1
 position     | next_offset = -1
 position     | checkpoints = '{'
 position     | sha256 = x'00'
 position     | furthest_migration = NULL
 position     | furthest_time = NULL
 position     | furthest_time = -2
+position     | partition = partition + 1
+position     | source = source || 'x'
+position     | next_offset = next_offset + 1
+position     | next_offset = next_offset - 1
+position     | checkpoints = '{"0 x":1}'
+position     | sha256 = zeroblob(32)
+position     | furthest_migration = furthest_migration + 1
+position     | furthest_time = furthest_time + 1
+position     | checksum = checksum + 1
 migration    | migration_id = migration_id + 7
 migration    | open_seq = open_seq + 1
 migration    | open_seq = open_seq - 1
 migration    | time_reached = time_reached + 600000000
 migration    | time_reached = time_reached - 600000000
 migration    | time_reached = NULL
+migration    | time_reached = time_reached + 1
+migration    | checksum = checksum + 1
 migration    | update_time = update_time + 1
 migration    | update_time = update_time - 1
 migration    | update_time = NULL
@@ -64,6 +85,10 @@ snapshot     | owners = owners + 1
 snapshot     | unlocked = unlocked || '0'
 snapshot     | unlocked = substr(unlocked, 2)
 snapshot     | locked = locked || '7'
+snapshot     | record_time = record_time - 1000000   | forced = 1
+snapshot     | record_time = record_time + 1         | forced = 1
+snapshot     | forced = 1                            | forced = 0
+snapshot     | checksum = checksum + 1
 template     | id = id + 100
 template     | template_id = 'x' || substr(template_id, instr(template_id, ':') + 1)
 template     | template_id = template_id || 'x'
@@ -166,18 +191,70 @@ counterfeit  | contract_id = 'other'
 counterfeit  | contract_id = 'abcd'
 row_count    | count = count + 1
 row_count    | name = name || 's'
+row_count    | count = count - 1
 dead_letter  | id = id + 5
 dead_letter  | kind = 'else'
 dead_letter  | decision = 'else'
 dead_letter  | sha256 = x'00'
-dead_letter  | field = NULL
+dead_letter  | field = NULL                          | kind <> 'container'
 dead_letter  | field = 'other'
-dead_letter  | given = given || '1'
-dead_letter  | expected = substr(expected, 2)
+dead_letter  | given = given || '1'                  | kind <> 'container'
+dead_letter  | expected = substr(expected, 2)        | kind <> 'container'
 dead_letter  | reason = 'other'
 dead_letter  | update_id = update_id || '1'          | update_id IS NOT NULL
 dead_letter  | update_id = 'other'                   | update_id IS NULL
 dead_letter  | record_time = record_time + 1         | record_time IS NOT NULL
 dead_letter  | length = length + 1
 dead_letter  | bytes = CAST('{"foo":3}' AS BLOB)
+dead_letter  | decision = 'dropped'                  | decision = 'halted'
+dead_letter  | decision = 'resolved'                 | decision = 'halted'
+dead_letter  | decision = 'applied'                  | decision = 'quarantined'
+dead_letter  | decision = 'dropped'                  | decision = 'quarantined'
+dead_letter  | sha256 = zeroblob(32)                 | kind = 'overlong'
+dead_letter  | length = length + 1                   | kind = 'overlong'
+dead_letter  | bytes = CAST('y' || substr(bytes, 2) AS BLOB) | kind = 'overlong'
+dead_letter  | bytes = substr(bytes, 2)              | kind = 'overlong'
+dead_letter  | source = source || 'x'
+dead_letter  | partition = partition + 1
+dead_letter  | offset = offset + 1
+dead_letter  | offset = offset - 1
+dead_letter  | created_at = created_at + 1
+dead_letter  | kind = 'ahead'                        | kind = 'update'
+dead_letter  | kind = 'overtaken'                    | kind = 'update'
+dead_letter  | reason = reason || '; dead letter 1, which was left out, names this contract' | kind <> 'container'
+dead_letter  | reason = reason || 'x'
+dead_letter  | migration_id = 0                      | migration_id IS NULL
+dead_letter  | migration_id = migration_id + 1       | migration_id IS NOT NULL
+dead_letter  | update_id = ''                        | update_id IS NULL
+dead_letter  | record_time = 1                       | record_time IS NULL
+dead_letter  | checksum = checksum + 1
+`;
+
+/** The table, and what is other in a second row beside one of its rows. */
+export const DOUBLED = `
+owner        | id = (SELECT max(id) + 1 FROM owner), party = party || 0
+owner        | id = (SELECT max(id) + 5 FROM owner), party = party || 0
+position     | partition = partition + 1
+position     | partition = partition + 5, next_offset = 0
+snapshot     | record_time = record_time + 1, forced = 1
+snapshot     | record_time = record_time - 1
+snapshot     | record_time = (SELECT max(record_time) + 600000000 FROM snapshot), seq = (SELECT max(seq) + 1 FROM snapshot)
+migration    | migration_id = migration_id + 9
+template     | id = id + 100, package_name = package_name || 0
+template     | id = (SELECT max(id) + 1 FROM template), template_id = '0' || template_id
+synchronizer | synchronizer_id = synchronizer_id || 'a'
+round        | contract_id = x'ab'
+holding      | no = no + 100000
+active       | no = no + 100000
+active       | h = h + 1
+held         | created_at = created_at + 1
+held         | owner = owner + 1
+held         | no = no + 100000
+spent        | archived_seq = archived_seq + 1
+spent        | archived_seq = archived_seq - 1
+owner_total  | owner = owner + 100000
+counterfeit  | h = h + 1
+row_count    | name = name || 's'
+dead_letter  | id = id + 7
+dead_letter  | id = (SELECT max(id) + 1 FROM dead_letter)
 `;

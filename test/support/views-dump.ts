@@ -50,7 +50,12 @@ function dumpTable(db: DatabaseFile.Database, table: string): string[] {
     .all(table)
     .filter((name) => name !== FOLLOWS && (table !== 'setting' || !SETTINGS_LEFT_OUT.includes(name)))
     .join(', ');
-  const rows = db.prepare<[], unknown[]>(`SELECT ${columns} FROM ${table} ORDER BY ${columns}`).raw().safeIntegers();
+  // How many rows of a table there are is of the source where its rows are.
+  const condition = table === 'row_count' ? `name NOT IN ('${OF_THE_SOURCE.join(`', '`)}')` : 'true';
+  const rows = db
+    .prepare<[], unknown[]>(`SELECT ${columns} FROM ${table} WHERE ${condition} ORDER BY ${columns}`)
+    .raw()
+    .safeIntegers();
   return rows.all().map((row) => row.map(cell).join(' | '));
 }
 

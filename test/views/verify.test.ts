@@ -2,6 +2,8 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFileSource } from '../../src/feed/file.ts';
+import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { decodeVersion, encodeVersion } from '../../src/views/totals.ts';
 import { verifyViews } from '../../src/views/verify.ts';
 import type { Difference } from '../../src/views/verify-types.ts';
@@ -9,12 +11,15 @@ import { oddLedger } from '../support/ledger-options.ts';
 import { randomLedger } from '../support/random-ledger.ts';
 import { linesOf, replayInto } from '../support/replayed.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { CHANGES } from '../support/verify-changes.ts';
+import { CHANGES, DOUBLED } from '../support/verify-changes.ts';
 
 let folder: TemporaryDirectory;
 let copies = 0;
 
-/** Two migrations, a snapshot by force, counterfeits, dead letters: something in every table. */
+/** Lines beyond these are over-long. */
+const LIMITS = { chunkBytes: 50_000, lineBytesMax: 100_000, overlongHeadBytes: 64 };
+
+/** Two migrations, a snapshot by force, counterfeits, dead letters of several kinds: something in every table. */
 beforeAll(async () => {
   folder = temporaryDirectory();
   const lines = linesOf(
@@ -22,9 +27,15 @@ beforeAll(async () => {
     'scan',
   );
   lines.splice(50, 0, '{"foo":1}');
+  lines.splice(70, 0, 'x'.repeat(150_000));
+  // The same time again, and another update: disorder.
+  const at = lines.findLastIndex((line) => line.includes('"update_id":"'));
+  lines.splice(at + 1, 0, lines[at]!.replace(/"update_id":"[^"]*"/, '"update_id":"1220cd"'));
   lines.splice(90, 0, '{"foo":2,"update_id":"1220ab\\ud800","record_time":"2025-02-12T00:00:00.5Z"}');
   const file = folder.writeLines('feed.ndjson', lines);
-  await replayInto(folder.at('sound'), [file], { onBadUpdate: 'quarantine', seal: true, chunkBytes: 50_000 });
+  const openFeed = (path: string, migrationId: number) => openInlineFeed(openFileSource(path, LIMITS), { migrationId });
+  await replayInto(folder.at('sound'), [file], { onBadUpdate: 'quarantine', seal: true, openFeed });
+  await replayInto(folder.at('sound'), [folder.writeLines('broken.json', [`[${lines[at]!},{`])], { openFeed });
 });
 afterAll(() => folder[Symbol.dispose]());
 
@@ -51,6 +62,14 @@ function damaged(body: (db: DatabaseFile.Database) => void): string {
 
 function text(differences: readonly Difference[]): string {
   return differences.map((each) => Object.values(each).join(' ')).join('\n');
+}
+
+/** Of these each says what another one does: which of the two was changed, nobody can tell. */
+const OF_EACH_OTHER = ['holding', 'active', 'held', 'spent', 'owner_total', 'row_count'];
+
+function expectNamed(table: string, found: readonly Difference[], where: string): void {
+  if (OF_EACH_OTHER.includes(table)) expect(text(found), where).toContain(table);
+  else expect(new Set(found.map((each) => each.table)), where).toContain(table);
 }
 
 const KEYS: Readonly<Record<string, string>> = {
@@ -81,6 +100,20 @@ function rowAt(db: DatabaseFile.Database, table: string, condition: string, shar
   return `(${key}) = (SELECT ${key} FROM ${table} WHERE ${condition} ORDER BY ${key} LIMIT 1 OFFSET ${offset})`;
 }
 
+/** All columns of a table, some with another value. */
+function valuesWith(db: DatabaseFile.Database, table: string, changes: string): string {
+  const changed = new Map(changes.split(', ').map((each) => each.split(' = ') as [string, string]));
+  const columns = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
+  return columns.map((name) => changed.get(name) ?? name).join(', ');
+}
+
+function cellsOf(lines: string): string[][] {
+  return lines
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' | ').map((cell) => cell.trim()));
+}
+
 describe('verify', () => {
   it('finds nothing in views that are sound, however short its steps are', () => {
     for (const rows of [1, 7, 100_000]) expect(verify(folder.at('sound'), rows)).toEqual([]);
@@ -95,20 +128,14 @@ describe('verify', () => {
     expect(tables.sort()).toEqual(Object.keys(KEYS).sort());
   });
 
-  it.each(
-    CHANGES.trim()
-      .split('\n')
-      .map((line) => line.split(' | ').map((cell) => cell.trim())),
-  )('finds a change of %s: %s', (table, change, condition = 'true') => {
+  it.each(cellsOf(CHANGES))('finds a change of %s: %s', (table, change, condition = 'true') => {
     for (const share of [0.2, 0.99]) {
       const dataDir = damaged((db) => {
         const row = rowAt(db, table!, condition, share);
         const { changes } = db.prepare(`UPDATE ${table} SET ${change} WHERE ${row}`).run();
         expect(changes).toBe(1);
       });
-      const found = verify(dataDir);
-      expect(found.length, `row at ${share}`).toBeGreaterThan(0);
-      expect(text(found)).toContain(table);
+      expectNamed(table!, verify(dataDir), `row at ${share}`);
     }
   });
 
@@ -135,57 +162,30 @@ describe('verify', () => {
     ['counterfeit', 'true'],
     ['row_count', 'true'],
     ['dead_letter', 'id = 1'],
+    ['dead_letter', 'id = (SELECT max(id) FROM dead_letter)'],
+    ['position', 'true'],
+    ['snapshot', 'forced = 1'],
+    ['snapshot', 'seq = (SELECT max(seq) FROM snapshot)'],
+    ['template', 'id = (SELECT max(id) FROM template)'],
   ])('finds a missing row of %s where %s', (table, condition) => {
     for (const share of [0.1, 0.7]) {
       const dataDir = damaged((db) => {
         const { changes } = db.prepare(`DELETE FROM ${table} WHERE ${rowAt(db, table, condition, share)}`).run();
         expect(changes).toBe(1);
       });
-      expect(text(verify(dataDir)), `row at ${share}`).toContain(table);
+      expectNamed(table!, verify(dataDir), `row at ${share}`);
     }
   });
 
-  it.each([
-    ['owner', '(SELECT max(id) + 1 FROM owner), migration_id, party || 0, checksum'],
-    ['owner', '(SELECT max(id) + 5 FROM owner), migration_id, party || 0, checksum'],
-    ['snapshot', 'migration_id, record_time + 1, seq, 1, contracts, owners, unlocked, locked'],
-    ['snapshot', 'migration_id, record_time - 1, seq, forced, contracts, owners, unlocked, locked'],
-    [
-      'migration',
-      'migration_id + 9, open_seq, time_reached, update_time, next_grid, contracts, owners, unlocked, locked',
-    ],
-    ['template', 'id + 100, template_id, package_name || 0, checksum'],
-    ['synchronizer', `migration_id, synchronizer_id || 'a', record_time, update_id, unseen, checksum`],
-    ['round', `migration_id, x'ab', number, content, checksum`],
-    [
-      'holding',
-      'no + 100000, owner, created_seq, locked, amount, rate, round, created_at, node, template, contract_id, update_id, args, checksum',
-    ],
-    ['active', 'h, no + 100000'],
-    ['active', 'h + 1, no'],
-    ['held', 'owner, created_at + 1, no, created_seq, expiry'],
-    ['held', 'owner + 1, created_at, no, created_seq, expiry'],
-    ['held', 'owner, created_at, no + 100000, created_seq, expiry'],
-    ['spent', 'owner, archived_seq + 1, created_at, no, created_seq, expiry'],
-    ['spent', 'owner, archived_seq - 1, created_at, no, created_seq, expiry'],
-    ['owner_total', 'owner + 100000, seq, v'],
-    ['counterfeit', 'h + 1, migration_id, contract_id'],
-    [
-      'dead_letter',
-      `id + 7, kind, decision, source, partition, offset, migration_id, update_id, record_time, field, given, expected,
-      reason, sha256, length, bytes, created_at`,
-    ],
-  ])('finds a doubled row of %s: %s', (table, columns) => {
+  it.each(cellsOf(DOUBLED))('finds a doubled row of %s: %s', (table, changes) => {
     for (const share of [0.1, 0.8]) {
       const dataDir = damaged((db) => {
-        const { changes } = db
-          .prepare(
-            `INSERT OR IGNORE INTO ${table} SELECT ${columns} FROM ${table} WHERE ${rowAt(db, table, 'true', share)}`,
-          )
-          .run();
-        expect(changes).toBe(1);
+        const row = rowAt(db, table!, 'true', share);
+        const values = valuesWith(db, table!, changes!);
+        const inserted = db.prepare(`INSERT INTO ${table} SELECT ${values} FROM ${table} WHERE ${row}`).run();
+        expect(inserted.changes).toBe(1);
       });
-      expect(text(verify(dataDir)), `row at ${share}`).toContain(table);
+      expectNamed(table!, verify(dataDir), `row at ${share}`);
     }
   });
 
