@@ -11,12 +11,16 @@ export function prepareRowChange(
   { key, columns }: { key: string; columns: readonly string[] },
 ): (key: number, ...values: readonly Stored[]) => void {
   const read = db.prepare<[number], Stored[]>(`SELECT * FROM ${table} WHERE ${key} = ?`).raw().safeIntegers();
-  const change = db.prepare(`UPDATE ${table} SET ${columns.map((name) => `${name} = ?`).join(', ')} WHERE ${key} = ?`);
-  const seal = db.prepare(`UPDATE ${table} SET checksum = ? WHERE ${key} = ?`);
+  const names = read.columns().map(({ name }) => name);
+  const places = columns.map((name) => names.indexOf(name));
+  const changes = [...columns, 'checksum'].map((name) => `${name} = ?`).join(', ');
+  const change = db.prepare(`UPDATE ${table} SET ${changes} WHERE ${key} = ?`);
   return (at, ...values) => {
     const before = read.get(at);
-    change.run(...values, at);
-    if (before === undefined || !isSoundRow(before)) return;
-    seal.run(withChecksum(read.get(at)!.slice(0, -1)).at(-1), at);
+    if (before === undefined) return;
+    const after = before.slice(0, -1);
+    for (const [i, place] of places.entries()) after[place] = values[i]!;
+    const row = isSoundRow(before) ? withChecksum(after) : before;
+    change.run(...values, row.at(-1), at);
   };
 }
