@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { backUpViews, restoreViews } from '../../src/views/backup.ts';
+import { backUpViews } from '../../src/views/backup.ts';
+import { sealFile, unsealFile } from '../../src/views/backup-seal.ts';
+import { restoreViews } from '../../src/views/restore.ts';
 import { verifyViews } from '../../src/views/verify.ts';
 import { oddLedger } from '../support/ledger-options.ts';
 import { randomLedger } from '../support/random-ledger.ts';
@@ -41,7 +43,7 @@ function change(sql: string): void {
 function restoreBackup(): void {
   backUpViews(folder.at('data'), folder.at('backup'), { files: [], now: new Date() });
   mkdirSync(folder.at('restored'));
-  restoreViews(folder.at('backup'), folder.at('restored'), []);
+  restoreViews(folder.at('backup'), folder.at('restored'), {});
 }
 
 describe('a row of the settings', () => {
@@ -80,10 +82,12 @@ describe('the count of the rows of a table', () => {
 describe('a backup of other tables', () => {
   it('is refused, and nothing is restored', () => {
     backUpViews(folder.at('data'), folder.at('backup'), { files: [], now: new Date() });
+    expect(unsealFile(folder.at('backup'))).toBe('whole');
     const backup = new DatabaseFile(folder.at('backup'));
     backup.pragma('user_version = 3');
     backup.close();
+    sealFile(folder.at('backup'));
     mkdirSync(folder.at('restored'));
-    expect(() => restoreViews(folder.at('backup'), folder.at('restored'), [])).toThrow('has version 3 of the tables');
+    expect(() => restoreViews(folder.at('backup'), folder.at('restored'), {})).toThrow('has version 3 of the tables');
   });
 });
