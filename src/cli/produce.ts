@@ -36,24 +36,35 @@ export const produceCommand: CliCommand = {
     for (const file of files) checkReadable(file);
     const signal = terminal.stopSignal();
     const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
-    await using producer = await openTopicProducer({ connection: kafka, topic: kafka.topic, create, logger });
+    await using producer = await openTopicProducer({ connection: kafka, topic: kafka.topic, create, logger, signal });
     using progress = createFileProgress({ doing: 'producing', stderr: terminal.stderr, logger, clockMs: Date.now });
     const sender = await createSender(producer, { topic: kafka.topic, logger });
-    for (const file of files) {
-      const source = openFileSource(file);
-      for await (const messages of batchesOf(source, signal)) {
-        for (const message of messages) await sender.add(message, file);
-        const { read: readBytes, total: totalBytes } = source.progress();
-        progress.update({ file, readBytes, totalBytes, counts: { messages: sender.sent } });
+    try {
+      for (const file of files) {
+        const source = openFileSource(file);
+        for await (const messages of batchesOf(source, signal)) {
+          for (const message of messages) await sender.add(message, file);
+          const { read: readBytes, total: totalBytes } = source.progress();
+          progress.update({ file, readBytes, totalBytes, counts: { messages: sender.sent } });
+        }
       }
+      await sender.flush();
+      progress[Symbol.dispose]();
+      if (signal.aborted) throw new Error('stopped before the end');
+    } catch (error) {
+      throw tellingSent(error, sender.sent);
     }
-    await sender.flush();
-    progress[Symbol.dispose]();
-    if (signal.aborted) throw new Error(`stopped before the end; ${sender.sent} messages were sent`);
     terminal.stdout.write(`${sender.sent} messages sent to topic ${kafka.topic}, ${producer.partitions} partitions\n`);
     return EXIT.ok;
   },
 };
+
+/** The error in its own words and of its own class, and what an operator needs to go on. */
+function tellingSent(error: unknown, sent: number): unknown {
+  if (!(error instanceof Error)) return error;
+  error.message += `; ${sent} messages were sent before, and to send them again is harmless: an update that comes twice counts once`;
+  return error;
+}
 
 /** A file that breaks off is named. */
 async function* batchesOf(source: Source, signal: AbortSignal): AsyncGenerator<readonly Message[]> {
@@ -66,7 +77,7 @@ async function* batchesOf(source: Source, signal: AbortSignal): AsyncGenerator<r
 }
 
 interface Sender {
-  /** Messages sent; a checkpoint counts once. */
+  /** Messages that the brokers have, the first ones of the files; a checkpoint counts once. */
   readonly sent: number;
   add(message: Message, file: string): Promise<void>;
   flush(): Promise<void>;
@@ -84,6 +95,7 @@ async function createSender(
   let records: ProducedRecord[] = [];
   let bytes = new Map<number, number>();
   let total = 0;
+  let added = 0;
   let sent = 0;
 
   /** A synchronizer that opens no partition may stand behind another one in it: only the whole topic tells. */
@@ -109,12 +121,11 @@ async function createSender(
   }
 
   async function flush(): Promise<void> {
-    if (records.length === 0) return;
-    const batch = records;
+    if (records.length > 0) await producer.send(records);
     records = [];
     bytes = new Map();
     total = 0;
-    await producer.send(batch);
+    sent = added;
   }
 
   return {
@@ -135,7 +146,7 @@ async function createSender(
         bytes.set(partition, (bytes.get(partition) ?? 0) + size);
         total += size;
       }
-      sent += 1;
+      added += 1;
     },
   };
 }

@@ -27,7 +27,7 @@ export async function awaitBounds(kafka: Kafka, topic: string): Promise<Map<numb
       await admin.connect();
       return await readBounds(admin, topic);
     } catch (error) {
-      if (!isNotYet(error) || performance.now() > end) throw error;
+      if (!answeredWith(error, NOT_YET) || performance.now() > end) throw error;
     } finally {
       await admin.disconnect();
     }
@@ -35,8 +35,9 @@ export async function awaitBounds(kafka: Kafka, topic: string): Promise<Map<numb
   }
 }
 
-function isNotYet(error: unknown): boolean {
+/** Whether a broker answered with one of these, as kafkajs wraps it. */
+export function answeredWith(error: unknown, types: readonly string[]): boolean {
   if (!(error instanceof Error)) return false;
   const { type } = error as { type?: string };
-  return (type !== undefined && NOT_YET.includes(type)) || isNotYet(error.cause);
+  return (type !== undefined && types.includes(type)) || answeredWith(error.cause, types);
 }

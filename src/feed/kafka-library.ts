@@ -17,7 +17,7 @@ function loadMended(): typeof KafkaJs {
   stopIdleTimers();
   demandVersions();
   endWithLeader();
-  askForOwnTopics();
+  askForNoTopics();
   return loaded;
 }
 
@@ -96,20 +96,40 @@ function endWithLeader(): void {
   };
 }
 
-/** What of kafkajs' clusters tells which topics to ask for; it is not in the types. */
-interface LibraryCluster {
-  readonly targetTopics: ReadonlySet<string>;
-  metadata(options?: { readonly topics?: readonly string[] }): Promise<unknown>;
+/** A request of kafkajs, before it is sent; not in its types. */
+interface LibraryRequest {
+  readonly request: { readonly encode: () => Promise<unknown> };
+  readonly response: unknown;
 }
 
+/** What of kafkajs makes requests for metadata, by the version of the request. */
+interface MetadataRequests {
+  protocol(of: { version: number }): (asked: { topics: readonly string[] }) => LibraryRequest;
+}
+
+interface LibraryEncoder {
+  writeArray(array: readonly string[]): LibraryEncoder;
+  writeBoolean(value: boolean): LibraryEncoder;
+}
+
+/** The first version in which no topics are none, and not all. */
+const NO_TOPICS_VERSION = 4;
+
 /**
- * To tell a cluster's id kafkajs asks for all topics, and fails where any partition of any of them has no leader just now. What
- * the client has asked for before is enough.
+ * Where it has no topic in mind (who controls the cluster, its id) kafkajs asks for all of them, and then fails for one
+ * partition without a leader of any topic: whoever uses another topic is stopped by it. It gets the brokers alone.
  */
-function askForOwnTopics(): void {
-  const { prototype } = require('kafkajs/src/cluster') as { prototype: LibraryCluster };
-  const { metadata } = prototype;
-  prototype.metadata = function (this: LibraryCluster, { topics = [] } = {}): Promise<unknown> {
-    return metadata.call(this, { topics: topics.length === 0 ? [...this.targetTopics] : topics });
+function askForNoTopics(): void {
+  const requests = require('kafkajs/src/protocol/requests/metadata') as MetadataRequests;
+  const Encoder = require('kafkajs/src/protocol/encoder') as new () => LibraryEncoder;
+  const { protocol } = requests;
+  requests.protocol = ({ version }) => {
+    const make = protocol({ version });
+    return (asked) => {
+      const made = make(asked);
+      if (asked.topics.length > 0 || version < NO_TOPICS_VERSION) return made;
+      const encode = async (): Promise<unknown> => new Encoder().writeArray([]).writeBoolean(false);
+      return { ...made, request: { ...made.request, encode } };
+    };
   };
 }

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admin, Kafka } from 'kafkajs';
+import type { Admin, Kafka, Producer } from 'kafkajs';
 import { Refusal } from '../refusal.ts';
-import { awaitBounds } from './kafka-bounds.ts';
+import { answeredWith, awaitBounds } from './kafka-bounds.ts';
 import { createKafkaClient, type FeedLogger, type KafkaConnection } from './kafka-client.ts';
+import { readNames } from './kafka-names.ts';
+import { withNotice, withPatience } from './kafka-patience.ts';
 import { MESSAGE_BYTES_MAX } from './kafka-record.ts';
 import { describeTrouble } from './kafka-trouble.ts';
 
@@ -12,7 +13,7 @@ export interface ProducedRecord {
   readonly value: Uint8Array | null;
 }
 
-/** Writes to one topic, each record once and in order. */
+/** Writes to one topic, in order; what a broker that went away may have taken already is sent again, and all that follows it. */
 export interface TopicProducer extends AsyncDisposable {
   readonly partitions: number;
   /**
@@ -33,62 +34,114 @@ export interface TopicProducerOptions {
   /** Makes a topic of so many partitions where there is none. */
   readonly create: { readonly partitions: number } | null;
   readonly logger: FeedLogger;
+  /** Ends the waiting for brokers that went away. */
+  readonly signal: AbortSignal;
+  /** For how long brokers that went away, once they were there, are waited for. */
+  readonly patienceMs?: number;
 }
 
+/** Long enough for a broker to be restarted, or for another one to take its place. */
+const PATIENCE_MS = 60_000;
 /** Room for the largest message that a consumer takes, and what Kafka adds to it. */
 const CREATED_MESSAGE_BYTES_MAX = MESSAGE_BYTES_MAX + 1024 * 1024;
-const ATTEMPTS = { retries: 8, initialRetryTime: 200, maxRetryTime: 5_000 };
+/** For a leader that moves, which a producer sits out without sending anything twice; the rest is for a new one. */
+const ATTEMPTS = { retries: 5, initialRetryTime: 200, maxRetryTime: 5_000 };
 /** How soon what kafkajs knows of partitions and their leaders is asked for again. */
 const METADATA_AGE_MS = 5_000;
 const LEFT_OUT = { attempts: 10, pauseMs: 1_000 };
+const DISCONNECT_TIMEOUT_MS = 5_000;
 
 export async function openTopicProducer(options: TopicProducerOptions): Promise<TopicProducer> {
-  const { topic } = options;
-  const kafka = createKafkaClient(options.connection, options.logger);
-  const explained = async <Result>(doing: 'read' | 'write to', step: () => Promise<Result>): Promise<Result> => {
+  const { topic, logger, signal, patienceMs = PATIENCE_MS } = options;
+  const kafka = createKafkaClient(options.connection, logger);
+  const brokers = options.connection.brokers.join(',');
+  const explained = async <Result>(
+    doing: 'read' | 'write to',
+    step: Promise<Result>,
+    notice: string,
+  ): Promise<Result> => {
     try {
-      return await step();
+      return await withNotice(step, () => logger.info({ topic }, notice));
     } catch (error) {
       if (error instanceof Refusal) throw error;
       throw new Error(`cannot ${doing} topic ${topic}: ${describeTrouble(error, topic)}`, { cause: error });
     }
   };
-  const partitions = await explained('write to', () => preparedPartitions(kafka, options));
+  const connecting = `connecting to Kafka at ${brokers}`;
+  const waiting = `waiting for Kafka at ${brokers} to answer`;
+  // Brokers that were never there are not waited for: their names may be wrong.
+  const partitions = await explained('write to', preparedPartitions(kafka, options), connecting);
+  let producer: Producer | null = await explained('write to', connectedProducer(kafka), connecting);
+
+  /** Kafkajs leaves a failed producer in a state that nobody can tell: a new one begins anew with what may have been sent. */
+  async function sendOnce(records: readonly ProducedRecord[]): Promise<readonly ProducedRecord[]> {
+    const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
+    producer ??= await connectedProducer(kafka);
+    try {
+      const sent = await producer.send({ topic, messages, acks: -1 });
+      // kafkajs leaves out, without a word, what is for a partition that it does not know yet, and what is for one
+      // whose leader becomes, while it tries again, a broker that has answered for other partitions already.
+      const taken = new Set(sent.map(({ partition }) => partition));
+      return records.filter(({ partition }) => !taken.has(partition));
+    } catch (error) {
+      void disconnect(producer);
+      producer = null;
+      throw error;
+    }
+  }
+
+  async function sendAll(records: readonly ProducedRecord[]): Promise<void> {
+    let left = records;
+    for (let attempt = 1; left.length > 0; attempt++) {
+      left = await withPatience(() => sendOnce(left), { topic, doing: 'write to', patienceMs, signal, logger });
+      if (left.length === 0) return;
+      if (attempt === LEFT_OUT.attempts) throw new Error(`partition ${left[0]!.partition} is not taken by its brokers`);
+      await sleep(LEFT_OUT.pauseMs);
+    }
+  }
+
+  return {
+    partitions,
+    partitionsByName(name, { all }) {
+      const read = withPatience(() => readNames(kafka, topic, { name, all }), {
+        ...{ topic, doing: 'read', patienceMs, signal, logger },
+      });
+      return explained('read', read, `reading topic ${topic} to see which partition holds which synchronizer`);
+    },
+    send: (records) => explained('write to', sendAll(records), waiting),
+    async [Symbol.asyncDispose]() {
+      if (producer !== null) await disconnect(producer);
+    },
+  };
+}
+
+async function connectedProducer(kafka: Kafka): Promise<Producer> {
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
     idempotent: true,
     metadataMaxAge: METADATA_AGE_MS,
     retry: ATTEMPTS,
   });
-  await explained('write to', () => producer.connect());
-  return {
-    partitions,
-    partitionsByName: (name, { all }) => explained('read', () => readNames(kafka, topic, { name, all })),
-    async send(records) {
-      let left = records;
-      for (let attempt = 1; left.length > 0; attempt++) {
-        const messages = left.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
-        const sent = await explained('write to', () => producer.send({ topic, messages, acks: -1 }));
-        // kafkajs leaves out, without a word, what is for a partition that it does not know yet, and what is for one
-        // whose leader becomes, while it tries again, a broker that has answered for other partitions already.
-        const taken = new Set(sent.map(({ partition }) => partition));
-        left = left.filter(({ partition }) => !taken.has(partition));
-        if (left.length === 0) return;
-        if (attempt === LEFT_OUT.attempts)
-          throw new Error(`cannot write to partition ${left[0]!.partition} of topic ${topic}`);
-        await sleep(LEFT_OUT.pauseMs);
-      }
-    },
-    [Symbol.asyncDispose]: () => producer.disconnect(),
-  };
+  try {
+    await producer.connect();
+    return producer;
+  } catch (error) {
+    void disconnect(producer);
+    throw error;
+  }
+}
+
+/** What was sent is answered for or given up: a broker that does not answer must not hold who leaves. */
+async function disconnect(producer: Producer): Promise<void> {
+  const disconnected = producer.disconnect().catch(() => {});
+  await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
 async function preparedPartitions(kafka: Kafka, { connection, topic, create }: TopicProducerOptions): Promise<number> {
   const admin = kafka.admin();
   try {
     await admin.connect();
-    const topics = await admin.listTopics();
-    if (!topics.includes(topic)) {
+    if (await isMissing(admin, topic)) {
       if (create === null) {
         throw new Refusal(`there is no topic ${topic} on ${connection.brokers.join(',')}; --create makes it`);
       }
@@ -100,6 +153,14 @@ async function preparedPartitions(kafka: Kafka, { connection, topic, create }: T
   }
 }
 
+/** Whatever else is wrong with a topic, such as a leader that is being elected, shows when its bounds are asked for. */
+function isMissing(admin: Admin, topic: string): Promise<boolean> {
+  return admin.fetchTopicMetadata({ topics: [topic] }).then(
+    () => false,
+    (error: unknown) => answeredWith(error, ['UNKNOWN_TOPIC_OR_PARTITION']),
+  );
+}
+
 async function createTopic(admin: Admin, topic: string, partitions: number): Promise<void> {
   const configEntries = [{ name: 'max.message.bytes', value: String(CREATED_MESSAGE_BYTES_MAX) }];
   // -1: as many replicas as the brokers give by default. Not waited for here: kafkajs fails where a broker has not heard of it.
@@ -107,76 +168,4 @@ async function createTopic(admin: Admin, topic: string, partitions: number): Pro
     waitForLeaders: false,
     topics: [{ topic, numPartitions: partitions, replicationFactor: -1, configEntries }],
   });
-}
-
-/**
- * Reads each partition from its start until a record bears a name, or to its end where `all` are asked for, in a group of
- * its own that is then removed.
- */
-async function readNames(
-  kafka: Kafka,
-  topic: string,
-  { name, all }: { name: (value: Uint8Array | null) => string | null; all: boolean },
-): Promise<Map<string, number>> {
-  const admin = kafka.admin();
-  await admin.connect();
-  const groupId = `holdfast-produce-${randomUUID()}`;
-  const retry = { restartOnFailure: async (error: Error): Promise<boolean> => isGroupLoading(error) };
-  const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 100, retry });
-  try {
-    const bounds = await awaitBounds(kafka, topic);
-    const ends = new Map(
-      [...bounds].flatMap(([partition, { low, high }]) => (low === high ? [] : [[partition, high]])),
-    );
-    const found = new Map<string, number>();
-    const named = new Set<number>();
-    if (ends.size === 0) return found;
-    const done = Promise.withResolvers<void>();
-    // Also for batches of control records, which the handler below never sees.
-    consumer.on('consumer.end_batch_process', ({ payload: { partition, lastOffset } }) => {
-      if ((!all && named.has(partition)) || Number(lastOffset) + 1 >= ends.get(partition)!) ends.delete(partition);
-      if (ends.size === 0) done.resolve();
-    });
-    consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
-      if (!restart) done.reject(error);
-    });
-    await consumer.connect();
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      eachBatch: async ({ batch: { messages, partition }, pause }) => {
-        for (const { value } of messages) {
-          const bears = name(value);
-          if (bears === null) continue;
-          if ((found.get(bears) ?? partition) !== partition) {
-            return done.reject(inTwoPartitions(topic, bears, [found.get(bears)!, partition]));
-          }
-          found.set(bears, partition);
-          named.add(partition);
-          if (all) continue;
-          pause();
-          return;
-        }
-      },
-    });
-    await done.promise;
-    return found;
-  } finally {
-    await consumer.disconnect();
-    await admin.deleteGroups([groupId]).catch(() => {});
-    await admin.disconnect();
-  }
-}
-
-/** A broker that has just started answers so for a moment, and kafkajs does not try again by itself. */
-function isGroupLoading(error: Error): boolean {
-  return 'type' in error && error.type === 'GROUP_LOAD_IN_PROGRESS';
-}
-
-function inTwoPartitions(topic: string, name: string, partitions: readonly number[]): Refusal {
-  const both = partitions.toSorted((a, b) => a - b).join(' and ');
-  return new Refusal(
-    `topic ${topic} holds messages of ${name} in partitions ${both}, whose order nobody can tell: ` +
-      'send to another topic',
-  );
 }

@@ -145,6 +145,7 @@ describe('holdfast produce', () => {
       topic: topic.name,
       create: null,
       logger: keepingLogger(),
+      signal: new AbortController().signal,
     });
     await producer.send([{ partition: 0, value: Buffer.from('1') }]);
     await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
@@ -162,6 +163,7 @@ describe('holdfast produce', () => {
         topic: `t-${randomUUID()}`,
         create: { partitions: 60 },
         logger: keepingLogger(),
+        signal: new AbortController().signal,
       });
       expect(await producer.partitionsByName(String, { all: false })).toEqual(new Map());
     }

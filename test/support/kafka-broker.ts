@@ -28,6 +28,8 @@ export interface BrokerAddresses {
 export interface Broker extends AsyncDisposable {
   readonly addresses: BrokerAddresses;
   readonly certificates: Certificates;
+  /** Its place in its cluster, for a broker that joins it. */
+  readonly cluster: { readonly id: string; readonly controller: string };
   pid(): number;
   /** SIGKILL: what a power cut is to its clients. */
   kill(): Promise<void>;
@@ -43,6 +45,8 @@ export interface BrokerOptions {
    * would not take it back; so it is taken for gone as well where the machine is too busy to let it answer in time.
    */
   readonly restarts?: boolean;
+  /** The second broker of that one's cluster, with the node id 2; the first one controls it. */
+  readonly joins?: Broker;
 }
 
 /**
@@ -61,13 +65,18 @@ export async function startBroker(options: BrokerOptions = {}): Promise<Broker> 
     saslTls: `127.0.0.1:${saslTls}`,
   };
   const properties = join(directory, 'server.properties');
-  await writeFile(properties, serverProperties(directory, addresses, controller!, certificates, options));
-  await format(jars, properties, options.clusterId ?? CLUSTER_ID);
+  const cluster = options.joins?.cluster ?? {
+    id: options.clusterId ?? CLUSTER_ID,
+    controller: `127.0.0.1:${controller}`,
+  };
+  await writeFile(properties, serverProperties(directory, addresses, cluster.controller, certificates, options));
+  await format(jars, properties, cluster.id);
 
   let running = await launch(jars, properties, options.heapMb ?? 384, plain!);
   return {
     addresses,
     certificates,
+    cluster,
     pid: () => running.pid,
     kill: () => running.kill(),
     start: async () => {
@@ -168,9 +177,9 @@ async function freePorts(count: number): Promise<number[]> {
 function serverProperties(
   directory: string,
   at: BrokerAddresses,
-  controller: number,
+  controller: string,
   files: Certificates,
-  { restarts = false }: BrokerOptions,
+  { restarts = false, joins }: BrokerOptions,
 ): string {
   const { username, password } = SASL_USER;
   const plainLogin = `org.apache.kafka.common.security.plain.PlainLoginModule required user_${username}="${password}";`;
@@ -181,10 +190,12 @@ function serverProperties(
     `listener.name.${listener}.scram-sha-256.sasl.jaas.config=${scramLogin}`,
     `listener.name.${listener}.scram-sha-512.sasl.jaas.config=${scramLogin}`,
   ]);
-  return `process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:${controller}
-listeners=${listeners},CONTROLLER://127.0.0.1:${controller}
+  const [roles, id, controls] =
+    joins === undefined ? ['broker,controller', 1, `,CONTROLLER://${controller}`] : ['broker', 2, ''];
+  return `process.roles=${roles}
+node.id=${id}
+controller.quorum.voters=1@${controller}
+listeners=${listeners}${controls}
 advertised.listeners=${listeners}
 inter.broker.listener.name=PLAINTEXT
 controller.listener.names=CONTROLLER
