@@ -3,6 +3,7 @@ import { createWriteStream, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { answeredWith } from '../../src/feed/kafka-bounds.ts';
 import { openTopicProducer } from '../../src/feed/kafka-producer.ts';
 import { holdfast } from '../support/command.ts';
 import { emptyUpdate } from '../support/empty-update.ts';
@@ -137,7 +138,7 @@ describe('produce where a broker of two is down', () => {
       topic.admin((admin) =>
         admin.fetchTopicMetadata({ topics: [topic.name] }).then(
           () => false,
-          () => true,
+          (error: unknown) => answeredWith(error, ['LEADER_NOT_AVAILABLE']),
         ),
       );
     await until('without a leader', asked);
