@@ -115,9 +115,8 @@ export class KafkaIntake {
       throw new SessionOver(`partition ${partition} went on at offset ${fetchedOffset} where ${lane.cursor} was due`);
     }
     const items = messages.map(({ offset, value }) => recordOf(partition, offset, value));
-    const newest = items.at(-1);
-    if (newest === undefined) return;
-    this.#noteRecordTime(newest);
+    if (items.length === 0) return;
+    this.#noteRecordTime(items);
     if (items[0]!.offset === lane.cursor && this.#verified(lane, items[0]!)) items.shift();
     if (items.length === 0) return;
     lane.endSeenAt = null;
@@ -259,10 +258,15 @@ export class KafkaIntake {
     return decoded instanceof BadUpdate ? null : placeOf(decoded);
   }
 
-  #noteRecordTime(item: KafkaRecord): void {
-    const decoded = decodeRecord(item, this.#options.migrationId);
-    const recordTime = decoded instanceof BadUpdate ? null : (placeOf(decoded)?.recordTime ?? null);
-    if (recordTime !== null) this.#newestRecordTime = Math.max(this.#newestRecordTime ?? recordTime, recordTime);
+  /** Of the last message that names one: tombstones, and what cannot be read, may follow it. */
+  #noteRecordTime(items: readonly KafkaRecord[]): void {
+    for (const item of items.toReversed()) {
+      const decoded = decodeRecord(item, this.#options.migrationId);
+      const recordTime = decoded instanceof BadUpdate ? null : (placeOf(decoded)?.recordTime ?? null);
+      if (recordTime === null) continue;
+      this.#newestRecordTime = Math.max(this.#newestRecordTime ?? recordTime, recordTime);
+      return;
+    }
   }
 }
 
