@@ -144,13 +144,12 @@ function fileAnswer({ position, readBytes, totalBytes }: SourceStatus, phase: In
 }
 
 function topicAnswer(topic: TopicStatus): object {
-  const { newestRecordTime, appliedRecordTime } = topic;
-  const known = newestRecordTime !== null && appliedRecordTime !== null;
+  const { newestRecordTime } = topic;
   return {
     stopped: topic.stopped,
     holding: topic.holding,
     caught_up_at: topic.caughtUpAt === null ? null : new Date(topic.caughtUpAt).toISOString(),
-    lag_seconds: known ? Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000 : null,
+    lag_seconds: lagSeconds(topic),
     newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
     partitions: topic.partitions.map(({ partition, nextOffset, endOffset, lag, passedOver }) => ({
       partition,
@@ -160,6 +159,13 @@ function topicAnswer(topic: TopicStatus): object {
       passed_over: passedOver,
     })),
   };
+}
+
+/** Where nothing that names a time was read since the start, only the end of the topic tells. */
+function lagSeconds({ newestRecordTime, appliedRecordTime, partitions }: TopicStatus): number | null {
+  if (newestRecordTime !== null && appliedRecordTime !== null)
+    return Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000;
+  return partitions.length > 0 && partitions.every(({ lag }) => lag === 0) ? 0 : null;
 }
 
 function hasSnapshot(views: ViewsDatabase): boolean {

@@ -6,9 +6,13 @@ import { Refusal } from '../refusal.ts';
 import { threadFile } from '../thread-file.ts';
 
 /** Which source a feed reads, in a form that can cross threads. */
-export type SourceSpec =
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'topic'; readonly topic: Omit<KafkaSourceOptions, 'logger' | 'migrationId'> };
+export type SourceSpec = { readonly kind: 'file'; readonly path: string } | TopicSpec;
+
+export interface TopicSpec {
+  /** `watch`: only how much of it there is, and no messages. */
+  readonly kind: 'topic' | 'watch';
+  readonly topic: Omit<KafkaSourceOptions, 'logger' | 'migrationId'>;
+}
 
 export interface FeedProgress {
   readonly read: number;

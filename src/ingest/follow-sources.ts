@@ -3,7 +3,7 @@ import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import { PossibleGap } from '../views/apply.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
 import type { ViewsWriter } from '../views/writer.ts';
-import { type LogLine, type SourceSpec, startFeedThread } from './feed-thread.ts';
+import { type LogLine, type SourceSpec, startFeedThread, type TopicSpec } from './feed-thread.ts';
 import { awaitClock, type LoopOptions, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
 import { isOutOfFiles, isTransient, retryTransient } from './retry.ts';
@@ -18,6 +18,9 @@ export interface Following {
   readonly now: () => number;
   readonly onLog: (line: LogLine) => void;
 }
+
+/** How long one wait for a feed lasts before the signal is looked at again. */
+const WAIT_MS = 100;
 
 /** What the loop of every source is given. */
 type LoopOfAll = Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>;
@@ -40,6 +43,7 @@ export async function followSources(following: Following, settings: IngestSettin
       await follow(following, loop, { name: `topic ${kafka.topic}`, specNow: () => topicSpec(kafka, writer) });
     }
     if (!signal.aborted) status.turn({ phase: status.standing.halted === null ? 'caught_up' : 'halted' });
+    if (kafka !== null && isHaltedAt(`topic ${kafka.topic}`, status)) await watch(following, kafka);
   } catch (error) {
     // What could not be written when the stop came is read again at the next start.
     const isStopped = signal.aborted && isTransient(error);
@@ -124,7 +128,29 @@ async function followOnce(
   status.note({ halted, source: { name, isTopic, feed: isTopic ? feed : null } });
 }
 
-function topicSpec({ brokers, ssl, sasl, group, ...rest }: TopicSettings, writer: ViewsWriter): SourceSpec {
+function isHaltedAt(topic: string, { standing: { halted, source } }: StatusTeller): boolean {
+  return halted !== null && source?.isTopic === true && source.name === topic;
+}
+
+/** Behind a halt at a topic, how much of it there is goes on being told: the lag grows. Until the signal aborts. */
+function watch({ writer, status, signal, onLog }: Following, kafka: TopicSettings): Promise<void> {
+  const spec: TopicSpec = { ...topicSpec(kafka, writer), kind: 'watch' };
+  const options = { migrationId: writer.sourceMigrationId, onLog };
+  const name = `topic ${kafka.topic}`;
+  const watchOnce = async (): Promise<void> => {
+    await using feed = startFeedThread(spec, { ...options, onStatus: tell });
+    function tell(): void {
+      // Until this one has heard something, what the feed heard before the halt is the newest.
+      const isFirst = status.standing.source?.feed === null;
+      if (isFirst || (feed.status?.partitions.length ?? 0) > 0) status.note({ source: { name, isTopic: true, feed } });
+      status.tell();
+    }
+    while (!signal.aborted) await feed.next(WAIT_MS);
+  };
+  return retryTransient(watchOnce, { signal, passes: isOutOfFiles, onFailure: () => {}, onSuccess: () => {} });
+}
+
+function topicSpec({ brokers, ssl, sasl, group, ...rest }: TopicSettings, writer: ViewsWriter): TopicSpec {
   const connection = { brokers, ssl, sasl };
   const stored = writer.topicPosition;
   return {

@@ -4,6 +4,7 @@ import type { ViewsWriter } from '../views/writer.ts';
 import type { Feed } from './feed-thread.ts';
 import { isTransient } from './retry.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './status.ts';
+import { createTopicTeller } from './topic-status.ts';
 
 /** How often the main thread is told at most of what moves by itself. */
 const STATUS_INTERVAL_MS = 200;
@@ -30,6 +31,7 @@ export interface StatusTeller {
 
 export function createStatusTeller(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusTeller {
   const lookAtLetters = createLetterWatch(writer);
+  const topicOf = createTopicTeller(writer);
   let standing: Standing = { phase: 'starting', halted: null, source: null, lastError: null };
   let toldAt = Number.NEGATIVE_INFINITY;
 
@@ -38,7 +40,7 @@ export function createStatusTeller(writer: ViewsWriter, onStatus: (status: Inges
     const { phase, halted, source, lastError } = standing;
     onStatus({
       phase,
-      source: source && sourceStatus(source, writer),
+      source: source && sourceStatus(source, topicOf(standing), writer),
       halted: halted && letterFacts(halted),
       ...lookAtLetters(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
@@ -94,7 +96,11 @@ function whileReadable(read: () => void): void {
   }
 }
 
-function sourceStatus({ name, isTopic, feed }: NonNullable<Standing['source']>, writer: ViewsWriter): SourceStatus {
+function sourceStatus(
+  { name, isTopic, feed }: NonNullable<Standing['source']>,
+  topic: TopicStatus | null,
+  writer: ViewsWriter,
+): SourceStatus {
   const partitions = [...writer.state.partitions]
     .filter(([partition]) => (partition === FILE_PARTITION) !== isTopic)
     .map(([partition, { storedOffset }]) => [partition, storedOffset]);
@@ -106,15 +112,8 @@ function sourceStatus({ name, isTopic, feed }: NonNullable<Standing['source']>, 
     position: Object.fromEntries(partitions),
     readBytes: read,
     totalBytes: total,
-    topic: feed && topicStatus(feed, writer),
+    topic,
   };
-}
-
-/** How a topic stands; null for files. */
-function topicStatus({ status }: Feed, writer: ViewsWriter): TopicStatus | null {
-  if (status === null) return null;
-  const times = [...writer.state.migrations.values()].flatMap(({ timeReached }) => timeReached ?? []);
-  return { ...status, appliedRecordTime: times.length === 0 ? null : Math.max(...times) };
 }
 
 function letterFacts({

@@ -22,7 +22,13 @@ export interface Status {
     readonly topic?: {
       readonly stopped: string | null;
       readonly lag_seconds: number | null;
-      readonly partitions: readonly { partition: number; next_offset: number; end_offset: number; lag: number }[];
+      readonly newest_record_time: string | null;
+      readonly partitions: readonly {
+        partition: number;
+        next_offset: number;
+        end_offset: number | null;
+        lag: number | null;
+      }[];
     };
   } | null;
   readonly counts: Readonly<Record<string, number>> & { readonly ignored: Readonly<Record<string, number>> };

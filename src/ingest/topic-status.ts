@@ -1,0 +1,61 @@
+import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
+import type { Micros } from '../ledger/time.ts';
+import type { DeadLetter } from '../views/dead-letters.ts';
+import type { ViewsWriter } from '../views/writer.ts';
+import type { Feed } from './feed-thread.ts';
+import type { IngestStatus, TopicStatus } from './status.ts';
+
+/** What of the standing of ingest tells how its topic stands. */
+export interface TopicStanding {
+  readonly phase: IngestStatus['phase'];
+  readonly halted: DeadLetter | null;
+  readonly source: { readonly isTopic: boolean; readonly feed: Pick<Feed, 'status'> | null } | null;
+  readonly lastError: IngestStatus['lastError'];
+}
+
+/** How the topic stands, from what was heard of it last and what the views have by now; null for files. */
+export function createTopicTeller(writer: ViewsWriter): (standing: TopicStanding) => TopicStatus | null {
+  // Each session with the brokers knows only what itself has read.
+  let newest: Micros | null = null;
+
+  return ({ phase, halted, source, lastError }) => {
+    if (source?.isTopic !== true) return null;
+    const stored = storedOffsets(writer);
+    if (phase === 'refused') return refusedStatus(lastError?.message ?? 'the topic is refused', stored, writer);
+    const heard = source.feed?.status ?? null;
+    if (heard === null) return null;
+    newest = newestOf(newest, heard.newestRecordTime, halted?.recordTime ?? null);
+    const partitions = heard.partitions.map((of) => {
+      // The feed hears of what is stored after each batch, and not of the part of a batch before a halt.
+      const nextOffset = Math.max(of.nextOffset, stored.get(of.partition) ?? 0);
+      const lag = of.endOffset === null ? null : Math.max(0, of.endOffset - nextOffset);
+      return { ...of, nextOffset, lag };
+    });
+    return { ...heard, partitions, newestRecordTime: newest, appliedRecordTime: appliedRecordTime(writer) };
+  };
+}
+
+/** What was heard before may be of another topic: nothing is known of how far it is, and what it held last. */
+function refusedStatus(stopped: string, stored: ReadonlyMap<number, number>, writer: ViewsWriter): TopicStatus {
+  const partitions = [...stored].map(([partition, nextOffset]) => {
+    return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
+  });
+  const unknown = { holding: [], caughtUpAt: null, newestRecordTime: null };
+  return { stopped, ...unknown, partitions, appliedRecordTime: appliedRecordTime(writer) };
+}
+
+function storedOffsets(writer: ViewsWriter): Map<number, number> {
+  const offsets = [...writer.state.partitions].flatMap(([partition, { storedOffset }]) =>
+    partition === FILE_PARTITION || storedOffset === null ? [] : [[partition, storedOffset] as const],
+  );
+  return new Map(offsets);
+}
+
+function appliedRecordTime(writer: ViewsWriter): Micros | null {
+  return newestOf(...[...writer.state.migrations.values()].map(({ timeReached }) => timeReached));
+}
+
+function newestOf(...times: readonly (Micros | null)[]): Micros | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}
