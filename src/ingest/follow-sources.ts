@@ -32,7 +32,7 @@ type LoopOfAll = Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>;
 export async function followSources(following: Following, settings: IngestSettings): Promise<void> {
   const { writer, status, signal } = following;
   const loop = createLoop(following, settings);
-  await takeUpHalt(following, loop);
+  await takeUpHalt(following, loop, settings.kafka);
   const mayGoOn = (): boolean => status.standing.halted === null && !signal.aborted;
   try {
     for (const path of settings.files) {
@@ -43,7 +43,7 @@ export async function followSources(following: Following, settings: IngestSettin
       await follow(following, loop, { name: `topic ${kafka.topic}`, specNow: () => topicSpec(kafka, writer) });
     }
     if (!signal.aborted) status.turn({ phase: status.standing.halted === null ? 'caught_up' : 'halted' });
-    if (kafka !== null && isHaltedAt(`topic ${kafka.topic}`, status)) await watch(following, kafka);
+    await watchHalted(following, kafka);
   } catch (error) {
     // What could not be written when the stop came is read again at the next start.
     const isStopped = signal.aborted && isTransient(error);
@@ -83,14 +83,23 @@ function errorNow({ message }: Error): { at: string; message: string } {
 }
 
 /** Notes the halt that the directory was left with, and waits for the clock where that ends it. */
-async function takeUpHalt({ writer, status }: Following, loop: LoopOfAll): Promise<void> {
+async function takeUpHalt(following: Following, loop: LoopOfAll, kafka: TopicSettings | null): Promise<void> {
+  const { writer, status } = following;
   const halted = await loop.persist(() => stillHalted(writer, loop));
   if (halted !== null) {
     status.note({ source: { name: halted.source, isTopic: halted.partition !== FILE_PARTITION, feed: null } });
   }
   if (halted?.kind !== 'ahead') return status.turn({ halted });
   loop.onHalt(halted);
-  await awaitClock(writer, halted, loop);
+  const over = new AbortController();
+  const signal = AbortSignal.any([following.signal, over.signal]);
+  const watching = watchHalted({ ...following, signal }, kafka);
+  try {
+    await Promise.race([awaitClock(writer, halted, loop), watching.then(() => new Promise<never>(() => {}))]);
+  } finally {
+    over.abort();
+    await watching;
+  }
 }
 
 /** A source is gone on from where the views are, so it may be opened as often as need be. */
@@ -128,26 +137,28 @@ async function followOnce(
   status.note({ halted, source: { name, isTopic, feed: isTopic ? feed : null } });
 }
 
-function isHaltedAt(topic: string, { standing: { halted, source } }: StatusTeller): boolean {
-  return halted !== null && source?.isTopic === true && source.name === topic;
+/** Behind a halt at a topic, how much of it there is goes on being told, for the lag grows: until the signal aborts. */
+async function watchHalted(following: Following, kafka: TopicSettings | null): Promise<void> {
+  const { status, signal } = following;
+  const { halted, source } = status.standing;
+  if (kafka === null || halted === null || signal.aborted) return;
+  if (source?.isTopic !== true || source.name !== `topic ${kafka.topic}`) return;
+  const passing = { signal, passes: isOutOfFiles, onFailure: () => {}, onSuccess: () => {} };
+  await retryTransient(() => watchOnce(following, kafka), passing);
 }
 
-/** Behind a halt at a topic, how much of it there is goes on being told: the lag grows. Until the signal aborts. */
-function watch({ writer, status, signal, onLog }: Following, kafka: TopicSettings): Promise<void> {
-  const spec: TopicSpec = { ...topicSpec(kafka, writer), kind: 'watch' };
-  const options = { migrationId: writer.sourceMigrationId, onLog };
+async function watchOnce({ writer, status, signal, onLog }: Following, kafka: TopicSettings): Promise<void> {
   const name = `topic ${kafka.topic}`;
-  const watchOnce = async (): Promise<void> => {
-    await using feed = startFeedThread(spec, { ...options, onStatus: tell });
-    function tell(): void {
-      // Until this one has heard something, what the feed heard before the halt is the newest.
-      const isFirst = status.standing.source?.feed === null;
-      if (isFirst || (feed.status?.partitions.length ?? 0) > 0) status.note({ source: { name, isTopic: true, feed } });
-      status.tell();
-    }
-    while (!signal.aborted) await feed.next(WAIT_MS);
-  };
-  return retryTransient(watchOnce, { signal, passes: isOutOfFiles, onFailure: () => {}, onSuccess: () => {} });
+  const spec: TopicSpec = { ...topicSpec(kafka, writer), kind: 'watch' };
+  await using feed = startFeedThread(spec, { migrationId: writer.sourceMigrationId, onLog, onStatus: tell });
+  function tell(): void {
+    // Until this one has heard something, what the feed heard before the halt is the newest.
+    const isFirst = status.standing.source?.feed === null;
+    const hasHeard = (feed.status?.partitions.length ?? 0) > 0;
+    if (!signal.aborted && (isFirst || hasHeard)) status.note({ source: { name, isTopic: true, feed } });
+    status.tell();
+  }
+  while (!signal.aborted) await feed.next(WAIT_MS);
 }
 
 function topicSpec({ brokers, ssl, sasl, group, ...rest }: TopicSettings, writer: ViewsWriter): TopicSpec {

@@ -12,8 +12,8 @@ beforeEach(() => {
 });
 afterEach(() => directory[Symbol.dispose]());
 
-const serveTopic = (topic: TestTopic): Promise<RunningService> =>
-  serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name });
+const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
+  serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, ...options });
 
 const updates = (from: number, to: number): Row[] =>
   Array.from({ length: to - from }, (_, n) => ({ partition: 0, value: emptyUpdate('s', from + n) }));
@@ -53,6 +53,17 @@ describe('the lag in /status', () => {
     expect(await service.status()).toMatchObject({ phase: 'halted', source: { position: { 0: 100 } } });
     await topic.send(updates(410, 420));
     await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 421, lag: 321 }]);
+  });
+
+  it('is told after a restart too, while an update that is ahead waits for our clock', async () => {
+    const topic = await createTopic(address);
+    const ahead = { partition: 0, value: emptyUpdate('s', 20 * 365 * 86_400) };
+    await topic.send([...updates(0, 10), ahead, ...updates(10, 20)]);
+    for (let start = 0; start < 2; start++) {
+      await using service = await serveTopic(topic, { recordTimeGapMax: '9999d' });
+      await service.until('waits', async () => (await service.status()).phase === 'waiting_for_clock');
+      await untilPartitions(service, [{ partition: 0, next_offset: 10, end_offset: 21, lag: 11 }]);
+    }
   });
 
   it('counts to the newest record time, whatever follows it, and is none at the end', async () => {
