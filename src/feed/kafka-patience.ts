@@ -10,6 +10,8 @@ export interface PatienceOptions {
   /** Ends the waiting: what failed last is thrown. */
   readonly signal: AbortSignal;
   readonly logger: FeedLogger;
+  /** What the log says while one try takes long. */
+  readonly notice: string;
 }
 
 const BACK_OFF_MS = { first: 250, most: 5_000 };
@@ -19,12 +21,12 @@ const NOTICE_MS = 5_000;
 /** Runs a step again and again while what it throws may pass by itself, for a stated time, and says that it waits. */
 export async function withPatience<Result>(
   step: () => Promise<Result>,
-  { topic, doing, patienceMs, signal, logger }: PatienceOptions,
+  { topic, doing, patienceMs, signal, logger, notice }: PatienceOptions,
 ): Promise<Result> {
   let failingSince: number | null = null;
   for (let backOffMs = BACK_OFF_MS.first; ; backOffMs = Math.min(backOffMs * 2, BACK_OFF_MS.most)) {
     try {
-      return await step();
+      return await withNotice(step(), () => logger.info({ topic }, notice));
     } catch (error) {
       if (!isTransient(error) || signal.aborted) throw error;
       failingSince ??= performance.now();

@@ -55,25 +55,31 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
   const { topic, logger, signal, patienceMs = PATIENCE_MS } = options;
   const kafka = createKafkaClient(options.connection, logger);
   const brokers = options.connection.brokers.join(',');
-  const explained = async <Result>(
-    doing: 'read' | 'write to',
-    step: Promise<Result>,
-    notice: string,
-  ): Promise<Result> => {
+  const explained = async <Result>(doing: 'read' | 'write to', step: Promise<Result>): Promise<Result> => {
     try {
-      return await withNotice(step, () => logger.info({ topic }, notice));
+      return await step;
     } catch (error) {
       if (error instanceof Refusal) throw error;
       throw new Error(`cannot ${doing} topic ${topic}: ${describeTrouble(error, topic)}`, { cause: error });
     }
   };
-  const connecting = `connecting to Kafka at ${brokers}`;
-  const waiting = `waiting for Kafka at ${brokers} to answer`;
+  const connected = <Result>(step: Promise<Result>): Promise<Result> =>
+    explained(
+      'write to',
+      withNotice(step, () => logger.info({ topic }, `connecting to Kafka at ${brokers}`)),
+    );
+  const patience = { topic, patienceMs, signal, logger };
+  const writing = { ...patience, doing: 'write to', notice: `waiting for Kafka at ${brokers} to answer` } as const;
+  const reading = {
+    ...patience,
+    doing: 'read',
+    notice: `reading topic ${topic} to see which partition holds which synchronizer`,
+  } as const;
   // Brokers that were never there are not waited for: their names may be wrong.
-  const partitions = await explained('write to', preparedPartitions(kafka, options), connecting);
-  let producer: Producer | null = await explained('write to', connectedProducer(kafka), connecting);
+  const partitions = await connected(preparedPartitions(kafka, options));
+  let producer: Producer | null = await connected(connectedProducer(kafka));
 
-  /** Kafkajs leaves a failed producer in a state that nobody can tell: a new one begins anew with what may have been sent. */
+  /** kafkajs leaves a failed producer in a state that nobody can tell: a new one begins anew with what may have been sent. */
   async function sendOnce(records: readonly ProducedRecord[]): Promise<readonly ProducedRecord[]> {
     const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
     producer ??= await connectedProducer(kafka);
@@ -93,7 +99,7 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
   async function sendAll(records: readonly ProducedRecord[]): Promise<void> {
     let left = records;
     for (let attempt = 1; left.length > 0; attempt++) {
-      left = await withPatience(() => sendOnce(left), { topic, doing: 'write to', patienceMs, signal, logger });
+      left = await withPatience(() => sendOnce(left), writing);
       if (left.length === 0) return;
       if (attempt === LEFT_OUT.attempts) throw new Error(`partition ${left[0]!.partition} is not taken by its brokers`);
       await sleep(LEFT_OUT.pauseMs);
@@ -102,13 +108,12 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
 
   return {
     partitions,
-    partitionsByName(name, { all }) {
-      const read = withPatience(() => readNames(kafka, topic, { name, all }), {
-        ...{ topic, doing: 'read', patienceMs, signal, logger },
-      });
-      return explained('read', read, `reading topic ${topic} to see which partition holds which synchronizer`);
-    },
-    send: (records) => explained('write to', sendAll(records), waiting),
+    partitionsByName: (name, { all }) =>
+      explained(
+        'read',
+        withPatience(() => readNames(kafka, topic, { name, all }), reading),
+      ),
+    send: (records) => explained('write to', sendAll(records)),
     async [Symbol.asyncDispose]() {
       if (producer !== null) await disconnect(producer);
     },
