@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { readBounds } from './kafka-bounds.ts';
 import type { FeedLogger } from './kafka-client.ts';
-import { checkIdentity, identityText, type StoredPosition, startOffsets, type TopicIdentity } from './kafka-guards.ts';
+import { checkIdentity, identityText, type StoredPosition, startOffsets } from './kafka-guards.ts';
 import { KafkaIntake, SessionOver } from './kafka-intake.ts';
 
 /** How often the ends of the partitions are asked for: what readiness and idle partitions go by. */
@@ -64,17 +64,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   const admin = kafka.admin();
   try {
     await admin.connect();
-    const identify = async (): Promise<TopicIdentity> => ({
-      clusterId: (await admin.describeCluster()).clusterId,
-      topic,
-    });
-    const bounds = await readBounds(admin, topic).catch(async (error: unknown) => {
-      // Another cluster need not have the topic; then that it is another one is what to say.
-      checkIdentity(options.identity, await identify());
-      throw error;
-    });
-    const identity = await identify();
-    checkIdentity(options.identity, identity);
+    const { clusterId } = await admin.describeCluster();
+    checkIdentity(options.identity, { clusterId, topic });
+    const bounds = await readBounds(admin, topic);
     const starts = startOffsets(topic, options.positions, bounds);
     const onUnverified = (partition: number): void =>
       logger.warn(
@@ -86,7 +78,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     }
     const { migrationId, partitionIdleMs } = options;
     const intake = new KafkaIntake({ topic, starts, migrationId, partitionIdleMs, onUnverified });
-    return await consume(options, { admin, intake, identity: identityText(identity) });
+    return await consume(options, { admin, intake, identity: identityText({ clusterId, topic }) });
   } catch (error) {
     await admin.disconnect();
     throw error;
