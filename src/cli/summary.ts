@@ -9,6 +9,8 @@ import type { Snapshot, ViewsReader } from '../views/read-types.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { formatTable } from './table.ts';
 
+const TIME_EXPECTED = 'a time with Z or an offset, in UTC within the years 0001-9999, such as 2025-02-14T15:00:00Z';
+
 interface SummaryOptions {
   readonly owner: readonly string[];
   readonly at?: string;
@@ -65,7 +67,7 @@ function parseWanted({ owner, at, migration, round }: SummaryOptions, ownersMax:
     if (!isPartyId(party)) throw new Refusal(`--owner: given ${showGiven(party)}, expected ${PARTY_EXPECTED}`);
   return {
     owners: [...new Set(owner)],
-    recordTime: parseOption('--at', at, parseRequestTime, 'a time with Z or an offset, such as 2025-02-14T15:00:00Z'),
+    recordTime: parseOption('--at', at, parseRequestTime, TIME_EXPECTED),
     migrationId: parseOption('--migration', migration, parseInt64, 'an integer of 64 bits'),
     round: parseOption('--round', round, parseInt64, 'an integer of 64 bits'),
   };

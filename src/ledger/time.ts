@@ -49,9 +49,13 @@ function digitsAt(text: string, start: number, end: number): number {
   return value;
 }
 
+/** The years that RFC 3339 can write: an offset must not lead out of them, for no answer could print that time. */
+const REQUEST_SECONDS_MIN = Date.parse('0001-01-01T00:00:00Z') / 1000;
+const REQUEST_SECONDS_END = Date.UTC(10_000, 0, 1) / 1000;
+
 /**
  * A time as a request may write it: RFC 3339 with Z or an offset, seconds optional, up to 9 fraction digits floored
- * to microseconds. A bigint, because the years 1-9999 do not fit a double in microseconds.
+ * to microseconds; in UTC within the years 1-9999. A bigint, because those do not fit a double in microseconds.
  */
 export function parseRequestTime(text: string): bigint | null {
   const m = REQUEST_TIME.exec(text);
@@ -66,7 +70,9 @@ export function parseRequestTime(text: string): bigint | null {
   });
   const offset = m[8] === undefined ? 0 : offsetSeconds(m[8], Number(m[9]), Number(m[10]));
   if (seconds === null || offset === null) return null;
-  return BigInt(seconds - offset) * 1_000_000n + BigInt((m[7] ?? '').slice(0, 6).padEnd(6, '0'));
+  const utc = seconds - offset;
+  if (utc < REQUEST_SECONDS_MIN || utc >= REQUEST_SECONDS_END) return null;
+  return BigInt(utc) * 1_000_000n + BigInt((m[7] ?? '').slice(0, 6).padEnd(6, '0'));
 }
 
 interface UtcTime {

@@ -41,6 +41,12 @@ describe('fields', () => {
     [SUMMARY, { record_time: '2025-02-30T00:00:00Z' }, 400, 'record_time: given'],
     [
       SUMMARY,
+      { record_time: '9999-12-31T23:59:59-05:00' },
+      400,
+      'record_time: given "9999-12-31T23:59:59-05:00", expected an RFC 3339 date-time with Z or an offset, in UTC within the years 0001-9999',
+    ],
+    [
+      SUMMARY,
       { record_time_match: 'near' },
       400,
       'record_time_match: given "near", expected "exact" or "at_or_before"',
@@ -53,6 +59,8 @@ describe('fields', () => {
     [SUMMARY, { owner_party_ids: [7] }, 400, 'owner_party_ids[0]: given 7'],
     [SUMMARY, { owner_party_ids: ['a::1', 'a::1', 'a::1', 'a::1'] }, 400, 'expected at most 3 owners in one request'],
     [SUMMARY, { as_of_round: 'one' }, 400, 'as_of_round: given "one"'],
+    [SUMMARY, { as_of_round: JSON.rawJSON('1e400') }, 400, 'as_of_round: given 1e400, expected an integer from -9223'],
+    [SUMMARY, { as_of_round: JSON.rawJSON('1e19') }, 400, 'as_of_round: given 1e19, expected an integer from -9223'],
     [SUMMARY, { migration_id: 9 }, 404, 'Failed to find ACS snapshot for migration id 9 at 2025-02-12T00:10:00Z'],
     [SUMMARY, { record_time: '2025-02-12T01:15:00.5+01:00' }, 404, 'migration id 0 at 2025-02-12T00:15:00.5Z'],
     [SUMMARY, { record_time: '0001-01-01T00:00:00Z' }, 404, 'at 0001-01-01T00:00:00Z'],

@@ -31,7 +31,8 @@ export interface TimeQuery {
 
 const PAGE_SIZE_MAX = 1000;
 const INT64_EXPECTED = 'an integer from -9223372036854775808 to 9223372036854775807';
-const TIME_EXPECTED = 'an RFC 3339 date-time with Z or an offset, such as "2025-02-14T15:00:00Z"';
+const TIME_EXPECTED =
+  'an RFC 3339 date-time with Z or an offset, in UTC within the years 0001-9999, such as "2025-02-14T15:00:00Z"';
 
 /**
  * A field that `parse` reads (null: it is no such value); `expected` is what a message says, `schema` what the document shows. One
