@@ -1,4 +1,5 @@
 import { HttpFault } from './http-fault.ts';
+import { endOfString, jsonFault } from './json-fault.ts';
 
 declare global {
   interface JSON {
@@ -10,14 +11,21 @@ declare global {
 /** Deeper values than any request of ours has; a bound, because walking one takes stack. */
 const DEPTH_MAX = 64;
 
-/** A double holds every integer of 15 digits; text without a longer run of digits needs no second look. */
-const LONG_DIGITS = /\d{16}/;
-const LONG_INTEGER = /^(-?\d+)(?:\.0*)?$/;
+/**
+ * A double holds every number of 15 digits. Text without a longer one, and without a number with an exponent, needs no second
+ * look; what looks like one in a time or a party id is only looked at twice.
+ */
+const MAY_BE_INEXACT = /\d{16}|\d{9}\.\d|\d\.\d{7}|(?:^|[[:,\s])-?\d+(?:\.\d+)?[eE]/;
+const INEXACT_SOURCE = /[.eE]|\d{16}/;
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
+/** An int64 has 19 digits. What is written with far more, or a larger exponent, is not worked out: that may take long. */
+const EXPONENT_MAX = 40;
+const CHARS_MAX = 1000;
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** A number that no double holds and that is no integer either: kept as it was written, so that it is refused as such. */
+/** A number that is no integer, or none of 64 bits: kept as it was written, and refused as such. */
 class InexactNumber {
   readonly source: string;
 
@@ -31,25 +39,43 @@ class InexactNumber {
 }
 
 /**
- * Parses the JSON of a request. Integers that a double would round come as bigint. Throws a 400 that says where the
+ * Parses the JSON of a request. Integers of 64 bits that a double would round come as bigint. Throws a 400 that says where the
  * text stops being JSON, or that it is nested too deeply.
  */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') throw new HttpFault(400, 'body: given nothing, expected a JSON object');
   if (isDeeperThan(text, DEPTH_MAX)) throw new HttpFault(400, `body: JSON nested deeper than ${DEPTH_MAX} levels`);
+  const value = parse(text);
+  // It must not pass for the object that is expected.
+  if (value instanceof InexactNumber) throw new HttpFault(400, `body: given ${value.source}, expected a JSON object`);
+  return value;
+}
+
+function parse(text: string): unknown {
   try {
-    return LONG_DIGITS.test(text) ? JSON.parse(text, keepLongNumber) : JSON.parse(text);
+    return MAY_BE_INEXACT.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text);
   } catch (error) {
-    throw new HttpFault(400, `body: malformed JSON: ${(error as Error).message}`);
+    throw new HttpFault(400, `body: malformed JSON: ${jsonFault(text, error as Error)}`);
   }
 }
 
 /** The third argument shows a primitive's source text: in Node since 22, and not yet in TypeScript's library. */
-function keepLongNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+function keepExact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
-  if (typeof value !== 'number' || source === undefined || !LONG_DIGITS.test(source)) return value;
-  const integer = LONG_INTEGER.exec(source)?.[1];
-  return integer === undefined ? new InexactNumber(source) : BigInt(integer);
+  if (typeof value !== 'number' || source === undefined || !INEXACT_SOURCE.test(source)) return value;
+  const integer = integerOf(source);
+  if (integer === null || !isInt64(integer)) return new InexactNumber(source);
+  return Number.isSafeInteger(value) ? value : integer;
+}
+
+/** The integer that a JSON number is, to its last digit; null where it has a fraction or may be far beyond an int64. */
+function integerOf(source: string): bigint | null {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
+  const digits = `${whole}${fraction}`;
+  const shift = Number(exponent) - fraction.length;
+  if (source.length > CHARS_MAX || Math.abs(Number(exponent)) > EXPONENT_MAX) return null;
+  if (shift >= 0) return BigInt(`${sign}${digits}${'0'.repeat(shift)}`);
+  return /^0*$/.test(digits.slice(shift)) ? BigInt(`${sign}${digits.slice(0, shift) || '0'}`) : null;
 }
 
 function isDeeperThan(text: string, depthMax: number): boolean {
@@ -75,17 +101,14 @@ function hasMoreThan(text: string, character: string, count: number): boolean {
   return true;
 }
 
-/** The index of the quote that ends the string which begins at `start`, or the end of the text. */
-function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  while (i < text.length && text.charCodeAt(i) !== 0x22) i += text.charCodeAt(i) === 0x5c ? 2 : 1;
-  return i;
-}
-
 /** An int64 as a request may give it: a JSON number, a bigint of `parseJson`, or a string of digits. Null: it is none. */
 export function parseInt64(given: unknown): bigint | null {
   const integer = parseInteger(given);
-  return integer !== null && integer >= INT64_MIN && integer <= INT64_MAX ? integer : null;
+  return integer !== null && isInt64(integer) ? integer : null;
+}
+
+function isInt64(integer: bigint): boolean {
+  return integer >= INT64_MIN && integer <= INT64_MAX;
 }
 
 function parseInteger(given: unknown): bigint | null {

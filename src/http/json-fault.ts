@@ -1,0 +1,70 @@
+const BLANK = /[ \t\n\r]/;
+const NUMBER_PART = /[-+.\deE]/;
+
+/**
+ * What a message says of text that JSON.parse refuses, with the place. V8 names the place itself, except where a value should
+ * stand and something else does, or nothing: there it repeats the text, or says no more than that it ended.
+ */
+export function jsonFault(text: string, { message }: Error): string {
+  if (/ at position \d+/.test(message)) return message;
+  const at = missingValueAt(text);
+  const character = text.codePointAt(at);
+  if (character === undefined) return `Unexpected end of JSON input at ${placeOf(text, at)}`;
+  return `Unexpected token ${JSON.stringify(String.fromCodePoint(character))} in JSON at ${placeOf(text, at)}`;
+}
+
+/** As V8 writes it, and with its line ends. */
+function placeOf(text: string, at: number): string {
+  const lines = text.slice(0, at).split(/\r\n|\r|\n/);
+  return `position ${at} (line ${lines.length} column ${lines.at(-1)!.length + 1})`;
+}
+
+/**
+ * The index where a value should stand and does not; the text's end where it is only missing. Every other fault has a place
+ * in V8's message, so what comes before this one is JSON.
+ */
+function missingValueAt(text: string): number {
+  /** Of each open bracket whether it is a list's: behind a comma in a list stands a value, in an object a name. */
+  const lists: boolean[] = [];
+  let wanted: 'value' | 'value or ]' | 'no value' = 'value';
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]!;
+    if (BLANK.test(character)) continue;
+    if (wanted !== 'no value' && /[,:}\]]/.test(character) && !(wanted === 'value or ]' && character === ']')) return i;
+    wanted = 'no value';
+    if (character === ':') wanted = 'value';
+    else if (character === ',') wanted = lists.at(-1) === true ? 'value' : 'no value';
+    else if (character === '[') {
+      wanted = 'value or ]';
+      lists.push(true);
+    } else if (character === '{') lists.push(false);
+    else if (character === ']' || character === '}') lists.pop();
+    else {
+      const end = scalarEnd(text, i);
+      if (!end.whole) return end.at;
+      i = end.at;
+    }
+  }
+  return text.length;
+}
+
+/** The last character of a string, number or literal that begins at `start`; or, where it is none, the first that is wrong. */
+function scalarEnd(text: string, start: number): { readonly at: number; readonly whole: boolean } {
+  if (text[start] === '"') return { at: endOfString(text, start), whole: true };
+  let at = start;
+  if (/[-\d]/.test(text[start]!)) {
+    while (at + 1 < text.length && NUMBER_PART.test(text[at + 1]!)) at++;
+    return { at, whole: true };
+  }
+  const literal = ['true', 'false', 'null'].find((each) => each[0] === text[start]);
+  if (literal === undefined) return { at, whole: false };
+  while (at - start < literal.length && text[at] === literal[at - start]) at++;
+  return at - start === literal.length ? { at: at - 1, whole: true } : { at, whole: false };
+}
+
+/** The index of the quote that ends the string which begins at `start`, or the end of the text. */
+export function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  while (i < text.length && text.charCodeAt(i) !== 0x22) i += text.charCodeAt(i) === 0x5c ? 2 : 1;
+  return i;
+}
