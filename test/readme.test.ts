@@ -28,6 +28,16 @@ describe('the README', () => {
     expect(rows.filter((row) => new RegExp(`\`${option}[\` ]`).test(row))).toHaveLength(1);
   });
 
+  const durations = Object.entries(SETTINGS).filter(([, { placeholder }]) => placeholder === 'D');
+
+  it.each(durations.map(([key, { expected }]) => [optionName(key as SettingKey), expected]))(
+    'names the bounds of the duration %s',
+    (option, expected) => {
+      const [, from, to] = /from (\S+) to (\w+)/.exec(expected)!;
+      expect(rows.find((row) => row.includes(`\`${option} D\``))).toContain(`${from} to ${to}`);
+    },
+  );
+
   it('lists every command', async () => {
     const listed = await commands();
     expect(listed).toContain('serve');

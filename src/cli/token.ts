@@ -11,8 +11,8 @@ import { type CliCommand, EXIT } from './command.ts';
 type SecretService = Extract<AuthService, { kind: 'secret' }>;
 
 const LIFETIME_DEFAULT_S = 3600;
-/** Beyond the year 10000 nobody can read when a token ends. */
-const LIFETIME_MAX_S = 250_000_000_000;
+/** No duration is read that a double cannot count exactly in microseconds. */
+const LIFETIME_MAX_DAYS = 104_249;
 
 export const tokenCommand: CliCommand = {
   usage: 'token',
@@ -49,8 +49,10 @@ function lifetimeOf(given: string | undefined, maxS: number | null): number {
   if (maxS === 0) throw new Refusal('token: maxTokenLifetime is 0s, which refuses every token');
   if (given === undefined) return Math.min(LIFETIME_DEFAULT_S, maxS ?? LIFETIME_DEFAULT_S);
   const micros = parseDuration(given);
-  if (micros === null || micros < 1_000_000 || micros / 1_000_000 > LIFETIME_MAX_S)
-    throw new Refusal(`--expires-in: given ${showGiven(given)}, expected ${DURATION_EXPECTED}, at least 1s`);
+  if (micros === null || micros < 1_000_000 || micros / 86_400_000_000 > LIFETIME_MAX_DAYS)
+    throw new Refusal(
+      `--expires-in: given ${showGiven(given)}, expected ${DURATION_EXPECTED}, from 1s to ${LIFETIME_MAX_DAYS}d`,
+    );
   const lifetimeS = Math.floor(micros / 1_000_000);
   if (maxS !== null && lifetimeS > maxS)
     throw new Refusal(

@@ -28,6 +28,8 @@ const path = (help: string): Setting<string> =>
   setting(text(), { expected: 'a file name', help, placeholder: 'FILE', path: true });
 
 const DAY_US = 86_400_000_000;
+/** A century: above every use, and far below what a double counts exactly in microseconds. */
+const LONGEST = '36500d';
 /** Above this a request could hold the event loop for long: about 12 us an owner. */
 const OWNERS_MAX_MAX = 100_000;
 /** A body is held in memory whole, as bytes, as text and as values. */
@@ -93,8 +95,8 @@ export const SETTINGS = {
   ),
   kafkaSaslUsername: setting(text(), { expected: 'a user name', help: 'Kafka user', placeholder: 'NAME' }),
   kafkaSaslPasswordFile: path("file of the Kafka user's password"),
-  kafkaPartitionIdle: setting(z.union([z.literal('off'), durationUs({ min: '1ms', max: '36500d' })]), {
-    expected: `off, or ${DURATION_EXPECTED}`,
+  kafkaPartitionIdle: setting(z.union([z.literal('off'), durationUs({ min: '1ms', max: LONGEST })]), {
+    expected: `off, or ${DURATION_EXPECTED}, from 1ms to ${LONGEST}`,
     help: 'an idle partition holds the others no longer than this (default: off)',
     placeholder: 'D',
   }),
@@ -106,7 +108,7 @@ export const SETTINGS = {
   snapshotPeriod: setting(
     durationUs({ min: '1s', max: '24h' }).refine((micros) => DAY_US % micros === 0),
     {
-      expected: 'a duration of at least 1s that divides 24h, such as 10m or 3h',
+      expected: 'a duration from 1s to 24h that divides 24h, such as 10m or 3h',
       help: 'time between snapshots; fixed when the data directory is made (default: 10m)',
       placeholder: 'D',
     },
@@ -141,18 +143,18 @@ export const SETTINGS = {
     help: 'bytes that the body of a request may have (default: 1048576)',
     placeholder: 'N',
   }),
-  recordTimeAheadMax: setting(durationUs({ min: '0s', max: '36500d' }), {
-    expected: DURATION_EXPECTED,
+  recordTimeAheadMax: setting(durationUs({ min: '0s', max: LONGEST }), {
+    expected: `${DURATION_EXPECTED}, from 0s to ${LONGEST}`,
     help: 'how far a record time may be ahead of our clock (default: 1h)',
     placeholder: 'D',
   }),
-  recordTimeGapMax: setting(durationUs({ min: '1s', max: '36500d' }), {
-    expected: `${DURATION_EXPECTED}, at least 1s`,
+  recordTimeGapMax: setting(durationUs({ min: '1s', max: LONGEST }), {
+    expected: `${DURATION_EXPECTED}, from 1s to ${LONGEST}`,
     help: 'how far a record time may jump (default: 400d)',
     placeholder: 'D',
   }),
-  readyLagMax: setting(durationUs({ min: '1ms', max: '36500d' }), {
-    expected: `${DURATION_EXPECTED}, at least 1ms`,
+  readyLagMax: setting(durationUs({ min: '1ms', max: LONGEST }), {
+    expected: `${DURATION_EXPECTED}, from 1ms to ${LONGEST}`,
     help: 'how far behind its source the service may be and still be ready (default: 1m)',
     placeholder: 'D',
   }),
