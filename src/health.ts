@@ -1,3 +1,4 @@
+import { counted } from './counted.ts';
 import type { Health, Readiness } from './http/health.ts';
 import { haltLine, nextStep } from './ingest/halt-line.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
@@ -90,7 +91,12 @@ function readiness(
   else if (status.phase !== 'caught_up') reasons.push(phaseReason(status));
   if (!hasSnapshot) reasons.push('no snapshot is sealed yet');
   const quarantined = status.deadLetters.quarantined ?? 0;
-  const degraded = quarantined === 0 ? [] : [`${quarantined} updates are quarantined; see holdfast dead-letters list`];
+  const degraded =
+    quarantined === 0
+      ? []
+      : [
+          `${counted(quarantined, 'update')} ${quarantined === 1 ? 'is' : 'are'} quarantined; see holdfast dead-letters list`,
+        ];
   return { ready: reasons.length === 0, reasons, degraded };
 }
 
@@ -129,7 +135,7 @@ function topicReasons(topic: TopicStatus, { readyLagMaxMs, now }: { readyLagMaxM
       : agoMs < 0
         ? 'since the clock was set back'
         : `for ${Math.floor(agoMs / 1000)} s`;
-  return [`the topic was not applied to its end ${since}: ${lag} messages behind`, ...topic.holding];
+  return [`the topic was not applied to its end ${since}: ${counted(lag, 'message')} behind`, ...topic.holding];
 }
 
 /** A file is read from its start to its end, and at its end it is 0 behind. */

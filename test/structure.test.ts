@@ -21,11 +21,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'ledger/': [],
   refusal: [],
   version: [],
+  counted: [],
   'thread-file': [],
 };
 
 /** Small facts that any layer may use. */
-const ANYWHERE = ['refusal', 'version', 'thread-file'];
+const ANYWHERE = ['refusal', 'version', 'counted', 'thread-file'];
 
 /** Turns amounts into doubles only where both are whole and below 2^53, and checks the quotient. */
 const EXACT_DOUBLES = 'src/ledger/holding-fee.ts';

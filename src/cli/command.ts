@@ -29,6 +29,8 @@ export interface CliCommand {
   readonly examples: readonly string[];
   /** The settings it has options for, beside --data, --config and --log-level. */
   readonly settings: readonly SettingKey[];
+  /** Whether --data is made if it is missing, or is not looked at; unless this says so it is read, and must be there. */
+  readonly dataDir?: 'made' | 'unused';
   /** Adds the options that are no settings. */
   readonly addOptions?: (command: Command) => void;
   /** Throws a Refusal for what the caller can mend. */

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { KAFKA_KEYS } from '../config/kafka.ts';
+import { counted } from '../counted.ts';
 import { openFileSource } from '../feed/file.ts';
 import type { FeedLogger } from '../feed/kafka-client.ts';
 import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka-producer.ts';
@@ -27,6 +28,7 @@ export const produceCommand: CliCommand = {
     'holdfast produce --kafka-brokers broker:9092 --kafka-topic updates --create feed.ndjson',
     'zcat old.ndjson.gz | holdfast produce --kafka-brokers broker:9092 --kafka-topic updates -',
   ],
+  dataDir: 'unused',
   // All that a connection needs; group and idle partitions concern who reads.
   settings: KAFKA_KEYS.filter((key) => key !== 'kafkaGroup' && key !== 'kafkaPartitionIdle'),
   addOptions: (command) =>
@@ -54,7 +56,8 @@ export const produceCommand: CliCommand = {
     } catch (error) {
       throw tellingSent(error, sender.sent);
     }
-    terminal.stdout.write(`${sender.sent} messages sent to topic ${kafka.topic}, ${producer.partitions} partitions\n`);
+    const sent = counted(sender.sent, 'message');
+    terminal.stdout.write(`${sent} sent to topic ${kafka.topic}, ${counted(producer.partitions, 'partition')}\n`);
     return EXIT.ok;
   },
 };
@@ -62,7 +65,7 @@ export const produceCommand: CliCommand = {
 /** The error in its own words and of its own class, and what an operator needs to go on. */
 function tellingSent(error: unknown, sent: number): unknown {
   if (!(error instanceof Error)) return error;
-  error.message += `; ${sent} messages were sent before, and to send them again is harmless: an update that comes twice counts once`;
+  error.message += `; ${counted(sent, 'message')} sent before; to send them again is harmless: an update that comes twice counts once`;
   return error;
 }
 
@@ -115,7 +118,7 @@ async function createSender(
     const partition = await partitionOf(destination.synchronizerId);
     if (partition !== null) return [partition];
     throw new Refusal(
-      `topic ${topic} has ${producer.partitions} partitions, each with a synchronizer of its own, and none for ` +
+      `topic ${topic} has ${counted(producer.partitions, 'partition')}, each with a synchronizer of its own, and none for ` +
         `${destination.synchronizerId}: send to a topic with more partitions, or with a single one`,
     );
   }

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { counted } from '../counted.ts';
 import { verifyViews } from '../views/verify.ts';
 import type { Difference } from '../views/verify-types.ts';
 import { type CliCommand, EXIT } from './command.ts';
@@ -22,9 +23,11 @@ export const verifyCommand: CliCommand = {
     };
     const { snapshots, owners } = await run(verifyViews(config.dataDir, report));
     if (differences > DIFFERENCES_SHOWN_MAX)
-      terminal.stdout.write(`and ${differences - DIFFERENCES_SHOWN_MAX} differences more\n`);
-    const looked = `${snapshots} snapshots, ${owners} owners`;
-    terminal.stdout.write(differences === 0 ? `equal: ${looked}\n` : `${differences} differences: ${looked}\n`);
+      terminal.stdout.write(`and ${counted(differences - DIFFERENCES_SHOWN_MAX, 'difference')} more\n`);
+    const looked = `${counted(snapshots, 'snapshot')}, ${counted(owners, 'owner')}`;
+    terminal.stdout.write(
+      differences === 0 ? `equal: ${looked}\n` : `${counted(differences, 'difference')}: ${looked}\n`,
+    );
     return differences === 0 ? EXIT.ok : EXIT.differs;
 
     /** Between two steps others have their turn: the signal that asks to stop is one. */
