@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { DURATION_EXPECTED, parseDuration } from '../config/value-schemas.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { userIdFault } from '../users/fields.ts';
 import type { LedgerConfig } from '../users/ledger-config.ts';
 import type { AuthService } from '../users/tokens/auth-service.ts';
-import { localService } from '../users/tokens/local-secret.ts';
+import { LOCAL_SECRET_FILE, localService } from '../users/tokens/local-secret.ts';
 import { mintToken } from '../users/tokens/mint-token.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import { type CliCommand, EXIT, type Terminal } from './command.ts';
 
 type SecretService = Extract<AuthService, { kind: 'secret' }>;
 
@@ -18,6 +20,7 @@ export const tokenCommand: CliCommand = {
   usage: 'token',
   summary: 'Print a token for a user, signed with the local secret or a configured HS256 secret',
   examples: ['holdfast token --user participant_admin', 'holdfast token --user alice --expires-in 10m'],
+  dataDir: 'made',
   settings: [],
   addOptions: (command) =>
     command
@@ -27,13 +30,23 @@ export const tokenCommand: CliCommand = {
     const given = options as { readonly user: string; readonly expiresIn?: string };
     const fault = userIdFault(given.user);
     if (fault !== null) throw new Refusal(`--user: ${fault}`);
-    const service = secretService(config.ledger) ?? localService(config.dataDir);
-    const lifetimeS = lifetimeOf(given.expiresIn, service.lifetimeMaxS ?? config.ledger.lifetimeMaxS);
+    const configured = secretService(config.ledger);
+    const lifetimeS = lifetimeOf(given.expiresIn, configured?.lifetimeMaxS ?? config.ledger.lifetimeMaxS);
+    const service = configured ?? localSecret(config.dataDir, terminal);
     const token = await mintToken({ service, userId: given.user, lifetimeS, nowS: Date.now() / 1000 });
     terminal.stdout.write(`${token}\n`);
     return EXIT.ok;
   },
 };
+
+/** A new secret is told of: a mistyped directory would give a token that no service accepts. */
+function localSecret(dataDir: string, { stderr }: Terminal): SecretService {
+  const file = join(dataDir, LOCAL_SECRET_FILE);
+  const isNew = !existsSync(file);
+  const service = localService(dataDir);
+  if (isNew) stderr.write(`holdfast: made a new secret, ${file}: only a service on this directory accepts the token\n`);
+  return service;
+}
 
 /** The first configured secret; null where nothing is configured, so that the directory's own counts. */
 function secretService({ authServices }: LedgerConfig): SecretService | null {

@@ -41,7 +41,11 @@ describe('holdfast token', () => {
     using directory = temporaryDirectory();
     const dataDir = directory.at('data');
     const ended = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
-    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    const made = `holdfast: made a new secret, ${dataDir}/token-secret: only a service on this directory accepts the token\n`;
+    expect([ended.code, ended.stderr]).toEqual([0, made]);
+    expect(ended.stdout.trim().split('.')).toHaveLength(3);
+    const again = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
+    expect([again.code, again.stderr]).toEqual([0, '']);
     const config = parseLedgerConfig({ value: undefined, folder: dataDir });
     using users = openUsers({ dataDir, config, participantId: null, logger: pino({ level: 'silent' }) });
     const [local] = users.authServices;
