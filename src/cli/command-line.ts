@@ -56,33 +56,46 @@ function createProgram(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ holdfast serve --data ./data --file feed.ndjson\n');
 }
 
-function addCommand(program: Command, { usage, summary, examples, settings, addOptions }: CliCommand): Command {
+function addCommand(program: Command, definition: CliCommand): Command {
+  const { usage, summary, examples, settings, addOptions } = definition;
   const command = groupOf(program, usage).command(usage.replace(/^[a-z-]+ (?=[a-z])/, ''));
   command.description(summary);
   addOptions?.(command);
-  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) command.addOption(settingOption(key));
+  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) command.addOption(settingOption(key, definition));
   command.option('--config <FILE>', 'JSON file of settings; options and HOLDFAST_* variables come before it');
+  return command.addHelpText('after', examplesText(examples));
+}
+
+function examplesText(examples: readonly string[]): string {
   const lines = examples.map((example) => `  $ ${example}\n`).join('');
-  return command.addHelpText('after', `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`);
+  return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`;
 }
 
 /** What the help says of a group. */
-const GROUPS: Readonly<Record<string, string>> = {
-  'dead-letters': 'List and show messages that could not be applied; retry or drop the one that is halted',
+const GROUPS: Readonly<Record<string, Pick<CliCommand, 'summary' | 'examples'>>> = {
+  'dead-letters': {
+    summary: 'List and show messages that could not be applied; retry or drop the one that is halted',
+    examples: ['holdfast dead-letters list', 'holdfast dead-letters show 1'],
+  },
 };
 
 /** `dead-letters list` stands in the group `dead-letters`, which the first of its commands makes. */
 function groupOf(program: Command, usage: string): Command {
   const [first, second] = usage.split(' ');
   if (second === undefined || !/^[a-z]/.test(second)) return program;
-  const group = program.commands.find((command) => command.name() === first);
-  return group ?? program.command(first!).description(GROUPS[first!] ?? '');
+  const known = program.commands.find((command) => command.name() === first);
+  if (known !== undefined) return known;
+  const { summary, examples } = GROUPS[first!] ?? { summary: '', examples: [] };
+  return program.command(first!).description(summary).addHelpText('after', examplesText(examples));
 }
 
-function settingOption(key: SettingKey): Option {
+function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
   const { placeholder, help, variadic }: Setting<unknown> = SETTINGS[key];
   if (placeholder === null) return new Option(optionName(key), help);
-  return new Option(`${optionName(key)} <${variadic === true ? 'FILE...' : placeholder}>`, help);
+  const flags = `${optionName(key)} <${variadic === true ? 'FILE...' : placeholder}>`;
+  if (key !== 'data' || dataDir === undefined) return new Option(flags, help);
+  // Every command takes it (interface.md section 1), so that a script may give it to all of them.
+  return dataDir === 'unused' ? new Option(flags, help).hideHelp() : new Option(flags, `${help}; made if missing`);
 }
 
 async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode> {

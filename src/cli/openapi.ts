@@ -12,6 +12,7 @@ export const openapiCommand: CliCommand = {
   usage: 'openapi <area>',
   summary: 'Print the OpenAPI document of an area: holdings or ledger',
   examples: ['holdfast openapi holdings > openapi-holdings.json'],
+  dataDir: 'unused',
   settings: [],
   run: async ({ args, terminal }) => {
     const area = args[0]!;

@@ -19,6 +19,7 @@ export const replayCommand: CliCommand = {
     'holdfast replay --data ./data feed.ndjson',
     'zcat old.ndjson.gz | holdfast replay --data ./data --seal - new.ndjson',
   ],
+  dataDir: 'made',
   settings: ['migrationId', 'snapshotPeriod', 'dso', 'onBadUpdate', 'recordTimeAheadMax', 'recordTimeGapMax'],
   addOptions: (command) => command.option('--seal', 'seal a last snapshot at the last applied record time'),
   run: async ({ args, options, config, terminal, logger }) => {

@@ -13,6 +13,7 @@ export const serveCommand: CliCommand = {
     'holdfast serve --data ./data --file feed.ndjson --port 8080',
     'holdfast serve --data ./data --kafka-brokers broker:9092 --kafka-topic updates --dso DSO::1220ab',
   ],
+  dataDir: 'made',
   settings: SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key)),
   run: async ({ config, terminal, logger }) => {
     const stop = terminal.stopSignal();

@@ -42,7 +42,7 @@ const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 export const SETTINGS = {
   data: setting(text(), {
     expected: 'a directory',
-    help: 'directory of views.db and users.db; made if missing (default: ./data)',
+    help: 'directory of views.db and users.db (default: ./data)',
     placeholder: 'DIR',
     path: true,
   }),

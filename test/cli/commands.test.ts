@@ -24,12 +24,34 @@ describe('every command', () => {
     ['dead-letters', 'drop'],
     ['token'],
     ['openapi'],
+    ['produce'],
+    ['dead-letters'],
   ];
   test.each(commands)('%s %s has help with an example', async (...command) => {
     const { code, stdout, stderr } = await holdfast(...command, '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: holdfast ${command.join(' ')}`);
     expect(stdout).toMatch(/\nExamples?:\n {2}\$ .*holdfast /);
+  });
+
+  test.each([
+    ['serve', 'directory of views.db and users.db (default: ./data); made if missing'],
+    ['replay', 'directory of views.db and users.db (default: ./data); made if missing'],
+    ['token', 'directory of views.db and users.db (default: ./data); made if missing'],
+    ['summary', 'directory of views.db and users.db (default: ./data)'],
+    ['snapshots', 'directory of views.db and users.db (default: ./data)'],
+    ['verify', 'directory of views.db and users.db (default: ./data)'],
+    ['backup', 'directory of views.db and users.db (default: ./data)'],
+    ['openapi', null],
+    ['produce', null],
+  ])('%s says of --data: %s', async (command, said) => {
+    const { stdout } = await holdfast(command, '--help');
+    const options = stdout.slice(0, stdout.indexOf('\nExample')).replaceAll(/\n {10,}/g, ' ');
+    expect(/--data <DIR> +(.*)/.exec(options)?.[1] ?? null).toBe(said);
+  });
+
+  test('openapi takes --data as every command does', async () => {
+    expect(await holdfast('openapi', 'holdings', '--data', folder.at('none'))).toMatchObject({ code: 0, stderr: '' });
   });
 
   const refused: readonly [line: string, message: RegExp][] = [
