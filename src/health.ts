@@ -4,6 +4,7 @@ import { haltLine, nextStep } from './ingest/halt-line.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
 import { FILE_PARTITION } from './ledger/pack/chunk.ts';
 import { formatTime } from './ledger/time.ts';
+import { withHint } from './views/halt-hint.ts';
 import type { ViewsDatabase } from './views/read-types.ts';
 
 /** What /readyz and /status say, from where ingest stands and what the views hold (interface.md section 3). */
@@ -73,7 +74,7 @@ export function createHealth({
           given: halted.given,
           expected: halted.expected,
           reason: halted.reason,
-          next: nextStep(halted),
+          next: withHint(nextStep(halted), halted),
         },
         last_error: lastError,
       };
@@ -104,7 +105,7 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
   switch (phase) {
     case 'halted':
     case 'waiting_for_clock':
-      return halted === null ? 'halted' : haltLine(halted);
+      return halted === null ? 'halted' : withHint(haltLine(halted), halted);
     case 'refused':
       return lastError?.message ?? 'the feed is refused';
     case 'retrying':

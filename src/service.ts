@@ -15,6 +15,7 @@ import { startIngest } from './ingest/writer-thread.ts';
 import { openUsers } from './users/open-users.ts';
 import { readVersion } from './version.ts';
 import { makeDataDirectory } from './views/database.ts';
+import { haltHint } from './views/halt-hint.ts';
 import { openSharedViewsReader } from './views/read.ts';
 import { lockForWriting } from './views/writer-lock.ts';
 
@@ -118,7 +119,7 @@ function logTurn(logger: Logger, now: IngestStatus, before: IngestStatus): void 
   if (now.phase === before.phase) return;
   const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
   if (now.halted !== null && now.phase !== 'stopped')
-    logger.error({ ...about, ...haltFacts(now.halted) }, 'ingest is halted');
+    logger.error({ ...about, ...haltFacts(now.halted), hint: haltHint(now.halted) ?? undefined }, 'ingest is halted');
   else if (now.phase === 'refused') logger.error(about, `the feed is refused: ${now.lastError?.message}`);
   else if (now.phase === 'retrying')
     logger.error({ ...about, ...now.lastError }, 'the views cannot be written; trying again');

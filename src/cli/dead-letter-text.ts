@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { nextStep } from '../ingest/halt-line.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
+import type { DeadLetter, LetterFacts } from '../views/dead-letters.ts';
+import { withHint } from '../views/halt-hint.ts';
 
 /** What a terminal would obey, or show in another order than it stands there: controls, line and direction marks. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
@@ -31,8 +33,23 @@ export function safeBytes(bytes: Buffer): string {
   ).join('');
 }
 
+/** What an operator does now, and what a halt like this one may come from; commands name a directory that is not the default. */
+export function nextText(letter: LetterFacts, dataDir: string): string {
+  return commandsOn(dataDir, withHint(nextStep(letter), letter));
+}
+
+/** Text about a dead letter whose commands name the data directory, unless it is the one they take by themselves. */
+export function commandsOn(dataDir: string, text: string): string {
+  if (dataDir === resolve('data')) return text;
+  const named = /^[\w./+@:-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", "'\\''")}'`;
+  return text.replaceAll(
+    /`(holdfast dead-letters (?:list|retry|drop \d+))`/g,
+    (_, command) => `\`${command} --data ${named}\``,
+  );
+}
+
 /** A dead letter without its bytes, as programs read it. */
-export function deadLetterJson(letter: Omit<DeadLetter, 'bytes'>): Record<string, unknown> {
+export function deadLetterJson(letter: Omit<DeadLetter, 'bytes'>, dataDir: string): Record<string, unknown> {
   return {
     id: letter.id,
     decision: letter.decision,
@@ -50,6 +67,6 @@ export function deadLetterJson(letter: Omit<DeadLetter, 'bytes'>): Record<string
     sha256: letter.sha256.length === 0 ? null : letter.sha256.toString('hex'),
     length: letter.length,
     created_at: formatTime(letter.createdAt),
-    next: nextStep(letter),
+    next: nextText(letter, dataDir),
   };
 }

@@ -1,11 +1,11 @@
-import { nextStep, placeOf } from '../ingest/halt-line.ts';
+import { placeOf } from '../ingest/halt-line.ts';
 import { coinsOf, dropHalted } from '../ingest/resolve-halt.ts';
 import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
 import { openDeadLetters } from '../views/read-dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { safeText } from './dead-letter-text.ts';
-import { parseLetterId } from './dead-letters-show.ts';
+import { nextText, safeText } from './dead-letter-text.ts';
+import { noSuchLetter, parseLetterId } from './dead-letters-show.ts';
 
 export const deadLettersDropCommand: CliCommand = {
   usage: 'dead-letters drop <ID>',
@@ -30,14 +30,19 @@ export const deadLettersDropCommand: CliCommand = {
 function haltedLetter(dataDir: string, id: number): DeadLetter {
   using letters = openDeadLetters(dataDir);
   const letter = letters.find(id);
-  if (letter === null) throw new Refusal(`there is no dead letter ${id}; \`holdfast dead-letters list\` lists them`);
+  if (letter === null) throw noSuchLetter(id, dataDir);
   if (letter.decision === 'halted') return letter;
-  throw new Refusal(`dead letter ${id} is ${letter.decision}, not halted; next: ${safeText(nextStep(letter))}`);
+  throw new Refusal(
+    `dead letter ${id} is ${letter.decision}, not halted; next: ${safeText(nextText(letter, dataDir))}`,
+  );
 }
 
 function costOf(letter: DeadLetter): string {
   if (letter.kind === 'container') {
     return 'what lies behind the break is read only from a mended file; nothing is remembered, and the broken file halts again';
+  }
+  if (letter.kind === 'update' && letter.field === 'message') {
+    return 'it cannot be read as an update; only these very bytes are skipped, from any source, so an update that was cut off here is applied once it comes whole';
   }
   const lost = 'no total will ever have what it says, the same bytes are skipped from any source';
   const later = 'and a later update that archives what it would have created is bad as well';

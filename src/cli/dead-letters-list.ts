@@ -17,7 +17,7 @@ export const deadLettersListCommand: CliCommand = {
     using letters = openDeadLetters(config.dataDir);
     const listed = letters.list();
     if (options.json === true) {
-      terminal.stdout.write(safeJson(listed.map(deadLetterJson)));
+      terminal.stdout.write(safeJson(listed.map((letter) => deadLetterJson(letter, config.dataDir))));
       return EXIT.ok;
     }
     const header = ['id', 'decision', 'kind', 'place', 'update', 'record time', 'reason'];

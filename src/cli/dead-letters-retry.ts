@@ -1,7 +1,7 @@
-import { nextStep, placeOf } from '../ingest/halt-line.ts';
+import { placeOf } from '../ingest/halt-line.ts';
 import { retryHalted } from '../ingest/resolve-halt.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { safeText } from './dead-letter-text.ts';
+import { nextText, safeText } from './dead-letter-text.ts';
 import { serveCommand } from './serve.ts';
 
 export const deadLettersRetryCommand: CliCommand = {
@@ -17,7 +17,7 @@ export const deadLettersRetryCommand: CliCommand = {
       );
       return EXIT.ok;
     }
-    const says = `dead letter ${letter.id} stays halted, nothing has changed: ${bad}; to go on: ${nextStep(letter)}`;
+    const says = `dead letter ${letter.id} stays halted, nothing has changed: ${bad}; to go on: ${nextText(letter, config.dataDir)}`;
     terminal.stderr.write(`holdfast: ${safeText(says)}\n`);
     return EXIT.halted;
   },

@@ -1,11 +1,11 @@
-import { nextStep, placeOf } from '../ingest/halt-line.ts';
+import { placeOf } from '../ingest/halt-line.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/dead-letters.ts';
 import { openDeadLetters } from '../views/read-dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { deadLetterJson, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
+import { commandsOn, deadLetterJson, nextText, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
 
 /** A message may be 16 MiB; on a terminal its start tells enough, and --json has all of it. */
 const BYTES_SHOWN_MAX = 8192;
@@ -20,22 +20,26 @@ export const deadLettersShowCommand: CliCommand = {
     const id = parseLetterId(args[0]!);
     using letters = openDeadLetters(config.dataDir);
     const letter = letters.find(id);
-    if (letter === null) throw new Refusal(`there is no dead letter ${id}; \`holdfast dead-letters list\` lists them`);
+    if (letter === null) throw noSuchLetter(id, config.dataDir);
     const shown =
       options.json === true
-        ? safeJson({ ...deadLetterJson(letter), bytes: letter.bytes.toString('base64') })
-        : letterText(letter);
+        ? safeJson({ ...deadLetterJson(letter, config.dataDir), bytes: letter.bytes.toString('base64') })
+        : letterText(letter, config.dataDir);
     terminal.stdout.write(shown);
     return EXIT.ok;
   },
 };
+
+export function noSuchLetter(id: number, dataDir: string): Refusal {
+  return new Refusal(commandsOn(dataDir, `there is no dead letter ${id}; \`holdfast dead-letters list\` lists them`));
+}
 
 export function parseLetterId(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new Refusal(`ID: given ${showGiven(text)}, expected the number of a dead letter, such as 1`);
 }
 
-function letterText(letter: DeadLetter): string {
+function letterText(letter: DeadLetter, dataDir: string): string {
   const { bytes, length } = letter;
   const facts: [string, string | number | null][] = [
     ['dead letter', `${letter.id}, ${letter.decision}`],
@@ -48,7 +52,7 @@ function letterText(letter: DeadLetter): string {
     ['expected', letter.expected],
     ['reason', letter.reason],
     ['left at', formatTime(letter.createdAt)],
-    ['next', nextStep(letter)],
+    ['next', nextText(letter, dataDir)],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`${name.padEnd(12)} ${safeText(String(value))}\n`],

@@ -5,9 +5,10 @@ import { replayInThread } from '../ingest/replay-thread.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
+import { withHint } from '../views/halt-hint.ts';
 import { openViewsReader } from '../views/read.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { safeText } from './dead-letter-text.ts';
+import { commandsOn, safeText } from './dead-letter-text.ts';
 import { createFileProgress } from './file-progress.ts';
 
 export const STANDARD_INPUT = '-';
@@ -25,6 +26,7 @@ export const replayCommand: CliCommand = {
   run: async ({ args, options, config, terminal, logger }) => {
     for (const file of args) checkReadable(file);
     const signal = terminal.stopSignal();
+    const startedAt = Date.now() * 1000;
     using progress = createFileProgress({ doing: 'replaying', stderr: terminal.stderr, logger, clockMs: Date.now });
     const result = await replayInThread(
       { ...config, files: args, seal: options.seal === true },
@@ -39,12 +41,17 @@ export const replayCommand: CliCommand = {
     if (warning !== null) logger.warn({ dso: result.dso.party }, warning);
     terminal.stdout.write(`${summaryLine(result, config.dataDir)}\n`);
     if (result.halted !== null) {
-      terminal.stderr.write(`holdfast: ${safeText(haltLine(result.halted))}\n`);
+      const unread =
+        result.halted.createdAt < startedAt
+          ? `nothing was read from ${args.join(', ')}, because of an earlier halt: `
+          : '';
+      const says = withHint(`${unread}${haltLine(result.halted)}`, result.halted);
+      terminal.stderr.write(`holdfast: ${safeText(commandsOn(config.dataDir, says))}\n`);
       return EXIT.halted;
     }
     if (signal.aborted) throw new Error('stopped before the end; run it again to go on, what is known is skipped');
     if (result.quarantined === 0) return EXIT.ok;
-    terminal.stderr.write(`holdfast: ${quarantineLine(result.quarantined)}\n`);
+    terminal.stderr.write(`holdfast: ${commandsOn(config.dataDir, quarantineLine(result.quarantined))}\n`);
     return EXIT.halted;
   },
 };

@@ -1,4 +1,4 @@
-import { BadUpdate } from '../ledger/bad-update.ts';
+import { BadUpdate, NOT_ACTIVE } from '../ledger/bad-update.ts';
 import { sameCoin } from '../ledger/coin-content.ts';
 import { type Chunk, EVENT, isFault, type RareEvent } from '../ledger/pack/chunk.ts';
 import { idText } from '../ledger/pack/id.ts';
@@ -151,7 +151,7 @@ function archiveCounterfeit(place: EventPlace): void {
   const { batch, migration, chunk, event } = place;
   const contractId = eventId(chunk, event);
   if (!isCounterfeit(place)) {
-    const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${entityOf(chunk, event)} was never created or is archived already`;
+    const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${entityOf(chunk, event)} ${NOT_ACTIVE}`;
     throw new UnknownContract(field(place, 'contract_id'), idText(contractId), expected);
   }
   batch.counterfeits.set(chunk.events.fold[event]!, migration.migrationId, contractId, false);

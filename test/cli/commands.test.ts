@@ -130,7 +130,7 @@ describe('replay', () => {
     expect(stderr).not.toContain('\u202e');
     const quarantining = folder.at('quarantined');
     const quarantined = await holdfast('replay', '--data', quarantining, '--on-bad-update', 'quarantine', feed);
-    const says = 'holdfast: 1 update is quarantined: `holdfast dead-letters list` shows it\n';
+    const says = `holdfast: 1 update is quarantined: \`holdfast dead-letters list --data ${quarantining}\` shows it\n`;
     expect(quarantined).toMatchObject({ code: 3, stderr: says });
   });
 

@@ -198,7 +198,7 @@ describe('dead-letters retry', () => {
     expect(refused).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
-        /nothing has changed: record_time: given .*; to go on: .*`holdfast dead-letters drop 1`/,
+        /nothing has changed: record_time: given .*; to go on: .*`holdfast dead-letters drop 1 --data \S+`/,
       ),
     });
     expect(dumpViews(dataDir)).toEqual(before);
@@ -216,5 +216,62 @@ describe('dead-letters retry', () => {
   it('is refused where nothing is halted', async () => {
     await replayInto(dataDir, []);
     expect(await deadLetters('retry')).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing is halted') });
+  });
+});
+
+describe('the line of a halt', () => {
+  const replay = (file: string): ReturnType<typeof holdfast> => holdfast('replay', '--data', dataDir, file);
+  const HALF = LINES[BAD_AT - 1]!.slice(0, 100);
+
+  it('tells a cut last line, and that nothing is lost by dropping it and replaying the whole file', async () => {
+    const feed = folder.writeLines('feed.ndjson', [...LINES.slice(0, BAD_AT - 1), HALF]);
+    const { code, stderr } = await replay(feed);
+    expect(code).toBe(3);
+    expect(stderr).toContain('; this looks cut off; to go on: ');
+    expect(stderr).toContain('. The line looks cut off: then drop it and replay the whole file; nothing is lost');
+    expect((await deadLetters('show', '1')).stdout).toContain('The line looks cut off');
+    const dropped = await deadLetters('drop', '1');
+    expect(dropped.stderr).toContain('it cannot be read as an update; only these very bytes are skipped');
+    expect(dropped.stderr).not.toContain('no total will ever have what it says');
+    expect((await deadLetters('drop', '1', '--yes')).code).toBe(0);
+    const whole = folder.writeLines('feed.ndjson', LINES);
+    expect((await replay(whole)).code).toBe(0);
+    await replayInto(folder.at('whole'), [whole]);
+    expect(dumpViews(dataDir)).toEqual(dumpViews(folder.at('whole')));
+  });
+
+  it.each<[string, string | Buffer]>([
+    ['text', 'id,owner,amount'],
+    ['JSON', '{"foo":1}'],
+    ['bytes', Buffer.from([0x89, 0x50, 0xff, 0x0d])],
+  ])('asks whether the file is a feed, of %s in its first line', async (_, line) => {
+    const { code, stderr } = await replay(folder.writeLines('table.csv', [line]));
+    expect(code).toBe(3);
+    expect(stderr).toContain('. The file may be no feed: then drop this message and replay the right file\n');
+  });
+
+  it('says of an archive of what was never seen that the feed may start in the middle', async () => {
+    const middle = LINES.findIndex((line) => line.includes('"consuming":true'));
+    const { code, stderr } = await replay(folder.writeLines('middle.ndjson', LINES.slice(middle)));
+    expect(code).toBe(3);
+    expect(stderr).toContain(
+      '. The feed may start in the middle, or its files came in another order: then start a new',
+    );
+  });
+
+  it('names the directory in its commands, and says of a later file that it was not read', async () => {
+    const feed = folder.writeLines('feed.ndjson', ['{"foo":1}']);
+    const first = await replay(feed);
+    expect(first.stderr).toContain(`\`holdfast dead-letters drop 1 --data ${dataDir}\``);
+    expect(first.stderr).toContain(`\`holdfast dead-letters retry --data ${dataDir}\``);
+    expect(first.stderr).not.toContain('nothing was read');
+    const other = folder.writeLines('other.ndjson', LINES);
+    expect((await replay(other)).stderr).toMatch(
+      `holdfast: nothing was read from ${other}, because of an earlier halt: halted at ${feed}, message 1: `,
+    );
+    const shown = await deadLetters('show', '1');
+    expect(shown.stdout).toContain(`\`holdfast dead-letters drop 1 --data ${dataDir}\``);
+    const [listed] = JSON.parse((await deadLetters('list', '--json')).stdout) as { next: string }[];
+    expect(listed!.next).toContain(`\`holdfast dead-letters drop 1 --data ${dataDir}\``);
   });
 });

@@ -1,4 +1,4 @@
-import { BadUpdate } from '../bad-update.ts';
+import { BadUpdate, LOOKS_CUT_OFF } from '../bad-update.ts';
 import type { Decoded } from '../update.ts';
 import { within } from './fault.ts';
 import { ignoredMessage } from './ignored.ts';
@@ -36,11 +36,31 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     text = UTF8.decode(bytes);
   } catch {
-    throw new BadUpdate('message', new TextDecoder().decode(bytes.subarray(0, SHOWN_MAX)), 'UTF-8 text');
+    const expected = endsWithinCharacter(bytes) ? `UTF-8 text${LOOKS_CUT_OFF}` : 'UTF-8 text';
+    throw new BadUpdate('message', new TextDecoder().decode(bytes.subarray(0, SHOWN_MAX)), expected);
   }
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new BadUpdate('message', text.slice(0, SHOWN_MAX), `JSON (${(error as Error).message})`);
+    const { message } = error as Error;
+    const expected = `JSON (${message})${endsWithinValue(text, message) ? LOOKS_CUT_OFF : ''}`;
+    throw new BadUpdate('message', text.slice(0, SHOWN_MAX), expected);
   }
+}
+
+/** Whether the bytes are UTF-8 but for a character that they end within. */
+function endsWithinCharacter(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether an object was JSON as far as it goes. V8 says at which position it is not, or that the text ended. */
+function endsWithinValue(text: string, message: string): boolean {
+  if (!/^\s*\{/.test(text)) return false;
+  const at = / at position (\d+)/.exec(message)?.[1];
+  return at === undefined ? message === 'Unexpected end of JSON input' : Number(at) >= text.trimEnd().length;
 }
