@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBroker } from '../test/support/kafka-broker.ts';
+import { type DemoStop, stopAtSigterm } from './demo-stop.ts';
 
 /** What docker-compose.yml shows, without Docker: a broker from its jars, a feed sent to it, and a summary that moves. */
 const root = join(import.meta.dirname, '..');
@@ -31,13 +32,18 @@ function produce(file: string, address: string): void {
 }
 
 /** Starts the service on a free port; its log line `listening` says which. */
-async function serve(dataDir: string, address: string): Promise<{ service: ChildProcess; url: string }> {
+async function serve(
+  dataDir: string,
+  address: string,
+  { watch }: DemoStop,
+): Promise<{ service: ChildProcess; url: string }> {
   const options = ['--data', dataDir, '--port', '0', '--kafka-brokers', address, '--kafka-topic', TOPIC];
   const service = spawn(process.execPath, ['dist/main.js', 'serve', ...options], {
     cwd: root,
     env,
     stdio: ['ignore', 'inherit', 'pipe'],
   });
+  watch(service);
   for await (const line of createInterface({ input: service.stderr! })) {
     const url = /"url":"([^"]+)"/.exec(line)?.[1];
     if (url === undefined) continue;
@@ -82,7 +88,7 @@ async function showNext(url: string, owners: readonly string[], shown: string | 
   }
 }
 
-async function demonstrate(folder: string): Promise<void> {
+async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   const lines = readFileSync(join(root, FIXTURE), 'utf8').trim().split('\n');
   const expected = JSON.parse(readFileSync(join(root, EXPECTED), 'utf8')) as { owner_party_ids: string[] };
   const owners = expected.owner_party_ids.slice(0, 3);
@@ -92,12 +98,14 @@ async function demonstrate(folder: string): Promise<void> {
 
   say('1. A Kafka broker from its jars (fetched with Maven the first time)');
   await using broker = await startBroker();
+  stopping.check();
   const address = broker.addresses.plain;
   console.log(`   ${address}`);
   say(`2. holdfast produce: the first ${LINES_FIRST} updates of ${FIXTURE}`);
   produce(first, address);
   say('3. holdfast serve, reading the topic');
-  const { service, url } = await serve(join(folder, 'data'), address);
+  stopping.check();
+  const { service, url } = await serve(join(folder, 'data'), address, stopping);
   try {
     const shown = await showNext(url, owners, null);
     say('4. The rest of the feed arrives');
@@ -108,15 +116,18 @@ async function demonstrate(folder: string): Promise<void> {
     const status = (await (await fetch(`${url}/status`)).json()) as { source: object };
     say(`5. ${url}/status:\n${JSON.stringify(status.source, null, 2)}`);
   } finally {
-    const ended = once(service, 'exit');
-    service.kill('SIGTERM');
-    await ended;
+    if (service.exitCode === null && service.signalCode === null) {
+      const ended = once(service, 'exit');
+      service.kill('SIGTERM');
+      await ended;
+    }
   }
 }
 
+const stopping = stopAtSigterm();
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
 try {
-  await demonstrate(folder);
+  await demonstrate(folder, stopping);
 } catch (error) {
   console.error(`\nThe demo failed: ${(error as Error).message}`);
   process.exitCode = 1;

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import { makeFeed } from '../bench/make-feed.ts';
 import { realLedger } from '../test/support/ledger-options.ts';
+import { type DemoStop, stopAtSigterm } from './demo-stop.ts';
 import { demonstrateUsers } from './demo-users.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -46,10 +47,11 @@ function replay(folder: string, dataDir: string): void {
 }
 
 /** Starts the service on a free port; its log line `listening` says which. */
-async function serve(dataDir: string): Promise<{ service: ChildProcess; url: string }> {
+async function serve(dataDir: string, { watch }: DemoStop): Promise<{ service: ChildProcess; url: string }> {
   say('2. Serve it: holdfast serve');
   const args = [...PROGRAM, 'serve', '--data', dataDir, '--port', '0'];
   const service = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'pipe'] });
+  watch(service);
   let log = '';
   for await (const line of createInterface({ input: service.stderr! })) {
     log += `${line}\n`;
@@ -95,19 +97,25 @@ function say(text: string): void {
   console.log(`\n${text}`);
 }
 
-function sayWhatNext(url: string): void {
-  say(`Try next:
+/** `url`: where the service stays up; null where it ends with the demo. */
+function sayWhatNext(url: string | null): void {
+  const pages =
+    url === null
+      ? ''
+      : `
    ${url}/docs    every operation, to be tried in the browser
-   ${url}/status  what was applied
+   ${url}/status  what was applied`;
+  say(`Try next:${pages}
    npm test                  everything checked, on your machine
    node_modules/.bin/node dist/main.js replay --help    a feed of your own
    README.md                 what it promises, and every setting`);
 }
 
-async function demonstrate(folder: string): Promise<void> {
+async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   const dataDir = join(folder, 'data');
   replay(folder, dataDir);
-  const { service, url } = await serve(dataDir);
+  stopping.check();
+  const { service, url } = await serve(dataDir, stopping);
   try {
     const { owners, answer: expected } = readExpected();
     const question = {
@@ -121,8 +129,9 @@ async function demonstrate(folder: string): Promise<void> {
     if (!isDeepStrictEqual(answer, expected)) throw new Error(`this is not what ${EXPECTED} says`);
     console.log(`\n   Just what ${EXPECTED} says, which was worked out without this program.`);
     await demonstrateUsers({ url, dataDir, env });
-    sayWhatNext(url);
-    if (process.stdin.isTTY && process.stdout.isTTY) {
+    const staysUp = process.stdin.isTTY && process.stdout.isTTY;
+    sayWhatNext(staysUp ? url : null);
+    if (staysUp) {
       say('It stays up until you press Ctrl-C.');
       await once(service, 'exit');
     }
@@ -140,9 +149,10 @@ async function stop(service: ChildProcess): Promise<void> {
 
 // Ctrl-C reaches the program too, which then stops by itself; what is left to do here is to clean up.
 process.on('SIGINT', () => {});
+const stopping = stopAtSigterm();
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
 try {
-  await demonstrate(folder);
+  await demonstrate(folder, stopping);
 } catch (error) {
   console.error(`\nThe demo failed: ${(error as Error).message}`);
   process.exitCode = 1;

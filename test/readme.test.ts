@@ -1,11 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { optionName, SETTINGS, type SettingKey } from '../src/config/settings.ts';
+import { loadConfig } from '../src/config.ts';
+import { makeDataDirectory, openHoldings, post } from './http/holdings-service.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
 
-const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+const root = join(import.meta.dirname, '..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const rows = readme.split('\n').filter((line) => line.startsWith('|'));
 
 /** The commands that `holdfast --help` lists. */
@@ -37,6 +42,27 @@ describe('the README', () => {
       expect(rows.find((row) => row.includes(`\`${option} D\``))).toContain(`${from} to ${to}`);
     },
   );
+
+  it('shows a request that works on the fixture as typed', async () => {
+    const [, url, body] = /curl (\S+) -H 'Content-Type: application\/json' -d '([^']+)'/.exec(readme)!;
+    const [, fixtureFile] = /--file (fixtures\/\S+)`/.exec(readme)!;
+    const dataDir = await makeDataDirectory([join(root, fixtureFile!)]);
+    using service = openHoldings(dataDir);
+    const response = await post(service.app, new URL(url!).pathname, body!);
+    const { summaries } = (await response.json()) as { summaries: { total_coin_holdings: string }[] };
+    expect(summaries.map((each) => each.total_coin_holdings)).toEqual(['379.7500000000']);
+  });
+
+  it('shows a configuration file that is whole and lawful', () => {
+    using folder = temporaryDirectory();
+    const file = /^ {4}\{\n(?: {5,}.*\n)+ {4}\}\n/m.exec(readme)![0];
+    writeFileSync(folder.at('holdfast.json'), file);
+    writeFileSync(folder.at('shared-secret'), 'a secret\n');
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeFileSync(folder.at('issuer.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
+    const { config } = loadConfig({ options: { config: folder.at('holdfast.json') }, env: {} });
+    expect(config.ledger.authServices).toHaveLength(3);
+  });
 
   it('lists every command', async () => {
     const listed = await commands();

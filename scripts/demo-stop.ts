@@ -1,0 +1,30 @@
+import type { ChildProcess } from 'node:child_process';
+
+export interface DemoStop {
+  /** Ends this one too when the demo is asked to stop. */
+  readonly watch: (service: ChildProcess) => void;
+  /** Throws once the demo was asked to stop. */
+  readonly check: () => void;
+}
+
+/**
+ * What a demo does at SIGTERM, which reaches nobody else: it ends its service, so that the step that asks it fails, and what
+ * the demo has made is removed as after any failure.
+ */
+export function stopAtSigterm(): DemoStop {
+  const services: ChildProcess[] = [];
+  let isAsked = false;
+  process.on('SIGTERM', () => {
+    isAsked = true;
+    for (const service of services) service.kill('SIGTERM');
+  });
+  return {
+    watch(service) {
+      services.push(service);
+      if (isAsked) service.kill('SIGTERM');
+    },
+    check() {
+      if (isAsked) throw new Error('it was asked to stop');
+    },
+  };
+}
