@@ -5,6 +5,8 @@ export interface DemoStop {
   readonly watch: (service: ChildProcess) => void;
   /** Throws once the demo was asked to stop. */
   readonly check: () => void;
+  /** What is said of a demo that did not come to its end. */
+  readonly failureText: (error: unknown) => string;
 }
 
 /**
@@ -26,5 +28,9 @@ export function stopAtSigterm(): DemoStop {
     check() {
       if (isAsked) throw new Error('it was asked to stop');
     },
+    failureText: (error) =>
+      isAsked
+        ? 'The demo was asked to stop.'
+        : `The demo failed: ${error instanceof Error ? error.message : String(error)}`,
   };
 }

@@ -154,7 +154,7 @@ const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
 try {
   await demonstrate(folder, stopping);
 } catch (error) {
-  console.error(`\nThe demo failed: ${(error as Error).message}`);
+  console.error(`\n${stopping.failureText(error)}`);
   process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
