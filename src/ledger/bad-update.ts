@@ -35,12 +35,18 @@ export class BadUpdate extends Error {
 
 /**
  * A value as a message shows it: JSON, cut to 100 characters, or `nothing` where the field is missing. A number that no
- * double holds, such as 1e999, is shown as `Infinity`: JSON would make it `null`, which nobody gave.
+ * double holds, such as 1e999, is shown as `Infinity`: JSON would make it `null`, which nobody gave. Of a whole number from
+ * 2^53 on only the double next to it is known, so it is shown as `about` that.
  */
 export function showGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
-  const text = typeof given === 'bigint' || typeof given === 'number' ? String(given) : toJson(given);
+  const text =
+    typeof given === 'number' ? numberText(given) : typeof given === 'bigint' ? String(given) : toJson(given);
   return text.length <= GIVEN_CHARS_MAX ? text : `${text.slice(0, GIVEN_CHARS_MAX)}...`;
+}
+
+function numberText(given: number): string {
+  return Number.isInteger(given) && !Number.isSafeInteger(given) ? `about ${given}` : String(given);
 }
 
 /** JSON.parse reads nesting of any depth, JSON.stringify overflows the stack on it. */

@@ -140,6 +140,15 @@ describe('a coin create', () => {
     expect(create?.body).toBeInstanceOf(BadUpdate);
   });
 
+  it('says only about what was given of a number that is rounded', () => {
+    const number = 'create_arguments/amount/createdAt/number';
+    const message = change(messages.scanImport(), `events_by_id/u:0/${number}`, 9007199254740992);
+    const [create] = decodeUpdate(message).events as CoinCreate[];
+    expect((create!.body as BadUpdate).message).toMatch(
+      /number: given about 9007199254740992, expected a whole number .* as a string from 2\^53 on$/,
+    );
+  });
+
   it.each([
     ['7', null],
     ['x'.repeat(255), null],
