@@ -57,9 +57,14 @@ export function loadConfig(sources: {
   return { config: freezeDeep({ ...withDefaults(given), ledger }), warnings };
 }
 
+/** Where a command works that is told of no directory. */
+export function dataDirDefault(): string {
+  return resolve('data');
+}
+
 function withDefaults(given: GivenSettings): Omit<Config, 'ledger'> {
   return {
-    dataDir: given.data ?? resolve('data'),
+    dataDir: given.data ?? dataDirDefault(),
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 8080,
     files: given.file ?? [],

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dataDirDefault } from '../config.ts';
 import { nextStep } from '../ingest/halt-line.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { DeadLetter, LetterFacts } from '../views/dead-letters.ts';
@@ -40,7 +40,7 @@ export function nextText(letter: LetterFacts, dataDir: string): string {
 
 /** Text about a dead letter whose commands name the data directory, unless it is the one they take by themselves. */
 export function commandsOn(dataDir: string, text: string): string {
-  if (dataDir === resolve('data')) return text;
+  if (dataDir === dataDirDefault()) return text;
   const named = /^[\w./+@:-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", "'\\''")}'`;
   return text.replaceAll(
     /`(holdfast dead-letters (?:list|retry|drop \d+))`/g,
