@@ -1,3 +1,4 @@
+import { LINE_BYTES_MAX } from '../feed/file-limits.ts';
 import type { Message, Source } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { decodeMessage } from '../ledger/decode/decode.ts';
@@ -72,7 +73,7 @@ function addMessage(chunk: ChunkWriter, message: Message, migrationId: number): 
   const { bytes, overlong } = message;
   if (bytes === null) return chunk.add({ kind: 'ignored', what: 'null value' }, null, message);
   if (overlong !== undefined) {
-    const fault = new BadUpdate('message', `${overlong.length} bytes`, 'a message within the limit of the source');
+    const fault = new BadUpdate('message', `${overlong.length} bytes`, `a message of at most ${LINE_BYTES_MAX} bytes`);
     return chunk.addBad(fault, { updateId: null, recordTime: null, migrationId: null, overlong }, bytes, message);
   }
   try {
