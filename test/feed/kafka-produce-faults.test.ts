@@ -63,7 +63,7 @@ describe('produce to a broker that goes away', () => {
     await broker.start();
     const { code, stdout, stderr } = await run;
     expect(stderr).toMatch(new RegExp(`cannot write to topic ${topic.name}: .*; waiting for it, for \\d+ s at most`));
-    expect([code, stdout]).toEqual([0, `30000 messages sent to topic ${topic.name}, 1 partitions\n`]);
+    expect([code, stdout]).toEqual([0, `30000 messages sent to topic ${topic.name}, 1 partition\n`]);
     const found = (await readTopic(address, topic.name)).map((row) => row.value);
     expect([...new Set(found)]).toEqual(rows);
   });

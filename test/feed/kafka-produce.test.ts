@@ -77,7 +77,7 @@ describe('holdfast produce', () => {
     await writeFile(pipe, `${rows.join('\n')}\n`);
     expect(await run).toMatchObject({
       exitCode: 0,
-      stdout: `${rows.length} messages sent to topic ${topic}, 1 partitions\n`,
+      stdout: `${rows.length} messages sent to topic ${topic}, 1 partition\n`,
     });
     expect((await recordsOf(topic)).get(0)).toEqual(rows);
   });
