@@ -1,21 +1,21 @@
 import { defineConfig } from 'vitest/config';
-import { BUILT } from './test/support/built.ts';
+import { BUILT } from './test/support/program/built.ts';
 
-const KAFKA_TESTS = 'test/feed/kafka*.test.ts';
+const KAFKA_TESTS = 'test/feed/kafka/broker/*.test.ts';
 
 export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
-    globalSetup: './test/support/built.ts',
+    globalSetup: './test/support/program/built.ts',
     alias: [BUILT],
     projects: [
       { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: [KAFKA_TESTS] } },
       // Started only where one of these files runs: a real broker, shared by them.
       {
         extends: true,
-        test: { name: 'kafka', include: [KAFKA_TESTS], globalSetup: './test/support/kafka-shared-broker.ts' },
+        test: { name: 'kafka', include: [KAFKA_TESTS], globalSetup: './test/support/kafka/shared-broker.ts' },
       },
     ],
   },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startFeedThread } from '../src/ingest/feed-thread.ts';
 import { runLoop } from '../src/ingest/loop.ts';
-import { ViewsWriter } from '../src/views/writer.ts';
+import { ViewsWriter } from '../src/views/write/writer.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';
 import { reportRun } from './run-report.ts';
 

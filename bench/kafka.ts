@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { startBroker } from '../test/support/kafka-broker.ts';
+import { startBroker } from '../test/support/kafka/broker.ts';
 import { measure, medianReport } from './measure.ts';
 import type { RunReport } from './run-report.ts';
 import { type Promised, printTable, rounded } from './table.ts';

@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { inOrder } from '../test/support/history.ts';
-import type { LedgerOptions } from '../test/support/ledger-options.ts';
-import { randomLedger } from '../test/support/random-ledger.ts';
-import { scanLine } from '../test/support/scan-lines.ts';
+import { inOrder } from '../test/support/ledger/history.ts';
+import type { LedgerOptions } from '../test/support/ledger/options.ts';
+import { randomLedger } from '../test/support/ledger/random-ledger.ts';
+import { scanLine } from '../test/support/ledger/scan-lines.ts';
 
 const CHUNK_CHARS = 1 << 20;
 

@@ -1,7 +1,7 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import pg from 'pg';
-import { plainDecimal } from '../test/support/wire-text.ts';
+import { plainDecimal } from '../test/support/ledger/wire-text.ts';
 
 /**
  * The reference approach to a summary, as Splice Scan takes it: load every contract of the asked owners from the snapshot,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFileSource } from '../src/feed/file.ts';
+import { openFileSource } from '../src/feed/file/source.ts';
 import { openInlineFeed } from '../src/ingest/inline-feed.ts';
 import { replayFiles } from '../src/ingest/replay.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';

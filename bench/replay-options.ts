@@ -1,4 +1,4 @@
-import type { WriterOptions } from '../src/views/writer.ts';
+import type { WriterOptions } from '../src/views/write/writer.ts';
 
 /** The settings of a replay that leaves everything at its default. */
 export const REPLAY_OPTIONS: WriterOptions = {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { realLedger } from '../test/support/ledger-options.ts';
+import { realLedger } from '../test/support/ledger/options.ts';
 import { builtReplayMb } from './built-replay.ts';
 import { makeFeed } from './make-feed.ts';
 import { measure, medianReport } from './measure.ts';

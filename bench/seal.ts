@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFileSource } from '../src/feed/file.ts';
+import { openFileSource } from '../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../src/ingest/decode-chunks.ts';
-import { ViewsWriter } from '../src/views/writer.ts';
+import { ViewsWriter } from '../src/views/write/writer.ts';
 import { median } from './median.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';
 

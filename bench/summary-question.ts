@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { shortTime } from '../test/support/wire-text.ts';
+import { shortTime } from '../test/support/ledger/wire-text.ts';
 
 /** An owner to ask about, and the question. */
 export interface AskedOwner {

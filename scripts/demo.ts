@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import { makeFeed } from '../bench/make-feed.ts';
-import { realLedger } from '../test/support/ledger-options.ts';
+import { realLedger } from '../test/support/ledger/options.ts';
 import { type DemoStop, stopAtSigterm } from './demo-stop.ts';
 import { demonstrateUsers } from './demo-users.ts';
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { feedSchemas } from '../src/ledger/decode/feed-schemas.ts';
+import { feedSchemas } from './feed-schemas/all.ts';
 
 /** Writes the JSON Schemas of the feed to schemas/, where a test compares them with their source. */
 const directory = join(import.meta.dirname, '../schemas');

@@ -1,11 +1,11 @@
+import { FILE_PARTITION } from './chunk/chunk.ts';
 import { counted } from './counted.ts';
-import type { Health, Readiness } from './http/health.ts';
-import { haltLine, nextStep } from './ingest/halt-line.ts';
+import { withHint } from './dead-letters/halt-hint.ts';
+import { haltLine, nextStep } from './dead-letters/halt-line.ts';
+import type { Health, Readiness } from './http/server/health.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
-import { FILE_PARTITION } from './ledger/pack/chunk.ts';
 import { formatTime } from './ledger/time.ts';
-import { withHint } from './views/halt-hint.ts';
-import type { ViewsDatabase } from './views/read-types.ts';
+import type { ViewsDatabase } from './views/read/types.ts';
 
 /** What /readyz and /status say, from where ingest stands and what the views hold (interface.md section 3). */
 export function createHealth({

@@ -1,23 +1,23 @@
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
+import { haltHint } from './dead-letters/halt-hint.ts';
+import { haltFacts } from './dead-letters/halt-line.ts';
 import { createHealth } from './health.ts';
-import { createClientAddress } from './http/client-address.ts';
-import { createHoldingsApp } from './http/holdings-app.ts';
-import { createLedgerArea } from './http/ledger/area.ts';
-import { createLedgerDocument } from './http/ledger/document.ts';
-import { createMetrics } from './http/metrics.ts';
-import { createHoldingsDocument } from './http/openapi/document.ts';
-import { startSlowReads } from './http/reader-thread.ts';
-import { startHttpServer } from './http/server.ts';
-import { haltFacts } from './ingest/halt-line.ts';
+import { createHoldingsApp } from './http/holdings/app.ts';
+import { createHoldingsDocument } from './http/holdings/openapi/document.ts';
+import { startSlowReads } from './http/holdings/reader-thread.ts';
+import { createClientAddress } from './http/server/client-address.ts';
+import { createMetrics } from './http/server/metrics.ts';
+import { startHttpServer } from './http/server/server.ts';
+import { createLedgerArea } from './http/users/area.ts';
+import { createLedgerDocument } from './http/users/document.ts';
 import { dsoWarning, type IngestStatus } from './ingest/status.ts';
 import { startIngest } from './ingest/writer-thread.ts';
 import { openUsers } from './users/open-users.ts';
 import { readVersion } from './version.ts';
-import { makeDataDirectory } from './views/database.ts';
-import { haltHint } from './views/halt-hint.ts';
-import { openSharedViewsReader } from './views/read.ts';
-import { lockForWriting } from './views/writer-lock.ts';
+import { openSharedViewsReader } from './views/read/reader.ts';
+import { makeDataDirectory } from './views/store/database.ts';
+import { lockForWriting } from './views/store/writer-lock.ts';
 
 export interface Service extends AsyncDisposable {
   /** Where it listens. */

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parseDuration } from '../src/config/value-schemas.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import { Refusal } from '../src/refusal.ts';
-import { type Certificates, createCertificates } from './support/kafka-certificates.ts';
+import { type Certificates, createCertificates } from './support/kafka/certificates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'));
 

@@ -1,9 +1,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BAD_UPDATES, badMessage, GOOD } from '../../test/support/bad-updates.ts';
-import { inOrder } from '../../test/support/history.ts';
-import { randomLedger } from '../../test/support/random-ledger.ts';
-import { scanLine } from '../../test/support/scan-lines.ts';
+import { BAD_UPDATES, badMessage, GOOD } from '../../test/support/ledger/bad-updates.ts';
+import { inOrder } from '../../test/support/ledger/history.ts';
+import { randomLedger } from '../../test/support/ledger/random-ledger.ts';
+import { scanLine } from '../../test/support/ledger/scan-lines.ts';
 import { soakLedger } from './ledger.ts';
 import { answerReports, partSettings } from './part.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LedgerOptions } from '../../test/support/ledger-options.ts';
-import { realLedger } from '../../test/support/ledger-options.ts';
+import type { LedgerOptions } from '../../test/support/ledger/options.ts';
+import { realLedger } from '../../test/support/ledger/options.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures');
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { programEnv } from '../../test/support/soak.ts';
+import { programEnv } from '../../test/support/program/soak.ts';
 
 /** A part of the soak in a process of its own, so that making the load does not slow what is measured. */
 export interface Part<Report> extends AsyncDisposable {

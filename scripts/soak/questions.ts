@@ -1,6 +1,6 @@
-import type { Random } from '../../test/support/random.ts';
-import { randomLedger } from '../../test/support/random-ledger.ts';
-import { shortTime } from '../../test/support/wire-text.ts';
+import type { Random } from '../../test/support/ledger/random.ts';
+import { randomLedger } from '../../test/support/ledger/random-ledger.ts';
+import { shortTime } from '../../test/support/ledger/wire-text.ts';
 import { snapshotAt, snapshotMs, soakLedger } from './ledger.ts';
 
 /** A question about a sealed snapshot: its answer may never change. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FuzzedRequest } from '../../test/support/fuzz-requests.ts';
-import { createRandom } from '../../test/support/random.ts';
-import { type Answer, isPastTimeLimit, sendRequest } from '../../test/support/send-request.ts';
+import type { FuzzedRequest } from '../../test/support/http/fuzz-requests.ts';
+import { type Answer, isPastTimeLimit, sendRequest } from '../../test/support/http/send-request.ts';
+import { createRandom } from '../../test/support/ledger/random.ts';
 import { snapshotAt } from './ledger.ts';
 import { answerReports, partSettings } from './part.ts';
 import { drawQuestion, groupOf, ownersOfFeed, type Question } from './questions.ts';

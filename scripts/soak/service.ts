@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { programEnv } from '../../test/support/soak.ts';
+import { programEnv } from '../../test/support/program/soak.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const ERROR_LEVEL = 50;

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import { readSecretFile, readUsersFile, USERS_FILE } from '../users/backup.ts';
 import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
-import { backUpViews } from '../views/backup.ts';
-import { requireViews } from '../views/database.ts';
+import { backUpViews } from '../views/backup/backup.ts';
+import { requireViews } from '../views/store/database.ts';
 import { type CliCommand, EXIT } from './command.ts';
 
 export const backupCommand: CliCommand = {

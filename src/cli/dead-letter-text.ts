@@ -1,8 +1,8 @@
 import { dataDirDefault } from '../config.ts';
-import { nextStep } from '../ingest/halt-line.ts';
+import { withHint } from '../dead-letters/halt-hint.ts';
+import { nextStep } from '../dead-letters/halt-line.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { DeadLetter, LetterFacts } from '../views/dead-letters.ts';
-import { withHint } from '../views/halt-hint.ts';
+import type { DeadLetter, LetterFacts } from '../views/store/dead-letters.ts';
 
 /** What a terminal would obey, or show in another order than it stands there: controls, line and direction marks. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;

@@ -1,8 +1,8 @@
-import { placeOf } from '../ingest/halt-line.ts';
+import { placeOf } from '../dead-letters/halt-line.ts';
 import { coinsOf, dropHalted } from '../ingest/resolve-halt.ts';
 import { Refusal } from '../refusal.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
-import { openDeadLetters } from '../views/read-dead-letters.ts';
+import { openDeadLetters } from '../views/read/dead-letters.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { nextText, safeText } from './dead-letter-text.ts';
 import { noSuchLetter, parseLetterId } from './dead-letters-show.ts';

@@ -1,6 +1,6 @@
-import { placeOf } from '../ingest/halt-line.ts';
+import { placeOf } from '../dead-letters/halt-line.ts';
 import { formatTime } from '../ledger/time.ts';
-import { openDeadLetters } from '../views/read-dead-letters.ts';
+import { openDeadLetters } from '../views/read/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { deadLetterJson, safeJson, safeText } from './dead-letter-text.ts';
 import { formatTable } from './table.ts';

@@ -1,4 +1,4 @@
-import { placeOf } from '../ingest/halt-line.ts';
+import { placeOf } from '../dead-letters/halt-line.ts';
 import { retryHalted } from '../ingest/resolve-halt.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { nextText, safeText } from './dead-letter-text.ts';

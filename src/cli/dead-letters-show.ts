@@ -1,9 +1,9 @@
-import { placeOf } from '../ingest/halt-line.ts';
+import { placeOf } from '../dead-letters/halt-line.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
-import { openDeadLetters } from '../views/read-dead-letters.ts';
+import { openDeadLetters } from '../views/read/dead-letters.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { commandsOn, deadLetterJson, nextText, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
 

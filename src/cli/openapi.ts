@@ -4,8 +4,8 @@ import { type CliCommand, EXIT } from './command.ts';
 
 /** The OpenAPI documents by the area they describe; loaded only here, because what makes them is large. */
 const DOCUMENTS: Readonly<Record<string, (version: string) => Promise<object>>> = {
-  holdings: async (version) => (await import('../http/openapi/document.ts')).createHoldingsDocument(version),
-  ledger: async (version) => (await import('../http/ledger/document.ts')).createLedgerDocument(version),
+  holdings: async (version) => (await import('../http/holdings/openapi/document.ts')).createHoldingsDocument(version),
+  ledger: async (version) => (await import('../http/users/document.ts')).createLedgerDocument(version),
 };
 
 export const openapiCommand: CliCommand = {

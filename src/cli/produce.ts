@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { KAFKA_KEYS } from '../config/kafka.ts';
 import { counted } from '../counted.ts';
-import { openFileSource } from '../feed/file.ts';
-import type { FeedLogger } from '../feed/kafka-client.ts';
-import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka-producer.ts';
+import { decodeMessage } from '../decode/decode.ts';
+import { openFileSource } from '../feed/file/source.ts';
+import type { FeedLogger } from '../feed/kafka/client.ts';
+import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka/producer.ts';
 import { BrokenContainer, type Message, type Source } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationOf } from '../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
-import { decodeMessage } from '../ledger/decode/decode.ts';
 import type { Decoded } from '../ledger/update.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT } from './command.ts';

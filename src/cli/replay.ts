@@ -1,12 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { haltLine } from '../ingest/halt-line.ts';
+import { withHint } from '../dead-letters/halt-hint.ts';
+import { haltLine } from '../dead-letters/halt-line.ts';
 import type { ReplayResult } from '../ingest/replay.ts';
 import { replayInThread } from '../ingest/replay-thread.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
-import { withHint } from '../views/halt-hint.ts';
-import { openViewsReader } from '../views/read.ts';
+import { openViewsReader } from '../views/read/reader.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { commandsOn, safeText } from './dead-letter-text.ts';
 import { createFileProgress } from './file-progress.ts';

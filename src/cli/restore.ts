@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import { USERS_FILE, usersFileFault } from '../users/backup.ts';
 import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
-import { makeDataDirectory } from '../views/database.ts';
-import { type FaultsByName, type Restored, restoreViews } from '../views/restore.ts';
-import { lockForWriting } from '../views/writer-lock.ts';
+import { type FaultsByName, type Restored, restoreViews } from '../views/backup/restore.ts';
+import { makeDataDirectory } from '../views/store/database.ts';
+import { lockForWriting } from '../views/store/writer-lock.ts';
 import { type CliCommand, EXIT } from './command.ts';
 
 export const restoreCommand: CliCommand = {

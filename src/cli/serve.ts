@@ -20,7 +20,7 @@ export const serveCommand: CliCommand = {
     // Loaded only here: every other command would carry the servers along for nothing.
     const [{ startService }, { createHeldUp }] = await Promise.all([
       import('../service.ts'),
-      import('../http/held-up.ts'),
+      import('../http/server/unavailable.ts'),
     ]);
     await using heldUp = createHeldUp({ host: config.host, port: config.port, logger });
     const start = (): Promise<Service> => startService(config, { logger, beforeListening: heldUp.end });

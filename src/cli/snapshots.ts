@@ -1,7 +1,7 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
-import { openViewsReader } from '../views/read.ts';
-import type { Snapshot } from '../views/read-types.ts';
+import { openViewsReader } from '../views/read/reader.ts';
+import type { Snapshot } from '../views/read/types.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { formatTable } from './table.ts';
 

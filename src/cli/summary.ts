@@ -1,11 +1,11 @@
 import { type SummaryV0, type SummaryV1, summaryWithFees, summaryWithoutFees } from '../http/holdings/summary.ts';
-import { parseInt64 } from '../http/lossless-json.ts';
+import { parseInt64 } from '../http/server/lossless-json.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
-import { openViewsReader } from '../views/read.ts';
-import type { Snapshot, ViewsReader } from '../views/read-types.ts';
+import { openViewsReader } from '../views/read/reader.ts';
+import type { Snapshot, ViewsReader } from '../views/read/types.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { formatTable } from './table.ts';
 

@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import type { Logger } from 'pino';
-import type { VerifyStep } from '../views/verify-types.ts';
+import type { VerifyStep } from '../views/verify/types.ts';
 import type { Terminal } from './command.ts';
 
 /** Without a terminal a line of the log says this often how far the verification is. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { counted } from '../counted.ts';
-import { verifyViews } from '../views/verify.ts';
-import type { Difference } from '../views/verify-types.ts';
+import type { Difference } from '../views/verify/types.ts';
+import { verifyViews } from '../views/verify/verify.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { safeText } from './dead-letter-text.ts';
 import { createVerifyProgress } from './verify-progress.ts';

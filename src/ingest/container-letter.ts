@@ -1,7 +1,7 @@
+import { FILE_PARTITION } from '../chunk/chunk.ts';
 import type { BrokenContainer } from '../feed/source.ts';
-import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
 
 /** The dead letter of an array, page, gzip or zstd that cannot be read on: place and reason, no bytes (design.md section 7). */
 export function containerLetter(

@@ -1,12 +1,12 @@
-import { LINE_BYTES_MAX } from '../feed/file-limits.ts';
+import type { Chunk } from '../chunk/chunk.ts';
+import { ChunkWriter } from '../chunk/chunk-writer.ts';
+import { Names } from '../chunk/names.ts';
+import { decodeMessage } from '../decode/decode.ts';
+import { identify } from '../decode/identify.ts';
+import { UsualScan } from '../decode/usual/scan.ts';
+import { LINE_BYTES_MAX } from '../feed/limits.ts';
 import type { Message, Source } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
-import { decodeMessage } from '../ledger/decode/decode.ts';
-import { identify } from '../ledger/decode/identify.ts';
-import { UsualScan } from '../ledger/decode/usual/scan.ts';
-import type { Chunk } from '../ledger/pack/chunk.ts';
-import { ChunkWriter } from '../ledger/pack/chunk-writer.ts';
-import { Names } from '../ledger/pack/names.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 
 /** A chunk is closed at this many messages or bytes, whichever comes first: small enough to keep hand-overs smooth. */

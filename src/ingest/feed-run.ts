@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { FeedLogger } from '../feed/kafka-client.ts';
+import { transferList } from '../chunk/chunk.ts';
+import type { FeedLogger } from '../feed/kafka/client.ts';
 import { BrokenContainer, FeedRefused, type Source } from '../feed/source.ts';
-import { transferList } from '../ledger/pack/chunk.ts';
 import { Refusal } from '../refusal.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import { CHUNKS_AHEAD_MAX, type FeedMessage, type FeedNotice, type FeedRequest, type LogLine } from './feed-thread.ts';

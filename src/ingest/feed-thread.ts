@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { KafkaSourceOptions } from '../feed/kafka.ts';
+import type { Chunk } from '../chunk/chunk.ts';
+import type { KafkaSourceOptions } from '../feed/kafka/source.ts';
 import { BrokenContainer, FeedRefused, type SourceStatus } from '../feed/source.ts';
-import type { Chunk } from '../ledger/pack/chunk.ts';
 import { Refusal } from '../refusal.ts';
 import { threadFile } from '../thread-file.ts';
 

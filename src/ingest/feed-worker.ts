@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openFileSource } from '../feed/file.ts';
-import { openKafkaSource } from '../feed/kafka.ts';
-import type { FeedLogger } from '../feed/kafka-client.ts';
-import { openKafkaWatch } from '../feed/kafka-watch.ts';
+import { openFileSource } from '../feed/file/source.ts';
+import type { FeedLogger } from '../feed/kafka/client.ts';
+import { openKafkaSource } from '../feed/kafka/source.ts';
+import { openKafkaWatch } from '../feed/kafka/watch.ts';
 import type { Source } from '../feed/source.ts';
 import { runFeed } from './feed-run.ts';
 import type { SourceSpec } from './feed-thread.ts';

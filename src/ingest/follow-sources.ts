@@ -1,13 +1,13 @@
+import { FILE_PARTITION } from '../chunk/chunk.ts';
 import { FeedRefused } from '../feed/source.ts';
-import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
-import { PossibleGap } from '../views/apply.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
-import type { ViewsWriter } from '../views/writer.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
+import { PossibleGap } from '../views/write/apply.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
 import { type LogLine, type SourceSpec, startFeedThread, type TopicSpec } from './feed-thread.ts';
 import { awaitClock, type LoopOptions, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
 import { isOutOfFiles, isTransient, retryTransient } from './retry.ts';
-import type { StatusTeller } from './status-teller.ts';
+import type { StatusTeller } from './status-reporter.ts';
 import type { IngestSettings, TopicSettings } from './writer-thread.ts';
 
 export interface Following {

@@ -1,5 +1,5 @@
+import type { Chunk } from '../chunk/chunk.ts';
 import type { Source } from '../feed/source.ts';
-import type { Chunk } from '../ledger/pack/chunk.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import type { Feed } from './feed-thread.ts';
 

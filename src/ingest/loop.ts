@@ -1,8 +1,8 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import type { Chunk } from '../chunk/chunk.ts';
 import { BrokenContainer } from '../feed/source.ts';
-import type { Chunk } from '../ledger/pack/chunk.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
-import type { ViewsWriter } from '../views/writer.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
 import { containerLetter } from './container-letter.ts';
 import type { Feed } from './feed-thread.ts';
 

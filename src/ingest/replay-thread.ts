@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
 import { threadFile } from '../thread-file.ts';
-import type { Counts } from '../views/counts.ts';
+import type { Counts } from '../views/write/counts.ts';
 import { type FeedProgress, THREAD_OPTIONS } from './feed-thread.ts';
 import type { ReplayOptions, ReplayResult } from './replay.ts';
 

@@ -1,8 +1,8 @@
-import type { Counts } from '../views/counts.ts';
-import { makeDataDirectory } from '../views/database.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
-import { ViewsWriter, type WriterOptions } from '../views/writer.ts';
-import { lockForWriting } from '../views/writer-lock.ts';
+import { makeDataDirectory } from '../views/store/database.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
+import { lockForWriting } from '../views/store/writer-lock.ts';
+import type { Counts } from '../views/write/counts.ts';
+import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { type Feed, startFeedThread } from './feed-thread.ts';
 import { isDue, runLoop } from './loop.ts';
 import type { DsoStatus } from './status.ts';

@@ -1,10 +1,10 @@
+import { decodeMessage } from '../decode/decode.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
-import { decodeMessage } from '../ledger/decode/decode.ts';
 import { Refusal } from '../refusal.ts';
-import { requireViews } from '../views/database.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
-import { ViewsWriter, type WriterOptions } from '../views/writer.ts';
-import { lockForWriting } from '../views/writer-lock.ts';
+import { requireViews } from '../views/store/database.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
+import { lockForWriting } from '../views/store/writer-lock.ts';
+import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { decodeAlone } from './decode-chunks.ts';
 
 /** What a person decided of a halt. `bad`: what is wrong with the message still, and then nothing has changed. */

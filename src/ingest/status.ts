@@ -1,7 +1,7 @@
 import type { SourceStatus as FeedStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { Counts } from '../views/counts.ts';
-import type { LetterFacts } from '../views/dead-letters.ts';
+import type { LetterFacts } from '../views/store/dead-letters.ts';
+import type { Counts } from '../views/write/counts.ts';
 
 /** Where ingest stands; posted to the main thread after each commit and at each turn. */
 export interface IngestStatus {

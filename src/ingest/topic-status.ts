@@ -1,7 +1,7 @@
-import { FILE_PARTITION } from '../ledger/pack/chunk.ts';
+import { FILE_PARTITION } from '../chunk/chunk.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { DeadLetter } from '../views/dead-letters.ts';
-import type { ViewsWriter } from '../views/writer.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 import type { IngestStatus, TopicStatus } from './status.ts';
 

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
-import type { KafkaConnection } from '../feed/kafka-client.ts';
+import type { KafkaConnection } from '../feed/kafka/client.ts';
 import { Refusal } from '../refusal.ts';
 import { threadFile } from '../thread-file.ts';
-import { noCounts } from '../views/counts.ts';
-import type { DirectorySettings } from '../views/database.ts';
-import type { ForceOutcome } from '../views/force.ts';
+import type { DirectorySettings } from '../views/store/database.ts';
+import { noCounts } from '../views/write/counts.ts';
+import type { ForceOutcome } from '../views/write/force.ts';
 import { type LogLine, THREAD_OPTIONS } from './feed-thread.ts';
 import type { IngestStatus } from './status.ts';
 

@@ -3,10 +3,10 @@ import { access } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
-import { ViewsWriter } from '../views/writer.ts';
+import { ViewsWriter } from '../views/write/writer.ts';
 import { followSources } from './follow-sources.ts';
 import { isTransient } from './retry.ts';
-import { createStatusTeller } from './status-teller.ts';
+import { createStatusTeller } from './status-reporter.ts';
 import type { IngestReply, IngestRequest, IngestSettings } from './writer-thread.ts';
 
 const NICENESS = 10;

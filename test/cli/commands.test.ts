@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fixture, readExpected } from '../http/expected-answers.ts';
 import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../http/holdings-service.ts';
-import { holdfast } from '../support/command.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { holdfast } from '../support/program/command.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());

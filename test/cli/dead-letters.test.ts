@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockForWriting } from '../../src/views/writer-lock.ts';
-import { holdfast } from '../support/command.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { linesOf, replayInto } from '../support/replayed.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { lockForWriting } from '../../src/views/store/writer-lock.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 let folder: TemporaryDirectory;
 let dataDir: string;

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fixture, readExpected } from '../http/expected-answers.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());

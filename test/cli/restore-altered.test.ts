@@ -4,13 +4,13 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers } from '../../src/users/open-users.ts';
-import { type Ended, holdfast } from '../support/command.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { createRandom } from '../support/random.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { linesOf, replayInto } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { createRandom } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { type Ended, holdfast } from '../support/program/command.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 const VICTIM = 'victim1::1220aa';
 /** The last line: a word, and a SHA-256 in hex. */

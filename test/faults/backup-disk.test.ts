@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectOneLine } from '../support/fault-feed.ts';
-import { runProgram } from '../support/program.ts';
-import { replayInto } from '../support/replayed.ts';
-import { startService } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { startService } from '../support/http/service.ts';
+import { expectOneLine } from '../support/ledger/fault-feed.ts';
+import { runProgram } from '../support/program/program.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { replayInto } from '../support/views/replayed.ts';
 
 /** In which a shell counts the size of a file. */
 const BLOCK_BYTES = 512;

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { openFileSource } from '../../src/feed/file.ts';
+import type { Chunk } from '../../src/chunk/chunk.ts';
+import { openFileSource } from '../../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
-import type { Chunk } from '../../src/ledger/pack/chunk.ts';
-import { ViewsWriter } from '../../src/views/writer.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { CLOCK_US, linesOf, replayInto, WRITER_OPTIONS } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { CLOCK_US, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 const HOUR_US = 3_600_000_000;
 

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectOneLine, expectSound, type FaultFeed, isReady, prepareFaultFeed } from '../support/fault-feed.ts';
-import { runProgram, startProgram } from '../support/program.ts';
-import { createRandom } from '../support/random.ts';
-import { replayInto } from '../support/replayed.ts';
-import { startService } from '../support/service.ts';
-import { soakCount } from '../support/soak.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { startService } from '../support/http/service.ts';
+import { expectOneLine, expectSound, type FaultFeed, isReady, prepareFaultFeed } from '../support/ledger/fault-feed.ts';
+import { createRandom } from '../support/ledger/random.ts';
+import { runProgram, startProgram } from '../support/program/program.ts';
+import { soakCount } from '../support/program/soak.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 /** Blocks of 512 bytes, in which a shell counts the size of a file. A disk with this room for each file is soon full. */
 const SMALL_DISK = 'ulimit -S -f 1500';

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { dropHalted } from '../../src/ingest/resolve-halt.ts';
-import type { DeadLetter } from '../../src/views/dead-letters.ts';
-import { openDeadLetters } from '../../src/views/read-dead-letters.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { createRandom, type Random } from '../support/random.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { type Cuts, linesOf, replayInto } from '../support/replayed.ts';
-import { soakCount } from '../support/soak.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { openDeadLetters } from '../../src/views/read/dead-letters.ts';
+import type { DeadLetter } from '../../src/views/store/dead-letters.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { createRandom, type Random } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { soakCount } from '../support/program/soak.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 /** Bad in one way or another; most still carry an id, so that later archives of what they would have created are bad too. */
 const SPOILED: readonly ((line: string, number: number) => string)[] = [

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { SERVER_LIMITS } from '../../src/http/server-limits.ts';
+import { SERVER_LIMITS } from '../../src/http/server/limits.ts';
 import { readExpected } from './expected-answers.ts';
 import { listenHoldings } from './holdings-service.ts';
 import { exchange, parseAnswer, rawRequest } from './hostile/raw-request.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ForceSnapshot } from '../../src/http/force.ts';
-import { ViewsWriter } from '../../src/views/writer.ts';
-import { linesOf, replayInto, WRITER_OPTIONS } from '../support/replayed.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { told } from '../support/told-ledger.ts';
+import type { ForceSnapshot } from '../../src/http/holdings/force.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { type HoldingsService, openHoldings } from './holdings-service.ts';
 
 const FIRST = '00:01 m4 =a : +a alice 10';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { fixture } from './expected-answers.ts';
 import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from './holdings-service.ts';
 

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { pino } from 'pino';
-import { createHoldingsApp, type HoldingsDeps } from '../../src/http/holdings-app.ts';
-import { createMetrics } from '../../src/http/metrics.ts';
-import { startSlowReads } from '../../src/http/reader-thread.ts';
-import { startHttpServer } from '../../src/http/server.ts';
-import type { ServerLimits } from '../../src/http/server-limits.ts';
-import { openViewsReader } from '../../src/views/read.ts';
-import type { ViewsDatabase } from '../../src/views/read-types.ts';
-import { replayInto } from '../support/replayed.ts';
+import { createHoldingsApp, type HoldingsDeps } from '../../src/http/holdings/app.ts';
+import { startSlowReads } from '../../src/http/holdings/reader-thread.ts';
+import type { ServerLimits } from '../../src/http/server/limits.ts';
+import { createMetrics } from '../../src/http/server/metrics.ts';
+import { startHttpServer } from '../../src/http/server/server.ts';
+import { openViewsReader } from '../../src/views/read/reader.ts';
+import type { ViewsDatabase } from '../../src/views/read/types.ts';
+import { replayInto } from '../support/views/replayed.ts';
 import { fixture } from './expected-answers.ts';
 
 /** A data directory with the views of feed files; it goes with the process. */

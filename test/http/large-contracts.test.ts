@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import * as messages from '../ledger/decode/messages.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import * as messages from '../decode/messages.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
 
 const CONTRACTS = 12;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { ANSWER_SCHEMAS, type AnswerName } from '../../src/http/openapi/answer-schemas.ts';
-import { createHoldingsDocument } from '../../src/http/openapi/document.ts';
-import { REQUEST_EXAMPLES } from '../../src/http/openapi/examples.ts';
-import { DOCUMENTED_OPERATIONS } from '../../src/http/openapi/operations.ts';
+import { ANSWER_SCHEMAS, type AnswerName } from '../../src/http/holdings/openapi/answer-schemas.ts';
+import { createHoldingsDocument } from '../../src/http/holdings/openapi/document.ts';
+import { REQUEST_EXAMPLES } from '../../src/http/holdings/openapi/examples.ts';
+import { DOCUMENTED_OPERATIONS } from '../../src/http/holdings/openapi/operations.ts';
 import { readVersion } from '../../src/version.ts';
 import { fixture } from './expected-answers.ts';
 import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';

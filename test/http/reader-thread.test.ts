@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { Question } from '../../src/http/holdings/answers.ts';
-import { HttpFault } from '../../src/http/http-fault.ts';
-import { startSlowReads } from '../../src/http/reader-thread.ts';
+import { startSlowReads } from '../../src/http/holdings/reader-thread.ts';
+import { HttpFault } from '../../src/http/server/http-fault.ts';
 import { fixture, readExpected } from './expected-answers.ts';
 import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type HttpServer, startHttpServer } from '../../src/http/server.ts';
+import { type HttpServer, startHttpServer } from '../../src/http/server/server.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { fixture } from './expected-answers.ts';
 import { makeDataDirectory, openHoldings } from './holdings-service.ts';

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { openFileSource } from '../../src/feed/file.ts';
+import { openFileSource } from '../../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { type Cuts, linesOf, replayInto } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 /** A dozen of these fill a dictionary of 8 MiB. */
 const NAME_CHARS = 700_000;

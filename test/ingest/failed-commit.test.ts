@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { openFileSource } from '../../src/feed/file.ts';
+import { openFileSource } from '../../src/feed/file/source.ts';
 import { type Feed, startFeedThread } from '../../src/ingest/feed-thread.ts';
 import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
 import { isTransient } from '../../src/ingest/retry.ts';
-import { makeDataDirectory } from '../../src/views/database.ts';
-import { ViewsWriter } from '../../src/views/writer.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { createRandom, type Random } from '../support/random.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
-import { soakCount } from '../support/soak.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { makeDataDirectory } from '../../src/views/store/database.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { createRandom, type Random } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { soakCount } from '../support/program/soak.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 const LEDGERS = soakCount(2);
 const ROOM_FOR_ALL = 1_000_000;

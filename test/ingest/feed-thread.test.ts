@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { startFeedThread } from '../../src/ingest/feed-thread.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { openFiles } from '../support/open-files.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { linesOf } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { openFiles } from '../support/program/open-files.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf } from '../support/views/replayed.ts';
 
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());

@@ -1,14 +1,14 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DeadLetters } from '../../src/views/dead-letters.ts';
-import { ViewsWriter } from '../../src/views/writer.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { createRandom } from '../support/random.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { told } from '../support/told-ledger.ts';
-import { dumpViews, storedOffset } from '../support/views-dump.ts';
+import { DeadLetters } from '../../src/views/store/dead-letters.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { createRandom } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
+import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
 
 const BAD = '{"update_id":"bad","migration_id":0,"record_time":"2025-02-12T09:00:00Z","events_by_id":{}}';
 

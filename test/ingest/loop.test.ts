@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { openFileSource } from '../../src/feed/file.ts';
+import type { Chunk } from '../../src/chunk/chunk.ts';
+import { openFileSource } from '../../src/feed/file/source.ts';
 import type { Feed } from '../../src/ingest/feed-thread.ts';
 import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
-import type { Chunk } from '../../src/ledger/pack/chunk.ts';
-import { ViewsWriter } from '../../src/views/writer.ts';
-import { emptyUpdate } from '../support/empty-update.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { emptyUpdate } from '../support/ledger/empty-update.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const WRITER = {
   onBadUpdate: 'halt',

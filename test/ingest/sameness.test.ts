@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { HistoryItem } from '../support/history.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { createRandom } from '../support/random.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { type Cuts, linesOf, replayInto } from '../support/replayed.ts';
-import { soakCount } from '../support/soak.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import type { HistoryItem } from '../support/ledger/history.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { createRandom } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { soakCount } from '../support/program/soak.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 const LEDGERS = soakCount(3);
 const seeds = Array.from({ length: LEDGERS }, (_, seed) => seed);

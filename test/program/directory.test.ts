@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { holdfast } from '../support/command.ts';
-import { linesOf } from '../support/replayed.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { partyOf, told } from '../support/told-ledger.ts';
+import { partyOf, told } from '../support/ledger/told-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf } from '../support/views/replayed.ts';
 
 const DSO = partyOf('DSO');
 const OTHER = partyOf('other');

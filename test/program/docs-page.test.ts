@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fixture } from '../http/expected-answers.ts';
-import { runProgram } from '../support/program.ts';
-import { type Service, startService } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type Service, startService } from '../support/http/service.ts';
+import { runProgram } from '../support/program/program.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 /** Where Debian's package puts it; `scripts/setup-browser.sh` installs it. */
 const CHROMIUM = '/usr/bin/chromium';

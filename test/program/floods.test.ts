@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fixture, readExpected } from '../http/expected-answers.ts';
 import { exchange, parseAnswer } from '../http/hostile/raw-request.ts';
-import { type Service, startService } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type Service, startService } from '../support/http/service.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 /** What the service may take for a flood beyond what it has; one answer or body of each of many connections. */
 const GROWTH_BYTES_MAX = 150_000_000;

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixture, readExpected } from '../http/expected-answers.ts';
-import { type FuzzedOperation, fuzzedRequest, operationsOf } from '../support/fuzz-requests.ts';
-import { runProgram } from '../support/program.ts';
-import { createRandom, type Random } from '../support/random.ts';
-import { sendRequest, unlawful } from '../support/send-request.ts';
-import { type Service, startService } from '../support/service.ts';
-import { soakCount } from '../support/soak.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type FuzzedOperation, fuzzedRequest, operationsOf } from '../support/http/fuzz-requests.ts';
+import { sendRequest, unlawful } from '../support/http/send-request.ts';
+import { type Service, startService } from '../support/http/service.ts';
+import { createRandom, type Random } from '../support/ledger/random.ts';
+import { runProgram } from '../support/program/program.ts';
+import { soakCount } from '../support/program/soak.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 /** Each round has a seed of its own and begins where the one before left the service. */
 const ROUNDS = soakCount(1);

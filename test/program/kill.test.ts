@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { oddLedger } from '../support/ledger-options.ts';
-import { runProgram, startProgram } from '../support/program.ts';
-import { createRandom } from '../support/random.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { linesOf } from '../support/replayed.ts';
-import { startService } from '../support/service.ts';
-import { soakCount } from '../support/soak.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { startService } from '../support/http/service.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { createRandom } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { runProgram, startProgram } from '../support/program/program.ts';
+import { soakCount } from '../support/program/soak.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 const KILLS = soakCount(15);
 /** Each directory is killed so often before it may come to its end. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { HistoryItem } from '../support/history.ts';
-import { linesOf, replayInto } from '../support/replayed.ts';
-import { type Service, startService } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { partyOf, told } from '../support/told-ledger.ts';
+import { type Service, startService } from '../support/http/service.ts';
+import type { HistoryItem } from '../support/ledger/history.ts';
+import { partyOf, told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
 
 const COINS = 50_000;
 const COINS_PER_UPDATE = 500;

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { oddLedger } from '../support/ledger-options.ts';
-import { type OracleSnapshot, oracle } from '../support/oracle.ts';
-import { ownersOf, stateV1, summaryV0, summaryV1 } from '../support/oracle-answers.ts';
-import { createRandom, type Random } from '../support/random.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { linesOf, TEN_MINUTES_US } from '../support/replayed.ts';
-import { type Service, startService } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { shortTime } from '../support/wire-text.ts';
+import { type Service, startService } from '../support/http/service.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { type OracleSnapshot, oracle } from '../support/ledger/oracle.ts';
+import { ownersOf, stateV1, summaryV0, summaryV1 } from '../support/ledger/oracle-answers.ts';
+import { createRandom, type Random } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { shortTime } from '../support/ledger/wire-text.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const ASKERS = 4;
 const ROUND = 19_900n;

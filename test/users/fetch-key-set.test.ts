@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FETCH_TIMEOUT_MS, fetchKeySet } from '../../src/users/tokens/fetch-key-set.ts';
-import { makeKey, startKeyServer } from '../support/ledger-keys.ts';
+import { makeKey, startKeyServer } from '../support/users/keys.ts';
 
 const { signal: closed } = new AbortController();
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import { type LedgerConfig, parseLedgerConfig } from '../../src/users/ledger-config.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());

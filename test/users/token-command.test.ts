@@ -4,9 +4,9 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers } from '../../src/users/open-users.ts';
-import { holdfast } from '../support/command.ts';
-import { runProgram } from '../support/program.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { holdfast } from '../support/program/command.ts';
+import { runProgram } from '../support/program/program.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const service = (rest: object = {}): object => ({
   type: 'unsafe-jwt-hmac-256',

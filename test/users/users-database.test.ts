@@ -6,7 +6,7 @@ import { Refusal } from '../../src/refusal.ts';
 import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
 import { migrate } from '../../src/users/store/migrations.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 let directory: TemporaryDirectory;
 beforeEach(() => {

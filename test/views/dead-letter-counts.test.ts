@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createDeadLetterCounter, type Decision } from '../../src/views/dead-letters.ts';
-import { ViewsWriter } from '../../src/views/writer.ts';
-import { WRITER_OPTIONS } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { createDeadLetterCounter, type Decision } from '../../src/views/store/dead-letters.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 it('counts dead letters by decision as they are left and decided, whichever it has counted before', () => {
   using folder = temporaryDirectory();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
-import { preparePositions } from '../../src/views/positions.ts';
-import { ViewsWriter } from '../../src/views/writer.ts';
-import { linesOf, replayInto, WRITER_OPTIONS } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { told } from '../support/told-ledger.ts';
+import { preparePositions } from '../../src/views/write/positions.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 /** PRAGMA synchronous: what a commit of the feed waits for, and what one of a person waits for. */
 const [NORMAL, FULL] = [1, 2];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { foldStored, storedId } from '../../src/ledger/pack/id.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { linesOf, replayInto } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { told } from '../support/told-ledger.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { foldStored, storedId } from '../../src/ledger/contract-id.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 /** Ids of equal fold: one is text, the other is packed and has the same bytes. */
 function pair(number: number): [string, string] {

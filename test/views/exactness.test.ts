@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { openViewsReader } from '../../src/views/read.ts';
-import { differences } from '../support/compare-views.ts';
-import { type LedgerOptions, oddLedger } from '../support/ledger-options.ts';
-import { type Oracle, oracle } from '../support/oracle.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { type Format, linesOf, replayInto, TEN_MINUTES_US } from '../support/replayed.ts';
-import { soakCount } from '../support/soak.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { openViewsReader } from '../../src/views/read/reader.ts';
+import { type LedgerOptions, oddLedger } from '../support/ledger/options.ts';
+import { type Oracle, oracle } from '../support/ledger/oracle.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { soakCount } from '../support/program/soak.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { differences } from '../support/views/compare-views.ts';
+import { type Format, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const LEDGERS = soakCount(12);
 const CHUNK_BYTES = [300, 5_000, 64_000, 2 ** 20];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FoldIndex } from '../../src/views/fold-index.ts';
-import { createRandom } from '../support/random.ts';
+import { FoldIndex } from '../../src/views/write/hash-index.ts';
+import { createRandom } from '../support/ledger/random.ts';
 
 function positionsOf(index: FoldIndex, fold: number): number[] {
   const found: number[] = [];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { isOvertaken, noteFurthest } from '../../src/views/overtaken.ts';
-import { IMPORT_TIME, newPartition } from '../../src/views/positions.ts';
+import { isOvertaken, noteFurthest } from '../../src/views/write/overtaken.ts';
+import { IMPORT_TIME, newPartition } from '../../src/views/write/positions.ts';
 
 /** Messages `<partition>:<migration>@<time>` as they are applied, `i` for an import; `*` behind those that were overtaken. */
 const CASES = [

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { makeDataDirectory, openForWriting } from '../../src/views/database.ts';
-import { Owners, sumsOf } from '../../src/views/owners.ts';
-import { loadState, newMigration } from '../../src/views/state.ts';
-import { addTo } from '../../src/views/totals.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { makeDataDirectory, openForWriting } from '../../src/views/store/database.ts';
+import { addTo } from '../../src/views/store/totals.ts';
+import { Owners, sumsOf } from '../../src/views/write/owners.ts';
+import { loadState, newMigration } from '../../src/views/write/state.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 /** More than the cache holds: two generations of at least 60,000. */
 const OWNERS = 140_000;

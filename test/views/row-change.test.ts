@@ -2,15 +2,15 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { backUpViews } from '../../src/views/backup.ts';
-import { sealFile, unsealFile } from '../../src/views/backup-seal.ts';
-import { restoreViews } from '../../src/views/restore.ts';
-import { verifyViews } from '../../src/views/verify.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { linesOf, replayInto } from '../support/replayed.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { storedDso } from '../support/views-dump.ts';
+import { backUpViews } from '../../src/views/backup/backup.ts';
+import { sealFile, unsealFile } from '../../src/views/backup/file-hash.ts';
+import { restoreViews } from '../../src/views/backup/restore.ts';
+import { verifyViews } from '../../src/views/verify/verify.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { storedDso } from '../support/views/views-dump.ts';
 
 const LINES = linesOf(randomLedger(oddLedger(31, { updates: 60, migrations: 1 })), 'scan');
 

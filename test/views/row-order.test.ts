@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rowOrder } from '../../src/views/row-order.ts';
+import { rowOrder } from '../../src/views/store/row-order.ts';
 
 /** Keys of every width, the edges of digits and words among them, and many that are equal. */
 const keys = fc.oneof(

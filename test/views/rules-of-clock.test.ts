@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { openViewsReader } from '../../src/views/read.ts';
-import { linesOf, replayInto } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { clockTime, told } from '../support/told-ledger.ts';
-import { outcome } from '../support/told-outcome.ts';
+import { openViewsReader } from '../../src/views/read/reader.ts';
+import { clockTime, told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { outcome } from '../support/views/told-outcome.ts';
 
 const MINUTE_US = 60_000_000;
 

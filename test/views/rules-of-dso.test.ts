@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { linesOf, replayInto } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { partyOf, told } from '../support/told-ledger.ts';
-import { outcome } from '../support/told-outcome.ts';
-import { dumpViews, storedDso } from '../support/views-dump.ts';
+import { partyOf, told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { outcome } from '../support/views/told-outcome.ts';
+import { dumpViews, storedDso } from '../support/views/views-dump.ts';
 
 const DSO = partyOf('DSO');
 const FORGER = partyOf('forger');

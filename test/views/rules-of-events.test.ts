@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Format, linesOf, replayInto } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { told } from '../support/told-ledger.ts';
-import { outcome } from '../support/told-outcome.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
+import { outcome } from '../support/views/told-outcome.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 const OTHER_CONTENT = 'expected an id that is not active, or a create equal to the one that made it';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { openViewsReader } from '../../src/views/read.ts';
-import { linesOf, replayInto } from '../support/replayed.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { told } from '../support/told-ledger.ts';
-import { outcome } from '../support/told-outcome.ts';
-import { dumpViews } from '../support/views-dump.ts';
+import { openViewsReader } from '../../src/views/read/reader.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { outcome } from '../support/views/told-outcome.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 /** Replays a told ledger into the directory's views with --seal. */
 async function seal(directory: TemporaryDirectory, text: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Outcome, outcome } from '../support/told-outcome.ts';
+import { type Outcome, outcome } from '../support/views/told-outcome.ts';
 
 const SECOND_US = 1_000_000;
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openSharedViewsReader } from '../../src/views/read.ts';
+import { openSharedViewsReader } from '../../src/views/read/reader.ts';
 import { fixture, readExpected } from '../http/expected-answers.ts';
 import { makeDataDirectory } from '../http/holdings-service.ts';
 

@@ -2,15 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { openFileSource } from '../../src/feed/file.ts';
+import { openFileSource } from '../../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
-import { verifyViews } from '../../src/views/verify.ts';
-import { ViewsWriter } from '../../src/views/writer.ts';
-import { holdfast } from '../support/command.ts';
-import { oddLedger } from '../support/ledger-options.ts';
-import { randomLedger } from '../support/random-ledger.ts';
-import { linesOf, replayInto, WRITER_OPTIONS } from '../support/replayed.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { verifyViews } from '../../src/views/verify/verify.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 describe('verify beside a writer', () => {
   it('sees no difference, whatever is committed between two of its steps', async () => {

@@ -1,4 +1,4 @@
-import type { ViewsDatabase, ViewsReader } from '../../views/read-types.ts';
+import type { ViewsDatabase, ViewsReader } from '../../views/read/types.ts';
 import type { StateQuery, SummaryQuery, TimeQuery } from './requests.ts';
 import { answerLastMigration, answerSnapshotAfter, answerSnapshotBefore } from './snapshots.ts';
 import { answerStateV0, answerStateV1 } from './state.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isPartyId, PARTY_EXPECTED } from '../../ledger/party.ts';
 import { parseRequestTime } from '../../ledger/time.ts';
-import { parseInt64 } from '../lossless-json.ts';
+import { parseInt64 } from '../server/lossless-json.ts';
 
 /** One snapshot of one migration; the time in microseconds. */
 export interface SnapshotQuery {

@@ -1,6 +1,6 @@
 import { formatTime } from '../../ledger/time.ts';
-import type { Snapshot, ViewsReader } from '../../views/read-types.ts';
-import { HttpFault } from '../http-fault.ts';
+import type { Snapshot, ViewsReader } from '../../views/read/types.ts';
+import { HttpFault } from '../server/http-fault.ts';
 import type { SnapshotQuery, TimeQuery } from './requests.ts';
 
 /** The snapshot that a request names. Throws a 404 where there is none. */

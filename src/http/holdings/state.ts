@@ -1,8 +1,8 @@
 import { formatTime } from '../../ledger/time.ts';
-import { PageTooLarge } from '../../views/page-too-large.ts';
-import type { StoredContract, ViewsReader } from '../../views/read-types.ts';
-import { HttpFault } from '../http-fault.ts';
-import { int64Json } from '../lossless-json.ts';
+import { PageTooLarge } from '../../views/read/page-too-large.ts';
+import type { StoredContract, ViewsReader } from '../../views/read/types.ts';
+import { HttpFault } from '../server/http-fault.ts';
+import { int64Json } from '../server/lossless-json.ts';
 import type { StateQuery } from './requests.ts';
 import { findSnapshot } from './snapshots.ts';
 

@@ -1,8 +1,8 @@
 import { fitsNumeric, formatAmount } from '../../ledger/amount.ts';
 import { formatTime } from '../../ledger/time.ts';
-import type { Snapshot, UnlockedLocked, ViewsReader } from '../../views/read-types.ts';
-import { HttpFault } from '../http-fault.ts';
-import { int64Json } from '../lossless-json.ts';
+import type { Snapshot, UnlockedLocked, ViewsReader } from '../../views/read/types.ts';
+import { HttpFault } from '../server/http-fault.ts';
+import { int64Json } from '../server/lossless-json.ts';
 import type { SummaryQuery } from './requests.ts';
 import { findSnapshot } from './snapshots.ts';
 

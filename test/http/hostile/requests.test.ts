@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { createLedgerDocument } from '../../../src/http/ledger/document.ts';
-import { createHoldingsDocument } from '../../../src/http/openapi/document.ts';
+import { createHoldingsDocument } from '../../../src/http/holdings/openapi/document.ts';
+import { createLedgerDocument } from '../../../src/http/users/document.ts';
 import { readExpected } from '../expected-answers.ts';
 import { listenHoldings } from '../holdings-service.ts';
 import { type HostileCase, readCases } from './cases.ts';

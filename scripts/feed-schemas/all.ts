@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { ledgerApiMessage } from './ledger-api.ts';
+import { scanMessage } from './scan.ts';
+
+/** The JSON Schemas of a feed message, by the name of their file in `schemas/`. */
+export function feedSchemas(): Readonly<Record<string, unknown>> {
+  return {
+    'feed-ledger-api.json': { title: 'Holdfast feed message, Ledger API format', ...z.toJSONSchema(ledgerApiMessage) },
+    'feed-scan.json': { title: 'Holdfast feed message, Scan format', ...z.toJSONSchema(scanMessage) },
+  };
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { otherTemplate, ourTemplate } from './template.ts';
+import {
+  amuletArguments,
+  contractId,
+  ledgerTime,
+  lockedAmuletArguments,
+  nodeId,
+  parties,
+  roundArguments,
+  synchronizerId,
+  text,
+} from './values.ts';
+
+/** Format B: an item of the JSON Ledger API's `/v2/updates`, or the value of a transaction alone. */
+const acsDelta = z.literal(true).nullish();
+const notOnActiveSet = z.looseObject({ acsDelta: z.literal(false) });
+
+const ours = (['Amulet', 'LockedAmulet', 'OpenMiningRound'] as const).flatMap((entity) =>
+  ourTemplate(entity).map((template) => ({ entity, template })),
+);
+const others = otherTemplate.map((template) => z.looseObject({ ...template }));
+
+function createFields(entity: (typeof ours)[number]['entity']): z.ZodRawShape {
+  if (entity === 'OpenMiningRound')
+    return { contractId, createArgument: roundArguments, signatories: parties, acsDelta };
+  return {
+    nodeId,
+    contractId,
+    createArgument: entity === 'Amulet' ? amuletArguments : lockedAmuletArguments,
+    createdAt: ledgerTime,
+    signatories: parties,
+    observers: parties,
+    acsDelta,
+  };
+}
+
+const createdEvent = z
+  .union([
+    notOnActiveSet,
+    ...ours.map(({ entity, template }) => z.looseObject({ ...template, ...createFields(entity) })),
+    ...others,
+  ])
+  .meta({ id: 'CreatedEvent' });
+
+const archivedEvent = z
+  .union([
+    notOnActiveSet,
+    ...ours.map(({ template }) => z.looseObject({ ...template, contractId, acsDelta })),
+    ...others,
+  ])
+  .meta({ id: 'ArchivedEvent' });
+
+const exercisedEvent = z
+  .union([
+    notOnActiveSet,
+    z.looseObject({ consuming: z.literal(false) }),
+    ...ours.map(({ template }) => z.looseObject({ ...template, consuming: z.literal(true), contractId, acsDelta })),
+    ...others,
+  ])
+  .meta({ id: 'ExercisedEvent' });
+
+const anything = z.unknown().refine((value) => value !== null && value !== undefined);
+
+/** An object that has one of several keys, the others being null or missing. */
+function oneOf<Name extends string>(kinds: Readonly<Record<Name, z.ZodType>>): z.ZodType {
+  const names = Object.keys(kinds) as Name[];
+  const options = names.map((name) => {
+    const absent: Record<string, z.ZodType> = Object.fromEntries(names.map((other) => [other, z.null().optional()]));
+    return z.looseObject({ ...absent, [name]: kinds[name] });
+  });
+  return z.union(options);
+}
+
+const transaction = z
+  .looseObject({
+    updateId: text,
+    recordTime: ledgerTime,
+    synchronizerId,
+    events: z.array(
+      oneOf({ CreatedEvent: createdEvent, ArchivedEvent: archivedEvent, ExercisedEvent: exercisedEvent }),
+    ),
+  })
+  .meta({ id: 'Transaction' });
+
+const reassignment = z.looseObject({
+  updateId: text,
+  recordTime: ledgerTime,
+  synchronizerId,
+  events: z.array(oneOf({ JsAssignmentEvent: z.looseObject({ createdEvent }), JsUnassignedEvent: anything })),
+});
+
+const checkpoint = z.looseObject({
+  synchronizerTimes: z.array(z.looseObject({ synchronizerId, recordTime: ledgerTime })),
+});
+
+const knownUpdate = oneOf({
+  Transaction: z.looseObject({ value: transaction }),
+  Reassignment: z.looseObject({ value: reassignment }),
+  OffsetCheckpoint: z.looseObject({ value: checkpoint }),
+  TopologyTransaction: anything,
+});
+
+const KNOWN = ['Transaction', 'Reassignment', 'OffsetCheckpoint', 'TopologyTransaction'];
+const unknownUpdate = z
+  .record(z.string(), z.unknown())
+  .refine((update) => {
+    const [name, ...more] = Object.keys(update).filter((key) => update[key] !== null);
+    return name !== undefined && more.length === 0 && /^[A-Z]/.test(name) && !KNOWN.includes(name);
+  })
+  .describe('one key that names a kind of update not known yet: ignored and counted');
+
+export const ledgerApiMessage = z
+  .union([z.looseObject({ update: z.union([knownUpdate, unknownUpdate]) }), transaction])
+  .describe('A feed message in the format of the JSON Ledger API /v2/updates, or a bare Transaction value.');

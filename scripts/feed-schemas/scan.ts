@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { NODE_MAX } from '../../src/decode/values.ts';
+import { otherTemplate, ourTemplate } from './template.ts';
+import {
+  amuletArguments,
+  contractId,
+  ledgerTime,
+  lockedAmuletArguments,
+  migrationId,
+  parties,
+  roundArguments,
+  synchronizerId,
+  text,
+} from './values.ts';
+
+/** Format A: an item of Scan's `/v2/updates`. */
+const eventId = z
+  .string()
+  .regex(/:[0-9]{1,60}$/)
+  .refine((id) => Number(id.slice(id.lastIndexOf(':') + 1)) <= NODE_MAX)
+  .describe('<update id>:<node number>');
+
+const ours = (['Amulet', 'LockedAmulet', 'OpenMiningRound'] as const).flatMap((entity) =>
+  ourTemplate(entity).map(({ templateId, packageName }) => ({
+    entity,
+    template: { template_id: templateId, package_name: packageName },
+  })),
+);
+const others = otherTemplate.map(({ templateId, packageName }) => ({
+  template_id: templateId,
+  package_name: packageName,
+}));
+
+function createFields(entity: (typeof ours)[number]['entity']): z.ZodRawShape {
+  if (entity === 'OpenMiningRound') {
+    return { contract_id: contractId, create_arguments: roundArguments, signatories: parties };
+  }
+  return {
+    event_id: eventId,
+    contract_id: contractId,
+    create_arguments: entity === 'Amulet' ? amuletArguments : lockedAmuletArguments,
+    created_at: ledgerTime,
+    signatories: parties,
+    observers: parties,
+  };
+}
+
+const createdEvents = [...ours.map(({ entity, template }) => ({ ...template, ...createFields(entity) })), ...others];
+
+const exercise = { event_type: z.literal('exercised_event'), child_event_ids: z.array(z.string()) };
+const event = z
+  .union([
+    ...createdEvents.map((fields) => z.looseObject({ event_type: z.literal('created_event'), ...fields })),
+    z.looseObject({ ...exercise, consuming: z.literal(false) }),
+    ...ours.map(({ template }) =>
+      z.looseObject({ ...exercise, consuming: z.literal(true), contract_id: contractId, ...template }),
+    ),
+    ...others.map((template) => z.looseObject({ ...exercise, ...template })),
+  ])
+  .meta({ id: 'Event' });
+
+const transactionFields = {
+  update_id: text,
+  migration_id: migrationId,
+  synchronizer_id: synchronizerId,
+  event: z.null().optional(),
+};
+
+const transaction = z.looseObject({
+  ...transactionFields,
+  record_time: ledgerTime,
+  root_event_ids: z.array(z.string()),
+  events_by_id: z.record(z.string(), event),
+});
+
+const importUpdate = z
+  .looseObject({
+    ...transactionFields,
+    record_time: z.string().regex(/^0001-01-01T00:00:00(?:\.0{1,6})?Z$/),
+    root_event_ids: z.array(z.string()).length(1),
+    events_by_id: z.record(z.string(), event),
+  })
+  .refine(({ root_event_ids: [id], events_by_id }) => events_by_id[id!]?.event_type === 'created_event')
+  .describe('a contract brought from an older migration: one created_event and no time');
+
+const reassignmentFields = { update_id: text, record_time: ledgerTime };
+
+const assignment = z.looseObject({
+  ...reassignmentFields,
+  event: z.looseObject({
+    migration_id: migrationId,
+    target_synchronizer: synchronizerId,
+    created_event: z.union(createdEvents.map((fields) => z.looseObject(fields))),
+    contract_id: z.null().optional(),
+  }),
+});
+
+const unassignment = z.looseObject({
+  ...reassignmentFields,
+  event: z.looseObject({
+    migration_id: migrationId,
+    source_synchronizer: synchronizerId,
+    created_event: z.null().optional(),
+    contract_id: z.unknown().refine((id) => id !== null && id !== undefined),
+  }),
+});
+
+export const scanMessage = z
+  .union([transaction, importUpdate, assignment, unassignment])
+  .describe(
+    'A feed message in the format of Scan /v2/updates. Beyond this schema, every event is reached exactly once from root_event_ids through child_event_ids.',
+  );

@@ -1,0 +1,118 @@
+import type { Checkpoint, LedgerEvent } from '../ledger/update.ts';
+
+/**
+ * Decoded updates in columns: what the decode thread hands to the writer. Typed arrays are moved between threads, not
+ * copied, and cost the writer no parsing; what is rare (wide numbers, rounds, counterfeits, bad updates) rides beside
+ * the columns as plain objects. A chunk holds whole updates only.
+ */
+export interface Chunk {
+  readonly updates: UpdateColumns;
+  readonly events: EventColumns;
+  /** Indexes into `names`: why events were left out, in the order of the updates. */
+  readonly ignoredEvents: Uint32Array;
+  /** Parties, synchronizers, templates, names of ignored kinds. Shared with the chunks around it, which may add to it. */
+  readonly names: readonly string[];
+  /** Coin.extra of this chunk's coins that have one. */
+  readonly extras: readonly string[];
+  /** Bytes of contract and update ids; see `pack/id.ts`. */
+  readonly ids: Uint8Array;
+  /** The messages' own bytes, one behind the other, for dead letters. */
+  readonly raw: Uint8Array;
+  /** By update number: checkpoints, bad messages. */
+  readonly rare: ReadonlyMap<number, RareUpdate>;
+  /** By event number: events that do not fit the columns. */
+  readonly rareEvents: ReadonlyMap<number, RareEvent>;
+}
+
+export const UPDATE = { update: 0, import: 1, ignored: 2, rare: 3 } as const;
+
+export interface UpdateColumns {
+  readonly kind: Uint8Array;
+  readonly migrationId: Float64Array;
+  /** Index into `names`: the synchronizer, or what was ignored. */
+  readonly name: Uint32Array;
+  /** Record time in microseconds; 0 for imports. */
+  readonly recordTime: Float64Array;
+  readonly idStart: Uint32Array;
+  readonly idLength: Uint32Array;
+  readonly idPacked: Uint8Array;
+  readonly isScan: Uint8Array;
+  readonly eventsEnd: Uint32Array;
+  /** End in `ignoredEvents` of the names of the events that were left out. */
+  readonly ignoredEnd: Uint32Array;
+  readonly rawEnd: Float64Array;
+  readonly partition: Int32Array;
+  readonly offset: Float64Array;
+}
+
+export const EVENT = { amulet: 0, locked: 1, archiveAmulet: 2, archiveLocked: 3, archiveRound: 4, rare: 5 } as const;
+
+export interface EventColumns {
+  readonly kind: Uint8Array;
+  /** The 53-bit fold of migration and contract id. */
+  readonly fold: Float64Array;
+  readonly idStart: Uint32Array;
+  readonly idLength: Uint32Array;
+  readonly idPacked: Uint8Array;
+  /** Index into `names`. Of a coin: its dso (which signed it), owner, `<template id>\n<package name>`. */
+  readonly dso: Uint32Array;
+  readonly owner: Uint32Array;
+  readonly template: Uint32Array;
+  /** Index into `extras` + 1; 0: none. */
+  readonly extra: Uint32Array;
+  /** 1e-10 units; the product in units times rounds. */
+  readonly amount: BigInt64Array;
+  readonly rate: BigInt64Array;
+  readonly rateRound: BigInt64Array;
+  readonly round: Float64Array;
+  /** Infinity: never. */
+  readonly expiry: Float64Array;
+  readonly createdAt: Float64Array;
+  readonly node: Float64Array;
+}
+
+/** A BadUpdate that can cross threads. */
+export interface Fault {
+  readonly field: string;
+  readonly given: string;
+  readonly expected: string;
+}
+
+export type RareUpdate =
+  | Checkpoint
+  | {
+      readonly kind: 'bad';
+      readonly fault: Fault;
+      /** What could still be read of it, for the operator. */
+      readonly updateId: string | null;
+      readonly recordTime: number | null;
+      readonly migrationId: number | null;
+      /** Set for a message longer than the limit, of which only the first part is kept. */
+      readonly overlong: { readonly length: number; readonly sha256: string } | null;
+    };
+
+type Portable<T> = T extends readonly unknown[]
+  ? T
+  : T extends { readonly body: infer B }
+    ? Omit<T, 'body' | 'signatories'> & {
+        readonly signatories: readonly string[] | Fault;
+        readonly body: Exclude<B, Error> | Fault;
+      }
+    : T;
+
+/** A ledger event whose faults can cross threads. */
+export type RareEvent = Portable<Exclude<LedgerEvent, { kind: 'archive' }>>;
+
+export function isFault(value: object): value is Fault {
+  return 'expected' in value && 'field' in value;
+}
+
+/** The partition of every message of a file, beside those of a topic. */
+export const FILE_PARTITION = -1;
+
+/** The buffers to move to the other thread with the chunk. */
+export function transferList(chunk: Chunk): ArrayBuffer[] {
+  const columns = [...Object.values(chunk.updates), ...Object.values(chunk.events)];
+  const arrays = [...columns, chunk.ignoredEvents, chunk.ids, chunk.raw];
+  return arrays.map((array: { buffer: ArrayBufferLike }) => array.buffer as ArrayBuffer);
+}

@@ -1,0 +1,54 @@
+import { foldId, packHex, packHexBytes } from '../ledger/contract-id.ts';
+
+const BYTES_MIN = 96 * 1024;
+
+/** ASCII text where it lies in a message. */
+export interface Span {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The ids of a chunk, one behind the other. */
+export class IdBytes {
+  #bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_MIN);
+  length = 0;
+
+  /** 1 where it was packed. */
+  add(id: string): 0 | 1 {
+    // 255 characters of UTF-8 take at most 765 bytes, but an update id is not bounded by the feed's page.
+    this.#reserve(id.length * 3);
+    const packed = packHex(id, this.#bytes, this.length);
+    this.length += packed ? id.length / 2 : this.#bytes.write(id, this.length, 'utf8');
+    return packed ? 1 : 0;
+  }
+
+  addSpan({ bytes, start, end }: Span): 0 | 1 {
+    this.#reserve(end - start);
+    const packed = packHexBytes(bytes, start, end, this.#bytes, this.length);
+    if (!packed) this.#bytes.set(bytes.subarray(start, end), this.length);
+    this.length += packed ? (end - start) / 2 : end - start;
+    return packed ? 1 : 0;
+  }
+
+  /** The fold of the id that was added last, which starts there. */
+  foldFrom(start: number, migrationId: number): number {
+    return foldId(this.#bytes, start, this.length, migrationId);
+  }
+
+  /** All of them in a buffer of their own. */
+  cut(): Uint8Array {
+    return Uint8Array.prototype.slice.call(this.#bytes, 0, this.length);
+  }
+
+  #reserve(length: number): void {
+    if (this.length + length > this.#bytes.length) this.#bytes = grown(this.#bytes, this.length + length);
+  }
+}
+
+/** The same bytes with room for as many as needed, and at least twice as many. */
+export function grown(buffer: Buffer, needed: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(Math.max(needed, buffer.length * 2));
+  larger.set(buffer);
+  return larger;
+}

@@ -1,0 +1,150 @@
+import { hash } from 'node:crypto';
+import { parseAmount } from '../ledger/amount.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { comparableJson, NESTING_MAX } from '../ledger/canonical-json.ts';
+import { coinExtra } from '../ledger/coin.ts';
+import type { Coin, CoinCreate, CoinEntity, RoundCreate } from '../ledger/update.ts';
+import { attempt, fault } from './fault.ts';
+import type { IgnoredEvent } from './ignored.ts';
+import { packageOf, readEntity, type TemplateFields } from './template.ts';
+import {
+  isWire,
+  readContractId,
+  readObject,
+  readParties,
+  readParty,
+  readRoundNumber,
+  readText,
+  readTime,
+  type Wire,
+} from './values.ts';
+
+/** The fields of a created event, whatever the wire format calls them; none is judged yet. */
+export interface WireCreate {
+  readonly contractId: unknown;
+  readonly templateId: unknown;
+  readonly packageName: unknown;
+  readonly arguments: unknown;
+  readonly createdAt: unknown;
+  readonly signatories: unknown;
+  readonly observers: unknown;
+  readonly node: unknown;
+}
+
+/** What a wire format calls those fields, for messages, and how it gives the node number. */
+export interface CreateFields extends TemplateFields {
+  readonly contractId: string;
+  readonly arguments: string;
+  readonly createdAt: string;
+  readonly signatories: string;
+  readonly observers: string;
+  readonly node: string;
+  readNode(value: unknown, field: string): number;
+}
+
+const DECIMAL_EXPECTED = 'a Decimal of at most 28 integer and 10 fraction digits, as a string';
+const KEEPABLE_EXPECTED = `JSON nested at most ${NESTING_MAX} deep, with numbers below 2^53`;
+
+/**
+ * Reads a created event. Contract id, template, package name and dso are judged here (Fault); everything else waits in
+ * `signatories` and `body`, because of a foreign dso's contract nothing else is ever judged (design.md section 6, rule 10).
+ */
+export function readCreate(
+  wire: WireCreate,
+  fields: CreateFields,
+  path: () => string,
+): CoinCreate | RoundCreate | IgnoredEvent {
+  const entity = readEntity(wire, fields);
+  if (entity === 'other template' || entity === 'other package') return entity;
+  const contractId = readContractId(wire.contractId, fields.contractId);
+  const payload = readPayload(wire.arguments, fields.arguments);
+  if (entity === 'OpenMiningRound') return readRoundCreate(wire, { contractId, payload, fields, path });
+  const amuletField = entity === 'Amulet' ? fields.arguments : `${fields.arguments}.amulet`;
+  const amulet = entity === 'Amulet' ? payload : readObject(payload.amulet, amuletField);
+  const dso = readDso(amulet.dso, `${amuletField}.dso`);
+  const signatories = attempt(path, () => readParties(wire.signatories, fields.signatories));
+  if (signatories instanceof BadUpdate) return { kind: 'coin', contractId, dso, signatories, body: signatories };
+  const body = attempt(path, () => readCoin(wire, { entity, dso, payload, amulet, amuletField, signatories, fields }));
+  return { kind: 'coin', contractId, dso, signatories, body };
+}
+
+/** Protobuf JSON names no fields, only their places: of it nothing can be read. */
+function readPayload(value: unknown, field: string): Wire {
+  const payload = readObject(value, field);
+  if (payload.dso !== undefined || payload.amulet !== undefined || !isWire(payload.record)) return payload;
+  return fault(field, value, 'named fields (compact JSON); this looks like protobuf JSON');
+}
+
+function readDso(dso: unknown, field: string): string {
+  return typeof dso === 'string' ? dso : fault(field, dso, 'the party id of the DSO');
+}
+
+interface CoinParts {
+  readonly entity: CoinEntity;
+  readonly dso: string;
+  readonly payload: Wire;
+  readonly amulet: Wire;
+  readonly amuletField: string;
+  readonly signatories: readonly string[];
+  readonly fields: CreateFields;
+}
+
+function readCoin(wire: WireCreate, parts: CoinParts): Coin {
+  const { entity, dso, payload, amulet, amuletField, signatories, fields } = parts;
+  const owner = readParty(amulet.owner, `${amuletField}.owner`);
+  const terms = readAmount(amulet.amount, `${amuletField}.amount`);
+  const createdAt = readTime(wire.createdAt, fields.createdAt);
+  const observers = readParties(wire.observers, fields.observers);
+  const node = fields.readNode(wire.node, fields.node);
+  const templateId = readText(wire.templateId, fields.templateId, 'well-formed text');
+  const packageName = packageOf(wire.packageName, templateId.slice(0, templateId.indexOf(':')), fields);
+  const { amount, rate, round } = terms;
+  const extra = coinExtra({ entity, dso, owner, amount, rate, round, arguments: payload, signatories, observers });
+  if (extra === undefined) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
+  return { entity, owner, amount, rate, round, createdAt, node, templateId, packageName, extra };
+}
+
+function readAmount(value: unknown, field: string): Pick<Coin, 'amount' | 'rate' | 'round'> {
+  const wire = readObject(value, field);
+  const amount = readDecimal(wire.initialAmount, `${field}.initialAmount`);
+  if (amount <= 0n) fault(`${field}.initialAmount`, wire.initialAmount, 'a Decimal above 0');
+  const createdAt = readObject(wire.createdAt, `${field}.createdAt`);
+  const round = readRoundNumber(createdAt.number, `${field}.createdAt.number`);
+  const ratePerRound = readObject(wire.ratePerRound, `${field}.ratePerRound`);
+  const rate = readDecimal(ratePerRound.rate, `${field}.ratePerRound.rate`);
+  if (rate < 0n) fault(`${field}.ratePerRound.rate`, ratePerRound.rate, 'a Decimal of 0 or more');
+  return { amount, rate, round };
+}
+
+function readDecimal(value: unknown, field: string): bigint {
+  const units = typeof value === 'string' ? parseAmount(value) : null;
+  return units ?? fault(field, value, DECIMAL_EXPECTED);
+}
+
+interface RoundParts {
+  readonly contractId: string;
+  readonly payload: Wire;
+  readonly fields: CreateFields;
+  readonly path: () => string;
+}
+
+function readRoundCreate(wire: WireCreate, { contractId, payload, fields, path }: RoundParts): RoundCreate {
+  const dso = readDso(payload.dso, `${fields.arguments}.dso`);
+  const signatories = attempt(path, () => readParties(wire.signatories, fields.signatories));
+  if (signatories instanceof BadUpdate) return { kind: 'round', contractId, dso, signatories, body: signatories };
+  const body = attempt(path, () => {
+    const number = readObject(payload.round, `${fields.arguments}.round`).number;
+    const round = readRoundNumber(number, `${fields.arguments}.round.number`);
+    // Of a round neither is used, so neither is judged; they only tell two creates apart.
+    const createdAt = typeof wire.createdAt === 'string' ? wire.createdAt : null;
+    const observers = Array.isArray(wire.observers) ? wire.observers.filter((party) => typeof party === 'string') : [];
+    const content = comparableJson([payload, createdAt, partySet(signatories), partySet(observers)]);
+    if (content === null) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
+    return { round, content: hash('sha256', content) };
+  });
+  return { kind: 'round', contractId, dso, signatories, body };
+}
+
+function partySet(parties: readonly string[]): readonly string[] {
+  return [...new Set(parties)].sort();
+}

@@ -1,0 +1,66 @@
+import { BadUpdate, LOOKS_CUT_OFF } from '../ledger/bad-update.ts';
+import type { Decoded } from '../ledger/update.ts';
+import { within } from './fault.ts';
+import { ignoredMessage } from './ignored.ts';
+import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
+import { notAFeed } from './not-a-feed.ts';
+import { decodeScan, looksLikeScan } from './scan.ts';
+import { isWire } from './values.ts';
+
+/** Bytes or characters of an unreadable message that its fault looks at; a message may be megabytes. */
+const SHOWN_MAX = 400;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Bytes of one feed message -> what it means; its shape tells the wire format. Pure. Throws BadUpdate for everything that
+ * can be judged without state; what must wait for the dso is in the events themselves (see CoinCreate).
+ */
+export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Decoded {
+  const message = parseJson(bytes);
+  if (message === null) return ignoredMessage('null value');
+  if (!isWire(message)) throw notAFeed(message);
+  const decoded = within(atTop, () => {
+    if (looksLikeScan(message)) return decodeScan(message);
+    return looksLikeLedgerApi(message) ? decodeLedgerApi(message, options) : null;
+  });
+  if (decoded === null) throw notAFeed(message);
+  return decoded;
+}
+
+function atTop(): string {
+  return '';
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    const expected = endsWithinCharacter(bytes) ? `UTF-8 text${LOOKS_CUT_OFF}` : 'UTF-8 text';
+    throw new BadUpdate('message', new TextDecoder().decode(bytes.subarray(0, SHOWN_MAX)), expected);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { message } = error as Error;
+    const expected = `JSON (${message})${endsWithinValue(text, message) ? LOOKS_CUT_OFF : ''}`;
+    throw new BadUpdate('message', text.slice(0, SHOWN_MAX), expected);
+  }
+}
+
+/** Whether the bytes are UTF-8 but for a character that they end within. */
+function endsWithinCharacter(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether an object was JSON as far as it goes. V8 says at which position it is not, or that the text ended. */
+function endsWithinValue(text: string, message: string): boolean {
+  if (!/^\s*\{/.test(text)) return false;
+  const at = / at position (\d+)/.exec(message)?.[1];
+  return at === undefined ? message === 'Unexpected end of JSON input' : Number(at) >= text.trimEnd().length;
+}

@@ -1,0 +1,33 @@
+import type { Ignored } from '../ledger/update.ts';
+
+/**
+ * What is left out of the views without being wrong. The names are what /status counts under: a promise, like a route.
+ */
+export const IGNORED_EVENTS = [
+  /** Of a template that is neither a coin nor a round. */
+  'other template',
+  /** Of a template named like one of ours, in another package than splice-amulet. */
+  'other package',
+  /** An exercise that archives nothing. */
+  'not consuming',
+  /** An event that never reaches the active set, such as a contract that only served within its transaction. */
+  'acsDelta false',
+  /** A contract on its way to another synchronizer stays held. */
+  'unassignment',
+  /** An event of another template that neither a root nor a child list names. */
+  'unlisted event',
+] as const;
+
+export const IGNORED_MESSAGES = [
+  'topology transaction',
+  'unknown update kind',
+  /** An offset checkpoint that names no synchronizer. */
+  'empty checkpoint',
+  'null value',
+] as const;
+
+export type IgnoredEvent = (typeof IGNORED_EVENTS)[number];
+
+export function ignoredMessage(what: (typeof IGNORED_MESSAGES)[number]): Ignored {
+  return { kind: 'ignored', what };
+}

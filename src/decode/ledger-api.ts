@@ -1,0 +1,172 @@
+import type { Checkpoint, Ignored, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
+import { type CreateFields, readCreate } from './create.ts';
+import { fault, within } from './fault.ts';
+import { type IgnoredEvent, ignoredMessage } from './ignored.ts';
+import { readEntity } from './template.ts';
+import { isWire, readContractId, readList, readNodeId, readObject, readText, readTime, type Wire } from './values.ts';
+
+/** Format B: an item of the JSON Ledger API's `/v2/updates` (feed-formats: camelCase, a list of one-key events). */
+const FIELDS: CreateFields = {
+  contractId: 'contractId',
+  templateId: 'templateId',
+  packageName: 'packageName',
+  arguments: 'createArgument',
+  createdAt: 'createdAt',
+  signatories: 'signatories',
+  observers: 'observers',
+  node: 'nodeId',
+  readNode: readNodeId,
+};
+
+const UPDATE_KINDS = ['Transaction', 'Reassignment', 'OffsetCheckpoint', 'TopologyTransaction'] as const;
+const UPDATE_KINDS_EXPECTED = 'one of Transaction, Reassignment, OffsetCheckpoint, TopologyTransaction';
+const SCAN_EVENTS_EXPECTED = `${UPDATE_KINDS_EXPECTED}; this looks like an item of Scan /v0/events, whose "update" alone is a feed`;
+
+/** The format carries no migration id: it is the source's (design.md section 6, rule 11). */
+export interface LedgerApiOptions {
+  readonly migrationId: number;
+}
+
+export function looksLikeLedgerApi(message: Wire): boolean {
+  return isWire(message.update) || 'updateId' in message || 'events' in message;
+}
+
+/** Throws Fault for what is wrong with the update itself, BadUpdate for what is wrong with one of its events. */
+export function decodeLedgerApi(message: Wire, options: LedgerApiOptions): LedgerUpdate | Checkpoint | Ignored {
+  const { update } = message;
+  if (!isWire(update)) return decodeTransaction(message, options);
+  const kind = onlyKey(update, UPDATE_KINDS, 'update') ?? unknownKind(update);
+  if (kind === null) return ignoredMessage('unknown update kind');
+  if (kind === 'TopologyTransaction') return ignoredMessage('topology transaction');
+  const value = readObject(readObject(update[kind], `update.${kind}`).value, `update.${kind}.value`);
+  if (kind === 'Transaction') return decodeTransaction(value, options);
+  return kind === 'Reassignment' ? decodeReassignment(value, options) : decodeCheckpoint(value, options);
+}
+
+/** Null for a kind that newer ledgers may send; what only looks like one of them is bad. */
+function unknownKind(update: Wire): null {
+  if ('update_id' in update) fault('update', update, SCAN_EVENTS_EXPECTED);
+  const keys = Object.keys(update).filter((key) => update[key] !== null);
+  const isKind = keys.length === 1 && /^[A-Z]/.test(keys[0]!);
+  return isKind ? null : fault('update', update, UPDATE_KINDS_EXPECTED);
+}
+
+/** The one of `names` that a wire object of one key has; undefined where it has none of them. */
+function onlyKey<Name extends string>(wire: Wire, names: readonly Name[], field = ''): Name | undefined {
+  let found: Name | undefined;
+  for (const name of names) {
+    if (wire[name] === undefined || wire[name] === null) continue;
+    if (found !== undefined) fault(field, wire, `${found} or ${name}, not both`);
+    found = name;
+  }
+  return found;
+}
+
+interface Collected {
+  readonly events: LedgerEvent[];
+  readonly ignored: IgnoredEvent[];
+}
+
+type ReadEvent = (event: Wire, path: () => string) => LedgerEvent | IgnoredEvent;
+
+function readEvents(value: Wire, read: ReadEvent): Collected {
+  const collected: Collected = { events: [], ignored: [] };
+  const list = readList(value.events, 'events');
+  for (let index = 0; index < list.length; index++) {
+    const path = (): string => `events[${index}]`;
+    const event = within(path, () => read(readObject(list[index], ''), path));
+    if (typeof event === 'string') collected.ignored.push(event);
+    else collected.events.push(event);
+  }
+  return collected;
+}
+
+function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, read: ReadEvent): LedgerUpdate {
+  const updateId = readText(value.updateId, 'updateId', 'an update id');
+  const recordTime = readTime(value.recordTime, 'recordTime');
+  const synchronizerId = readText(value.synchronizerId, 'synchronizerId', 'a synchronizer id');
+  const collected = readEvents(value, read);
+  return { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime, ...collected };
+}
+
+function decodeTransaction(value: Wire, options: LedgerApiOptions): LedgerUpdate {
+  return readUpdate(value, options, readTransactionEvent);
+}
+
+const EVENT_KINDS = ['CreatedEvent', 'ArchivedEvent', 'ExercisedEvent'] as const;
+
+function readTransactionEvent(wire: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+  const kind = onlyKey(wire, EVENT_KINDS) ?? fault('', wire, 'one of CreatedEvent, ArchivedEvent, ExercisedEvent');
+  const kindPath = (): string => `${path()}.${kind}`;
+  return within(kindPath, () => {
+    const event = readObject(wire[kind], '');
+    return kind === 'CreatedEvent' ? readLedgerApiCreate(event, kindPath) : readArchive(event, kind);
+  });
+}
+
+function readLedgerApiCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+  if (event.acsDelta === false) return 'acsDelta false';
+  const created = readCreate(
+    {
+      contractId: event.contractId,
+      templateId: event.templateId,
+      packageName: event.packageName,
+      arguments: event.createArgument,
+      createdAt: event.createdAt,
+      signatories: event.signatories,
+      observers: event.observers,
+      node: event.nodeId,
+    },
+    FIELDS,
+    path,
+  );
+  if (typeof created !== 'string') checkAcsDelta(event);
+  return created;
+}
+
+/** An ArchivedEvent, or any consuming exercise, whatever its choice is called. */
+function readArchive(event: Wire, kind: 'ArchivedEvent' | 'ExercisedEvent'): LedgerEvent | IgnoredEvent {
+  if (event.acsDelta === false) return 'acsDelta false';
+  if (kind === 'ExercisedEvent' && event.consuming === false) return 'not consuming';
+  const entity = readEntity({ templateId: event.templateId, packageName: event.packageName }, FIELDS);
+  if (entity === 'other template' || entity === 'other package') return entity;
+  if (kind === 'ExercisedEvent' && event.consuming !== true) {
+    fault('consuming', event.consuming, 'true or false');
+  }
+  checkAcsDelta(event);
+  return { kind: 'archive', entity, contractId: readContractId(event.contractId, 'contractId') };
+}
+
+/** False was dealt with before; absent means true. */
+function checkAcsDelta({ acsDelta }: Wire): void {
+  if (acsDelta !== undefined && acsDelta !== null && acsDelta !== true) fault('acsDelta', acsDelta, 'true or false');
+}
+
+const REASSIGNMENT_KINDS = ['JsAssignmentEvent', 'JsUnassignedEvent'] as const;
+
+function decodeReassignment(value: Wire, options: LedgerApiOptions): LedgerUpdate {
+  return readUpdate(value, options, (wire, path) => {
+    const kind = onlyKey(wire, REASSIGNMENT_KINDS) ?? fault('', wire, 'one of JsAssignmentEvent, JsUnassignedEvent');
+    return kind === 'JsUnassignedEvent' ? 'unassignment' : readAssigned(wire[kind], () => `${path()}.${kind}`);
+  });
+}
+
+function readAssigned(value: unknown, path: () => string): LedgerEvent | IgnoredEvent {
+  const { createdEvent } = within(path, () => readObject(value, ''));
+  const createdPath = (): string => `${path()}.createdEvent`;
+  return within(createdPath, () => readLedgerApiCreate(readObject(createdEvent, ''), createdPath));
+}
+
+function decodeCheckpoint(value: Wire, { migrationId }: LedgerApiOptions): Checkpoint | Ignored {
+  const list = readList(value.synchronizerTimes, 'synchronizerTimes');
+  if (list.length === 0) return ignoredMessage('empty checkpoint');
+  const times = list.map((item, index) => {
+    const path = `synchronizerTimes[${index}]`;
+    const wire = readObject(item, path);
+    return {
+      synchronizerId: readText(wire.synchronizerId, `${path}.synchronizerId`, 'a synchronizer id'),
+      recordTime: readTime(wire.recordTime, `${path}.recordTime`),
+    };
+  });
+  return { kind: 'checkpoint', format: 'ledger-api', migrationId, times };
+}

@@ -1,0 +1,213 @@
+import { isImportTime } from '../ledger/time.ts';
+import type { LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
+import { type CreateFields, readCreate } from './create.ts';
+import { fault, within } from './fault.ts';
+import type { IgnoredEvent } from './ignored.ts';
+import { readEntity } from './template.ts';
+import {
+  isWire,
+  readContractId,
+  readEventIdNode,
+  readList,
+  readMigrationId,
+  readObject,
+  readText,
+  readTime,
+  type Wire,
+} from './values.ts';
+
+/** Format A: an item of Scan's `/v2/updates` (feed-formats: snake_case, a tree of events). */
+const FIELDS: CreateFields = {
+  contractId: 'contract_id',
+  templateId: 'template_id',
+  packageName: 'package_name',
+  arguments: 'create_arguments',
+  createdAt: 'created_at',
+  signatories: 'signatories',
+  observers: 'observers',
+  node: 'event_id',
+  readNode: readEventIdNode,
+};
+
+const SYNCHRONIZER_EXPECTED = 'a synchronizer id';
+
+export function looksLikeScan(message: Wire): boolean {
+  return 'update_id' in message || 'events_by_id' in message || 'root_event_ids' in message || isWire(message.event);
+}
+
+/** Throws Fault for what is wrong with the update itself, BadUpdate for what is wrong with one of its events. */
+export function decodeScan(message: Wire): LedgerUpdate {
+  const isReassignment = message.event !== undefined && message.event !== null;
+  return isReassignment ? decodeReassignment(message) : decodeTransaction(message);
+}
+
+function decodeTransaction(message: Wire): LedgerUpdate {
+  const updateId = readText(message.update_id, 'update_id', 'an update id');
+  const migrationId = readMigrationId(message.migration_id, 'migration_id');
+  const time = message.record_time;
+  const isImport = typeof time === 'string' && isImportTime(time);
+  const recordTime = isImport ? null : readTime(time, 'record_time');
+  const synchronizerId = readText(message.synchronizer_id, 'synchronizer_id', SYNCHRONIZER_EXPECTED);
+  const read: Collected = { events: [], ignored: [] };
+  const ids = walk(message, read);
+  if (isImport) checkImport(message, ids);
+  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
+}
+
+interface Collected {
+  readonly events: LedgerEvent[];
+  readonly ignored: IgnoredEvent[];
+}
+
+function collect(read: Collected, event: LedgerEvent | IgnoredEvent): void {
+  if (typeof event === 'string') read.ignored.push(event);
+  else read.events.push(event);
+}
+
+/** An import brings one contract from an older migration (design.md section 6, rule 5); the flag on anything else is no time. */
+function checkImport(message: Wire, ids: ReadonlySet<string>): void {
+  const [id] = ids;
+  const event = id === undefined ? undefined : (message.events_by_id as Readonly<Record<string, Wire>>)[id];
+  if (ids.size !== 1 || event?.event_type !== 'created_event') {
+    fault('record_time', message.record_time, 'a time, or an import update of one created_event');
+  }
+}
+
+/**
+ * Depth first from the roots, children in order; the order of keys in events_by_id means nothing (design.md section 6,
+ * rule 7). A stack instead of recursion, because the depth is the feed's to choose.
+ */
+function walk(message: Wire, read: Collected): ReadonlySet<string> {
+  const events = readObject(message.events_by_id, 'events_by_id');
+  const seen = new Set<string>();
+  const pending = new PendingIds();
+  pending.push(message.root_event_ids, null);
+  for (;;) {
+    const id = pending.pop();
+    if (id === undefined) break;
+    if (seen.has(id)) fault(pending.list, id, 'an event id that is listed only once');
+    seen.add(id);
+    const event = eventOf(events, id) ?? fault(pending.list, id, 'an event id that is in events_by_id');
+    const path = (): string => eventPath(id);
+    const found = within(path, () => {
+      if (event.event_type === 'exercised_event') pending.push(event.child_event_ids, id);
+      return readEvent(event, path);
+    });
+    collect(read, found);
+  }
+  checkUnlisted(events, seen, read);
+  return seen;
+}
+
+/** Undefined for an id that is not there: a name such as `constructor` or `__proto__` finds nothing inherited. */
+function eventOf(events: Wire, id: string): Wire | undefined {
+  const event = events[id];
+  if (isWire(event) && event !== Object.prototype) return event;
+  return Object.hasOwn(events, id) ? fault(eventPath(id), event, 'an object') : undefined;
+}
+
+/** Event ids still to be visited, with the list that named each; the paths are only put together for a fault. */
+class PendingIds {
+  readonly #ids: string[] = [];
+  readonly #parents: (string | null)[] = [];
+  #parent: string | null = null;
+
+  /** In reverse, so that the first of the list is taken next. */
+  push(value: unknown, parent: string | null): void {
+    const field = parent === null ? 'root_event_ids' : 'child_event_ids';
+    const ids = readList(value, field);
+    for (let i = ids.length - 1; i >= 0; i--) {
+      const id = ids[i];
+      this.#ids.push(typeof id === 'string' ? id : fault(`${field}[${i}]`, id, 'an event id'));
+      this.#parents.push(parent);
+    }
+  }
+
+  pop(): string | undefined {
+    this.#parent = this.#parents.pop() ?? null;
+    return this.#ids.pop();
+  }
+
+  /** The path of the list that named the id popped last. */
+  get list(): string {
+    return this.#parent === null ? 'root_event_ids' : `${eventPath(this.#parent)}.child_event_ids`;
+  }
+}
+
+function eventPath(id: string): string {
+  return `events_by_id[${JSON.stringify(id)}]`;
+}
+
+/** An event that no list names is never applied: harmless for another template, a loss for one of ours. */
+function checkUnlisted(events: Wire, seen: ReadonlySet<string>, read: Collected): void {
+  const ids = Object.keys(events);
+  if (ids.length === seen.size) return;
+  for (const id of ids) {
+    if (seen.has(id)) continue;
+    const path = (): string => eventPath(id);
+    const event = within(path, () => {
+      const wire = readObject(events[id], '');
+      if (wire.event_type === 'exercised_event') new PendingIds().push(wire.child_event_ids, id);
+      return readEvent(wire, path);
+    });
+    if (typeof event !== 'string') fault(path(), id, 'an event that root_event_ids or child_event_ids lists');
+    read.ignored.push('unlisted event');
+  }
+}
+
+function readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+  if (event.event_type === 'created_event') return readScanCreate(event, path);
+  if (event.event_type === 'exercised_event') return readExercise(event);
+  return fault('event_type', event.event_type, '"created_event" or "exercised_event"');
+}
+
+/** A created event. `path` tells where it lies in its message. */
+export function readScanCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+  return readCreate(
+    {
+      contractId: event.contract_id,
+      templateId: event.template_id,
+      packageName: event.package_name,
+      arguments: event.create_arguments,
+      createdAt: event.created_at,
+      signatories: event.signatories,
+      observers: event.observers,
+      node: event.event_id,
+    },
+    FIELDS,
+    path,
+  );
+}
+
+/** Any consuming exercise is an archive, whatever its choice is called. */
+function readExercise(event: Wire): LedgerEvent | IgnoredEvent {
+  if (event.consuming === false) return 'not consuming';
+  const entity = readEntity({ templateId: event.template_id, packageName: event.package_name }, FIELDS);
+  if (entity === 'other template' || entity === 'other package') return entity;
+  if (event.consuming !== true) fault('consuming', event.consuming, 'true or false');
+  return { kind: 'archive', entity, contractId: readContractId(event.contract_id, 'contract_id') };
+}
+
+/** Which of the two a reassignment is, is told by what it carries: a created event, or the id of a contract that leaves. */
+function decodeReassignment(message: Wire): LedgerUpdate {
+  const updateId = readText(message.update_id, 'update_id', 'an update id');
+  const recordTime = readTime(message.record_time, 'record_time');
+  const event = readObject(message.event, 'event');
+  const migrationId = readMigrationId(event.migration_id, 'event.migration_id');
+  const created = event.created_event ?? null;
+  const isAssignment = created !== null;
+  if (isAssignment === ((event.contract_id ?? null) !== null)) {
+    fault('event', event, 'either created_event (an assignment) or contract_id (an unassignment)');
+  }
+  const synchronizer = isAssignment ? 'target_synchronizer' : 'source_synchronizer';
+  const synchronizerId = readText(event[synchronizer], `event.${synchronizer}`, SYNCHRONIZER_EXPECTED);
+  const read: Collected = { events: [], ignored: [] };
+  if (isAssignment) collect(read, readAssigned(created));
+  else read.ignored.push('unassignment');
+  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
+}
+
+function readAssigned(created: unknown): LedgerEvent | IgnoredEvent {
+  const path = (): string => 'event.created_event';
+  return within(path, () => readScanCreate(readObject(created, ''), path));
+}

@@ -1,0 +1,98 @@
+import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { LEDGER_TIME_EXPECTED, type Micros, parseLedgerTime } from '../ledger/time.ts';
+import { fault } from './fault.ts';
+
+/** A JSON object as it was parsed: nothing in it is trusted yet. */
+export type Wire = Readonly<Record<string, unknown>>;
+
+export const CONTRACT_ID_CHARS_MAX = 255;
+/** The ledger counts the nodes of a transaction with a signed 32-bit number. */
+export const NODE_MAX = 2 ** 31 - 1;
+const INT64_MAX = 2n ** 63n - 1n;
+const DIGITS = /^[0-9]{1,60}$/;
+
+export function isWire(value: unknown): value is Wire {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function readObject(value: unknown, field: string): Wire {
+  return isWire(value) ? value : fault(field, value, 'an object');
+}
+
+export function readList(value: unknown, field: string): readonly unknown[] {
+  return Array.isArray(value) ? value : fault(field, value, 'a list');
+}
+
+/** Text that survives a round trip through UTF-8: a lone surrogate would be stored as another text. */
+export function readText(value: unknown, field: string, expected: string): string {
+  return typeof value === 'string' && value !== '' && value.isWellFormed() ? value : fault(field, value, expected);
+}
+
+export function readContractId(value: unknown, field: string): string {
+  const id = readText(value, field, 'a contract id of 1-255 characters');
+  return id.length <= CONTRACT_ID_CHARS_MAX ? id : fault(field, id, 'a contract id of 1-255 characters');
+}
+
+export function readTime(value: unknown, field: string): Micros {
+  const time = typeof value === 'string' ? parseLedgerTime(value) : null;
+  return time ?? fault(field, value, LEDGER_TIME_EXPECTED);
+}
+
+/**
+ * The parties judged last, because most creates name the dso and one owner, twice each. To compare is cheaper than to
+ * judge again, and four entries need no bound.
+ */
+const knownParties = ['', '', '', ''];
+let oldestKnown = 0;
+
+function isKnownParty(text: string): boolean {
+  if (knownParties.includes(text)) return true;
+  if (!isPartyId(text)) return false;
+  knownParties[oldestKnown] = text;
+  oldestKnown = (oldestKnown + 1) % knownParties.length;
+  return true;
+}
+
+export function readParty(value: unknown, field: string): string {
+  return typeof value === 'string' && value !== '' && isKnownParty(value) ? value : fault(field, value, PARTY_EXPECTED);
+}
+
+export function readParties(value: unknown, field: string): readonly string[] {
+  const list = Array.isArray(value) ? (value as readonly unknown[]) : fault(field, value, 'a list of party ids');
+  for (let i = 0; i < list.length; i++) {
+    const party = list[i];
+    if (typeof party !== 'string' || party === '' || !isKnownParty(party))
+      fault(`${field}[${i}]`, party, PARTY_EXPECTED);
+  }
+  return list as readonly string[];
+}
+
+/** The node number as the Ledger API gives it. */
+export function readNodeId(value: unknown, field: string): number {
+  const fits = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= NODE_MAX;
+  return fits ? value + 0 : fault(field, value, 'a whole number of 0 to 2147483647');
+}
+
+/** The node number as Scan gives it: the digits behind the last `:` of an event id. */
+export function readEventIdNode(value: unknown, field: string): number {
+  if (typeof value === 'string') {
+    const digits = value.slice(value.lastIndexOf(':') + 1);
+    if (digits.length < value.length && DIGITS.test(digits) && Number(digits) <= NODE_MAX) return Number(digits);
+  }
+  return fault(field, value, 'an event id, <update id>:<number of 0 to 2147483647>');
+}
+
+export function readMigrationId(value: unknown, field: string): number {
+  const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  return fits ? value + 0 : fault(field, value, 'a whole number of 0 or more');
+}
+
+/** A Daml Int that is not negative: a string of digits, or a JSON integer small enough to be exact. */
+export function readRoundNumber(value: unknown, field: string): bigint {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  if (typeof value === 'string' && DIGITS.test(value)) {
+    const round = BigInt(value);
+    if (round <= INT64_MAX) return round;
+  }
+  return fault(field, value, 'a whole number of 0 to 9223372036854775807, as a string from 2^53 on');
+}

@@ -1,0 +1,164 @@
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { BrokenContainer } from '../source.ts';
+
+const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
+const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+/** The first byte of a zstd frame that holds no data differs (0x50 to 0x5f). */
+const ZSTD_SKIPPABLE_MAGIC = Buffer.from([0x2a, 0x4d, 0x18]);
+const MAGIC_BYTES = 4;
+/** Compressed bytes given to the decompressor at once, at fixed places, so that a broken file always breaks at the same place. */
+const PIECE_BYTES = 64 * 2 ** 10;
+const OUTPUT_BYTES = 256 * 2 ** 10;
+/** What zlib says, under the code of all bad data, of what follows a gzip member and is none. */
+const BETWEEN_MEMBERS = 'incorrect header check';
+/** Of a member or frame that ends well each byte is vouched for, and of one that is cut off nothing speaks against what came. */
+const MAY_BE_ALTERED =
+  '; lines before that may have been altered without a sign of it: build the views anew from the mended file in another directory';
+
+type Codec = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>;
+
+/**
+ * The content of a file that is plain, gzip or zstd, told by its first bytes; gzip may have several members and zstd
+ * several frames. Throws BrokenContainer, behind what zlib gave out before the break. What it made last it throws away, and nothing
+ * would tell there good bytes from altered ones.
+ */
+export async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const { head, rest } = await peekBytes(chunks, MAGIC_BYTES);
+  if (head.subarray(0, 2).equals(GZIP_MAGIC)) {
+    yield* decompress(pieces(head, rest), 'gzip', () => createGunzip({ chunkSize: OUTPUT_BYTES }));
+  } else if (head.subarray(0, 4).equals(ZSTD_MAGIC) || isSkippableFrame(head)) {
+    yield* decompress(pieces(head, rest), 'zstd', () => createZstdDecompress({ chunkSize: OUTPUT_BYTES }));
+  } else {
+    if (head.length > 0) yield head;
+    yield* rest;
+  }
+}
+
+function isSkippableFrame(head: Buffer): boolean {
+  return (head[0] ?? 0) >> 4 === 5 && head.subarray(1, 4).equals(ZSTD_SKIPPABLE_MAGIC);
+}
+
+/** At least `length` bytes from the start, fewer only where there are no more. */
+async function peekBytes(
+  chunks: AsyncGenerator<Buffer>,
+  length: number,
+): Promise<{ head: Buffer; rest: AsyncGenerator<Buffer> }> {
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < length) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+  }
+  return { head, rest: chunks };
+}
+
+/** The same bytes cut at multiples of PIECE_BYTES, however a pipe delivered them. */
+async function* pieces(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let left = head;
+  for (;;) {
+    let start = 0;
+    for (; left.length - start >= PIECE_BYTES; start += PIECE_BYTES) yield left.subarray(start, start + PIECE_BYTES);
+    left = left.subarray(start);
+    const next = await rest.next();
+    if (next.done === true) break;
+    left = Buffer.concat([left, next.value]);
+  }
+  if (left.length > 0) yield left;
+}
+
+async function* decompress(
+  input: AsyncGenerator<Buffer>,
+  format: 'gzip' | 'zstd',
+  create: () => Codec,
+): AsyncGenerator<Buffer> {
+  let codec: OpenCodec | null = null;
+  let taken = 0;
+  let handedOut = 0;
+  const brokenAt = (error: NodeJS.ErrnoException): BrokenContainer => {
+    const isVouchedFor = handedOut === 0 || error.code === 'Z_BUF_ERROR' || error.message === BETWEEN_MEMBERS;
+    const altered = isVouchedFor ? '' : MAY_BE_ALTERED;
+    return new BrokenContainer(`byte ${taken}`, `the ${format} data cannot be read on: ${error.message}${altered}`);
+  };
+  for await (const piece of input) {
+    for (let rest = piece; rest.length > 0; ) {
+      if (codec === null && format === 'gzip') {
+        const padding = paddingLength(rest);
+        taken += padding;
+        rest = rest.subarray(padding);
+        if (rest.length === 0) break;
+      }
+      codec ??= openCodec(create());
+      const step = await codec.write(rest);
+      for (const part of step.output) {
+        handedOut += part.length;
+        yield part;
+      }
+      if (step.error !== null) throw brokenAt(step.error);
+      taken += step.taken;
+      rest = rest.subarray(step.taken);
+      if (!step.ended) continue;
+      codec = null;
+      handedOut = 0;
+    }
+  }
+  if (codec === null) return;
+  const last = await codec.end();
+  yield* last.output;
+  if (last.error !== null) throw brokenAt(last.error);
+}
+
+/** Between gzip members zero bytes are padding. */
+function paddingLength(piece: Buffer): number {
+  const start = piece.findIndex((byte) => byte !== 0);
+  return start === -1 ? piece.length : start;
+}
+
+interface Step {
+  readonly output: readonly Buffer[];
+  /** Bytes of the piece that were used. Fewer than given where a member or frame ended within it. */
+  readonly taken: number;
+  readonly ended: boolean;
+  readonly error: Error | null;
+}
+
+interface OpenCodec {
+  write(piece: Buffer): Promise<Step>;
+  end(): Promise<Step>;
+}
+
+/**
+ * One step at a time: the codec gets the next piece only after its output was taken, which bounds what waits in memory.
+ * Node's zstd stops silently behind the first frame and drops the rest of the piece: `taken` tells, and the caller goes on.
+ */
+function openCodec(codec: Codec): OpenCodec {
+  let output: Buffer[] = [];
+  let ended = false;
+  let error: Error | null = null;
+  let settle = (): void => undefined;
+  codec.on('data', (chunk: Buffer) => output.push(chunk));
+  codec.on('end', () => {
+    ended = true;
+    settle();
+  });
+  codec.on('error', (reason) => {
+    error = reason;
+    settle();
+  });
+  const step = async (start: (done: (reason?: Error | null) => void) => void): Promise<Step> => {
+    const before = codec.bytesWritten;
+    await new Promise<void>((resolve) => {
+      settle = resolve;
+      start((reason) => {
+        error ??= reason ?? null;
+        resolve();
+      });
+    });
+    const result = { output, taken: codec.bytesWritten - before, ended, error };
+    output = [];
+    return result;
+  };
+  return {
+    write: (piece) => step((done) => codec.write(piece, done)),
+    end: () => step(() => codec.end()),
+  };
+}

@@ -1,0 +1,85 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { CONTAINER_BYTES_MAX, LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
+import type { Message, Source } from '../source.ts';
+import { openFileBytes } from './bytes.ts';
+import { containerBatches } from './container.ts';
+import { decompressed } from './decompress.ts';
+import { lineBatches } from './lines.ts';
+import { peekShape } from './shape.ts';
+import { UnusableFile } from './unusable-file.ts';
+
+export interface FileOptions {
+  readonly lineBytesMax?: number;
+  readonly overlongHeadBytes?: number;
+  readonly containerBytesMax?: number;
+  /** How much is read at once, and so about how much a batch holds. */
+  readonly chunkBytes?: number;
+}
+
+const CHUNK_BYTES = 2 ** 20;
+
+/**
+ * A feed file, or standard input for `-`: one update per line, a JSON array of updates or a Scan page, each of them plain,
+ * gzip or zstd; told apart by their first bytes, never by the name. Throws UnusableFile where there is nothing to read.
+ */
+export function openFileSource(path: string, options: FileOptions = {}): Source {
+  const limits = {
+    lineBytesMax: options.lineBytesMax ?? LINE_BYTES_MAX,
+    overlongHeadBytes: options.overlongHeadBytes ?? OVERLONG_HEAD_BYTES,
+    containerBytesMax: options.containerBytesMax ?? CONTAINER_BYTES_MAX,
+  };
+  const total = path === '-' ? null : readableSize(path);
+  const file = openFileBytes({ path, chunkBytes: options.chunkBytes ?? CHUNK_BYTES });
+  return {
+    name: path,
+    batches: (signal) => untilAborted(signal, batches(path, file.chunks(signal), limits)),
+    progress: () => ({ read: file.read(), total }),
+  };
+}
+
+/** To be aborted is a clean end, but no end of the file: a line cut by it is not handed over. */
+async function* untilAborted(
+  signal: AbortSignal,
+  all: AsyncGenerator<readonly Message[]>,
+): AsyncGenerator<readonly Message[]> {
+  try {
+    for await (const batch of all) {
+      // A small compressed file may hold very many of them behind the bytes that were read last.
+      if (signal.aborted) return;
+      yield batch;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function* batches(
+  path: string,
+  bytes: AsyncGenerator<Buffer>,
+  limits: Required<Omit<FileOptions, 'chunkBytes'>>,
+): AsyncGenerator<readonly Message[]> {
+  try {
+    const { shape, chunks } = await peekShape(decompressed(bytes));
+    if (shape === 'lines') yield* lineBatches(chunks, limits);
+    else yield* containerBatches(chunks, { path, shape, ...limits });
+  } finally {
+    // Whoever stops early may not have come as far as the generator that holds the descriptor.
+    await bytes.return(undefined);
+  }
+}
+
+/** The size of a regular file, null for what has none, such as a pipe. */
+function readableSize(path: string): number | null {
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) throw new UnusableFile(path, 'is a directory; name the feed files in it');
+    accessSync(path, constants.R_OK);
+    return stat.isFile() ? stat.size : null;
+  } catch (error) {
+    if (error instanceof UnusableFile) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new UnusableFile(path, 'does not exist', error);
+    if (code === 'EMFILE' || code === 'ENFILE') throw error;
+    throw new UnusableFile(path, `cannot be read (${code ?? String(error)})`, error);
+  }
+}

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin, Kafka } from 'kafkajs';
+import type { PartitionBounds } from './guards.ts';
+
+/** How long a topic may be without a leader, or unknown to a broker, until that is an error. */
+const TAKES_AT_MOST_MS = 15_000;
+const PAUSE_MS = 200;
+/** What brokers answer that have not heard yet of a topic, or that they lead a partition. */
+const NOT_YET = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'];
+
+/** The first offset held and the end of each partition, in their order. Throws where the topic does not exist. */
+export async function readBounds(admin: Admin, topic: string): Promise<Map<number, PartitionBounds>> {
+  const offsets = await admin.fetchTopicOffsets(topic);
+  offsets.sort((a, b) => a.partition - b.partition);
+  return new Map(offsets.map(({ partition, low, high }) => [partition, { low: Number(low), high: Number(high) }]));
+}
+
+/**
+ * The same, of a topic that was just made or whose leaders move. kafkajs takes a broker's answer that it is not the leader
+ * for the last word; a new client asks anew who leads.
+ */
+export async function awaitBounds(kafka: Kafka, topic: string): Promise<Map<number, PartitionBounds>> {
+  const end = performance.now() + TAKES_AT_MOST_MS;
+  for (;;) {
+    const admin = kafka.admin();
+    try {
+      await admin.connect();
+      return await readBounds(admin, topic);
+    } catch (error) {
+      if (!answeredWith(error, NOT_YET) || performance.now() > end) throw error;
+    } finally {
+      await admin.disconnect();
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Whether a broker answered with one of these, as kafkajs wraps it. */
+export function answeredWith(error: unknown, types: readonly string[]): boolean {
+  if (!(error instanceof Error)) return false;
+  const { type } = error as { type?: string };
+  return (type !== undefined && types.includes(type)) || answeredWith(error.cause, types);
+}

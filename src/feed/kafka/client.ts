@@ -1,0 +1,49 @@
+import type { Kafka, LogEntry, SASLOptions } from 'kafkajs';
+import { kafkajs } from './library.ts';
+
+/** How to reach a cluster; PEM texts, null where the system's authorities or no client certificate serve. */
+export interface KafkaConnection {
+  readonly brokers: readonly string[];
+  readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
+  readonly sasl: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  } | null;
+}
+
+/** The part of a pino logger that feeds use. */
+export interface FeedLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+const CONNECTION_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** A client whose own log goes to `debug`: what matters of it is said again by who uses the client, in our words. */
+export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logger: FeedLogger): Kafka {
+  return new kafkajs.Kafka({
+    clientId: 'holdfast',
+    brokers: [...brokers],
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Few and quick: whoever calls has a back-off of its own, and says meanwhile what is wrong.
+    retry: { retries: 3, initialRetryTime: 200, maxRetryTime: 2_000, restartOnFailure: async () => false },
+    ...(ssl === null ? {} : { ssl: definedOf(ssl) }),
+    ...(sasl === null ? {} : { sasl: { ...sasl } as SASLOptions }),
+    logLevel: kafkajs.logLevel.INFO,
+    logCreator:
+      () =>
+      ({ namespace, log }: LogEntry) => {
+        const { message, timestamp: _, logger: __, stack: ___, ...fields } = log;
+        logger.debug({ ...fields, namespace }, `kafkajs: ${message}`);
+      },
+  });
+}
+
+function definedOf(ssl: NonNullable<KafkaConnection['ssl']>): Record<string, string> {
+  return Object.fromEntries(Object.entries(ssl).flatMap(([name, pem]) => (pem === null ? [] : [[name, pem]])));
+}

@@ -1,0 +1,55 @@
+import { SessionOver } from './intake.ts';
+
+/** What of kafkajs' errors tells more than their words; not in its types where it says so of no class of errors. */
+interface KafkaError extends Error {
+  readonly retriable?: boolean;
+  /** Of an error that a broker answered with. */
+  readonly type?: string;
+  /** Of the socket or of TLS. */
+  readonly code?: string | number;
+  /** `host:port`. */
+  readonly broker?: string;
+}
+
+/** Which of our settings may mend it, by the code that Node gives to what a socket or TLS refused. */
+const HINTS: Readonly<Record<string, string>> = {
+  ECONNRESET: 'with TLS this is how a port that speaks none answers (--kafka-ssl)',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: '--kafka-ssl-ca names the file of the authority that signed its certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: '--kafka-ssl-ca names the file of the authority that signed its certificate',
+  DEPTH_ZERO_SELF_SIGNED_CERT: '--kafka-ssl-ca names the file of the authority that signed its certificate',
+  ERR_TLS_CERT_ALTNAME_INVALID: '--kafka-brokers gives another name than its certificate',
+  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)',
+};
+const CLOSED_HINT =
+  'a broker that is going down does so, and one that asks for TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism) and gets none';
+/** By what a broker answered. */
+const ANSWER_HINTS: Readonly<Record<string, string>> = {
+  ILLEGAL_SASL_STATE: 'this port of the broker takes no login (--kafka-sasl-mechanism)',
+  MESSAGE_TOO_LARGE: "the topic's max.message.bytes says how large; topics that --create makes take 16 MiB",
+};
+
+/** Whether trying again may help; kafkajs marks its errors so, and what it wraps says it of itself. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof SessionOver) return true;
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'KafkaJSNumberOfRetriesExceeded') return error.cause === undefined || isTransient(error.cause);
+  return (error as KafkaError).retriable === true || (error.cause instanceof Error && isTransient(error.cause));
+}
+
+/** What went wrong, where, and what may mend it: the innermost error knows. */
+export function describeTrouble(error: unknown, topic: string): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return describeTrouble(error.cause, topic);
+  const { type, broker, message: words } = error as KafkaError;
+  if (type === 'UNKNOWN_TOPIC_OR_PARTITION') return `there is no topic ${topic} on this cluster`;
+  const message = words.trim();
+  const place = broker === undefined || message.includes(broker) ? '' : ` (broker ${broker})`;
+  const hint = hintOf(error);
+  return `${message}${place}${hint === null ? '' : `: ${hint}`}`;
+}
+
+function hintOf({ name, type, code }: KafkaError): string | null {
+  if (name === 'KafkaJSConnectionClosedError') return CLOSED_HINT;
+  return (type === undefined ? HINTS[String(code)] : ANSWER_HINTS[type]) ?? null;
+}

@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin, Kafka, Producer } from 'kafkajs';
+import { Refusal } from '../../refusal.ts';
+import { answeredWith, awaitBounds } from './bounds.ts';
+import { createKafkaClient, type FeedLogger, type KafkaConnection } from './client.ts';
+import { describeTrouble } from './errors.ts';
+import { readNames } from './names.ts';
+import { MESSAGE_BYTES_MAX } from './record.ts';
+import { withNotice, withPatience } from './retry.ts';
+
+export interface ProducedRecord {
+  readonly partition: number;
+  readonly value: Uint8Array | null;
+}
+
+/** Writes to one topic, in order; what a broker that went away may have taken already is sent again, and all that follows it. */
+export interface TopicProducer extends AsyncDisposable {
+  readonly partitions: number;
+  /**
+   * The partition of each name that records bear: of the first named record of each partition, or of all records, which
+   * reads the whole topic. Throws a Refusal where one name is in two partitions.
+   */
+  partitionsByName(
+    name: (value: Uint8Array | null) => string | null,
+    options: { all: boolean },
+  ): Promise<Map<string, number>>;
+  /** Resolves when the brokers have it. */
+  send(records: readonly ProducedRecord[]): Promise<void>;
+}
+
+export interface TopicProducerOptions {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  /** Makes a topic of so many partitions where there is none. */
+  readonly create: { readonly partitions: number } | null;
+  readonly logger: FeedLogger;
+  /** Ends the waiting for brokers that went away. */
+  readonly signal: AbortSignal;
+  /** For how long brokers that went away, once they were there, are waited for. */
+  readonly patienceMs?: number;
+}
+
+/** Long enough for a broker to be restarted, or for another one to take its place. */
+const PATIENCE_MS = 60_000;
+/** Room for the largest message that a consumer takes, and what Kafka adds to it. */
+const CREATED_MESSAGE_BYTES_MAX = MESSAGE_BYTES_MAX + 1024 * 1024;
+/** For a leader that moves, which a producer sits out without sending anything twice; the rest is for a new one. */
+const ATTEMPTS = { retries: 5, initialRetryTime: 200, maxRetryTime: 5_000 };
+/** How soon what kafkajs knows of partitions and their leaders is asked for again. */
+const METADATA_AGE_MS = 5_000;
+const LEFT_OUT = { attempts: 10, pauseMs: 1_000 };
+const DISCONNECT_TIMEOUT_MS = 5_000;
+
+export async function openTopicProducer(options: TopicProducerOptions): Promise<TopicProducer> {
+  const { topic, logger, signal, patienceMs = PATIENCE_MS } = options;
+  const kafka = createKafkaClient(options.connection, logger);
+  const brokers = options.connection.brokers.join(',');
+  const explained = async <Result>(doing: 'read' | 'write to', step: Promise<Result>): Promise<Result> => {
+    try {
+      return await step;
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      throw new Error(`cannot ${doing} topic ${topic}: ${describeTrouble(error, topic)}`, { cause: error });
+    }
+  };
+  const connected = <Result>(step: Promise<Result>): Promise<Result> =>
+    explained(
+      'write to',
+      withNotice(step, () => logger.info({ topic }, `connecting to Kafka at ${brokers}`)),
+    );
+  const patience = { topic, patienceMs, signal, logger };
+  const writing = { ...patience, doing: 'write to', notice: `waiting for Kafka at ${brokers} to answer` } as const;
+  const reading = {
+    ...patience,
+    doing: 'read',
+    notice: `reading topic ${topic} to see which partition holds which synchronizer`,
+  } as const;
+  // Brokers that were never there are not waited for: their names may be wrong.
+  const partitions = await connected(preparedPartitions(kafka, options));
+  let producer: Producer | null = await connected(connectedProducer(kafka));
+
+  /** kafkajs leaves a failed producer in a state that nobody can tell: a new one begins anew with what may have been sent. */
+  async function sendOnce(records: readonly ProducedRecord[]): Promise<readonly ProducedRecord[]> {
+    const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
+    producer ??= await connectedProducer(kafka);
+    try {
+      const sent = await producer.send({ topic, messages, acks: -1 });
+      // kafkajs leaves out, without a word, what is for a partition that it does not know yet, and what is for one
+      // whose leader becomes, while it tries again, a broker that has answered for other partitions already.
+      const taken = new Set(sent.map(({ partition }) => partition));
+      return records.filter(({ partition }) => !taken.has(partition));
+    } catch (error) {
+      void disconnect(producer);
+      producer = null;
+      throw error;
+    }
+  }
+
+  async function sendAll(records: readonly ProducedRecord[]): Promise<void> {
+    let left = records;
+    for (let attempt = 1; left.length > 0; attempt++) {
+      left = await withPatience(() => sendOnce(left), writing);
+      if (left.length === 0) return;
+      if (attempt === LEFT_OUT.attempts) throw new Error(`partition ${left[0]!.partition} is not taken by its brokers`);
+      await sleep(LEFT_OUT.pauseMs);
+    }
+  }
+
+  return {
+    partitions,
+    partitionsByName: (name, { all }) =>
+      explained(
+        'read',
+        withPatience(() => readNames(kafka, topic, { name, all }), reading),
+      ),
+    send: (records) => explained('write to', sendAll(records)),
+    async [Symbol.asyncDispose]() {
+      if (producer !== null) await disconnect(producer);
+    },
+  };
+}
+
+async function connectedProducer(kafka: Kafka): Promise<Producer> {
+  const producer = kafka.producer({
+    allowAutoTopicCreation: false,
+    idempotent: true,
+    metadataMaxAge: METADATA_AGE_MS,
+    retry: ATTEMPTS,
+  });
+  try {
+    await producer.connect();
+    return producer;
+  } catch (error) {
+    void disconnect(producer);
+    throw error;
+  }
+}
+
+/** What was sent is answered for or given up: a broker that does not answer must not hold who leaves. */
+async function disconnect(producer: Producer): Promise<void> {
+  const disconnected = producer.disconnect().catch(() => {});
+  await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+}
+
+async function preparedPartitions(kafka: Kafka, { connection, topic, create }: TopicProducerOptions): Promise<number> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    if (await isMissing(admin, topic)) {
+      if (create === null) {
+        throw new Refusal(`there is no topic ${topic} on ${connection.brokers.join(',')}; --create makes it`);
+      }
+      await createTopic(admin, topic, create.partitions);
+    }
+    return (await awaitBounds(kafka, topic)).size;
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** Whatever else is wrong with a topic, such as a leader that is being elected, shows when its bounds are asked for. */
+function isMissing(admin: Admin, topic: string): Promise<boolean> {
+  return admin.fetchTopicMetadata({ topics: [topic] }).then(
+    () => false,
+    (error: unknown) => answeredWith(error, ['UNKNOWN_TOPIC_OR_PARTITION']),
+  );
+}
+
+async function createTopic(admin: Admin, topic: string, partitions: number): Promise<void> {
+  const configEntries = [{ name: 'max.message.bytes', value: String(CREATED_MESSAGE_BYTES_MAX) }];
+  // -1: as many replicas as the brokers give by default. Not waited for here: kafkajs fails where a broker has not heard of it.
+  await admin.createTopics({
+    waitForLeaders: false,
+    topics: [{ topic, numPartitions: partitions, replicationFactor: -1, configEntries }],
+  });
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { decodeMessage } from '../../decode/decode.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import type { Decoded } from '../../ledger/update.ts';
+import { LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
+import type { Message } from '../source.ts';
+
+/** A longer message is kept by its start, its length and its hash, as a line of a file is. */
+export const MESSAGE_BYTES_MAX = LINE_BYTES_MAX;
+/** A message costs more than its bytes. */
+const OVERHEAD_BYTES = 200;
+
+/** A message of a topic, which is decoded when its place among the partitions is asked for. */
+export type KafkaRecord = { -readonly [Key in keyof Message]: Message[Key] };
+
+export function recordOf(partition: number, offset: number, value: Buffer | null): KafkaRecord {
+  if (value === null || value.length <= MESSAGE_BYTES_MAX) return { partition, offset, bytes: value };
+  const overlong = { length: value.length, sha256: sha256(value).toString('hex') };
+  return { partition, offset, bytes: Buffer.from(value.subarray(0, OVERLONG_HEAD_BYTES)), overlong };
+}
+
+/** What it takes in memory while it waits. */
+export function sizeOf({ bytes }: KafkaRecord): number {
+  return (bytes?.length ?? 0) + OVERHEAD_BYTES;
+}
+
+export function decodeRecord({ bytes, overlong }: KafkaRecord, migrationId: number): Decoded | BadUpdate {
+  if (bytes === null) return { kind: 'ignored', what: 'null value' };
+  if (overlong !== undefined) {
+    return new BadUpdate('message', `${overlong.length} bytes`, `at most ${MESSAGE_BYTES_MAX} bytes`);
+  }
+  try {
+    return decodeMessage(bytes, { migrationId });
+  } catch (error) {
+    if (error instanceof BadUpdate) return error;
+    throw error;
+  }
+}
+
+/** What the views may have stored of it: of an over-long message the hash of its start, or of all of it. */
+export function hashesOf({ bytes, overlong }: KafkaRecord): readonly Uint8Array[] {
+  return [sha256(bytes), ...(overlong === undefined ? [] : [Buffer.from(overlong.sha256, 'hex')])];
+}
+
+export function sha256(bytes: Uint8Array | null): Buffer {
+  return createHash('sha256')
+    .update(bytes ?? new Uint8Array())
+    .digest();
+}

@@ -1,0 +1,268 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import { readBounds } from './bounds.ts';
+import type { FeedLogger } from './client.ts';
+import { checkIdentity, identityText, type StoredPosition, startOffsets } from './guards.ts';
+import { KafkaIntake, SessionOver } from './intake.ts';
+
+/** How often the ends of the partitions are asked for: what readiness and idle partitions go by. */
+const BOUNDS_INTERVAL_MS = 1_000;
+/** A fetch waits this long at the end of a partition, and a pause ends after as long. */
+const FETCH_WAIT_MS = 100;
+const FETCH_BYTES_MAX = 8 * 1024 * 1024;
+/** A new partition is assigned to nobody for at most this long. */
+const METADATA_AGE_MS = 30_000;
+const DISCONNECT_TIMEOUT_MS = 5_000;
+/** How often the clocks are looked at, and how far they may have gone on meanwhile. */
+const WATCH_MS = 250;
+const STOOD_STILL_MS = 2_000;
+
+export interface SessionOptions {
+  readonly kafka: Kafka;
+  readonly topic: string;
+  readonly group: string;
+  readonly sessionTimeoutMs: number;
+  readonly migrationId: number;
+  readonly partitionIdleMs: number | null;
+  /** What the views were built from, null for nothing yet; see `identityText`. */
+  readonly identity: string | null;
+  readonly positions: ReadonlyMap<number, StoredPosition>;
+  readonly guards: SessionGuards;
+  readonly logger: FeedLogger;
+  /** Something came, or changed. */
+  readonly onChange: () => void;
+}
+
+/** Steps that keep kafkajs from going on at an offset of its own choice. */
+export interface SessionGuards {
+  /** Called synchronously when the group was joined: an await there would race with the first fetch. */
+  readonly seek: (consumer: Consumer, at: { topic: string; partition: number; offset: string }) => void;
+  /** The offset a batch was fetched from, null to trust kafkajs. It exists at run time only. */
+  readonly fetchedOffset: (batch: EachBatchPayload['batch']) => number | null;
+}
+
+export const SESSION_GUARDS: SessionGuards = {
+  seek: (consumer, at) => consumer.seek(at),
+  fetchedOffset: (batch) => Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset),
+};
+
+/** One membership of the group, from joining to the first failure. */
+export interface Session extends AsyncDisposable {
+  readonly identity: string;
+  readonly intake: KafkaIntake;
+  /** Why nothing is handed over now: partitions are assigned to someone else. Null when all are ours. */
+  readonly stopped: string | null;
+  /** Throws what ended the session. */
+  check(): void;
+  /** Tells Kafka, in the background; a failure is only logged. */
+  commit(nextOffsets: ReadonlyMap<number, number>): void;
+}
+
+/** Connects, compares what the topic holds with what the views were built from, and starts to consume. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const { kafka, topic, logger } = options;
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const { clusterId } = await admin.describeCluster();
+    checkIdentity(options.identity, { clusterId, topic });
+    const bounds = await readBounds(admin, topic);
+    const starts = startOffsets(topic, options.positions, bounds);
+    const onUnverified = (partition: number): void =>
+      logger.warn(
+        { topic, partition },
+        'the last applied message is no longer in the topic, what follows it is: going on',
+      );
+    for (const [partition, { verify }] of starts) {
+      if (verify === null && options.positions.has(partition)) onUnverified(partition);
+    }
+    const { migrationId, partitionIdleMs } = options;
+    const intake = new KafkaIntake({ topic, starts, migrationId, partitionIdleMs, onUnverified });
+    return await consume(options, { admin, intake, identity: identityText({ clusterId, topic }) });
+  } catch (error) {
+    await admin.disconnect();
+    throw error;
+  }
+}
+
+async function consume(
+  options: SessionOptions,
+  { admin, intake, identity }: { admin: Admin; intake: KafkaIntake; identity: string },
+): Promise<Session> {
+  const { kafka, topic, group, guards, logger, onChange } = options;
+  const consumer = kafka.consumer({
+    groupId: group,
+    allowAutoTopicCreation: false,
+    sessionTimeout: options.sessionTimeoutMs,
+    heartbeatInterval: Math.floor(options.sessionTimeoutMs / 10),
+    metadataMaxAge: METADATA_AGE_MS,
+    maxWaitTimeInMs: FETCH_WAIT_MS,
+    maxBytesPerPartition: intake.fetchBytes,
+    maxBytes: FETCH_BYTES_MAX,
+    readUncommitted: false,
+  });
+  const closed = new AbortController();
+  let failure: unknown = null;
+  let assigned: readonly number[] | null = null;
+  const paused = new Set<number>();
+
+  function fail(error: unknown): void {
+    failure ??= error;
+    onChange();
+  }
+
+  consumer.on('consumer.crash', ({ payload }) => fail(payload.error));
+  consumer.on('consumer.rebalancing', () => {
+    assigned = null;
+    logger.info({ topic, group }, 'the consumer group is rebalancing');
+    onChange();
+  });
+  consumer.on('consumer.group_join', ({ payload }) => {
+    assigned = payload.memberAssignment[topic] ?? [];
+    for (const partition of assigned) {
+      const cursor = intake.cursor(partition);
+      if (cursor === undefined) return fail(new SessionOver(`topic ${topic} has a new partition ${partition}`));
+      guards.seek(consumer, { topic, partition, offset: String(cursor) });
+    }
+    logger.info(
+      { topic, group, partitions: assigned.length, of: intake.partitions.length },
+      'joined the consumer group',
+    );
+    onChange();
+  });
+  // The only sign of a batch that held nothing but control records or aborted messages.
+  consumer.on('consumer.end_batch_process', ({ payload }) => {
+    if (failure === null) intake.advance(payload.partition, Number(payload.lastOffset) + 1);
+    onChange();
+  });
+
+  function receive({ batch, pause }: EachBatchPayload): void {
+    if (failure !== null) return;
+    const { partition } = batch;
+    const messages = batch.messages.map(({ offset, value }) => ({ offset: Number(offset), value }));
+    const fetchedOffset = guards.fetchedOffset(batch) ?? intake.cursor(partition)!;
+    intake.receive({ partition, fetchedOffset, messages });
+    if (intake.isFull(partition)) {
+      paused.add(partition);
+      pause();
+    }
+  }
+
+  function resumeDrained(): void {
+    for (const partition of paused) {
+      if (!intake.hasRoom(partition)) continue;
+      try {
+        consumer.resume([{ topic, partitions: [partition] }]);
+      } catch {
+        // It has stopped by itself; its crash event, which says why, is on its way.
+        return;
+      }
+      paused.delete(partition);
+    }
+  }
+
+  async function followBounds(): Promise<void> {
+    while (!closed.signal.aborted) {
+      const request = intake.boundsRequest(Date.now());
+      const bounds = await readBounds(admin, topic);
+      if (bounds.size > intake.partitions.length) throw new SessionOver(`topic ${topic} has new partitions`);
+      intake.noteBounds(request, bounds);
+      onChange();
+      await sleep(BOUNDS_INTERVAL_MS, undefined, { signal: closed.signal }).catch(() => {});
+    }
+  }
+
+  // A frozen process sees nothing of a topic that is deleted and made anew meanwhile. Timers go before what a socket holds.
+  const watch = watchStandstill((ms) =>
+    fail(new SessionOver(`the process stood still for ${Math.round(ms / 1000)} s`)),
+  );
+  const tell = createOffsetTeller(consumer, { topic, logger });
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  } catch (error) {
+    clearInterval(watch);
+    await consumer.disconnect();
+    throw error;
+  }
+  const running = consumer.run({
+    autoCommit: false,
+    eachBatch: async (payload) => {
+      try {
+        receive(payload);
+      } catch (error) {
+        fail(error);
+      }
+    },
+  });
+  running.catch(fail);
+  followBounds().catch((error: unknown) => {
+    if (!closed.signal.aborted) fail(error);
+  });
+
+  return {
+    identity,
+    intake,
+    get stopped() {
+      if (assigned === null) return `joining the consumer group ${group}`;
+      const missing = intake.partitions.length - assigned.length;
+      if (missing === 0) return null;
+      return (
+        `another member uses the consumer group ${group}: ${missing} of ${intake.partitions.length} partitions are not ` +
+        'assigned to this one, which needs all; give each data directory a group of its own (--kafka-group)'
+      );
+    },
+    check() {
+      if (failure !== null) throw failure;
+      resumeDrained();
+    },
+    commit(nextOffsets) {
+      if (failure !== null) return;
+      tell(new Map([...nextOffsets.keys()].map((partition) => [partition, intake.storedThrough(partition)])));
+    },
+    async [Symbol.asyncDispose]() {
+      closed.abort();
+      clearInterval(watch);
+      failure ??= new Error('the session was closed');
+      const disconnected = Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
+      await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Calls back when this thread did not run for long: stopped, suspended with its machine, or starved. */
+function watchStandstill(onStandstill: (ms: number) => void): NodeJS.Timeout {
+  // A machine that sleeps stops the one clock; the other may be set.
+  const clocks = (): [number, number] => [performance.now(), Date.now()];
+  let before = clocks();
+  return setInterval(() => {
+    const now = clocks();
+    const ms = Math.max(now[0] - before[0], now[1] - before[1]);
+    before = now;
+    if (ms > STOOD_STILL_MS) onStandstill(ms);
+  }, WATCH_MS);
+}
+
+/** Commits to Kafka in the background, one at a time and the latest only: a courtesy, whose failure is only logged. */
+function createOffsetTeller(
+  consumer: Consumer,
+  { topic, logger }: { topic: string; logger: FeedLogger },
+): (nextOffsets: ReadonlyMap<number, number>) => void {
+  let latest: ReadonlyMap<number, number> | null = null;
+  let telling = false;
+  async function tellLatest(): Promise<void> {
+    telling = true;
+    while (latest !== null) {
+      const offsets = [...latest].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
+      latest = null;
+      await consumer.commitOffsets(offsets).catch((error: unknown) => {
+        logger.debug({ err: error, topic }, 'Kafka was not told of the position; nothing here relies on that');
+      });
+    }
+    telling = false;
+  }
+  return (nextOffsets) => {
+    latest = nextOffsets;
+    if (!telling) void tellLatest();
+  };
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FeedRefused, type Message, type Source, type SourceStatus } from '../source.ts';
+import { createKafkaClient, type FeedLogger, type KafkaConnection } from './client.ts';
+import { describeTrouble, isTransient } from './errors.ts';
+import type { StoredPosition } from './guards.ts';
+import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
+
+export interface KafkaSourceOptions {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  readonly group: string;
+  /** Null: an idle partition holds the others for ever. */
+  readonly partitionIdleMs: number | null;
+  /** Of messages that carry none. */
+  readonly migrationId: number;
+  /** Where the views stand: what they were built from (null: nothing yet), and how far by partition. */
+  readonly stored: { readonly identity: string | null; readonly positions: ReadonlyMap<number, StoredPosition> };
+  readonly logger: FeedLogger;
+  /** After how long Kafka gives up on a member that went away without a word. */
+  readonly sessionTimeoutMs?: number;
+  readonly guards?: SessionGuards;
+}
+
+/** A crashed process is missed by its group for this long, and so the next one waits as long. */
+const SESSION_TIMEOUT_MS = 10_000;
+const BATCH_MESSAGES_MAX = 2_000;
+const BACK_OFF_MS = { first: 250, most: 10_000 };
+
+/**
+ * A Kafka topic: its messages from the stored position on, in one order over all partitions. What comes and goes (a broker
+ * that is down, a rebalance, a missing topic) is waited for; what does not is thrown: FeedRefused, or what made kafkajs stop.
+ */
+export function openKafkaSource(options: KafkaSourceOptions): Source {
+  const { topic, logger } = options;
+  const kafka = createKafkaClient(options.connection, logger);
+  const positions = new Map(options.stored.positions);
+  let identity = options.stored.identity;
+  let session: Session | null = null;
+  const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
+  let trouble = connecting;
+  let last: SourceStatus | null = null;
+  let read = 0;
+  let change = Promise.withResolvers<void>();
+
+  function onChange(): void {
+    change.resolve();
+    change = Promise.withResolvers();
+  }
+
+  async function* batches(signal: AbortSignal): AsyncGenerator<readonly Message[]> {
+    let backOffMs = BACK_OFF_MS.first;
+    signal.addEventListener('abort', onChange);
+    while (!signal.aborted) {
+      try {
+        for await (const messages of sessionBatches(signal)) {
+          backOffMs = BACK_OFF_MS.first;
+          read += messages.length;
+          yield messages;
+        }
+      } catch (error) {
+        if (!isTransient(error)) {
+          const final = stopping(error, topic);
+          trouble = final.message;
+          throw final;
+        }
+        trouble = `cannot read topic ${topic}: ${describeTrouble(error, topic)}`;
+        logger.warn({ topic, err: error, retryInMs: backOffMs }, trouble);
+        await sleep(backOffMs, undefined, { signal }).catch(() => {});
+        backOffMs = Math.min(backOffMs * 2, BACK_OFF_MS.most);
+      }
+    }
+    trouble = `topic ${topic} is no longer read`;
+  }
+
+  async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[]> {
+    const { group, partitionIdleMs, migrationId, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
+    const settings = { kafka, topic, group, partitionIdleMs, migrationId, sessionTimeoutMs, logger, onChange };
+    const guards = options.guards ?? SESSION_GUARDS;
+    await using opened = await openSession({ ...settings, guards, identity, positions });
+    session = opened;
+    trouble = connecting;
+    identity = opened.identity;
+    try {
+      while (!signal.aborted) {
+        const changed = change.promise;
+        opened.check();
+        const messages = opened.stopped === null ? opened.intake.take(BATCH_MESSAGES_MAX) : [];
+        if (messages.length === 0) await changed;
+        else yield messages;
+      }
+    } finally {
+      for (const [partition, position] of opened.intake.positions()) positions.set(partition, position);
+      last = statusOf(opened);
+      session = null;
+    }
+  }
+
+  return {
+    name: `topic ${topic}`,
+    batches,
+    progress: () => ({ read, total: null }),
+    identity: () => identity ?? '',
+    stored(nextOffsets) {
+      session?.intake.noteStored(nextOffsets);
+      session?.commit(nextOffsets);
+    },
+    status() {
+      if (session !== null) return statusOf(session);
+      const before = last ?? { holding: [], caughtUpAt: null, newestRecordTime: null, partitions: [] };
+      return { ...before, stopped: trouble };
+    },
+  };
+}
+
+function statusOf({ stopped, intake }: Session): SourceStatus {
+  const holding = intake
+    .holding()
+    .map((partition) => `partition ${partition} is at its end and holds the others until it shows a later message`);
+  const { caughtUpAt, newestRecordTime } = intake;
+  return { stopped, holding, caughtUpAt, newestRecordTime, partitions: intake.status() };
+}
+
+function stopping(error: unknown, topic: string): Error {
+  if (error instanceof FeedRefused) return error;
+  return new Error(`the Kafka consumer stopped: ${describeTrouble(error, topic)}`, { cause: error });
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FeedRefused, type PartitionStatus, type Source } from '../source.ts';
+import { readBounds } from './bounds.ts';
+import { createKafkaClient } from './client.ts';
+import { describeTrouble } from './errors.ts';
+import { checkIdentity, startOffsets } from './guards.ts';
+import type { KafkaSourceOptions } from './source.ts';
+
+const INTERVAL_MS = 1_000;
+const BACK_OFF_MS = { first: 250, most: 10_000 };
+
+/** A topic that nobody reads, behind a halt: how much of it there is by now, and no messages. */
+export function openKafkaWatch({
+  connection,
+  topic,
+  stored: { identity, positions },
+  logger,
+}: Pick<KafkaSourceOptions, 'connection' | 'topic' | 'stored' | 'logger'>): Source {
+  const kafka = createKafkaClient(connection, logger);
+  const connecting = `connecting to Kafka at ${connection.brokers.join(',')}`;
+  let stopped = connecting;
+  let partitions: readonly PartitionStatus[] = [];
+
+  /** What was heard before may be of another topic. */
+  function unknownEnds(): PartitionStatus[] {
+    return [...positions].map(([partition, { nextOffset }]) => {
+      return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
+    });
+  }
+
+  /** Until the topic cannot be asked any more, which it throws. */
+  async function follow(signal: AbortSignal, onAnswer: () => void): Promise<void> {
+    const admin = kafka.admin();
+    try {
+      await admin.connect();
+      checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
+      while (!signal.aborted) {
+        const bounds = await readBounds(admin, topic);
+        startOffsets(topic, positions, bounds);
+        partitions = [...bounds].map(([partition, { low, high }]) => {
+          const nextOffset = positions.get(partition)?.nextOffset ?? low;
+          return { partition, nextOffset, endOffset: high, lag: high - nextOffset, passedOver: false };
+        });
+        stopped = `topic ${topic} is not read: ingest is halted`;
+        onAnswer();
+        await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
+      }
+    } finally {
+      await admin.disconnect();
+    }
+  }
+
+  return {
+    name: `topic ${topic}`,
+    async *batches(signal) {
+      let backOffMs = BACK_OFF_MS.first;
+      const onAnswer = (): void => {
+        backOffMs = BACK_OFF_MS.first;
+      };
+      while (!signal.aborted) {
+        try {
+          await follow(signal, onAnswer);
+        } catch (error) {
+          const trouble = `cannot read topic ${topic}: ${describeTrouble(error, topic)}`;
+          if (trouble !== stopped) logger.warn({ topic, err: error }, trouble);
+          stopped = trouble;
+          if (error instanceof FeedRefused) partitions = unknownEnds();
+          await sleep(backOffMs, undefined, { signal }).catch(() => {});
+          backOffMs = Math.min(backOffMs * 2, BACK_OFF_MS.most);
+        }
+      }
+      yield* [];
+    },
+    progress: () => ({ read: 0, total: null }),
+    status: () => ({ stopped, holding: [], caughtUpAt: null, newestRecordTime: null, partitions }),
+  };
+}

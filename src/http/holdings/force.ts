@@ -1,0 +1,56 @@
+import type { Context } from 'hono';
+import { formatTime } from '../../ledger/time.ts';
+import type { ForceOutcome } from '../../views/write/force.ts';
+import { HttpFault } from '../server/http-fault.ts';
+import { jsonResponse } from '../server/json-response.ts';
+
+/** The writer's answer to a wish for a snapshot now (design.md section 6, rule 12). */
+export type ForceSnapshot = (wish: { readonly maySeal: boolean }) => Promise<ForceOutcome>;
+
+/** A snapshot costs a row for every owner that changed; asked for in a loop they would fill the disk. */
+const SEAL_INTERVAL_MS_MIN = 10_000;
+
+export function createForceHandler({
+  force,
+  clockMs,
+}: {
+  /** Null: forced snapshots are disabled. */
+  readonly force: ForceSnapshot | null;
+  readonly clockMs: () => number;
+}): (c: Context) => Promise<Response> {
+  let sealedAtMs = Number.NEGATIVE_INFINITY;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One at a time: of two requests at once only the first may seal. */
+  const forceInTurn = (): Promise<ForceOutcome> => {
+    const turn = last.then(async () => {
+      const outcome = await force!({ maySeal: clockMs() - sealedAtMs >= SEAL_INTERVAL_MS_MIN });
+      if (outcome.kind === 'snapshot' && outcome.sealed) sealedAtMs = clockMs();
+      return outcome;
+    });
+    last = turn.catch(() => {});
+    return turn;
+  };
+
+  return async (c) => {
+    // Any page may send a POST without asking first; only programs may force.
+    if (c.req.header('origin') !== undefined)
+      throw new HttpFault(403, 'Origin: given, expected none: snapshots are not forced from web pages');
+    if (force === null) throw new HttpFault(400, 'Forced ACS snapshots are disabled.');
+    const outcome = await forceInTurn();
+    switch (outcome.kind) {
+      case 'snapshot':
+        return jsonResponse(200, { record_time: formatTime(outcome.recordTime), migration_id: outcome.migrationId });
+      case 'too_soon': {
+        const seconds = Math.ceil((sealedAtMs + SEAL_INTERVAL_MS_MIN - clockMs()) / 1000);
+        throw new HttpFault(429, `a new snapshot is forced at most once in ${SEAL_INTERVAL_MS_MIN / 1000} s`, {
+          'Retry-After': String(Math.max(1, seconds)),
+        });
+      }
+      case 'nothing_applied':
+        throw new HttpFault(400, 'No update has been applied yet that a snapshot could be forced at.');
+      case 'held_up':
+        throw new HttpFault(503, `no snapshot can be written now (${outcome.reason}); ask again once that has passed`);
+    }
+  };
+}

@@ -1,0 +1,165 @@
+import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import { threadFile } from '../../thread-file.ts';
+import { HttpFault } from '../server/http-fault.ts';
+import type { Question } from './answers.ts';
+import type { AnswerRules } from './summary.ts';
+
+/** Answers questions off the event loop, each within a time limit. */
+export interface SlowReads extends AsyncDisposable {
+  /**
+   * The JSON text of the answer. Throws an HttpFault: the answer's own, or a 503 past a time limit. A question whose signal
+   * aborts before a thread was free is not asked any more. `client` is whoever asks: nobody has all threads to himself.
+   */
+  answer(question: Question, asker: { readonly client: string; readonly signal?: AbortSignal }): Promise<string>;
+}
+
+/** What a thread is told when it starts. */
+export interface ReaderWorkerData {
+  readonly dataDir: string;
+  readonly rules: AnswerRules;
+}
+
+export type ReaderReply =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'fault'; readonly status: number; readonly message: string }
+  | { readonly type: 'failure'; readonly stack: string };
+
+/** How long a question may wait for a thread, and how long a thread may work on it. */
+const WAIT_MS_MAX = 10_000;
+const READ_MS_MAX = 10_000;
+/** One more than a client may have, so that its hard questions do not hold up those of others; these machines have few cores. */
+const THREADS = 3;
+const THREADS_PER_CLIENT_MAX = 2;
+/** Questions that wait for a thread; more would be past their time before it was free. */
+const WAITING_MAX = 256;
+const WAITING_PER_CLIENT_MAX = 128;
+/** A thread that died by itself might die again at once. */
+const RESTART_MS = 1_000;
+
+interface Asked {
+  readonly question: Question;
+  readonly client: string;
+  readonly resolve: (text: string) => void;
+  readonly reject: (error: Error) => void;
+  /** Of waiting, then of reading. */
+  deadline: NodeJS.Timeout;
+}
+
+/** A thread and the question it works on. */
+interface Reader {
+  readonly worker: Worker;
+  asked: Asked | null;
+}
+
+export interface SlowReadsOptions extends ReaderWorkerData {
+  readonly logger: Logger;
+  readonly readMsMax?: number;
+}
+
+/** Starts the threads. One that is past its time limit is ended and another takes its place. */
+export function startSlowReads({ logger, readMsMax = READ_MS_MAX, ...workerData }: SlowReadsOptions): SlowReads {
+  const readers = new Set<Reader>();
+  const waiting: Asked[] = [];
+  let stopping = false;
+
+  function startReader(): void {
+    if (stopping) return;
+    const worker = new Worker(threadFile('reader-worker', import.meta.url), { name: 'reader', workerData });
+    const reader: Reader = { worker, asked: null };
+    readers.add(reader);
+    worker.on('message', (reply: ReaderReply) => {
+      const { asked } = reader;
+      reader.asked = null;
+      // Null where the answer and the end of its time crossed.
+      if (asked !== null) settle(asked, reply);
+      askNext();
+    });
+    worker.on('error', (error) => logger.error({ err: error }, 'a reader thread died'));
+    worker.on('exit', () => {
+      const died = readers.delete(reader);
+      if (reader.asked !== null) fail(reader.asked, new Error('the reader thread ended before it answered'));
+      setTimeout(startReader, died ? RESTART_MS : 0).unref();
+    });
+    askNext();
+  }
+
+  function askNext(): void {
+    for (const reader of readers) {
+      if (reader.asked !== null) continue;
+      const asked = takeNext();
+      if (asked === undefined) return;
+      clearTimeout(asked.deadline);
+      asked.deadline = setTimeout(() => end(reader, asked), readMsMax);
+      reader.asked = asked;
+      reader.worker.postMessage(asked.question);
+    }
+  }
+
+  /** The first that waits of those whose client has the fewest threads. */
+  function takeNext(): Asked | undefined {
+    let next: { readonly at: number; readonly threads: number } | null = null;
+    for (const [at, { client }] of waiting.entries()) {
+      const threads = [...readers].filter(({ asked }) => asked?.client === client).length;
+      if (threads < Math.min(THREADS_PER_CLIENT_MAX, next?.threads ?? THREADS)) next = { at, threads };
+    }
+    return next === null ? undefined : waiting.splice(next.at, 1)[0];
+  }
+
+  function end(reader: Reader, asked: Asked): void {
+    logger.warn({ question: asked.question.answer, readMsMax }, 'a read was ended at its time limit');
+    readers.delete(reader);
+    reader.asked = null;
+    reader.worker.terminate();
+    fail(asked, new HttpFault(503, `the read took longer than ${readMsMax / 1000} s; ask for less`));
+  }
+
+  function stopWaiting(asked: Asked, why: string): void {
+    const at = waiting.indexOf(asked);
+    if (at < 0) return;
+    waiting.splice(at, 1);
+    fail(asked, new HttpFault(503, why));
+  }
+
+  for (let i = 0; i < THREADS; i++) startReader();
+  return {
+    answer(question, { client, signal }) {
+      const own = waiting.filter((each) => each.client === client).length;
+      if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
+        throw new HttpFault(503, 'too many reads are waiting; ask again later');
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const tooLate = (): void =>
+        stopWaiting(asked, 'other reads took too long for this one to begin; ask again later');
+      const asked: Asked = { question, client, resolve, reject, deadline: setTimeout(tooLate, WAIT_MS_MAX) };
+      signal?.addEventListener('abort', () => stopWaiting(asked, 'the client went away'), { once: true });
+      waiting.push(asked);
+      askNext();
+      return promise;
+    },
+    async [Symbol.asyncDispose]() {
+      stopping = true;
+      for (const asked of [...waiting]) stopWaiting(asked, 'the service is stopping');
+      await Promise.all([...readers].map(({ worker }) => worker.terminate()));
+    },
+  };
+}
+
+function settle(asked: Asked, reply: ReaderReply): void {
+  switch (reply.type) {
+    case 'text':
+      clearTimeout(asked.deadline);
+      asked.resolve(reply.text);
+      return;
+    case 'fault':
+      fail(asked, new HttpFault(reply.status, reply.message));
+      return;
+    case 'failure':
+      fail(asked, new Error(`in the reader thread: ${reply.stack}`));
+      return;
+  }
+}
+
+function fail(asked: Asked, error: Error): void {
+  clearTimeout(asked.deadline);
+  asked.reject(error);
+}

@@ -1,0 +1,93 @@
+import { createServer, type Server, type ServerOptions } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { Logger } from 'pino';
+import { Refusal } from '../../refusal.ts';
+import { logDroppedConnections } from './dropped-connections.ts';
+import { guardHost } from './host-guard.ts';
+import { inTurn } from './in-turn.ts';
+import { jsonResponse } from './json-response.ts';
+import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
+import { answerUnserved, requireHost } from './unserved.ts';
+
+/** Requests under way at the end have this long to be answered. */
+const STOP_GRACE_MS = 5_000;
+
+export interface HttpServer extends AsyncDisposable {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+}
+
+/** Listens and serves; throws a Refusal where the address cannot be had. Disposing stops it after the requests under way. */
+export async function startHttpServer({
+  fetch,
+  host,
+  port,
+  logger,
+  limits = SERVER_LIMITS,
+}: {
+  fetch: (request: Request, env: unknown) => Response | Promise<Response>;
+  host: string;
+  port: number;
+  logger: Logger;
+  limits?: ServerLimits;
+}): Promise<HttpServer> {
+  const errorHandler = (error: unknown): Response => requestFailure(error, logger);
+  // The name stands in where a request has no Host.
+  const listener = getRequestListener(guardHost(fetch, host), { errorHandler, hostname: 'localhost' });
+  const server = createServer(serverOptions(limits), inTurn(requireHost(listener)));
+  server.maxConnections = limits.connectionsMax;
+  server.timeout = limits.silenceTimeoutMs;
+  logDroppedConnections(server, logger);
+  answerUnserved(server, limits);
+  await listen(server, host, port);
+  server.on('error', (error) => logger.error({ err: error }, 'the HTTP server failed'));
+  return { url: urlOf(server.address() as AddressInfo), [Symbol.asyncDispose]: () => stop(server) };
+}
+
+function serverOptions(limits: ServerLimits): ServerOptions {
+  return {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    requireHostHeader: false,
+  };
+}
+
+/** What fails before the app sees the request: a target or Host that is no URL. */
+function requestFailure(error: unknown, logger: Logger): Response {
+  if (error instanceof Error && error.name === 'RequestError')
+    return jsonResponse(400, { error: `request target or Host: ${error.message}` });
+  logger.error({ err: error }, 'a request failed');
+  return jsonResponse(500, { error: 'internal server error' });
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(new Refusal(`cannot listen on --host ${host} --port ${port}: ${error.message}`, { cause: error }));
+    });
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Closes idle connections at once and the others when they are answered, or after the grace. */
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
+    server.close(() => {
+      clearTimeout(late);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,120 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import type { LedgerError } from '../../users/ledger-error.ts';
+import type { Users } from '../../users/open-users.ts';
+import { KeySetCache } from '../../users/tokens/key-set-cache.ts';
+import { createTokenVerifier } from '../../users/tokens/token-verifier.ts';
+import { jsonResponse, jsonTextResponse } from '../server/json-response.ts';
+import type { RequestMetrics } from '../server/metrics.ts';
+import { acceptsJson } from './accepts-json.ts';
+import { ledgerErrorAnswer } from './error-body.ts';
+import { createFailedAuthentications } from './failed-authentications.ts';
+import type { LedgerOperation } from './operation.ts';
+import { LEDGER_OPERATIONS, VERSION_ROUTE } from './operations.ts';
+import { PlainFault } from './plain-fault.ts';
+import { type LedgerContext, requestIdOf, targetOf } from './request-facts.ts';
+import { createRouteTable } from './route-table.ts';
+import { asKnownError, type ServeDeps, serveOperation, type Traces } from './serve-operation.ts';
+import { versionAnswer } from './version-answer.ts';
+
+export interface LedgerAreaDeps {
+  readonly users: Users;
+  readonly logger: Logger;
+  readonly metrics: RequestMetrics;
+  /** Whom failed authentications are counted against; behind trusted proxies the client they name. */
+  readonly clientAddress: (c: LedgerContext) => string;
+  /** The time of day, which tokens are held against. */
+  readonly nowMs?: () => number;
+  /** A clock that never jumps, for how long ago something was: a key set fetched, an authentication failed. */
+  readonly elapsedMs?: () => number;
+}
+
+const SHOWN_CHARS_MAX = 200;
+
+/** Everything under /v2, 404 and 405 in the ledger's own form included, to be mounted at the root of the server. */
+export function createLedgerArea(deps: LedgerAreaDeps): Hono<{ Bindings: HttpBindings }> {
+  const { users, logger, metrics, clientAddress, nowMs = Date.now, elapsedMs = () => performance.now() } = deps;
+  const keySets = new KeySetCache({ logger, nowMs: elapsedMs, closed: users.closed });
+  const serveDeps: ServeDeps = {
+    users,
+    verifier: createTokenVerifier({ users, keySets, nowMs }),
+    failures: createFailedAuthentications({ perMinuteMax: users.config.failedAuthPerMinuteMax, nowMs: elapsedMs }),
+    clientAddress,
+    logger,
+  };
+  const findRoute = createRouteTable<LedgerOperation | typeof VERSION_ROUTE>([VERSION_ROUTE, ...LEDGER_OPERATIONS]);
+  const version = JSON.stringify(versionAnswer(users.config));
+
+  async function handle(c: LedgerContext): Promise<Response> {
+    const { path, search } = targetOf(c);
+    const match = findRoute(c.req.method, path);
+    if (match.kind === 'unknown path') return unknownPath(c.req.method, path);
+    if (match.kind === 'wrong method') return plainText(405, 'Method Not Allowed', { Allow: match.methods.join(', ') });
+    if (match.kind === 'undecodable') return plainText(400, `Invalid value for: path parameter ${match.parameter}`);
+    const { route, id } = match;
+    if (route === VERSION_ROUTE)
+      return acceptsJson(c.req.header('accept')) ? jsonTextResponse(200, version) : plainText(406, '');
+    const startMs = performance.now();
+    const response = await answer(c, route as LedgerOperation, { deps: serveDeps, given: { id, search } });
+    metrics.observe(route.path, response.status, (performance.now() - startMs) / 1000);
+    return response;
+  }
+
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.all('/v2', handle);
+  app.all('/v2/*', handle);
+  return app;
+}
+
+async function answer(
+  c: LedgerContext,
+  operation: LedgerOperation,
+  { deps, given }: { deps: ServeDeps; given: { id: string; search: string } },
+): Promise<Response> {
+  const requestId = requestIdOf(c);
+  const traces: Traces = { userId: null, subject: given.id };
+  const told = (status: number, rest: object = {}): object => ({
+    requestId,
+    operation: operation.operationId,
+    userId: traces.userId?.slice(0, SHOWN_CHARS_MAX) ?? null,
+    subject: traces.subject.slice(0, SHOWN_CHARS_MAX),
+    status,
+    ...rest,
+  });
+  try {
+    const result = await serveOperation(c, operation, { deps, given, traces });
+    deps.logger[operation.ownRecordOnly === true ? 'debug' : 'info'](told(200), 'ledger request answered');
+    return jsonResponse(200, result);
+  } catch (error) {
+    const known = asKnownError(error);
+    if (known instanceof PlainFault) {
+      deps.logger.info(told(known.status, { reason: known.message }), 'ledger request refused');
+      return plainText(known.status, known.message, known.headers);
+    }
+    const { status, body } = ledgerErrorAnswer(known, {
+      requestId,
+      participantId: deps.users.participantId,
+      service: operation.service,
+      submission: operation.submission === true,
+    });
+    if (status >= 500) deps.logger.error(told(status, { err: error }), 'ledger request failed');
+    else deps.logger.info(told(status, refusalOf(known)), 'ledger request refused');
+    return jsonResponse(status, body);
+  }
+}
+
+/** Only of refusals that the caller is told nothing of has the log the reason: other messages may repeat what was given. */
+function refusalOf({ code, message }: LedgerError): object {
+  return code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED' ? { code, reason: message } : { code };
+}
+
+function unknownPath(method: string, path: string): Response {
+  const uri = path.slice(0, SHOWN_CHARS_MAX);
+  return jsonResponse(404, { errors: [`HttpMethod(${method}), uri: ${uri}`], status: 404, ledgerApiError: null });
+}
+
+function plainText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  if (text === '') return new Response(null, { status, headers });
+  return new Response(text, { status, headers: { 'Content-Type': 'text/plain; charset=UTF-8', ...headers } });
+}

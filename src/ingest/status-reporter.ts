@@ -1,0 +1,127 @@
+import { FILE_PARTITION } from '../chunk/chunk.ts';
+import { createDeadLetterCounter, type DeadLetter, type LetterFacts } from '../views/store/dead-letters.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
+import type { Feed } from './feed-thread.ts';
+import { isTransient } from './retry.ts';
+import type { IngestStatus, SourceStatus, TopicStatus } from './status.ts';
+import { createTopicTeller } from './topic-status.ts';
+
+/** How often the main thread is told at most of what moves by itself. */
+const STATUS_INTERVAL_MS = 200;
+
+/** What of the status is decided by who reads the sources; the rest is read from the views and the feed. */
+export interface Standing {
+  readonly phase: IngestStatus['phase'];
+  readonly halted: DeadLetter | null;
+  /** `feed` is null once a file has ended, and where the directory was left halted at a source. */
+  readonly source: { readonly name: string; readonly isTopic: boolean; readonly feed: Feed | null } | null;
+  readonly lastError: IngestStatus['lastError'];
+}
+
+/** Puts the status together and tells it. */
+export interface StatusTeller {
+  readonly standing: Standing;
+  /** A change that the next status has. */
+  note(change: Partial<Standing>): void;
+  /** A change that is told at once. */
+  turn(change: Partial<Standing>): void;
+  /** What has moved meanwhile, unless it was told a moment ago. */
+  tell(): void;
+}
+
+export function createStatusTeller(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusTeller {
+  const lookAtLetters = createLetterWatch(writer);
+  const topicOf = createTopicTeller(writer);
+  let standing: Standing = { phase: 'starting', halted: null, source: null, lastError: null };
+  let toldAt = Number.NEGATIVE_INFINITY;
+
+  function tellNow(): void {
+    toldAt = performance.now();
+    const { phase, halted, source, lastError } = standing;
+    onStatus({
+      phase,
+      source: source && sourceStatus(source, topicOf(standing), writer),
+      halted: halted && letterFacts(halted),
+      ...lookAtLetters(),
+      dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
+      counts: writer.counts,
+      lastError,
+    });
+  }
+  function note(change: Partial<Standing>): void {
+    standing = { ...standing, ...change };
+  }
+
+  return {
+    get standing() {
+      return standing;
+    },
+    note,
+    turn(change) {
+      note(change);
+      tellNow();
+    },
+    tell() {
+      if (performance.now() - toldAt >= STATUS_INTERVAL_MS) tellNow();
+    },
+  };
+}
+
+/** The numbers of dead letters, and the newest one that was quarantined since the start; as last seen where they cannot be read. */
+function createLetterWatch(writer: ViewsWriter): () => Pick<IngestStatus, 'deadLetters' | 'quarantined'> {
+  const countDeadLetters = createDeadLetterCounter(writer.db);
+  let deadLetters: IngestStatus['deadLetters'] | null = null;
+  let quarantined: LetterFacts | null = null;
+
+  /** Those of earlier starts are no news. */
+  function look(): void {
+    const before = deadLetters;
+    deadLetters = countDeadLetters();
+    if (before !== null && deadLetters.quarantined !== before.quarantined)
+      quarantined = writer.letters.newestQuarantined();
+  }
+
+  return () => {
+    whileReadable(look);
+    return { deadLetters: deadLetters ?? {}, quarantined };
+  };
+}
+
+/** The disk or the database may refuse for now: a status must not end what only waits. */
+function whileReadable(read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+  }
+}
+
+function sourceStatus(
+  { name, isTopic, feed }: NonNullable<Standing['source']>,
+  topic: TopicStatus | null,
+  writer: ViewsWriter,
+): SourceStatus {
+  const partitions = [...writer.state.partitions]
+    .filter(([partition]) => (partition === FILE_PARTITION) !== isTopic)
+    .map(([partition, { storedOffset }]) => [partition, storedOffset]);
+  // A topic counts in offsets, not in bytes.
+  const { read = null, total = null } = isTopic ? {} : (feed?.progress ?? {});
+  return {
+    name,
+    isTopic,
+    position: Object.fromEntries(partitions),
+    readBytes: read,
+    totalBytes: total,
+    topic,
+  };
+}
+
+function letterFacts({
+  sha256: _hash,
+  length: _length,
+  bytes: _bytes,
+  createdAt: _at,
+  ...told
+}: DeadLetter): LetterFacts {
+  return told;
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import DatabaseFile, { type Database } from 'better-sqlite3';
+import { Refusal } from '../../refusal.ts';
+import { checkVersion, partialViewsFile, viewsFile } from '../store/database.ts';
+import { prepareRowChange } from '../store/row-change.ts';
+import { BACKUP_FORMAT, type BackupFile, sha256Of, sync } from './backup.ts';
+import { isCutDatabase, type Seal, unsealFile } from './file-hash.ts';
+
+const FORMAT_WITHOUT_SEAL = 1;
+
+/** SQLite's words for pages that are missing or make no sense. */
+const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/;
+
+/** What is wrong with the bytes of a file that a backup may carry; null where nothing is. */
+export type FaultsByName = Readonly<Record<string, (bytes: Buffer) => string | null>>;
+
+/** `sealed`: every byte was compared with what was written. */
+export interface Restored {
+  readonly names: readonly string[];
+  readonly sealed: boolean;
+}
+
+/**
+ * Puts the views of a backup into an empty data directory, with a directory id of their own (so a Kafka group of their own) and
+ * the positions they had, and the files that went with them beside; views.db comes last. Gives the names of those files, which
+ * are among those of `faults`. Throws a Refusal for what is no backup, is cut or is altered; what it made by then is left.
+ */
+export function restoreViews(file: string, dataDir: string, faults: FaultsByName): Restored {
+  const views = viewsFile(dataDir);
+  const partial = partialViewsFile(dataDir);
+  copyFileSync(file, partial);
+  const seal = unsealFile(partial);
+  if (isCutDatabase(partial)) throw damaged(file, 'its last pages are missing');
+  const db = new DatabaseFile(partial);
+  try {
+    const files = readChecked(db, { file, seal, faults });
+    for (const { name, bytes } of files)
+      writeFileSync(join(dataDir, name), bytes, { mode: 0o600, flag: 'wx', flush: true });
+    db.transaction(() => {
+      db.exec('DROP TABLE backup; DROP TABLE backup_file;');
+      prepareRowChange(db, 'setting', { key: 'lock', columns: ['directory_id'] })(1, randomUUID());
+    })();
+    db.close();
+    sync(partial);
+    renameSync(partial, views);
+    sync(dataDir);
+    return { names: files.map(({ name }) => name), sealed: seal === 'whole' };
+  } finally {
+    db.close();
+    rmSync(partial, { force: true });
+  }
+}
+
+interface Given {
+  readonly file: string;
+  readonly seal: Seal;
+  readonly faults: FaultsByName;
+}
+
+function readChecked(db: Database, given: Given): readonly BackupFile[] {
+  try {
+    checkViews(db, given);
+    return readFiles(db, given);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const { code = '', message } = error as { code?: string; message: string };
+    if (code === 'SQLITE_NOTADB' && given.seal === 'none') throw noBackup(given.file);
+    // Whatever SQLite makes of altered bytes, it is their doing.
+    throw given.seal === 'broken' || UNREADABLE.test(code) ? damaged(given.file, message) : error;
+  }
+}
+
+function checkViews(db: Database, { file, seal }: Given): void {
+  const isBackup = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'backup'`).get() !== undefined;
+  if (!isBackup && seal === 'none') throw noBackup(file);
+  if (seal === 'broken') throw altered(file, isBackup ? alteredPart(db) : 'the views in it, or its hash, are');
+  const format = db.prepare<[], number>('SELECT format FROM backup').pluck().get();
+  if (format !== BACKUP_FORMAT && format !== FORMAT_WITHOUT_SEAL)
+    throw new Refusal(
+      `${file} has format ${format}, this program reads ${FORMAT_WITHOUT_SEAL} and ${BACKUP_FORMAT}: restore it with the program that wrote it`,
+    );
+  if (format === BACKUP_FORMAT && seal === 'none') throw damaged(file, 'its last line, the seal, is missing');
+  checkVersion(db, file);
+  const found = db.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') throw damaged(file, String(found));
+}
+
+/** The views have no hash of their own: what no file accounts for is altered in them. */
+function alteredPart(db: Database): string {
+  const files = db.prepare<[], BackupFile & { sha256: Buffer }>('SELECT name, bytes, sha256 FROM backup_file').all();
+  const names = files.filter(({ bytes, sha256 }) => !sha256Of(bytes).equals(sha256)).map(({ name }) => name);
+  return names.length === 0 ? 'the views in it, or its hash, are' : `${names.join(' and ')} in it is`;
+}
+
+function readFiles(db: Database, { file, faults }: Given): readonly BackupFile[] {
+  const files = db.prepare<[], BackupFile>('SELECT name, bytes FROM backup_file ORDER BY name').all();
+  for (const { name, bytes } of files) {
+    const faultOf = Object.hasOwn(faults, name) ? faults[name] : undefined;
+    if (faultOf === undefined) throw new Refusal(`${file} holds a file ${JSON.stringify(name)}: it is no backup`);
+    const fault = faultOf(bytes);
+    if (fault !== null) throw damaged(file, `${name} in it: ${fault}`);
+  }
+  return files;
+}
+
+function noBackup(file: string): Refusal {
+  return new Refusal(`${file} is no backup: name a file that \`holdfast backup\` wrote`);
+}
+
+function damaged(file: string, found: string): Refusal {
+  return new Refusal(`${file} is cut or damaged and no whole backup (${found}): use another one; nothing was restored`);
+}
+
+function altered(file: string, what: string): Refusal {
+  return new Refusal(`${file}: ${what} altered since it was written: use another backup; nothing was restored`);
+}

@@ -1,0 +1,215 @@
+import type { Database } from 'better-sqlite3';
+import { coinContent } from '../../ledger/coin.ts';
+import { idText, type StoredId } from '../../ledger/contract-id.ts';
+import { unitsOf } from '../store/columns.ts';
+import { PAGE_CHARS_MAX, PageTooLarge } from './page-too-large.ts';
+import type { StoredContract, ViewsReader } from './types.ts';
+
+/** A contract active at the snapshot, before its facts are read. */
+interface Entry {
+  readonly createdAt: number;
+  readonly no: number;
+}
+
+interface ContractRow {
+  readonly no: bigint;
+  readonly party: string;
+  readonly locked: bigint;
+  readonly amount: bigint | Buffer;
+  readonly rate: bigint | Buffer;
+  readonly round: bigint;
+  readonly createdAt: bigint;
+  readonly node: bigint;
+  readonly contractId: StoredId;
+  readonly updateId: StoredId | null;
+  readonly extra: string | null;
+  readonly templateId: string;
+  readonly packageName: string;
+}
+
+/** A token's place in the order: behind the contract of that number. */
+interface Start {
+  readonly createdAt: number;
+  readonly contractId: string;
+}
+
+/**
+ * Returns the page of `ViewsReader.page`. Contracts come by created_at, then contract id; all coins of an update share a created_at, so
+ * whole groups of equal times are read and ordered by id.
+ */
+export function createPageReader(
+  db: Database,
+  ownerNo: (migrationId: number, party: string) => number | undefined,
+): ViewsReader['page'] {
+  const held = db.prepare<[number, number, number], Entry>(
+    'SELECT created_at AS createdAt, no FROM held WHERE owner = ? + 0 AND created_at >= ? AND created_seq <= ? ORDER BY created_at, no',
+  );
+  const spent = db.prepare<[number, number, number, number], Entry>(
+    `SELECT created_at AS createdAt, no FROM spent
+     WHERE owner = ? AND archived_seq > ? AND created_seq <= ? AND created_at >= ?`,
+  );
+  const idOf = db.prepare<[number], StoredId>('SELECT contract_id FROM holding WHERE no = ?').pluck();
+  const tokenRow = db.prepare<
+    { no: bigint; seq: number; migrationId: number },
+    { createdAt: number; contractId: StoredId }
+  >(
+    `SELECT h.created_at AS createdAt, h.contract_id AS contractId FROM holding h JOIN owner o ON o.id = h.owner
+     WHERE h.no = @no AND o.migration_id = @migrationId AND h.created_seq <= @seq
+       AND (EXISTS (SELECT 1 FROM held WHERE owner = h.owner AND created_at = h.created_at AND no = h.no)
+         OR EXISTS (SELECT 1 FROM spent WHERE owner = h.owner AND archived_seq > @seq AND created_at = h.created_at AND no = h.no))`,
+  );
+  const contract = db
+    .prepare<[number], ContractRow>(
+      `SELECT no, party, locked, amount, rate, round, created_at AS createdAt, node, contract_id AS contractId,
+         update_id AS updateId, args AS extra, template_id AS templateId, package_name AS packageName
+       FROM holding JOIN owner ON owner.id = holding.owner JOIN template ON template.id = holding.template WHERE no = ?`,
+    )
+    .safeIntegers();
+  const dsoOf = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
+
+  /** An owner's entries from `from` on: enough that `enough` of them lie behind it, and whole groups. */
+  function* ownerEntries(owner: number, seq: number, from: number, enough: () => number): Generator<Entry> {
+    for (const entry of held.iterate(owner, from, seq)) {
+      if (entry.createdAt > enough()) break;
+      yield entry;
+    }
+    for (const entry of spent.all(owner, seq, seq, from)) if (entry.createdAt <= enough()) yield entry;
+  }
+
+  /** The contracts of a page; throws PageTooLarge before more than one too many is held. */
+  function contractsOf(page: readonly Entry[]): StoredContract[] {
+    const dso = dsoOf.get() ?? '';
+    let chars = 0;
+    return page.map(({ no }, i) => {
+      const row = contract.get(no);
+      if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
+      chars += row.extra?.length ?? 0;
+      if (chars > PAGE_CHARS_MAX && i > 0) throw new PageTooLarge(i);
+      return contractOf(row, dso);
+    });
+  }
+
+  function contractOf(row: ContractRow, dso: string): StoredContract {
+    const entity = row.locked === 1n ? 'LockedAmulet' : 'Amulet';
+    const terms = {
+      entity,
+      owner: row.party,
+      amount: unitsOf(row.amount),
+      rate: unitsOf(row.rate),
+      round: row.round,
+      extra: row.extra,
+    } as const;
+    return {
+      ...coinContent(terms, dso),
+      contractId: idText(row.contractId),
+      entity,
+      templateId: row.templateId,
+      packageName: row.packageName,
+      updateId: row.updateId === null ? null : idText(row.updateId),
+      node: Number(row.node),
+      createdAt: Number(row.createdAt),
+    };
+  }
+
+  function startOf(after: bigint | null, seq: number, migrationId: number): Start | null | 'unknown' {
+    if (after === null) return null;
+    const row = tokenRow.get({ no: after, seq, migrationId });
+    return row === undefined ? 'unknown' : { createdAt: row.createdAt, contractId: idText(row.contractId) };
+  }
+
+  return ({ snapshot, parties, after, size }) => {
+    const start = startOf(after, snapshot.seq, snapshot.migrationId);
+    if (start === 'unknown') return null;
+    const wanted = new FirstEntries(size + 1, start);
+    for (const party of new Set(parties)) {
+      const owner = ownerNo(snapshot.migrationId, party);
+      if (owner === undefined) continue;
+      const from = start?.createdAt ?? 0;
+      for (const entry of ownerEntries(owner, snapshot.seq, from, () => wanted.cutoff)) wanted.add(entry);
+    }
+    const ordered = firstInOrder(size + 1, wanted.entries(), { idOf: (no) => idText(idOf.get(no)!), start });
+    const page = ordered.slice(0, size);
+    const next = ordered.length > size ? BigInt(page.at(-1)!.no) : null;
+    return { contracts: contractsOf(page), next };
+  };
+}
+
+/** Collects entries and forgets those that cannot be among the first `wanted` behind the start, whole groups at a time. */
+class FirstEntries {
+  readonly #wanted: number;
+  readonly #start: Start | null;
+  #entries: Entry[] = [];
+  /** How many are collected before it is looked which of them can be forgotten. */
+  #entriesMax: number;
+  /** No entry with a later created_at is needed. */
+  cutoff = Infinity;
+
+  constructor(wanted: number, start: Start | null) {
+    this.#wanted = wanted;
+    this.#start = start;
+    this.#entriesMax = wanted * 2 + 64;
+  }
+
+  add(entry: Entry): void {
+    this.#entries.push(entry);
+    if (this.#entries.length < this.#entriesMax) return;
+    this.#shrink();
+    // A group of equal times is kept whole, however large; looked at again for each entry it would cost the square of its size.
+    this.#entriesMax = Math.max(this.#entriesMax, this.#entries.length * 2);
+  }
+
+  entries(): readonly Entry[] {
+    this.#shrink();
+    return this.#entries;
+  }
+
+  #shrink(): void {
+    this.#entries.sort((a, b) => a.createdAt - b.createdAt);
+    // Entries of the start's own time may lie before it, so only later ones are sure to count.
+    const first =
+      this.#start === null ? 0 : this.#entries.findIndex(({ createdAt }) => createdAt > this.#start!.createdAt);
+    const last = first < 0 ? undefined : this.#entries[first + this.#wanted - 1];
+    if (last === undefined) return;
+    this.cutoff = last.createdAt;
+    this.#entries = this.#entries.filter(({ createdAt }) => createdAt <= last.createdAt);
+  }
+}
+
+interface Ordered extends Entry {
+  /** The contract id so written that comparing strings compares its UTF-8 bytes. */
+  readonly bytes: string;
+}
+
+/** The first by created_at, then contract id as UTF-8 bytes; only what lies behind the start. Of a large group few are kept. */
+function firstInOrder(
+  count: number,
+  entries: readonly Entry[],
+  { idOf, start }: { idOf: (no: number) => string; start: Start | null },
+): Ordered[] {
+  const startAt = start === null ? null : { createdAt: start.createdAt, bytes: byteText(start.contractId) };
+  let kept: Ordered[] = [];
+  let last: Ordered | undefined;
+  const keepFirst = (): void => {
+    kept = kept.sort(byTimeAndId).slice(0, count);
+    if (kept.length === count) last = kept.at(-1);
+  };
+  for (const { createdAt, no } of entries) {
+    if (last !== undefined && createdAt > last.createdAt) continue;
+    const entry = { createdAt, no, bytes: byteText(idOf(no)) };
+    if (startAt !== null && byTimeAndId(entry, startAt) <= 0) continue;
+    if (last !== undefined && byTimeAndId(entry, last) > 0) continue;
+    if (kept.push(entry) >= 2 * count) keepFirst();
+  }
+  keepFirst();
+  return kept;
+}
+
+function byTimeAndId(a: Omit<Ordered, 'no'>, b: Omit<Ordered, 'no'>): number {
+  return a.createdAt - b.createdAt || (a.bytes < b.bytes ? -1 : a.bytes > b.bytes ? 1 : 0);
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+
+function byteText(text: string): string {
+  return ASCII.test(text) ? text : Buffer.from(text).toString('latin1');
+}

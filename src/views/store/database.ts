@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import DatabaseFile, { type Database } from 'better-sqlite3';
+import { formatDuration } from '../../ledger/time.ts';
+import { Refusal } from '../../refusal.ts';
+import { prepareRowChange } from './row-change.ts';
+import { withChecksum } from './row-checksum.ts';
+import { createRowCounts } from './row-counts.ts';
+import { createTables, SCHEMA_VERSION } from './schema.ts';
+
+/** What is fixed when a data directory is made, and what an operator may say of it later. */
+export interface DirectorySettings {
+  /** Null where it was not given: the stored one counts, or the default in a new directory. */
+  readonly snapshotPeriodUs: number | null;
+  readonly dso: string | null;
+  /** Of sources that carry none. */
+  readonly migrationId: number | null;
+}
+
+const PERIOD_DEFAULT_US = 600_000_000;
+/** Pages that a checkpoint of the write-ahead log waits for: the more, the more changes of a page it writes at once. */
+const LOG_PAGES = { least: 20_000, most: 100_000 };
+const CACHE_KIB = 64 * 1024;
+/** A server reads by several connections; what one has forgotten is mostly still in the system's own cache. */
+const READING_CACHE_KIB = 16 * 1024;
+
+/*
+ * SQLite with STAT4 looks at the value bound to `column = ?` where an ORDER BY follows, and compiles the statement anew whenever another
+ * value is bound: 4 us instead of 0.5. It does not look into `? + 0`, which finds the same rows by the same index.
+ */
+
+export function viewsFile(dataDir: string): string {
+  return join(dataDir, 'views.db');
+}
+
+/** What becomes views.db when a restore is complete. */
+export function partialViewsFile(dataDir: string): string {
+  return `${viewsFile(dataDir)}.partial`;
+}
+
+/** A restore that was cut short may have left the users without their views: nobody may go on with that as if it were new. */
+function refuseHalfRestored(dataDir: string): void {
+  if (existsSync(viewsFile(dataDir)) || !existsSync(partialViewsFile(dataDir))) return;
+  throw new Refusal(`--data ${dataDir}: a restore into it was cut short; empty it and restore the backup again`);
+}
+
+/** Makes the data directory, private to its user, if it is missing. */
+export function makeDataDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Refusal(`--data ${dataDir}: the directory cannot be made (${(error as Error).message})`, {
+      cause: error,
+    });
+  }
+}
+
+/** Opens views.db for writing, makes it if missing, and holds the settings given against those it was made with. */
+export function openForWriting(dataDir: string, settings: DirectorySettings): Database {
+  refuseHalfRestored(dataDir);
+  const file = viewsFile(dataDir);
+  const db = new DatabaseFile(file);
+  try {
+    db.pragma('page_size = 4096');
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = NORMAL');
+    boundLog(db);
+    db.pragma(`cache_size = -${CACHE_KIB}`);
+    db.pragma('temp_store = MEMORY');
+    db.pragma('busy_timeout = 5000');
+    db.transaction(() => {
+      if (db.pragma('user_version', { simple: true }) === 0) makeTables(db, settings);
+      checkVersion(db, file);
+      checkSettings(db, settings);
+    }).immediate();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Lets the write-ahead log grow to half the size of the database, within bounds. To be called as the database grows. */
+export function boundLog(db: Database): void {
+  const pages = db.pragma('page_count', { simple: true }) as number;
+  const bound = Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
+  db.pragma(`wal_autocheckpoint = ${bound}`);
+}
+
+/** Throws a Refusal where there are no views to work on. */
+export function requireViews(dataDir: string): void {
+  if (existsSync(viewsFile(dataDir))) return;
+  refuseHalfRestored(dataDir);
+  throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
+}
+
+/** Opens views.db for reading. A missing directory is refused and nothing is made (interface.md section 1). */
+export function openForReading(dataDir: string): Database {
+  requireViews(dataDir);
+  const file = viewsFile(dataDir);
+  const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
+  try {
+    db.pragma('busy_timeout = 5000');
+    db.pragma(`cache_size = -${READING_CACHE_KIB}`);
+    checkVersion(db, file);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function makeTables(db: Database, { snapshotPeriodUs }: DirectorySettings): void {
+  createTables(db);
+  createRowCounts(db);
+  const setting = withChecksum([1, randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, null, null, 0, 1, 1, null]);
+  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
+}
+
+/** Throws a Refusal where the tables are not this program's. */
+export function checkVersion(db: Database, file: string): void {
+  const version = db.pragma('user_version', { simple: true });
+  if (version === SCHEMA_VERSION) return;
+  if (version === 0) throw new Refusal(`${file} has no tables yet; replay a feed into the directory first`);
+  throw new Refusal(
+    `${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}: replay the feed into a new directory`,
+  );
+}
+
+function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: DirectorySettings): void {
+  const stored = db
+    .prepare<[], { period: number; dso: string | null; migrationId: number | null }>(
+      'SELECT period, dso, source_migration_id AS migrationId FROM setting',
+    )
+    .get()!;
+  if (migrationId !== null && stored.migrationId !== null && migrationId !== stored.migrationId) {
+    throw new Refusal(
+      `--migration-id ${migrationId}: this directory has read a feed that carries none as migration ${stored.migrationId}; use another --data`,
+    );
+  }
+  if (snapshotPeriodUs !== null && snapshotPeriodUs !== stored.period) {
+    const [given, made] = [formatDuration(snapshotPeriodUs), formatDuration(stored.period)];
+    throw new Refusal(
+      `--snapshot-period ${given}: this directory was made with ${made}; leave the option out or use another --data`,
+    );
+  }
+  if (dso === null) return;
+  if (stored.dso !== null && stored.dso !== dso) {
+    throw new Refusal(`--dso ${dso}: the views of this directory count the coins of ${stored.dso}; use another --data`);
+  }
+  prepareRowChange(db, 'setting', { key: 'lock', columns: ['dso', 'dso_pinned'] })(1, dso, 1);
+}

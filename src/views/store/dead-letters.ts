@@ -1,0 +1,167 @@
+import type { Database } from 'better-sqlite3';
+import type { Micros } from '../../ledger/time.ts';
+import { prepareRowChange } from './row-change.ts';
+import { type Stored, withChecksum } from './row-checksum.ts';
+import { prepareRowsAdded } from './row-counts.ts';
+
+export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'overtaken';
+/** `halted` waits for a person; `resolved` is a halt that ended without a decision about its bytes. */
+export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resolved';
+
+/** A message that could not be applied: where it came from, why, its bytes, and what was decided (design.md section 7). */
+export interface DeadLetter {
+  readonly id: number;
+  readonly kind: DeadLetterKind;
+  readonly decision: Decision;
+  readonly source: string;
+  readonly partition: number;
+  /** Line, element or Kafka offset. */
+  readonly offset: number;
+  readonly migrationId: number | null;
+  readonly updateId: string | null;
+  readonly recordTime: Micros | null;
+  readonly field: string | null;
+  readonly given: string | null;
+  readonly expected: string | null;
+  readonly reason: string;
+  /** Of the whole message; empty for a container. */
+  readonly sha256: Buffer;
+  /** The whole message's length in bytes; of an over-long one `bytes` is only the start. */
+  readonly length: number;
+  readonly bytes: Buffer;
+  readonly createdAt: Micros;
+}
+
+/** What is told of a dead letter beside the message itself. */
+export type LetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
+
+const FACT_COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
+  record_time AS recordTime, field, given, expected, reason`;
+/** In the order of the table, all but the checksum. */
+export const DEAD_LETTER_COLUMNS = `${FACT_COLUMNS}, sha256, length, bytes, created_at AS createdAt`;
+
+const COLUMN_COUNT = 18;
+
+/** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
+const LEFT_OUT_SEARCHED = 64;
+const LEFT_OUT_BYTES_MAX = 65_536;
+
+/** Dead letters as the writer needs them; every change is part of the caller's transaction. */
+export class DeadLetters {
+  readonly #halted;
+  readonly #decided;
+  readonly #last;
+  readonly #insert;
+  readonly #countAdded;
+  readonly #quarantined;
+  readonly #newestQuarantined;
+  readonly #decide;
+  readonly #leftOut;
+  /** Lengths of messages decided on: only a message of one of these need be hashed. */
+  readonly #decidedLengths: Set<number>;
+
+  constructor(db: Database) {
+    this.#halted = db.prepare<[], DeadLetter>(
+      `SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE decision = 'halted' ORDER BY id LIMIT 1`,
+    );
+    this.#decided = db
+      .prepare<[Buffer], number>(
+        `SELECT 1 FROM dead_letter WHERE sha256 = ? AND decision IN ('dropped', 'quarantined') AND kind <> 'container'`,
+      )
+      .pluck();
+    this.#last = db.prepare<[], number | null>('SELECT max(id) FROM dead_letter').pluck();
+    this.#insert = db.prepare(`INSERT INTO dead_letter VALUES (${Array(COLUMN_COUNT).fill('?').join(', ')})`);
+    this.#countAdded = prepareRowsAdded(db, 'dead_letter');
+    this.#quarantined = db
+      .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
+      .pluck();
+    this.#newestQuarantined = db.prepare<[], LetterFacts>(
+      `SELECT ${FACT_COLUMNS} FROM dead_letter WHERE decision = 'quarantined' ORDER BY id DESC LIMIT 1`,
+    );
+    this.#decide = prepareRowChange(db, 'dead_letter', { key: 'id', columns: ['decision'] });
+    this.#leftOut = db
+      .prepare<[string], number>(
+        `SELECT id FROM (SELECT id, bytes FROM dead_letter
+           WHERE decision IN ('dropped', 'quarantined') AND length <= ${LEFT_OUT_BYTES_MAX} ORDER BY id DESC LIMIT ${LEFT_OUT_SEARCHED}) WHERE instr(bytes, CAST(? AS BLOB)) > 0 ORDER BY id LIMIT 1`,
+      )
+      .pluck();
+    const lengths = db.prepare<[], number>(
+      `SELECT DISTINCT length FROM dead_letter WHERE decision IN ('dropped', 'quarantined') AND kind <> 'container'`,
+    );
+    this.#decidedLengths = new Set(lengths.pluck().all());
+  }
+
+  /** The halt that is not resolved, if there is one. */
+  halted(): DeadLetter | null {
+    return this.#halted.get() ?? null;
+  }
+
+  /** Whether any bytes were decided on. */
+  get anyDecided(): boolean {
+    return this.#decidedLengths.size > 0;
+  }
+
+  /** Whether a message of that length may have been decided on; null for one without bytes. */
+  mayBeDecided(length: number | null): boolean {
+    return length !== null && this.#decidedLengths.has(length);
+  }
+
+  isDecided(sha256: Buffer): boolean {
+    return this.#decided.get(sha256) === 1;
+  }
+
+  /** The first dead letter among the newest that went on without its message, and names that contract. */
+  leftOut(contractId: string): number | null {
+    return this.#leftOut.get(JSON.stringify(contractId)) ?? null;
+  }
+
+  countQuarantined(): number {
+    return this.#quarantined.get() ?? 0;
+  }
+
+  newestQuarantined(): LetterFacts | null {
+    return this.#newestQuarantined.get() ?? null;
+  }
+
+  insert(letter: Omit<DeadLetter, 'id'>): number {
+    if (letter.decision === 'quarantined') this.#decidedLengths.add(letter.length);
+    const id = (this.#last.get() ?? 0) + 1;
+    this.#insert.run(letterRow({ ...letter, id }));
+    this.#countAdded(1);
+    return id;
+  }
+
+  decide({ id, length }: DeadLetter, decision: Decision): void {
+    this.#decide(id, decision);
+    if (decision === 'dropped') this.#decidedLengths.add(length);
+  }
+}
+
+function letterRow(letter: DeadLetter): readonly Stored[] {
+  const { id, kind, decision, source, partition, offset, migrationId, updateId, recordTime } = letter;
+  const { field, given, expected, reason, sha256, length, bytes, createdAt } = letter;
+  const place = [source, partition, offset, migrationId, updateId, recordTime];
+  return withChecksum([id, kind, decision, ...place, field, given, expected, reason, sha256, length, bytes, createdAt]);
+}
+
+/**
+ * Returns the function that counts dead letters by decision. Only a halted one is ever decided again, so the others are looked
+ * at once: a feed may leave millions of them, and is asked for their number several times a second.
+ */
+export function createDeadLetterCounter(db: Database): () => Readonly<Record<string, number>> {
+  const since = db.prepare<[number], { decision: Decision; count: number; last: number }>(
+    'SELECT decision, count(*) AS count, max(id) AS last FROM dead_letter WHERE id > ? GROUP BY decision',
+  );
+  let counted = 0;
+  let settled: Readonly<Record<string, number>> = {};
+  return () => {
+    const rows = since.all(counted);
+    const counts = { ...settled };
+    for (const { decision, count } of rows) counts[decision] = (counts[decision] ?? 0) + count;
+    if (rows.every(({ decision }) => decision !== 'halted')) {
+      settled = counts;
+      counted = rows.reduce((most, { last }) => Math.max(most, last), counted);
+    }
+    return counts;
+  };
+}

@@ -1,0 +1,36 @@
+import { foldId, foldStored, type StoredId } from '../../ledger/contract-id.ts';
+
+/** The columns of a row of `holding` that no total and no other table says again. */
+export interface HoldingFacts {
+  readonly no: number;
+  readonly round: number | bigint;
+  readonly createdAt: number;
+  readonly node: number;
+  readonly template: number;
+  readonly contractId: StoredId;
+  readonly updateId: StoredId | null;
+  readonly args: string | null;
+}
+
+const NONE = -1;
+const numbers = new Float64Array(8);
+const bytes = Buffer.from(numbers.buffer);
+
+/** What a row of `holding` carries of itself: so a verification finds a digit of it that was changed behind the writer's back. */
+export function holdingChecksum(facts: HoldingFacts): number {
+  const round = Number(facts.round);
+  numbers[0] = facts.no;
+  numbers[1] = Number.isSafeInteger(round) ? round : foldStored(facts.round.toString(), 0);
+  numbers[2] = facts.createdAt;
+  numbers[3] = facts.node;
+  numbers[4] = facts.template;
+  numbers[5] = foldOf(facts.contractId);
+  numbers[6] = facts.updateId === null ? NONE : foldOf(facts.updateId);
+  numbers[7] = facts.args === null ? NONE : foldStored(facts.args, 0);
+  return foldId(bytes, 0, bytes.length, 0);
+}
+
+/** A text and the bytes that it would be packed to are two ids. */
+function foldOf(id: StoredId): number {
+  return foldStored(id, typeof id === 'string' ? 1 : 0);
+}

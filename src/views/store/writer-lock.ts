@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
+import { Refusal } from '../../refusal.ts';
+
+/**
+ * The writer's lock: an exclusive SQLite transaction on lock.db, which the kernel releases with the process. The pid beside
+ * it is only shown, never trusted.
+ */
+export function lockForWriting(dataDir: string): Disposable {
+  const pidFile = join(dataDir, 'lock.pid');
+  const db = openLock(dataDir);
+  try {
+    // The lock must not need room on a full disk.
+    db.pragma('journal_mode = MEMORY');
+    db.exec('BEGIN EXCLUSIVE');
+    showPid(pidFile);
+  } catch (error) {
+    db.close();
+    throw refusal(error, { dataDir, pidFile });
+  }
+  return { [Symbol.dispose]: () => void db.close() };
+}
+
+function openLock(dataDir: string): DatabaseFile.Database {
+  try {
+    return new DatabaseFile(join(dataDir, 'lock.db'), { timeout: 0 });
+  } catch (error) {
+    throw new Refusal(`--data ${dataDir}: cannot be written to (${(error as Error).message})`, { cause: error });
+  }
+}
+
+/** A full or failing disk is no fault of the caller. */
+function refusal(error: unknown, { dataDir, pidFile }: { dataDir: string; pidFile: string }): unknown {
+  const { code = '', message } = error as { code?: string; message: string };
+  if (/^SQLITE_(FULL|IOERR)/.test(code)) return error;
+  const reason = code.startsWith('SQLITE_BUSY')
+    ? `process ${shownPid(pidFile)} writes to it; stop that one first`
+    : `cannot be written to (${message})`;
+  return new Refusal(`--data ${dataDir}: ${reason}`, { cause: error });
+}
+
+/** On a full disk the pid cannot be shown. A file that nobody may write to is locked for reading only: then this tells. */
+function showPid(pidFile: string): void {
+  try {
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    if (!/^(ENOSPC|EDQUOT|EIO|EFBIG)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+function shownPid(pidFile: string): string {
+  try {
+    return readFileSync(pidFile, 'utf8').trim();
+  } catch {
+    return '(unknown)';
+  }
+}

@@ -1,0 +1,93 @@
+import { type CoinColumns, coinContent, coinExtra } from '../../ledger/coin.ts';
+import { foldId, type StoredId, storedId } from '../../ledger/contract-id.ts';
+import { expiryRound } from '../../ledger/holding-fee.ts';
+import { holdingChecksum } from '../store/holding-checksum.ts';
+import type { SumTerms } from '../store/totals.ts';
+
+const INT64_MAX = 2n ** 63n - 1n;
+const WIDE_BYTES = 16;
+const CONTRACT_ID_CHARS_MAX = 255;
+
+/** A row of `holding` as it is stored: a damaged one may hold anything. */
+export interface StoredHolding {
+  readonly no: bigint;
+  readonly owner: bigint | null;
+  readonly createdSeq: bigint | null;
+  readonly locked: bigint | null;
+  readonly amount: unknown;
+  readonly rate: unknown;
+  readonly round: bigint | null;
+  readonly createdAt: bigint | null;
+  readonly node: bigint | null;
+  readonly template: bigint | null;
+  readonly contractId: unknown;
+  readonly updateId: unknown;
+  readonly args: string | null;
+  readonly checksum: bigint | null;
+}
+
+export const HOLDING_COLUMNS = `c.no AS no, c.owner AS owner, c.created_seq AS createdSeq, c.locked AS locked, c.amount AS amount,
+  c.rate AS rate, c.round AS round, c.created_at AS createdAt, c.node AS node, c.template AS template,
+  c.contract_id AS contractId, c.update_id AS updateId, c.args AS args, c.checksum AS checksum`;
+
+/** What a holding adds to its owner's sums, and the expiry its index rows must have; null where its numbers are no coin's. */
+export interface CoinTerms extends SumTerms {
+  readonly expiryRound: bigint | null;
+}
+
+export function termsOf({ amount, rate, round }: Omit<StoredHolding, 'no'>): CoinTerms | null {
+  const [units, perRound] = [unitsOrNull(amount), unitsOrNull(rate)];
+  if (units === null || perRound === null || units <= 0n || round === null || round < 0n) return null;
+  const expiry = expiryRound({ amount: units, rate: perRound, createdRound: round });
+  return {
+    amount: units,
+    rate: perRound,
+    rateRound: perRound * round,
+    expiry: expiry ?? Infinity,
+    expiryRound: expiry,
+  };
+}
+
+/** An amount or rate in the one form it is written in: an integer, or 16 bytes where that is too narrow. */
+function unitsOrNull(column: unknown): bigint | null {
+  if (typeof column === 'bigint') return column < 0n ? null : column;
+  if (!Buffer.isBuffer(column) || column.length !== WIDE_BYTES) return null;
+  const units = BigInt(`0x${column.toString('hex')}`);
+  return units > INT64_MAX ? units : null;
+}
+
+/** Bytes for lower-case hex of even length, else text. */
+export function isStoredId(id: unknown, charsMax = CONTRACT_ID_CHARS_MAX): id is StoredId {
+  if (typeof id === 'string') return id.length > 0 && id.length <= charsMax && storedId(id) === id;
+  return Buffer.isBuffer(id) && id.length > 0;
+}
+
+/** The checksum that a row of `holding` must have; null for one in which an id or the round cannot be read. */
+export function checksumOf(no: bigint, holding: Omit<StoredHolding, 'no'>): bigint | null {
+  const { round, createdAt, node, template, contractId, updateId, args } = holding;
+  const isId = (id: unknown): id is StoredId => typeof id === 'string' || Buffer.isBuffer(id);
+  if (round === null || !isId(contractId) || (updateId !== null && !isId(updateId))) return null;
+  const numbers = { no: Number(no), createdAt: Number(createdAt), node: Number(node), template: Number(template) };
+  return BigInt(holdingChecksum({ ...numbers, round, contractId, updateId, args }));
+}
+
+export function foldOf(id: StoredId, migrationId: number): bigint {
+  const bytes = Buffer.from(id);
+  return BigInt(foldId(bytes, 0, bytes.length, migrationId));
+}
+
+/**
+ * Whether `args` is what such a coin is kept as (ledger/coin-content.ts): what it says is told again with the numbers of the
+ * columns and must give the same text, so an amount or an owner that stands in both places cannot differ.
+ */
+export function isArguments(args: string | null, coin: Omit<CoinColumns, 'extra'>, dso: string): boolean {
+  if (args === null) return coin.entity === 'Amulet';
+  try {
+    const { createArguments, ...parties } = coinContent({ ...coin, extra: args }, dso);
+    const amulet = (coin.entity === 'Amulet' ? createArguments : createArguments.amulet) as Record<string, unknown>;
+    if (amulet.dso !== dso || amulet.owner !== coin.owner) return false;
+    return coinExtra({ ...coin, ...parties, dso, arguments: createArguments }) === args;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import { identify } from '../../decode/identify.ts';
+import { parseLedgerTime } from '../../ledger/time.ts';
+import { DEAD_LETTER_COLUMNS } from '../store/dead-letters.ts';
+import { isSoundRow, type Stored } from '../store/row-checksum.ts';
+import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './types.ts';
+
+const SHA256_BYTES = 32;
+const BEFORE_ALL = -(2n ** 63n);
+/** As much of a long id as `identify` shows. */
+const NAMED_CHARS_MAX = 300;
+
+const KINDS = ['update', 'overlong', 'container', 'ahead', 'overtaken'];
+const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'];
+
+interface LetterRow {
+  readonly id: bigint;
+  readonly kind: string;
+  readonly decision: string;
+  readonly updateId: string | null;
+  readonly recordTime: bigint | null;
+  readonly field: string | null;
+  readonly given: string | null;
+  readonly expected: string | null;
+  readonly reason: string;
+  readonly sha256: Buffer;
+  readonly length: bigint;
+  readonly bytes: Buffer;
+  readonly createdAt: bigint;
+  readonly checksum: bigint;
+}
+
+/** A message may be 16 MiB, so few of them are looked at in one step. */
+const LETTERS_PER_STEP = 200;
+
+/** What is told of each dead letter, against its bytes, and its reason against its field; no number is missing. */
+export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyStep> {
+  const total = inOneMoment(db, () => verifyHalts(db, report));
+  const rows = db
+    .prepare<[bigint], LetterRow>(
+      `SELECT ${DEAD_LETTER_COLUMNS}, checksum FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
+    )
+    .safeIntegers();
+  let next = 1n;
+  for (let last: bigint | null = BEFORE_ALL; last !== null; ) {
+    const after: bigint = last;
+    last = inOneMoment(db, () => {
+      let id: bigint | null = null;
+      for (const letter of rows.iterate(after)) {
+        ({ id } = letter);
+        verifyLetter(letter, next, (expected, found) =>
+          report({
+            table: 'dead_letter',
+            owner: null,
+            snapshot: null,
+            expected: `dead letter ${id}: ${expected}`,
+            found,
+          }),
+        );
+        next = id + 1n;
+      }
+      return id;
+    });
+    yield { phase: 'dead letters', done: Math.min(Number(next - 1n), total), total };
+  }
+}
+
+/** Gives how many letters there are. */
+function verifyHalts(db: Database, report: VerifyContext['report']): number {
+  const counts = db
+    .prepare<[], { total: number; halted: number }>(
+      `SELECT count(*) AS total, count(*) FILTER (WHERE decision = 'halted') AS halted FROM dead_letter`,
+    )
+    .get() ?? { total: 0, halted: 0 };
+  if (counts.halted > 1) {
+    const found = String(counts.halted);
+    report({ table: 'dead_letter', owner: null, snapshot: null, expected: 'at most one that is halted', found });
+  }
+  return counts.total;
+}
+
+function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: string, found: string) => void): void {
+  const { id, kind, decision, sha256, length, bytes, createdAt, checksum } = letter;
+  if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
+  if (!KINDS.includes(kind)) differs(`a kind (${KINDS.join(', ')})`, kind);
+  if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
+  if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
+  if (!isSoundRow(Object.values(letter) as Stored[])) differs('a checksum of its columns', String(checksum));
+  const reason = reasonOf(letter);
+  if (letter.reason !== reason && !(reason !== null && letter.reason.startsWith(`${reason}; dead letter `)))
+    differs(reason === null ? 'field, given and expected' : `reason ${reason}`, letter.reason);
+  if (kind === 'container') {
+    if (sha256.length + bytes.length + Number(length) > 0) differs('no bytes of a container', `${length} bytes`);
+  } else if (kind === 'overlong') {
+    if (length <= BigInt(bytes.length)) differs('a length beyond the bytes kept', String(length));
+    if (sha256.length !== SHA256_BYTES) differs('a SHA-256', sha256.toString('hex'));
+  } else {
+    if (length !== BigInt(bytes.length)) differs(`length ${bytes.length}, that of its bytes`, String(length));
+    const names = namesIn(letter);
+    if (names !== null) differs(names, `${letter.updateId}, ${letter.recordTime}`);
+    const hash = createHash('sha256').update(bytes).digest();
+    if (!hash.equals(sha256)) differs(`sha256 ${hash.toString('hex')}, that of its bytes`, sha256.toString('hex'));
+  }
+}
+
+/** The reason that follows from its parts; null where some are missing. A container has none, and its reason stands alone. */
+function reasonOf({ kind, field, given, expected, reason }: LetterRow): string | null {
+  if (kind === 'container') return field === null && given === null && expected === null ? reason : null;
+  return field === null || given === null || expected === null
+    ? null
+    : `${field}: given ${given}, expected ${expected}`;
+}
+
+/** What the message calls itself, where that is not what the letter says; one with the names of both formats is not judged. */
+function namesIn({ bytes, updateId, recordTime }: LetterRow): string | null {
+  if (bytes.includes('update_id') && bytes.includes('updateId')) return null;
+  const said = identify(bytes);
+  if (said.updateId === null) return updateId === null ? null : 'no update_id, as its bytes name none';
+  const time = said.recordTime === null ? null : parseLedgerTime(said.recordTime);
+  const isSame =
+    // SQLite keeps half of a surrogate pair as the character that stands for what cannot be shown.
+    updateId?.slice(0, NAMED_CHARS_MAX).toWellFormed() === said.updateId.toWellFormed() &&
+    (recordTime === null || (time !== null && BigInt(time) === recordTime));
+  return isSame ? null : `update_id and record_time ${said.updateId}, ${time} of its bytes`;
+}

@@ -1,0 +1,153 @@
+import { isPartyId } from '../../ledger/party.ts';
+import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
+import { IMPORT_TIME } from '../write/positions.ts';
+import { roundChecksum } from '../write/rounds.ts';
+import { isStoredId } from './contract.ts';
+import { verifyMigrations } from './migrations.ts';
+import { verifyRowChecksums, verifyRowCounts } from './rows.ts';
+import { verifyTemplates } from './templates.ts';
+import { inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
+
+const DAY_US = 86_400_000_000n;
+const SHA256_BYTES = 32;
+
+/** The small tables: settings, numbering, migrations and their clocks, snapshots in order, rounds, positions. */
+export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> {
+  const parts = [
+    verifySetting,
+    verifyNumbering,
+    verifyRowCounts,
+    verifyRowChecksums,
+    verifyTemplates,
+    verifyMigrations,
+    verifyRounds,
+    verifyPositions,
+  ];
+  for (const [done, verify] of parts.entries()) {
+    inOneMoment(context.db, () => verify(context));
+    yield { phase: 'directory', done: done + 1, total: parts.length };
+  }
+}
+
+function verifySetting({ db, report }: VerifyContext): void {
+  const differs = (expected: string, found: string): void =>
+    report({ table: 'setting', owner: null, snapshot: null, expected, found });
+  const setting = db
+    .prepare<
+      [],
+      { period: bigint; dso: string | null; pinned: bigint; migrationId: bigint | null; isMigration: bigint }
+    >(
+      `SELECT period, dso, dso_pinned AS pinned, source_migration_id AS migrationId,
+         EXISTS (SELECT 1 FROM migration m WHERE m.migration_id = source_migration_id) AS isMigration FROM setting`,
+    )
+    .safeIntegers()
+    .get();
+  if (setting === undefined) return differs('one row', 'none');
+  const { period, dso, pinned, migrationId, isMigration } = setting;
+  if (period <= 0n || DAY_US % period !== 0n) differs('a period that divides 24 h, in microseconds', String(period));
+  if (pinned !== 0n && pinned !== 1n) differs('dso_pinned 0 or 1', String(pinned));
+  if (migrationId !== null && isMigration === 0n)
+    differs('source_migration_id to be a migration that was read', String(migrationId));
+  const hasCoins = db.prepare('SELECT 1 FROM owner LIMIT 1').get() !== undefined;
+  if (dso === null ? hasCoins : !isPartyId(dso)) differs('the DSO whose coins count', String(dso));
+}
+
+/** Owners are numbered from 1 without gaps; contracts below the next number. */
+function verifyNumbering({ db, report }: VerifyContext): void {
+  const owners = db
+    .prepare<[], { count: bigint; most: bigint | null; next: bigint; nextNo: bigint; mostNo: bigint | null }>(
+      `SELECT (SELECT count(*) FROM owner) AS count, (SELECT max(id) FROM owner) AS most, next_owner AS next,
+         next_no AS nextNo, (SELECT max(no) FROM holding) AS mostNo FROM setting`,
+    )
+    .safeIntegers()
+    .get();
+  if (owners === undefined) return;
+  const { count, most, next, nextNo, mostNo } = owners;
+  const wanted = `${next - 1n} owners, numbered from 1 to ${next - 1n} (next_owner in setting is ${next})`;
+  if (count !== next - 1n || (most ?? 0n) !== next - 1n)
+    report({ table: 'owner', owner: null, snapshot: null, expected: wanted, found: `${count}, up to ${most ?? 0n}` });
+  if (mostNo !== null && mostNo >= nextNo) {
+    const expected = `next_no behind ${mostNo}, the last in holding`;
+    report({ table: 'setting', owner: null, snapshot: null, expected, found: String(nextNo) });
+  }
+}
+
+interface RoundRow {
+  readonly migrationId: bigint;
+  readonly contractId: unknown;
+  readonly number: bigint;
+  readonly content: string;
+  readonly checksum: bigint;
+  readonly known: bigint;
+}
+
+function verifyRounds({ db, report }: VerifyContext): void {
+  const rows = db
+    .prepare<[], RoundRow>(
+      `SELECT r.migration_id AS migrationId, contract_id AS contractId, number, content, r.checksum, m.migration_id IS NOT NULL AS known
+       FROM round r LEFT JOIN migration m ON m.migration_id = r.migration_id`,
+    )
+    .safeIntegers();
+  for (const { migrationId, contractId, number, content, checksum, known } of rows.iterate()) {
+    const differs = (expected: string, found: string): void =>
+      report({ table: 'round', owner: null, snapshot: null, expected: `round ${number}: ${expected}`, found });
+    if (known === 0n) differs(`migration ${migrationId} to be there`, 'none');
+    if (number < 0n) differs('a number >= 0', String(number));
+    if (!isStoredId(contractId)) {
+      differs('a contract id in the form it is stored in', String(contractId));
+      continue;
+    }
+    const wanted = roundChecksum({ migrationId: Number(migrationId), contractId, number, content });
+    if (checksum !== BigInt(wanted)) differs('a checksum of its columns', String(checksum));
+    if (!/^[0-9a-f]{64}$/.test(content)) differs('a SHA-256 of its content', content);
+  }
+}
+
+interface PositionRow {
+  readonly partition: bigint;
+  readonly nextOffset: bigint;
+  readonly sha256: Buffer | null;
+  readonly checkpoints: string;
+  readonly migrationId: bigint | null;
+  readonly recordTime: bigint | null;
+}
+
+function verifyPositions({ db, report }: VerifyContext): void {
+  const rows = db
+    .prepare<[], PositionRow>(
+      `SELECT partition, next_offset AS nextOffset, sha256, checkpoints, furthest_migration AS migrationId,
+         furthest_time AS recordTime FROM position`,
+    )
+    .safeIntegers();
+  for (const { partition, nextOffset, sha256, checkpoints, migrationId, recordTime } of rows.iterate()) {
+    const differs = (expected: string, found: string): void =>
+      report({
+        table: 'position',
+        owner: null,
+        snapshot: null,
+        expected: `partition ${partition}: ${expected}`,
+        found,
+      });
+    if (partition < -1n) differs('a partition from -1 on', String(partition));
+    if (nextOffset < 0n) differs('next_offset >= 0', String(nextOffset));
+    if (sha256 !== null && sha256.length !== SHA256_BYTES) differs('a SHA-256', `${sha256.length} bytes`);
+    if (!isTimes(checkpoints)) differs('checkpoint times as JSON', checkpoints);
+    const isPlace = migrationId !== null && recordTime !== null && migrationId >= 0n && isPlaceTime(recordTime);
+    if (!isPlace && (migrationId !== null || recordTime !== null))
+      differs('the furthest place read: a migration and a time, or neither', `${migrationId} and ${recordTime}`);
+  }
+}
+
+/** An import stands before every time. */
+function isPlaceTime(time: bigint): boolean {
+  return time === BigInt(IMPORT_TIME) || (time >= 0n && time < BigInt(LEDGER_TIME_MAX));
+}
+
+function isTimes(text: string): boolean {
+  try {
+    const times: unknown[] = Object.values(JSON.parse(text) as object);
+    return times.every((time) => typeof time === 'number' && time >= 0 && time < LEDGER_TIME_MAX);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,177 @@
+import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
+import {
+  type CoinTerms,
+  checksumOf,
+  foldOf,
+  HOLDING_COLUMNS,
+  isArguments,
+  isStoredId,
+  type StoredHolding,
+  termsOf,
+} from './contract.ts';
+import type { NumbersSeen } from './numbers.ts';
+import { readTemplateEntities } from './templates.ts';
+import type { VerifyContext } from './types.ts';
+import type { OwnerFold } from './versions.ts';
+
+/** The tables that say which contracts an owner has and had. */
+export const ENTRY_TABLES = ['held', 'spent'] as const;
+type EntryTable = (typeof ENTRY_TABLES)[number];
+
+/** One row of `held` or `spent`, and the columns of the holding that it stands for. */
+interface Entry extends Omit<StoredHolding, 'no'> {
+  readonly entryNo: bigint;
+  readonly entryCreatedAt: bigint;
+  readonly entryCreatedSeq: bigint | null;
+  readonly entryExpiry: bigint | null;
+  readonly archivedSeq: bigint | null;
+  /** Null where there is no such holding. */
+  readonly no: bigint | null;
+}
+
+export interface VerifiedOwner {
+  readonly id: bigint;
+  readonly party: string;
+  readonly migrationId: number;
+  readonly openSeq: bigint;
+}
+
+export interface EntryVerifier {
+  /** To be called at the start of each read transaction. */
+  begin(): void;
+  /** Verifies every row of one owner, folds its contracts, and gives the number of rows. */
+  verify(owner: VerifiedOwner, fold: OwnerFold): number;
+}
+
+export function createEntryVerifier({ db, report }: VerifyContext, seen: NumbersSeen): EntryVerifier {
+  const prepare = (table: EntryTable) =>
+    db
+      .prepare<[bigint], Entry>(
+        `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq, e.expiry AS entryExpiry,
+           ${table === 'spent' ? 'e.archived_seq' : 'NULL'} AS archivedSeq, ${HOLDING_COLUMNS}
+         FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.owner = ?`,
+      )
+      .safeIntegers();
+  const statements = { held: prepare('held'), spent: prepare('spent') };
+  const isActive = db.prepare<[bigint, bigint], number>('SELECT 1 FROM active WHERE h = ? AND no = ?').pluck();
+  const dsoNow = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
+  let entities: ReadonlyMap<bigint, string> = new Map();
+  let dso = '';
+
+  function verifyEntry(table: EntryTable, entry: Entry, owner: VerifiedOwner, fold: OwnerFold): void {
+    const { entryNo: no, archivedSeq } = entry;
+    const differs = (where: string, expected: string, found: unknown): void =>
+      report({
+        table: where,
+        owner: owner.party,
+        snapshot: null,
+        expected: `contract ${no}: ${expected}`,
+        found: shown(found),
+      });
+
+    if (seen.covers(no)) {
+      if (seen.has(no)) differs(table, 'one row in held and spent together', 'another one');
+      seen.add(no);
+    }
+    if (!isHolding(entry)) return differs('holding', `a row, which ${table} names`, 'none');
+    if (entry.owner !== owner.id) differs(table, `owner ${entry.owner} as in holding`, `owner ${owner.id}`);
+    if (entry.createdAt !== entry.entryCreatedAt)
+      differs(table, `created_at ${entry.createdAt} as in holding`, entry.entryCreatedAt);
+    if (entry.createdSeq !== entry.entryCreatedSeq)
+      differs(table, `created_seq ${entry.createdSeq} as in holding`, entry.entryCreatedSeq);
+    verifyIntervals(table, entry, owner.openSeq, differs);
+    verifyFacts(entry, differs);
+    const checksum = checksumOf(no, entry);
+    if (entry.checksum !== checksum) {
+      const columns = 'round, created_at, node, template, contract_id, update_id and args';
+      differs('holding', `${columns} of the checksum ${entry.checksum}`, `columns of the checksum ${checksum}`);
+    }
+    if (table === 'held' && isStoredId(entry.contractId)) {
+      const h = foldOf(entry.contractId, owner.migrationId);
+      if (isActive.get(h, no) === undefined)
+        differs('active', `a row with h ${h}, the fold of its id in holding`, 'none');
+    }
+    const terms = termsOf(entry);
+    if (terms === null)
+      return differs('holding', 'an amount > 0, a rate and a round >= 0', [entry.amount, entry.rate, entry.round]);
+    if (entry.entryExpiry !== terms.expiryRound)
+      differs(table, `expiry ${terms.expiryRound} by its amount and rate in holding`, entry.entryExpiry);
+    verifyArguments(entry, owner, terms, differs);
+    addTo(fold, entry, archivedSeq, terms);
+  }
+
+  function verifyArguments(
+    { locked, round, args }: Omit<StoredHolding, 'no'>,
+    { party }: VerifiedOwner,
+    { amount, rate }: CoinTerms,
+    differs: Differs,
+  ): void {
+    const entity = locked === 1n ? 'LockedAmulet' : 'Amulet';
+    if (isArguments(args, { entity, owner: party, amount, rate, round: round ?? 0n }, dso)) return;
+    differs('holding', `args of such an ${entity}, with its owner, amount, rate and round`, args);
+  }
+
+  function verifyFacts(entry: Omit<StoredHolding, 'no'>, differs: Differs): void {
+    const { locked, template, createdSeq, createdAt, node, contractId, updateId } = entry;
+    if (locked !== 0n && locked !== 1n) differs('holding', 'locked 0 or 1', locked);
+    const entity = template === null ? undefined : entities.get(template);
+    const expected = locked === 1n ? 'LockedAmulet' : 'Amulet';
+    if (entity === undefined) differs('template', `a row ${template}, which holding names`, 'none');
+    else if (entity !== expected) differs('holding', `a template of ${expected}, as locked says`, entity);
+    if (createdAt === null || createdAt < 0n || createdAt >= BigInt(LEDGER_TIME_MAX))
+      differs('holding', 'created_at in 1970-2200', createdAt);
+    if (node === null || node < 0n) differs('holding', 'node >= 0', node);
+    if (!isStoredId(contractId)) differs('holding', 'contract_id in the form it is stored in', contractId);
+    if (updateId !== null && !isStoredId(updateId, Number.MAX_SAFE_INTEGER))
+      differs('holding', 'update_id in the form it is stored in', updateId);
+    if (updateId === null && createdSeq !== 1n)
+      differs(
+        'holding',
+        'an update_id: only an import has none, and belongs to interval 1',
+        `none, of interval ${createdSeq}`,
+      );
+  }
+
+  return {
+    begin() {
+      entities = readTemplateEntities(db);
+      dso = dsoNow.get() ?? '';
+    },
+    verify(owner, fold) {
+      let rows = 0;
+      for (const table of ENTRY_TABLES) {
+        for (const entry of statements[table].iterate(owner.id)) {
+          verifyEntry(table, entry, owner, fold);
+          rows++;
+        }
+      }
+      return rows;
+    },
+  };
+}
+
+type Differs = (table: string, expected: string, found: unknown) => void;
+
+function isHolding(entry: Entry): entry is Entry & { readonly no: bigint } {
+  return entry.no !== null;
+}
+
+function verifyIntervals(table: EntryTable, entry: Entry, openSeq: bigint, differs: Differs): void {
+  const { createdSeq, archivedSeq } = entry;
+  if (createdSeq === null || createdSeq < 1n || createdSeq > openSeq)
+    differs('holding', `created_seq from 1 to the open interval, ${openSeq}`, createdSeq);
+  if (table === 'held') return;
+  if (archivedSeq === null || archivedSeq <= (createdSeq ?? 0n) || archivedSeq > openSeq)
+    differs('spent', `archived_seq behind created_seq ${createdSeq}, up to the open interval, ${openSeq}`, archivedSeq);
+}
+
+function addTo(fold: OwnerFold, entry: Entry, archivedSeq: bigint | null, terms: CoinTerms): void {
+  const locked = entry.locked === 1n;
+  if (entry.createdSeq !== null) fold.created(entry.createdSeq, locked, terms);
+  if (archivedSeq !== null) fold.archived(archivedSeq, locked, terms);
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return value.map(shown).join(', ');
+  return Buffer.isBuffer(value) ? `x'${value.toString('hex')}'` : String(value);
+}

@@ -1,0 +1,30 @@
+import type { VerifyContext, VerifyStep } from './types.ts';
+
+/** SQLite's own look at the file, table by table: pages, the order of keys, types, and every index against its table. */
+export function* verifyFile({ db, report }: VerifyContext): Generator<VerifyStep> {
+  const tables = db
+    .prepare<[], string>(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+    )
+    .pluck()
+    .all();
+  for (const [done, table] of tables.entries()) {
+    for (const found of integrityOf(table)) {
+      if (found !== 'ok')
+        report({ table, owner: null, snapshot: null, expected: 'an intact table and indexes', found });
+    }
+    yield { phase: 'file', done: done + 1, total: tables.length };
+  }
+
+  /** A page that cannot be read at all ends the check itself. */
+  function integrityOf(table: string): readonly string[] {
+    try {
+      return (db.pragma(`integrity_check("${table}")`) as { integrity_check: string }[]).map(
+        (row) => row.integrity_check,
+      );
+    } catch (error) {
+      if (!/^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? '')) throw error;
+      return [(error as Error).message];
+    }
+  }
+}

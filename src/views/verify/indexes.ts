@@ -1,0 +1,135 @@
+import type { Database } from 'better-sqlite3';
+import { idText, sameId } from '../../ledger/contract-id.ts';
+import { foldOf, isStoredId } from './contract.ts';
+import type { NumbersSeen } from './numbers.ts';
+import { inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
+
+const BEFORE_ALL = -(2n ** 63n);
+
+interface ActiveRow {
+  readonly h: bigint;
+  readonly no: bigint;
+  readonly isThere: bigint;
+  readonly contractId: unknown;
+  readonly migrationId: bigint | null;
+  readonly isHeld: bigint;
+}
+
+/** Every row of `active`: its holding is there and held, `h` is the fold of its id, and no id is active twice. */
+export function* verifyActive(context: VerifyContext): Generator<VerifyStep> {
+  const { db, report } = context;
+  const rows = db
+    .prepare<[bigint, bigint], ActiveRow>(
+      `SELECT a.h AS h, a.no AS no, c.no IS NOT NULL AS isThere, c.contract_id AS contractId, o.migration_id AS migrationId,
+         EXISTS (SELECT 1 FROM held e WHERE e.owner = c.owner AND e.created_at = c.created_at AND e.no = a.no) AS isHeld
+       FROM active a LEFT JOIN holding c ON c.no = a.no LEFT JOIN owner o ON o.id = c.owner
+       WHERE a.h > ? AND a.h <= ? ORDER BY a.h, a.no`,
+    )
+    .safeIntegers();
+
+  /** `same`: the rows before it with the same h. */
+  function verifyRow(row: ActiveRow, same: readonly ActiveRow[]): void {
+    const { h, no, isThere, contractId, migrationId, isHeld } = row;
+    const differs = (expected: string, found: string): void =>
+      report({ table: 'active', owner: null, snapshot: null, expected: `contract ${no}: ${expected}`, found });
+    if (isThere === 0n) return differs('a row in holding', 'none');
+    if (isHeld === 0n) differs('a row in held, as its holding says', 'none');
+    if (!isStoredId(contractId) || migrationId === null) return;
+    const fold = foldOf(contractId, Number(migrationId));
+    if (fold !== h) differs(`h ${fold}, the fold of its contract id`, String(h));
+    const twin = same.find(
+      (each) => each.migrationId === migrationId && isStoredId(each.contractId) && sameId(each.contractId, contractId),
+    );
+    if (twin !== undefined) differs(`to be the only one with the id ${idText(contractId)}`, `contract ${twin.no} too`);
+  }
+
+  yield* inRanges(context, { table: 'active', key: 'h' }, (from, to) => {
+    let same: ActiveRow[] = [];
+    for (const row of rows.iterate(from, to)) {
+      if (same[0]?.h !== row.h) same = [];
+      verifyRow(row, same);
+      same.push(row);
+    }
+  });
+}
+
+interface CounterfeitRow {
+  readonly h: bigint;
+  readonly migrationId: bigint;
+  readonly contractId: unknown;
+  readonly isMigration: bigint;
+}
+
+/** Every row of `counterfeit`: `h` is the fold of its id, which is no active coin's. */
+export function* verifyCounterfeits(context: VerifyContext): Generator<VerifyStep> {
+  const { db, report } = context;
+  const rows = db
+    .prepare<[bigint, bigint], CounterfeitRow>(
+      `SELECT h, migration_id AS migrationId, contract_id AS contractId,
+         EXISTS (SELECT 1 FROM migration m WHERE m.migration_id = counterfeit.migration_id) AS isMigration
+       FROM counterfeit WHERE h > ? AND h <= ?`,
+    )
+    .safeIntegers();
+  const coins = db
+    .prepare<[bigint, bigint], unknown>(
+      `SELECT c.contract_id FROM active a JOIN holding c ON c.no = a.no JOIN owner o ON o.id = c.owner
+       WHERE a.h = ? AND o.migration_id = ?`,
+    )
+    .pluck();
+  yield* inRanges(context, { table: 'counterfeit', key: 'h' }, (from, to) => {
+    for (const { h, migrationId, contractId, isMigration } of rows.iterate(from, to)) {
+      const differs = (expected: string, found: string): void =>
+        report({ table: 'counterfeit', owner: null, snapshot: null, expected, found });
+      if (isMigration === 0n) differs(`migration ${migrationId} to be there`, 'none');
+      if (!isStoredId(contractId)) return differs('a contract id in the form it is stored in', String(contractId));
+      const name = `the id ${idText(contractId)} of migration ${migrationId}`;
+      const fold = foldOf(contractId, Number(migrationId));
+      if (fold !== h) differs(`h ${fold}, the fold of ${name}`, String(h));
+      const isCoin = coins.all(h, migrationId).some((id) => isStoredId(id) && sameId(id, contractId));
+      if (isCoin) differs(`${name} to be no active coin's`, 'an active coin');
+    }
+  });
+}
+
+/** Every contract of `holding` that was there when the verification began was met in `held` or `spent`. */
+export function* verifyHoldings(context: VerifyContext, seen: NumbersSeen): Generator<VerifyStep> {
+  const { db, report } = context;
+  const numbers = db
+    .prepare<[bigint, bigint], bigint>('SELECT no FROM holding WHERE no > ? AND no <= ? ORDER BY no')
+    .pluck()
+    .safeIntegers();
+  yield* inRanges(context, { table: 'holding', key: 'no' }, (from, to) => {
+    for (const no of numbers.iterate(from, to)) {
+      if (no >= 1n && (!seen.covers(no) || seen.has(no))) continue;
+      const expected = `contract ${no}: a row in held or spent, as for every holding`;
+      report({ table: 'holding', owner: null, snapshot: null, expected, found: 'none' });
+    }
+  });
+}
+
+/** Walks a table by its key in ranges of about `rowsPerStep` rows; equal keys are never split. */
+function* inRanges(
+  { db, rowsPerStep }: VerifyContext,
+  { table, key }: { table: string; key: string },
+  verify: (from: bigint, to: bigint) => void,
+): Generator<VerifyStep> {
+  const bound = db
+    .prepare<[bigint, number], bigint>(`SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`)
+    .pluck()
+    .safeIntegers();
+  const total = rowsOf(db, table);
+  let from: bigint | null = BEFORE_ALL;
+  for (let done = 0; from !== null; done += rowsPerStep) {
+    const start: bigint = from;
+    from = inOneMoment(db, () => {
+      const end = bound.get(start, rowsPerStep) ?? null;
+      verify(start, end ?? 2n ** 63n - 1n);
+      return end;
+    });
+    yield { phase: table, done: Math.min(done + rowsPerStep, total), total };
+  }
+}
+
+function rowsOf(db: Database, table: string): number {
+  return db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+}

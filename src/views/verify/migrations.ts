@@ -1,0 +1,160 @@
+import { formatTime, LEDGER_TIME_MAX } from '../../ledger/time.ts';
+import { synchronizerChecksum } from '../write/state.ts';
+import { isStoredId } from './contract.ts';
+import { timeText, type VerifyContext } from './types.ts';
+
+interface MigrationRow {
+  readonly migrationId: bigint;
+  readonly openSeq: bigint;
+  readonly timeReached: bigint | null;
+  readonly updateTime: bigint | null;
+  readonly nextGrid: bigint | null;
+  /** The largest last record time of its synchronizers. */
+  readonly lastTime: bigint | null;
+}
+
+interface SnapshotRow {
+  readonly recordTime: bigint;
+  readonly seq: bigint;
+  readonly forced: bigint;
+}
+
+/** Each migration's clock, and its snapshots: numbered without gaps in the order of their times, none of the grid missing. */
+export function verifyMigrations(context: VerifyContext): void {
+  const { db, report } = context;
+  const period = db.prepare<[], bigint>('SELECT period FROM setting').pluck().safeIntegers().get() ?? 0n;
+  const migrations = db
+    .prepare<[], MigrationRow>(
+      `SELECT m.migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
+         next_grid AS nextGrid, (SELECT max(record_time) FROM synchronizer s WHERE s.migration_id = m.migration_id) AS lastTime
+       FROM migration m ORDER BY m.migration_id`,
+    )
+    .safeIntegers();
+  const snapshots = db
+    .prepare<[bigint], SnapshotRow>(
+      'SELECT record_time AS recordTime, seq, forced FROM snapshot WHERE migration_id = ? ORDER BY record_time',
+    )
+    .safeIntegers();
+  for (const table of ['snapshot', 'synchronizer']) {
+    const orphans = db
+      .prepare<[], bigint>(
+        `SELECT DISTINCT migration_id FROM ${table} WHERE migration_id NOT IN (SELECT migration_id FROM migration)`,
+      )
+      .pluck()
+      .safeIntegers();
+    for (const id of orphans.all())
+      report({ table, owner: null, snapshot: `migration ${id}`, expected: 'a row of that migration', found: 'none' });
+  }
+  verifySynchronizers(context);
+  for (const row of migrations.all()) {
+    const sealed = verifySnapshots(context, row, { rows: snapshots.iterate(row.migrationId), period });
+    verifyClock(context, row, sealed, period);
+  }
+}
+
+interface SynchronizerRow {
+  readonly migrationId: bigint;
+  readonly name: string;
+  readonly recordTime: bigint;
+  readonly updateId: unknown;
+  readonly unseen: bigint;
+  readonly checksum: bigint;
+}
+
+function verifySynchronizers({ db, report }: VerifyContext): void {
+  const rows = db
+    .prepare<[], SynchronizerRow>(
+      `SELECT migration_id AS migrationId, synchronizer_id AS name, record_time AS recordTime, update_id AS updateId, unseen,
+         checksum FROM synchronizer`,
+    )
+    .safeIntegers();
+  for (const { migrationId, name, recordTime, updateId, unseen, checksum } of rows.iterate()) {
+    const snapshot = `migration ${migrationId}`;
+    const differs = (expected: string, found: string): void =>
+      report({ table: 'synchronizer', owner: null, snapshot, expected: `${name}: ${expected}`, found });
+    if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
+    if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER)) {
+      differs('update_id in the form it is stored in', String(updateId));
+      continue;
+    }
+    const row = {
+      migrationId: Number(migrationId),
+      name,
+      recordTime: Number(recordTime),
+      updateId,
+      unseen: Number(unseen),
+    };
+    if (checksum !== BigInt(synchronizerChecksum(row))) differs('a checksum of its columns', String(checksum));
+    if (unseen !== 0n && unseen !== 1n) differs('unseen 0 or 1', String(unseen));
+  }
+}
+
+interface Sealed {
+  readonly count: bigint;
+  readonly last: bigint | null;
+  /** The newest time on the grid, forced or not. */
+  readonly lastGrid: bigint | null;
+}
+
+function verifySnapshots(
+  { report }: VerifyContext,
+  { migrationId }: MigrationRow,
+  { rows, period }: { rows: Iterable<SnapshotRow>; period: bigint },
+): Sealed {
+  let count = 0n;
+  let last: bigint | null = null;
+  let lastGrid: bigint | null = null;
+  for (const { recordTime, seq, forced } of rows) {
+    const snapshot = `migration ${migrationId}, ${timeText(recordTime)}`;
+    const differs = (expected: string, found: string): void =>
+      report({ table: 'snapshot', owner: null, snapshot, expected, found });
+    count += 1n;
+    if (seq !== count) differs(`seq ${count}, in the order of times`, String(seq));
+    if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
+    if (forced !== 0n && forced !== 1n) differs('forced 0 or 1', String(forced));
+    const isGrid = period > 0n && recordTime % period === 0n;
+    if (forced === 0n && !isGrid) differs('a time on the grid of the period in setting', timeText(recordTime));
+    if (isGrid) {
+      // A snapshot forced before the first grid time may lie on the grid by chance, but never behind a gap.
+      if (lastGrid !== null && recordTime !== lastGrid + period)
+        differs(
+          `the grid time before it, ${timeText(recordTime - period)}, to be sealed, by the period in setting`,
+          'a gap',
+        );
+      lastGrid = recordTime;
+    }
+    last = recordTime;
+  }
+  return { count, last, lastGrid };
+}
+
+function verifyClock(
+  { report }: VerifyContext,
+  { migrationId, openSeq, timeReached, updateTime, nextGrid, lastTime }: MigrationRow,
+  { count, last, lastGrid }: Sealed,
+  period: bigint,
+): void {
+  const differs = (expected: string, found: unknown): void =>
+    report({ table: 'migration', owner: null, snapshot: `migration ${migrationId}`, expected, found: String(found) });
+  if (openSeq !== count + 1n) differs(`open_seq ${count + 1n}, behind its ${count} snapshots`, openSeq);
+  if (updateTime !== lastTime)
+    differs(`update_time ${shown(lastTime)}, the last of its synchronizers`, shown(updateTime));
+  if (timeReached === null || updateTime === null || nextGrid === null) {
+    if (timeReached !== updateTime || nextGrid !== null)
+      differs('no time at all before its first update', shown(timeReached));
+    if (count > 0n) differs('no snapshot before its first update', `${count}`);
+    return;
+  }
+  if (timeReached < updateTime) differs(`time_reached from ${formatTime(updateTime)} on`, shown(timeReached));
+  if (timeReached < (last ?? 0n))
+    differs(`time_reached from ${shown(last)} on, its newest snapshot`, shown(timeReached));
+  if (period <= 0n) return;
+  const isNext = nextGrid % period === 0n && nextGrid >= timeReached && nextGrid - period <= timeReached;
+  if (!isNext) differs(`next_grid to be the grid time at or behind ${shown(timeReached)}`, shown(nextGrid));
+  else if (lastGrid !== null && nextGrid !== lastGrid + period)
+    differs(`next_grid ${shown(lastGrid + period)}, behind the newest snapshot on the grid`, shown(nextGrid));
+}
+
+function shown(time: bigint | null): string {
+  return time === null ? 'none' : timeText(time);
+}

@@ -1,0 +1,126 @@
+import type { Database } from 'better-sqlite3';
+import { isPartyId } from '../../ledger/party.ts';
+import { ownerChecksum } from '../write/owners.ts';
+import { createEntryVerifier, ENTRY_TABLES, type EntryVerifier } from './entries.ts';
+import type { NumbersSeen } from './numbers.ts';
+import type { SupplyFold } from './supply.ts';
+import { inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
+import { compareVersions, OwnerFold, type Version } from './versions.ts';
+
+interface OwnerRow {
+  readonly id: bigint;
+  readonly migrationId: bigint;
+  readonly party: string;
+  readonly checksum: bigint;
+  /** Null where the migration is missing. */
+  readonly openSeq: bigint | null;
+}
+
+const BEFORE_ALL = -(2n ** 63n);
+
+/**
+ * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against the fold of them. What the
+ * owners add up to, interval by interval, goes into `supply`; which contracts were met, into `seen`.
+ */
+export function* verifyOwners(
+  context: VerifyContext,
+  { supply, seen }: { supply: SupplyFold; seen: NumbersSeen },
+): Generator<VerifyStep> {
+  const { db, rowsPerStep } = context;
+  const next = prepareNextOwner(db);
+  const last = db.prepare<[], number | null>('SELECT max(id) FROM owner').pluck().get() ?? 0;
+  const entries = createEntryVerifier(context, seen);
+  const verifyOwner = createOwnerVerifier(context, entries, supply);
+  let owner: bigint | null = BEFORE_ALL;
+  while (owner !== null) {
+    const from: bigint = owner;
+    owner = inOneMoment(db, () => {
+      entries.begin();
+      let rows = 0;
+      let at: bigint | null = from;
+      while (at !== null && rows < rowsPerStep) {
+        at = next(at);
+        if (at !== null) rows += verifyOwner(at) + 1;
+      }
+      return at;
+    });
+    yield { phase: 'owners', done: owner === null ? last : Number(owner), total: last };
+  }
+}
+
+/** The next owner that any table names; one that `owner` does not have is a fault to be found. */
+function prepareNextOwner(db: Database): (after: bigint) => bigint | null {
+  const parts = ['owner', ...ENTRY_TABLES, 'owner_total'].map((table) => {
+    const column = table === 'owner' ? 'id' : 'owner';
+    return `SELECT min(${column}) AS owner FROM ${table} WHERE ${column} > @after`;
+  });
+  const next = db
+    .prepare<{ after: bigint }, bigint | null>(`SELECT min(owner) FROM (${parts.join(' UNION ALL ')})`)
+    .pluck()
+    .safeIntegers();
+  return (after) => next.get({ after }) ?? null;
+}
+
+function createOwnerVerifier(
+  context: VerifyContext,
+  entries: EntryVerifier,
+  supply: SupplyFold,
+): (owner: bigint) => number {
+  const { db, report } = context;
+  const ownerRow = db
+    .prepare<[bigint], OwnerRow>(
+      `SELECT id, o.migration_id AS migrationId, party, o.checksum, open_seq AS openSeq
+       FROM owner o LEFT JOIN migration m ON m.migration_id = o.migration_id WHERE id = ?`,
+    )
+    .safeIntegers();
+  const versions = db
+    .prepare<[bigint], Version>('SELECT seq, v FROM owner_total WHERE owner = ? ORDER BY seq')
+    .safeIntegers();
+
+  function verifyKnown({ id, migrationId, party, checksum, openSeq }: OwnerRow): number {
+    if (openSeq === null) {
+      const expected = `a row of migration ${migrationId}, which owner ${id} belongs to`;
+      report({ table: 'migration', owner: party, snapshot: null, expected, found: 'none' });
+    }
+    if (!isPartyId(party)) {
+      report({ table: 'owner', owner: null, snapshot: null, expected: `a party id for owner ${id}`, found: party });
+    }
+    const wanted = ownerChecksum(Number(id), Number(migrationId), party);
+    if (checksum !== BigInt(wanted)) {
+      const expected = `owner ${id}: checksum ${wanted}, that of its migration and party`;
+      report({ table: 'owner', owner: party, snapshot: null, expected, found: String(checksum) });
+    }
+    const reportVersion = (seq: bigint, expected: string, found: string): void =>
+      report({
+        table: 'owner_total',
+        owner: party,
+        snapshot: snapshotName(context, migrationId, seq),
+        expected: `${expected}, by its contracts in held, spent and holding`,
+        found,
+      });
+    const fold = new OwnerFold();
+    const rows = entries.verify({ id, party, migrationId: Number(migrationId), openSeq: openSeq ?? 0n }, fold);
+    const found = versions.all(id);
+    if (found.length === 0) reportVersion(1n, 'a version at least for the interval of its first coin', 'none');
+    for (const { seq } of found) {
+      if (seq >= 1n && seq <= (openSeq ?? seq)) continue;
+      reportVersion(seq, `an interval from 1 to the open one, ${openSeq}`, `a version of interval ${seq}`);
+    }
+    for (const reached of compareVersions(fold, found, reportVersion)) supply.add(migrationId, id, reached);
+    return rows + found.length;
+  }
+
+  function verifyUnknown(id: bigint): number {
+    for (const table of [...ENTRY_TABLES, 'owner_total']) {
+      const rows = db.prepare<[bigint], number>(`SELECT count(*) FROM ${table} WHERE owner = ?`).pluck().get(id) ?? 0;
+      const expected = `no row of owner ${id}, which the table owner does not have`;
+      if (rows > 0) report({ table, owner: null, snapshot: null, expected, found: `${rows} rows` });
+    }
+    return 1;
+  }
+
+  return (owner) => {
+    const row = ownerRow.get(owner);
+    return row === undefined ? verifyUnknown(owner) : verifyKnown(row);
+  };
+}

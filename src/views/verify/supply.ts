@@ -1,0 +1,143 @@
+import { formatAmount } from '../../ledger/amount.ts';
+import { inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
+import { type Reached, readVersion } from './versions.ts';
+
+interface Supply {
+  contracts: number;
+  owners: number;
+  unlocked: bigint;
+  locked: bigint;
+}
+
+function nothing(): Supply {
+  return { contracts: 0, owners: 0, unlocked: 0n, locked: 0n };
+}
+
+function addTo(sum: Supply, more: Supply): void {
+  sum.contracts += more.contracts;
+  sum.owners += more.owners;
+  sum.unlocked += more.unlocked;
+  sum.locked += more.locked;
+}
+
+/** What the owners' contracts add up to: changes by migration and interval. Grows with intervals. */
+export class SupplyFold {
+  readonly #changes = new Map<bigint, Map<bigint, Supply>>();
+  #owner: bigint | null = null;
+  #before: Supply = nothing();
+
+  /** An owner's sums at the end of an interval; each owner's come one after the other, in order. */
+  add(migrationId: bigint, owner: bigint, { seq, unlocked, locked }: Reached): void {
+    if (owner !== this.#owner) this.#before = nothing();
+    this.#owner = owner;
+    const contracts = unlocked.count + locked.count;
+    const now = { contracts, owners: contracts > 0 ? 1 : 0, unlocked: unlocked.amount, locked: locked.amount };
+    const change = this.#change(migrationId, seq);
+    change.contracts += now.contracts - this.#before.contracts;
+    change.owners += now.owners - this.#before.owners;
+    change.unlocked += now.unlocked - this.#before.unlocked;
+    change.locked += now.locked - this.#before.locked;
+    this.#before = now;
+  }
+
+  changes(migrationId: bigint): ReadonlyMap<bigint, Supply> {
+    return this.#changes.get(migrationId) ?? new Map();
+  }
+
+  #change(migrationId: bigint, seq: bigint): Supply {
+    let changes = this.#changes.get(migrationId);
+    if (changes === undefined) {
+      changes = new Map();
+      this.#changes.set(migrationId, changes);
+    }
+    let change = changes.get(seq);
+    if (change === undefined) {
+      change = nothing();
+      changes.set(seq, change);
+    }
+    return change;
+  }
+}
+
+interface SupplyRow {
+  readonly contracts: bigint;
+  readonly owners: bigint;
+  readonly unlocked: string;
+  readonly locked: string;
+}
+
+/** Every snapshot that was sealed when the verification began, against the sum over its owners. */
+export function* verifySnapshotSupplies(context: VerifyContext, supply: SupplyFold): Generator<VerifyStep> {
+  const { db, report, sealed } = context;
+  const row = db
+    .prepare<[bigint, bigint], SupplyRow>(
+      'SELECT contracts, owners, unlocked, locked FROM snapshot WHERE migration_id = ? AND record_time = ?',
+    )
+    .safeIntegers();
+  let done = 0;
+  for (const [migrationId, { times }] of sealed) {
+    const now = nothing();
+    const changes = supply.changes(migrationId);
+    const seqs = [...new Set([...times.keys(), ...changes.keys()])].sort((a, b) => (a < b ? -1 : 1));
+    inOneMoment(db, () => {
+      for (const seq of seqs) {
+        addTo(now, changes.get(seq) ?? nothing());
+        const recordTime = times.get(seq);
+        const found = recordTime === undefined ? undefined : row.get(migrationId, recordTime);
+        if (found === undefined || supplyText(found) === supplyText(now)) continue;
+        const snapshot = snapshotName(context, migrationId, seq);
+        report({ table: 'snapshot', owner: null, snapshot, expected: supplyText(now), found: supplyText(found) });
+      }
+    });
+    yield { phase: 'snapshots', done: ++done, total: sealed.size };
+  }
+}
+
+/** Each migration's supply in its open interval, against the newest version of every owner; of one moment. */
+export function* verifyOpenSupplies({ db, report }: VerifyContext): Generator<VerifyStep> {
+  inOneMoment(db, () => {
+    const newest = db
+      .prepare<[], { migrationId: bigint; v: Buffer }>(
+        `SELECT o.migration_id AS migrationId, t.v AS v
+         FROM (SELECT owner, max(seq), v FROM owner_total GROUP BY owner) t JOIN owner o ON o.id = t.owner`,
+      )
+      .safeIntegers();
+    const sums = new Map<bigint, Supply>();
+    for (const { migrationId, v } of newest.iterate()) {
+      const sum = sums.get(migrationId) ?? nothing();
+      sums.set(migrationId, sum);
+      addVersion(sum, v);
+    }
+    const rows = db
+      .prepare<[], SupplyRow & { migrationId: bigint }>(
+        'SELECT migration_id AS migrationId, contracts, owners, unlocked, locked FROM migration',
+      )
+      .safeIntegers();
+    for (const found of rows.iterate()) {
+      const expected = supplyText(sums.get(found.migrationId) ?? nothing());
+      const snapshot = `migration ${found.migrationId}, the open interval`;
+      if (supplyText(found) !== expected)
+        report({ table: 'migration', owner: null, snapshot, expected, found: supplyText(found) });
+    }
+  });
+  yield { phase: 'open intervals', done: 1, total: 1 };
+}
+
+/** A version that cannot be read was reported with its owner. */
+function addVersion(sum: Supply, v: Buffer): void {
+  const version = readVersion(v);
+  if (version === null) return;
+  const { unlocked, locked } = version;
+  const contracts = unlocked.count + locked.count;
+  addTo(sum, { contracts, owners: contracts > 0 ? 1 : 0, unlocked: unlocked.amount, locked: locked.amount });
+}
+
+function supplyText({ contracts, owners, unlocked, locked }: Supply | SupplyRow): string {
+  return `${contracts} contracts of ${owners} owners, unlocked ${coinText(unlocked)}, locked ${coinText(locked)}`;
+}
+
+/** Stored as decimal digits: any other text is shown as it is. */
+function coinText(units: bigint | string): string {
+  if (typeof units === 'bigint') return formatAmount(units);
+  return /^(0|-?[1-9]\d*)$/.test(units) ? formatAmount(BigInt(units)) : JSON.stringify(units);
+}

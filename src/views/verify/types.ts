@@ -1,0 +1,53 @@
+import type { Database } from 'better-sqlite3';
+import { formatTime, LEDGER_TIME_MAX } from '../../ledger/time.ts';
+
+/** Something in views.db that is not what the contracts, or another table, say it must be. */
+export interface Difference {
+  readonly table: string;
+  /** The party; null where it concerns no owner. */
+  readonly owner: string | null;
+  /** Which snapshot, or the open interval; null where it concerns none. */
+  readonly snapshot: string | null;
+  /** What must be there; it names the row where owner and snapshot do not. */
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** One read transaction of the verification has ended; the next begins when it is asked for. */
+export interface VerifyStep {
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** A migration as it stood when the verification began. What was sealed then never changes. */
+export interface SealedMigration {
+  readonly migrationId: number;
+  /** The time of each sealed snapshot by its number. */
+  readonly times: ReadonlyMap<bigint, bigint>;
+}
+
+export interface VerifyContext {
+  readonly db: Database;
+  readonly report: (difference: Difference) => void;
+  /** Rows that one read transaction looks at, about: an owner is never split. */
+  readonly rowsPerStep: number;
+  readonly sealed: ReadonlyMap<bigint, SealedMigration>;
+  /** Of the next coin contract, when the verification began: what is numbered from here on came later. */
+  readonly nextNo: bigint;
+}
+
+/** Runs one step in a read transaction of its own, so that all it reads is of one moment. */
+export function inOneMoment<T>(db: Database, step: () => T): T {
+  return db.transaction(step).deferred();
+}
+
+export function snapshotName({ sealed }: Pick<VerifyContext, 'sealed'>, migrationId: bigint, seq: bigint): string {
+  const time = sealed.get(migrationId)?.times.get(seq);
+  return `migration ${migrationId}, ${time === undefined ? `interval ${seq}, not sealed yet` : timeText(time)}`;
+}
+
+/** A damaged time may be no time at all. */
+export function timeText(time: bigint): string {
+  return time >= 0n && time < BigInt(LEDGER_TIME_MAX) ? formatTime(time) : `time ${time}`;
+}

@@ -1,0 +1,107 @@
+import type { Database } from 'better-sqlite3';
+import { openForReading } from '../store/database.ts';
+import { verifyLetters } from './dead-letters.ts';
+import { verifyDirectory } from './directory.ts';
+import { verifyFile } from './file.ts';
+import { verifyActive, verifyCounterfeits, verifyHoldings } from './indexes.ts';
+import { NumbersSeen } from './numbers.ts';
+import { verifyOwners } from './owners.ts';
+import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './supply.ts';
+import { type Difference, inOneMoment, type SealedMigration, type VerifyContext, type VerifyStep } from './types.ts';
+
+/** Rows of one read transaction: enough to be quick, few enough that the writer's log is not kept from being emptied. */
+const ROWS_PER_STEP = 20_000;
+
+/**
+ * Recomputes all that the views say from the contracts alone and holds their tables against each other (issue: a database that
+ * can be proved right at any time). Works beside a running writer: each step reads one moment, and what is compared across
+ * steps was sealed before the first. Memory grows with snapshots, and by a bit for each contract.
+ *
+ * Rows that no other table says again carry a checksum, and tables that could lose one of them a count. Both show what was changed
+ * behind the writer's back; that the writer had it from the feed, only a replay can show.
+ */
+export function* verifyViews(
+  dataDir: string,
+  report: (difference: Difference) => void,
+  { rowsPerStep = ROWS_PER_STEP }: { rowsPerStep?: number } = {},
+): Generator<VerifyStep, { readonly snapshots: number; readonly owners: number }> {
+  const db = openForReading(dataDir);
+  try {
+    const sealed = readableOr<VerifyContext['sealed']>(new Map(), 'snapshot', () => sealedNow(db), report);
+    const nextNo = readableOr(1n, 'holding', () => inOneMoment(db, () => nextNoNow(db)), report);
+    const context: VerifyContext = { db, report, rowsPerStep, sealed, nextNo };
+    const supply = new SupplyFold();
+    const seen = new NumbersSeen(nextNo);
+    const phases: readonly (readonly [table: string, steps: () => Generator<VerifyStep>])[] = [
+      ['views.db', () => verifyFile(context)],
+      ['setting', () => verifyDirectory(context)],
+      ['dead_letter', () => verifyLetters(context)],
+      ['owner_total', () => verifyOwners(context, { supply, seen })],
+      ['snapshot', () => verifySnapshotSupplies(context, supply)],
+      ['migration', () => verifyOpenSupplies(context)],
+      ['active', () => verifyActive(context)],
+      ['holding', () => verifyHoldings(context, seen)],
+      ['counterfeit', () => verifyCounterfeits(context)],
+    ];
+    for (const [table, steps] of phases) yield* readable(table, steps, report);
+    const snapshots = [...sealed.values()].reduce((sum, { times }) => sum + times.size, 0);
+    return { snapshots, owners: readableOr(0, 'owner', () => rowsOf(db, 'owner'), report) };
+  } finally {
+    db.close();
+  }
+}
+
+/** A damaged page ends its phase, and is a difference like any other. */
+function* readable(
+  table: string,
+  steps: () => Generator<VerifyStep>,
+  report: (difference: Difference) => void,
+): Generator<VerifyStep> {
+  try {
+    yield* steps();
+  } catch (error) {
+    reportDamage(table, error, report);
+  }
+}
+
+/** What one of the tables says; `otherwise` where a page of it is damaged, which is a difference. */
+function readableOr<T>(otherwise: T, table: string, read: () => T, report: (difference: Difference) => void): T {
+  try {
+    return read();
+  } catch (error) {
+    reportDamage(table, error, report);
+    return otherwise;
+  }
+}
+
+function reportDamage(table: string, error: unknown, report: (difference: Difference) => void): void {
+  if (!/^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? '')) throw error;
+  const found = (error as Error).message;
+  report({ table, owner: null, snapshot: null, expected: 'a file that can be read', found });
+}
+
+function rowsOf(db: Database, table: string): number {
+  return db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+}
+
+function sealedNow(db: Database): VerifyContext['sealed'] {
+  const sealed = new Map<bigint, SealedMigration & { times: Map<bigint, bigint> }>();
+  const rows = db
+    .prepare<[], { migrationId: bigint; seq: bigint; recordTime: bigint }>(
+      'SELECT migration_id AS migrationId, seq, record_time AS recordTime FROM snapshot ORDER BY migration_id, seq',
+    )
+    .safeIntegers();
+  for (const { migrationId, seq, recordTime } of rows.iterate()) {
+    const migration = sealed.get(migrationId) ?? { migrationId: Number(migrationId), times: new Map() };
+    migration.times.set(seq, recordTime);
+    sealed.set(migrationId, migration);
+  }
+  return sealed;
+}
+
+function nextNoNow(db: Database): bigint {
+  const nextNo = db.prepare<[], bigint>('SELECT next_no FROM setting').pluck().safeIntegers().get() ?? 1n;
+  const most = db.prepare<[], bigint | null>('SELECT max(no) FROM holding').pluck().safeIntegers().get() ?? 0n;
+  // A damaged next_no must not decide how much memory is taken.
+  return nextNo <= most || nextNo > most + 2n ** 32n ? most + 1n : nextNo;
+}

@@ -1,0 +1,238 @@
+import { type Chunk, FILE_PARTITION, UPDATE } from '../../chunk/chunk.ts';
+import { eventId, updateIdOf } from '../../chunk/chunk-ids.ts';
+import { fieldName, formatOf } from '../../chunk/field-name.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import { idText, type StoredId, sameId } from '../../ledger/contract-id.ts';
+import { formatTime, type Micros } from '../../ledger/time.ts';
+import type { Checkpoint } from '../../ledger/update.ts';
+import { applyEvent } from './apply-events.ts';
+import type { Batch } from './batch.ts';
+import { addIgnored } from './counts.ts';
+import { isOvertaken, noteFurthest, type Place } from './overtaken.ts';
+import { IMPORT_TIME, type PartitionState } from './positions.ts';
+import { gridAfter, isSealed, sealGrid } from './seal.ts';
+import { type MigrationState, newMigration } from './state.ts';
+
+/** What applying depends on beside the feed. `now` is one clock reading per chunk, microseconds. */
+export interface ApplyRules {
+  readonly periodUs: number;
+  readonly recordTimeGapMaxUs: number;
+  readonly recordTimeAheadMaxUs: number;
+  readonly now: Micros;
+}
+
+/** An update or checkpoint further ahead of the clock than allowed: halts whatever the policy (design.md section 6, rule 6). */
+export class AheadOfClock extends BadUpdate {}
+
+/**
+ * From a partition that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. It
+ * halts whatever the policy.
+ */
+export class OvertakenUpdate extends BadUpdate {}
+
+/** The topic starts after the end of what was replayed from files: what lies between would be missing without a trace. */
+export class PossibleGap extends Error {
+  constructor(synchronizerId: string, last: Micros, first: Micros) {
+    super(
+      `possible gap: the files end at ${formatTime(last)} for synchronizer ${synchronizerId}, and the topic starts at ` +
+        `${formatTime(first)}; replay files that reach into the topic, or start with another --data directory`,
+    );
+    this.name = 'PossibleGap';
+  }
+}
+
+/** Applies message `i` of the chunk to the batch in memory. Throws BadUpdate; the batch must then be thrown away. */
+export function applyMessage(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
+  const u = chunk.updates;
+  switch (u.kind[i]) {
+    case UPDATE.ignored:
+      return addIgnored(batch.counts, chunk.names[u.name[i]!]!);
+    case UPDATE.rare: {
+      const rare = chunk.rare.get(i)!;
+      if (rare.kind === 'bad') throw BadUpdate.restore(rare.fault);
+      return applyCheckpoint(batch, rare, u.partition[i]!, rules);
+    }
+    default:
+      return applyTimed(batch, chunk, i, rules);
+  }
+}
+
+function applyTimed(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
+  const u = chunk.updates;
+  const isImport = u.kind[i] === UPDATE.import;
+  const place: Place = { migrationId: u.migrationId[i]!, recordTime: isImport ? IMPORT_TIME : u.recordTime[i]! };
+  const { partitions } = batch.state;
+  const overtaken = isOvertaken(partitions, u.partition[i]!, place);
+  if (isImport) applyImport(batch, chunk, i, overtaken);
+  else applyUpdate(batch, chunk, i, { ...rules, overtaken });
+  noteFurthest(partitions.get(u.partition[i]!), place);
+}
+
+function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & { overtaken: boolean }): void {
+  const u = chunk.updates;
+  const recordTime = u.recordTime[i]!;
+  const synchronizerId = chunk.names[u.name[i]!]!;
+  const migration = migrationOf(batch, u.migrationId[i]!);
+  if (u.isScan[i] === 0) batch.state.sourceMigrationId ??= migration.migrationId;
+  const last = migration.synchronizers.get(synchronizerId);
+  if (last?.unseen === true && isOfTopic(u.partition[i]!)) {
+    if (recordTime > last.recordTime) throw new PossibleGap(synchronizerId, last.recordTime, recordTime);
+    last.unseen = false;
+    last.changed = true;
+  }
+  if (last !== undefined && recordTime <= last.recordTime) {
+    if (recordTime === last.recordTime && !sameId(last.updateId(), updateIdOf(chunk, i))) {
+      const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updateId())} of this synchronizer`;
+      throw badTime(chunk, i, expected);
+    }
+    batch.counts.redelivered += 1;
+    return;
+  }
+  const checkpoint = batch.state.partitions
+    .get(u.partition[i]!)
+    ?.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
+  if (checkpoint !== undefined && recordTime <= checkpoint) {
+    throw badTime(
+      chunk,
+      i,
+      `a time after ${formatTime(checkpoint)}, the checkpoint read before it for this synchronizer`,
+    );
+  }
+  if (rules.overtaken && isSealed(migration, recordTime, rules.periodUs)) {
+    const expected = 'a time after the last snapshot: its partition was passed over as idle (--kafka-partition-idle)';
+    throw new OvertakenUpdate(fieldName(formatOf(chunk, i), 'record_time'), formatTime(recordTime), expected);
+  }
+  checkClock(recordTime, migration, rules, fieldName(formatOf(chunk, i), 'record_time'));
+  sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
+  applyEvents(batch, migration, chunk, i);
+  migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
+  migration.timeReached = Math.max(migration.timeReached ?? recordTime, recordTime);
+  migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
+  const unseen = last?.unseen ?? false;
+  const updateId = (): StoredId => updateIdOf(chunk, i);
+  migration.synchronizers.set(synchronizerId, { recordTime, updateId, unseen, changed: true });
+}
+
+function isOfTopic(partition: number): boolean {
+  return partition !== FILE_PARTITION;
+}
+
+/** Imports open a migration; they move no time and rule 1 does not apply to them (design.md section 6, rule 5). */
+function applyImport(batch: Batch, chunk: Chunk, i: number, overtaken: boolean): void {
+  const migration = migrationOf(batch, chunk.updates.migrationId[i]!);
+  if (overtaken && !isActive(batch, migration, chunk, i)) {
+    const expected = 'no import: its partition was passed over as idle (--kafka-partition-idle)';
+    throw new OvertakenUpdate(fieldName(formatOf(chunk, i), 'record_time'), 'an import', expected);
+  }
+  if (migration.timeReached !== null) {
+    batch.counts.importsLate += 1;
+    return;
+  }
+  const repeated = batch.counts.createsRepeated;
+  applyEvents(batch, migration, chunk, i);
+  if (batch.counts.createsRepeated === repeated) return;
+  batch.counts.updates -= 1;
+  batch.counts.redelivered += 1;
+}
+
+/** Whether every contract of an import is there already: then it is a redelivery. */
+function isActive(batch: Batch, { migrationId }: MigrationState, chunk: Chunk, i: number): boolean {
+  const end = chunk.updates.eventsEnd[i]!;
+  for (let event = i === 0 ? 0 : chunk.updates.eventsEnd[i - 1]!; event < end; event++) {
+    const id = eventId(chunk, event);
+    const isKnown =
+      batch.contracts.find(chunk, event, migrationId) !== undefined ||
+      batch.rounds.find(migrationId, id) !== undefined ||
+      batch.counterfeits.has(chunk.events.fold[event]!, migrationId, id);
+    if (!isKnown) return false;
+  }
+  return true;
+}
+
+function applyEvents(batch: Batch, migration: MigrationState, chunk: Chunk, i: number): void {
+  const u = chunk.updates;
+  const end = u.eventsEnd[i]!;
+  for (let event = i === 0 ? 0 : u.eventsEnd[i - 1]!; event < end; event++) {
+    applyEvent({ batch, migration, chunk, update: i, event });
+  }
+  const ignoredEnd = u.ignoredEnd[i]!;
+  for (let at = i === 0 ? 0 : u.ignoredEnd[i - 1]!; at < ignoredEnd; at++) {
+    addIgnored(batch.counts, chunk.names[chunk.ignoredEvents[at]!]!);
+  }
+  batch.counts.updates += 1;
+}
+
+/**
+ * A checkpoint counts with the smallest of its times. Before the migration's first update or behind the time reached it
+ * moves no time; what it says of each synchronizer is remembered all the same (rules 1 and 4).
+ */
+function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, partition: number, rules: ApplyRules): void {
+  batch.counts.checkpoints += 1;
+  if (checkpoint.times.length === 0) return;
+  const known = batch.state.migrations.get(checkpoint.migrationId);
+  const time = checkpoint.times.reduce((least, each) => Math.min(least, each.recordTime), Infinity);
+  for (const each of checkpoint.times) checkClock(each.recordTime, known, rules, 'synchronizerTimes[].recordTime');
+  rememberCheckpoint(batch.state.partitions.get(partition), checkpoint);
+  noteFurthest(batch.state.partitions.get(partition), { migrationId: checkpoint.migrationId, recordTime: time });
+  const isBehind = known === undefined || known.timeReached === null || time < known.timeReached;
+  if (isBehind || (isOfTopic(partition) && isAheadOfUnseen(known, checkpoint))) {
+    batch.counts.checkpointsBehind += 1;
+    return;
+  }
+  sealGrid(batch.seals, known, { end: time, inclusive: true, periodUs: rules.periodUs });
+  known.timeReached = time;
+}
+
+/**
+ * Whether it speaks for a synchronizer whose last update from the files has not come from the topic yet: until it has, nobody
+ * knows that the topic begins before the files end, and nothing may be sealed on the topic's word.
+ */
+function isAheadOfUnseen({ synchronizers }: MigrationState, { times }: Checkpoint): boolean {
+  return times.some(({ synchronizerId, recordTime }) => {
+    const last = synchronizers.get(synchronizerId);
+    return last?.unseen === true && recordTime > last.recordTime;
+  });
+}
+
+function rememberCheckpoint(partition: PartitionState | undefined, { migrationId, times }: Checkpoint): void {
+  if (partition === undefined) return;
+  for (const { synchronizerId, recordTime } of times) {
+    const key = `${migrationId} ${synchronizerId}`;
+    partition.checkpoints.set(key, Math.max(partition.checkpoints.get(key) ?? recordTime, recordTime));
+  }
+}
+
+function checkClock(time: Micros, migration: MigrationState | undefined, rules: ApplyRules, field: string): void {
+  if (time > rules.now + rules.recordTimeAheadMaxUs) {
+    throw new AheadOfClock(
+      field,
+      formatTime(time),
+      `a time no further ahead of our clock (${formatTime(rules.now)}) than --record-time-ahead-max`,
+    );
+  }
+  const reached = migration?.timeReached ?? null;
+  if (reached !== null && time - reached > rules.recordTimeGapMaxUs) {
+    throw new BadUpdate(
+      field,
+      formatTime(time),
+      `a time no further after ${formatTime(reached)}, the time reached, than --record-time-gap-max`,
+    );
+  }
+}
+
+function migrationOf(batch: Batch, migrationId: number): MigrationState {
+  let migration = batch.state.migrations.get(migrationId);
+  if (migration === undefined) {
+    migration = newMigration(migrationId);
+    batch.state.migrations.set(migrationId, migration);
+  }
+  return migration;
+}
+
+function badTime(chunk: Chunk, i: number, expected: string): BadUpdate {
+  return new BadUpdate(
+    fieldName(formatOf(chunk, i), 'record_time'),
+    formatTime(chunk.updates.recordTime[i]!),
+    expected,
+  );
+}

@@ -1,0 +1,43 @@
+import type { Database } from 'better-sqlite3';
+import type { Micros } from '../../ledger/time.ts';
+import type { Batch } from './batch.ts';
+
+/** What became of the wish for a snapshot now. */
+export type ForceOutcome =
+  /** `sealed`: a new snapshot was made; else one lies at the last applied time or later, and it is the answer. */
+  | { readonly kind: 'snapshot'; readonly sealed: boolean; readonly migrationId: number; readonly recordTime: Micros }
+  /** A new one would be needed, and `maySeal` was false. */
+  | { readonly kind: 'too_soon' }
+  /** No migration has an update other than imports. */
+  | { readonly kind: 'nothing_applied' }
+  /** The disk or the database refuses for now; nothing was sealed. */
+  | { readonly kind: 'held_up'; readonly reason: string };
+
+/**
+ * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import (design.md
+ * section 6, rule 12). The caller has nothing pending, and commits.
+ */
+export function sealNow(
+  db: Database,
+  batch: Batch,
+  { periodUs, maySeal }: { periodUs: number; maySeal: boolean },
+): ForceOutcome {
+  const [migration] = [...batch.state.migrations.values()]
+    .filter(({ updateTime }) => updateTime !== null)
+    .sort((a, b) => b.migrationId - a.migrationId);
+  if (migration === undefined) return { kind: 'nothing_applied' };
+  const { migrationId } = migration;
+  const recordTime = migration.updateTime!;
+  const newest = db
+    .prepare<[number], number | null>('SELECT max(record_time) FROM snapshot WHERE migration_id = ?')
+    .pluck()
+    .get(migrationId);
+  if (typeof newest === 'number' && newest >= recordTime) {
+    return { kind: 'snapshot', sealed: false, migrationId, recordTime: newest };
+  }
+  if (!maySeal) return { kind: 'too_soon' };
+  batch.seals.seal(migration, recordTime, { forced: true });
+  // A grid time sealed by force is not sealed again.
+  if (migration.nextGrid === recordTime) migration.nextGrid += periodUs;
+  return { kind: 'snapshot', sealed: true, migrationId, recordTime };
+}

@@ -1,0 +1,153 @@
+import type { Database } from 'better-sqlite3';
+import { BulkRows } from '../store/bulk-rows.ts';
+import { rowChecksum } from '../store/row-checksum.ts';
+import { rowOrder } from '../store/row-order.ts';
+import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
+import type { MigrationState, WriterState } from './state.ts';
+
+/** An owner in one migration, with the sums of the open interval. */
+export interface Owner {
+  readonly no: number;
+  readonly migration: MigrationState;
+  readonly party: string;
+  unlocked: Sums;
+  locked: Sums;
+  /** Whether the sums changed since a version was last written or queued. */
+  dirty: boolean;
+}
+
+/** The sums of one kind of an owner's coin, to be changed. */
+export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
+  if (owner[kind] === NO_SUMS) owner[kind] = noSums();
+  return owner[kind];
+}
+
+export function ownerChecksum(no: number, migrationId: number, party: string): number {
+  return rowChecksum(no, migrationId, party);
+}
+
+/** Owners kept in memory at least this long, counted in owners; at most twice as many are held. */
+const OWNERS_PER_GENERATION = 60_000;
+
+/**
+ * Owners by party and by number: a bounded cache of two generations over `owner` and `owner_total`. It only forgets between
+ * batches, when every change is in the database.
+ */
+export class Owners {
+  readonly #state: WriterState;
+  readonly #byParty;
+  readonly #byNo;
+  readonly #version;
+  readonly #insertOwner: BulkRows;
+  readonly #insertVersion: BulkRows;
+  /** Counts how often older owners were forgotten: one found before that may have been loaded anew since. */
+  generation = 0;
+  #young = new Map<number, Owner>();
+  #old = new Map<number, Owner>();
+  #youngParties = new Map<MigrationState, Map<string, Owner>>();
+  #oldParties = new Map<MigrationState, Map<string, Owner>>();
+  #added: Owner[] = [];
+  #dirty = new Map<MigrationState, Owner[]>();
+  readonly #versions: { owner: number; seq: number; v: Buffer }[] = [];
+
+  constructor(db: Database, state: WriterState) {
+    this.#state = state;
+    this.#byParty = db
+      .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
+      .pluck();
+    this.#byNo = db.prepare<[number], { migrationId: number; party: string }>(
+      'SELECT migration_id AS migrationId, party FROM owner WHERE id = ?',
+    );
+    this.#version = db
+      .prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? + 0 ORDER BY seq DESC LIMIT 1')
+      .pluck();
+    this.#insertOwner = BulkRows.inserting(db, 'INSERT INTO owner', 4);
+    this.#insertVersion = BulkRows.inserting(db, 'INSERT OR REPLACE INTO owner_total', 3);
+  }
+
+  /** The owner of that name, numbered by first appearance in the feed. */
+  ofParty(migration: MigrationState, party: string): Owner {
+    const known = this.#youngParties.get(migration)?.get(party);
+    if (known !== undefined) return known;
+    const aging = this.#oldParties.get(migration)?.get(party);
+    if (aging !== undefined) return this.#remember(aging);
+    const no = this.#byParty.get(migration.migrationId, party);
+    if (no !== undefined) return this.#young.get(no) ?? this.#load(no, migration, party);
+    const owner = { no: this.#state.nextOwner++, migration, party, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
+    this.#added.push(owner);
+    return this.#remember(owner);
+  }
+
+  ofNo(no: number): Owner {
+    const known = this.#young.get(no);
+    if (known !== undefined) return known;
+    const aging = this.#old.get(no);
+    if (aging !== undefined) return this.#remember(aging);
+    const row = this.#byNo.get(no);
+    const migration = row === undefined ? undefined : this.#state.migrations.get(row.migrationId);
+    if (row === undefined || migration === undefined) throw new Error(`owner ${no} of a holding is not in views.db`);
+    return this.#load(no, migration, row.party);
+  }
+
+  #load(no: number, migration: MigrationState, party: string): Owner {
+    const v = this.#version.get(no);
+    const sums = v === undefined ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(v);
+    return this.#remember({ no, migration, party, ...sums, dirty: false });
+  }
+
+  #remember(owner: Owner): Owner {
+    this.#young.set(owner.no, owner);
+    let parties = this.#youngParties.get(owner.migration);
+    if (parties === undefined) {
+      parties = new Map();
+      this.#youngParties.set(owner.migration, parties);
+    }
+    parties.set(owner.party, owner);
+    return owner;
+  }
+
+  /** To be called at each create and archive: the owner gets a version in the open interval. */
+  touch(owner: Owner): void {
+    if (owner.dirty) return;
+    owner.dirty = true;
+    const dirty = this.#dirty.get(owner.migration);
+    if (dirty === undefined) this.#dirty.set(owner.migration, [owner]);
+    else dirty.push(owner);
+  }
+
+  /** Queues a version of every owner changed in the migration's open interval. */
+  queueVersions(migration: MigrationState): void {
+    const dirty = this.#dirty.get(migration);
+    if (dirty === undefined) return;
+    for (const owner of dirty) {
+      this.#versions.push({ owner: owner.no, seq: migration.openSeq, v: encodeVersion(owner.unlocked, owner.locked) });
+      owner.dirty = false;
+    }
+    this.#dirty.delete(migration);
+  }
+
+  /** Writes new owners and all versions, those of the open intervals included; inside the batch's transaction. */
+  flush(): void {
+    for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
+    for (const { no, migration, party } of this.#added)
+      this.#insertOwner.add([no, migration.migrationId, party, ownerChecksum(no, migration.migrationId, party)]);
+    this.#insertOwner.finish();
+    for (const i of rowOrder(this.#versions, (version) => version.owner)) {
+      const { owner, seq, v } = this.#versions[i]!;
+      this.#insertVersion.add([owner, seq, v]);
+    }
+    this.#insertVersion.finish();
+  }
+
+  /** After the commit: nothing is pending any more, so the older generation may go. */
+  settle(): void {
+    this.#added = [];
+    this.#versions.length = 0;
+    if (this.#young.size < OWNERS_PER_GENERATION) return;
+    this.generation += 1;
+    this.#old = this.#young;
+    this.#oldParties = this.#youngParties;
+    this.#young = new Map();
+    this.#youngParties = new Map();
+  }
+}

@@ -1,0 +1,78 @@
+import type { Database } from 'better-sqlite3';
+import { foldStored, idText, type StoredId, sameId } from '../../ledger/contract-id.ts';
+import { rowChecksum } from '../store/row-checksum.ts';
+import { prepareRowCount } from '../store/row-counts.ts';
+
+/** An open mining round active now. */
+export interface ActiveRound {
+  readonly fold: number;
+  readonly migrationId: number;
+  readonly contractId: StoredId;
+  readonly number: bigint;
+  readonly content: string;
+}
+
+export function roundChecksum({ migrationId, contractId, number, content }: Omit<ActiveRound, 'fold'>): number {
+  return rowChecksum(migrationId, idText(contractId), number, content);
+}
+
+/** Open mining rounds active now: about three a migration, so all are kept in memory. */
+export class Rounds {
+  readonly #active: ActiveRound[];
+  readonly #insert;
+  readonly #delete;
+  readonly #saveCount;
+  #added: ActiveRound[] = [];
+  #removed: ActiveRound[] = [];
+
+  constructor(db: Database) {
+    const rows = db
+      .prepare<[], { migrationId: bigint; contractId: StoredId; number: bigint; content: string }>(
+        'SELECT migration_id AS migrationId, contract_id AS contractId, number, content FROM round',
+      )
+      .safeIntegers()
+      .all();
+    this.#active = rows.map((row) => {
+      const migrationId = Number(row.migrationId);
+      return { ...row, migrationId, fold: foldStored(row.contractId, migrationId) };
+    });
+    this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?, ?)');
+    this.#delete = db.prepare('DELETE FROM round WHERE migration_id = ? AND contract_id = ?');
+    this.#saveCount = prepareRowCount(db, 'round');
+  }
+
+  mayHave(fold: number): boolean {
+    for (const round of this.#active) if (round.fold === fold) return true;
+    return false;
+  }
+
+  find(migrationId: number, id: StoredId): ActiveRound | undefined {
+    return this.#active.find((round) => round.migrationId === migrationId && sameId(round.contractId, id));
+  }
+
+  add(round: ActiveRound): void {
+    this.#active.push(round);
+    this.#added.push(round);
+  }
+
+  remove(round: ActiveRound): void {
+    this.#active.splice(this.#active.indexOf(round), 1);
+    const added = this.#added.indexOf(round);
+    if (added >= 0) this.#added.splice(added, 1);
+    else this.#removed.push(round);
+  }
+
+  flush(): void {
+    for (const round of this.#removed) this.#delete.run(round.migrationId, round.contractId);
+    for (const round of this.#added) {
+      const { migrationId, contractId, number, content } = round;
+      this.#insert.run(migrationId, contractId, number, content, roundChecksum(round));
+    }
+    this.#saveCount(this.#active.length);
+  }
+
+  settle(): void {
+    this.#added = [];
+    this.#removed = [];
+  }
+}

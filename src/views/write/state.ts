@@ -1,0 +1,145 @@
+import type { Database } from 'better-sqlite3';
+import { idText, type StoredId, storedId } from '../../ledger/contract-id.ts';
+import type { Micros } from '../../ledger/time.ts';
+import { prepareRowChange } from '../store/row-change.ts';
+import { rowChecksum, withChecksum } from '../store/row-checksum.ts';
+import { prepareRowCount } from '../store/row-counts.ts';
+import { loadPartitions, type PartitionState } from './positions.ts';
+
+/** The last update applied of one synchronizer. */
+export interface SynchronizerState {
+  recordTime: Micros;
+  /** Made only where it is asked for: every update would make one. */
+  updateId: () => StoredId;
+  /** Known from files, and not yet seen in the topic that follows them. */
+  unseen: boolean;
+  changed: boolean;
+}
+
+/** A migration's clock, open interval and supply (design.md sections 5 and 6). */
+export interface MigrationState {
+  readonly migrationId: number;
+  openSeq: number;
+  /** The record time reached; null until an update that is no import. */
+  timeReached: Micros | null;
+  /** The largest record time of an update applied: where a forced snapshot lies. */
+  updateTime: Micros | null;
+  /** The next grid time to seal. */
+  nextGrid: Micros | null;
+  contracts: number;
+  owners: number;
+  unlocked: bigint;
+  locked: bigint;
+  readonly synchronizers: Map<string, SynchronizerState>;
+}
+
+/** All that the writer keeps in memory beside its caches. Every part is stored in the transaction that changes it. */
+export interface WriterState {
+  readonly migrations: Map<number, MigrationState>;
+  readonly partitions: Map<number, PartitionState>;
+  /** What the topic's positions belong to; null before the first topic. */
+  feed: string | null;
+  dso: string | null;
+  /** Whether an operator named the DSO; otherwise it is the first seen. */
+  readonly dsoPinned: boolean;
+  sourceMigrationId: number | null;
+  nextNo: number;
+  nextOwner: number;
+}
+
+interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'synchronizers'> {
+  unlocked: string;
+  locked: string;
+}
+
+interface SynchronizerRow {
+  readonly migrationId: number;
+  readonly name: string;
+  readonly recordTime: Micros;
+  readonly updateId: StoredId;
+  readonly unseen: number;
+}
+
+export function synchronizerChecksum(row: SynchronizerRow): number {
+  return rowChecksum(row.migrationId, row.name, row.recordTime, idText(row.updateId), row.unseen);
+}
+
+export function loadState(db: Database): WriterState {
+  const setting = db
+    .prepare<
+      [],
+      Pick<WriterState, 'dso' | 'feed' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'> & { dsoPinned: number }
+    >(
+      `SELECT dso, dso_pinned AS dsoPinned, feed, source_migration_id AS sourceMigrationId, next_no AS nextNo, next_owner AS nextOwner FROM setting`,
+    )
+    .get();
+  if (setting === undefined) throw new Error('views.db has no settings row');
+  const dsoPinned = setting.dsoPinned === 1;
+  return { ...setting, dsoPinned, migrations: loadMigrations(db), partitions: loadPartitions(db) };
+}
+
+function loadMigrations(db: Database): Map<number, MigrationState> {
+  const migrations = new Map<number, MigrationState>();
+  const rows = db.prepare<[], MigrationRow>(
+    `SELECT migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
+       next_grid AS nextGrid, contracts, owners, unlocked, locked FROM migration ORDER BY migration_id`,
+  );
+  for (const row of rows.all()) {
+    const supply = { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
+    migrations.set(row.migrationId, { ...row, ...supply, synchronizers: new Map() });
+  }
+  const synchronizers = db.prepare<[], SynchronizerRow>(
+    `SELECT migration_id AS migrationId, synchronizer_id AS name, record_time AS recordTime, update_id AS updateId, unseen
+     FROM synchronizer`,
+  );
+  for (const { migrationId, name, recordTime, updateId, unseen } of synchronizers.all()) {
+    const state = { recordTime, updateId: () => updateId, unseen: unseen === 1, changed: false };
+    migrations.get(migrationId)?.synchronizers.set(name, state);
+  }
+  return migrations;
+}
+
+export function newMigration(migrationId: number): MigrationState {
+  return {
+    migrationId,
+    openSeq: 1,
+    timeReached: null,
+    updateTime: null,
+    nextGrid: null,
+    contracts: 0,
+    owners: 0,
+    unlocked: 0n,
+    locked: 0n,
+    synchronizers: new Map(),
+  };
+}
+
+/** Writes the state back, but for the positions; called inside the batch's transaction. */
+export function createStateSaver(db: Database): (state: WriterState) => void {
+  const columns = ['dso', 'source_migration_id', 'next_no', 'next_owner', 'feed'];
+  const saveSetting = prepareRowChange(db, 'setting', { key: 'lock', columns });
+  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?)');
+  const saveMigrations = prepareRowCount(db, 'migration');
+  const saveSynchronizers = prepareRowCount(db, 'synchronizer');
+  return (state) => {
+    saveSetting(1, state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
+    for (const m of state.migrations.values()) {
+      const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
+      migration.run(withChecksum([m.migrationId, m.openSeq, m.timeReached, m.updateTime, m.nextGrid, ...supply]));
+      for (const [name, last] of m.synchronizers) {
+        if (!last.changed) continue;
+        const { recordTime } = last;
+        // A copy, which does not keep the whole chunk.
+        const updateId = storedId(idText(last.updateId()));
+        const unseen = last.unseen ? 1 : 0;
+        const checksum = synchronizerChecksum({ migrationId: m.migrationId, name, recordTime, updateId, unseen });
+        synchronizer.run(m.migrationId, name, recordTime, updateId, unseen, checksum);
+        last.updateId = () => updateId;
+        last.changed = false;
+      }
+    }
+    saveMigrations(state.migrations.size);
+    saveSynchronizers([...state.migrations.values()].reduce((sum, { synchronizers }) => sum + synchronizers.size, 0));
+  };
+}

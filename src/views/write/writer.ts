@@ -1,0 +1,300 @@
+import type { Database } from 'better-sqlite3';
+import { type Chunk, FILE_PARTITION } from '../../chunk/chunk.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import type { Micros } from '../../ledger/time.ts';
+import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
+import { type DeadLetter, DeadLetters } from '../store/dead-letters.ts';
+import { type ApplyRules, applyMessage } from './apply.ts';
+import { Batch } from './batch.ts';
+import { type Counts, copyCounts, noCounts } from './counts.ts';
+import { letterOf } from './dead-letter-of.ts';
+import { type ForceOutcome, sealNow } from './force.ts';
+import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
+import {
+  moveBehind,
+  newPartition,
+  partitionOf,
+  preparePositions,
+  type SavePositions,
+  type TopicPosition,
+  topicPositionOf,
+} from './positions.ts';
+import { type Segment, withoutMessages } from './segment.ts';
+
+export interface WriterOptions extends DirectorySettings {
+  readonly onBadUpdate: 'halt' | 'quarantine';
+  readonly recordTimeGapMaxUs: number;
+  readonly recordTimeAheadMaxUs: number;
+  /** Our clock, microseconds. */
+  readonly now: () => number;
+  /** Stores positions in the batch's transaction; `preparePositions` unless given. */
+  readonly positions?: (db: Database) => SavePositions;
+}
+
+/** Behind a bad message the next may be near: applying far beyond it would be in vain. Doubles while all goes well. */
+const REACH_BEHIND_FAULT = 64;
+
+/** Whether the messages went in, or where they stopped. */
+export type Applied =
+  | { readonly done: true }
+  | { readonly done: false; readonly halted: DeadLetter; readonly at: number };
+
+/**
+ * The only writer of views.db. Messages are applied in memory in feed order and written by `commit`; an update that cannot be
+ * applied throws the batch away, which is then applied again up to it, so that the views stop at the same update whatever the
+ * batch size (design.md section 7).
+ */
+export class ViewsWriter implements Disposable {
+  readonly db: Database;
+  readonly letters: DeadLetters;
+  /** The migration of messages that carry none. */
+  readonly sourceMigrationId: number;
+  readonly #options: WriterOptions;
+  readonly #periodUs: number;
+  readonly #savePositions: SavePositions;
+  #batch: Batch;
+  #segments: Segment[] = [];
+  #committed: Counts = noCounts();
+  /** Where applying goes on in the newest chunk; lets `apply` be called again after a failed commit. */
+  #cursor: { chunk: Chunk; at: number } | null = null;
+  /** Set when a commit failed: the batch in memory is made anew before it is used again. */
+  #broken = false;
+  #source = '';
+  #keepsHash = false;
+
+  constructor(dataDir: string, options: WriterOptions) {
+    this.#options = options;
+    this.db = openForWriting(dataDir, options);
+    this.#periodUs = this.db.prepare<[], number>('SELECT period FROM setting').pluck().get()!;
+    this.letters = new DeadLetters(this.db);
+    this.#savePositions = (options.positions ?? preparePositions)(this.db);
+    this.#batch = new Batch(this.db, this.#committed, this.#savePositions);
+    this.sourceMigrationId = options.migrationId ?? this.#batch.state.sourceMigrationId ?? 0;
+  }
+
+  /** The messages that follow are from here. `topic`: positions and hashes are kept; a file is always read from its start. */
+  beginSource(source: string, { topic }: { topic: boolean }): void {
+    this.commit();
+    this.#source = source;
+    this.#keepsHash = topic;
+    if (topic) return;
+    const { partitions } = this.#batch.state;
+    const storedOffset = partitions.get(FILE_PARTITION)?.storedOffset ?? null;
+    partitions.set(FILE_PARTITION, { ...newPartition(source, 1), storedOffset });
+    this.commit();
+  }
+
+  /** Made with the directory, and no other's. */
+  get directoryId(): string {
+    return this.db.prepare<[], string>('SELECT directory_id FROM setting').pluck().get()!;
+  }
+
+  get topicPosition(): TopicPosition {
+    return topicPositionOf(this.#batch.state);
+  }
+
+  /**
+   * What the topic's positions belong to, before its first message is applied. Synchronizers known by then come from files:
+   * the topic must overlap with what they hold (PossibleGap).
+   */
+  followTopic(identity: string): void {
+    if (this.#batch.state.feed === identity) return;
+    this.commit();
+    const { state } = this.#batch;
+    if (state.feed !== null) throw new Error(`the views follow ${state.feed}, not ${identity}`);
+    state.feed = identity;
+    for (const migration of state.migrations.values()) {
+      for (const last of migration.synchronizers.values()) Object.assign(last, { unseen: true, changed: true });
+    }
+    this.commit();
+  }
+
+  get pendingEvents(): number {
+    return this.#batch.counts.events - this.#committed.events;
+  }
+
+  get hasPending(): boolean {
+    return this.#segments.length > 0;
+  }
+
+  /** What was committed since the process started. */
+  get counts(): Counts {
+    return this.#committed;
+  }
+
+  get state(): Batch['state'] {
+    return this.#batch.state;
+  }
+
+  /**
+   * Applies the chunk's messages. Under `halt` it stops at a bad one, with everything before it on disk. Called again with
+   * the same chunk, after an error of the disk or an ended halt, it goes on where it stopped.
+   */
+  apply(chunk: Chunk): Applied {
+    if (this.#broken) this.#reapply(this.#segments);
+    const end = chunk.updates.kind.length;
+    let start = this.#cursor?.chunk === chunk ? this.#cursor.at : 0;
+    for (let reach = end; start < end; ) {
+      const now = this.#options.now();
+      const known = firstKnownBad(chunk, { from: start, to: Math.min(end, start + reach) }, this.letters);
+      const range = { chunk, from: start, to: known?.at ?? Math.min(end, start + reach), now };
+      this.#cursor = { chunk, at: start };
+      const fault = this.#applyRange(range);
+      if (fault === null) this.#segments.push(this.#kept(range));
+      else this.#reapply([...this.#segments, { ...range, to: fault.at }]);
+      const stop = fault ?? known;
+      start = stop?.at ?? range.to;
+      this.#cursor = { chunk, at: start };
+      reach = fault === null ? reach * 2 : REACH_BEHIND_FAULT;
+      if (stop === null) continue;
+      const left = this.#stopAt(chunk, stop, now);
+      if (left.decision === 'halted') return { done: false, halted: left, at: start };
+      start += 1;
+      this.#cursor = { chunk, at: start };
+    }
+    return { done: true };
+  }
+
+  /** Applies messages in memory; returns the first that is bad. The batch is then unusable, as it is after any error. */
+  #applyRange(segment: Segment): BadMessage | null {
+    const { chunk, from, to, now } = segment;
+    if (from === to) return null;
+    this.#broken = true;
+    const { recordTimeGapMaxUs, recordTimeAheadMaxUs } = this.#options;
+    const rules: ApplyRules = { periodUs: this.#periodUs, recordTimeGapMaxUs, recordTimeAheadMaxUs, now };
+    const { partitions } = this.#batch.state;
+    const ends = chunk.updates.eventsEnd;
+    this.#batch.fetch(chunk.events.fold.slice(from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!));
+    for (let i = from; i < to; i++) {
+      partitionOf(partitions, chunk.updates.partition[i]!, this.#source);
+      if (isDecided(chunk, i, this.letters)) {
+        this.#batch.counts.decided += 1;
+        continue;
+      }
+      try {
+        applyMessage(this.#batch, chunk, i, rules);
+      } catch (error) {
+        if (error instanceof BadUpdate) return { at: i, bad: error };
+        throw error;
+      }
+    }
+    this.#moveOn(segment);
+    this.#broken = false;
+    return null;
+  }
+
+  /** Whether the messages' bytes of an applied chunk are still needed until the commit. */
+  get keepsMessages(): boolean {
+    return this.letters.anyDecided;
+  }
+
+  #kept(segment: Segment): Segment {
+    return this.keepsMessages ? segment : withoutMessages(segment, { keepsHash: this.#keepsHash });
+  }
+
+  #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
+    moveBehind(this.#batch.state.partitions, range, { source: this.#source, keepsHash: this.#keepsHash });
+  }
+
+  /** Puts on disk what was applied, and the dead letter of the message behind it, in one transaction. */
+  #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
+    const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
+    const letter = letterOf(chunk, at, bad, { source: this.#source, now, leftOut });
+    const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
+    if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
+    return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
+  }
+
+  /** One transaction: all that was applied, and a dead letter behind it. */
+  #leave(letter: Omit<DeadLetter, 'id'>): DeadLetter {
+    let id = 0;
+    this.commit(() => {
+      id = this.letters.insert(letter);
+    });
+    return { ...letter, id };
+  }
+
+  /**
+   * Throws the batch away (a commit that failed leaves it half written) and applies these segments to what is on disk. Where
+   * that fails too, the segments are still those that were there before.
+   */
+  #reapply(segments: readonly Segment[]): void {
+    this.#broken = true;
+    this.#batch = new Batch(this.db, this.#committed, this.#savePositions);
+    for (const segment of segments) {
+      const fault = this.#applyRange(segment);
+      if (fault !== null)
+        throw new Error('a batch that was applied before could not be applied again', { cause: fault.bad });
+    }
+    this.#segments = segments.map((segment) => this.#kept(segment));
+    this.#broken = false;
+  }
+
+  /** One transaction: all that was applied, and the position behind it. */
+  commit(also: () => void = () => {}): void {
+    if (this.#broken) this.#reapply(this.#segments);
+    this.#broken = true;
+    boundLog(this.db);
+    this.#batch.commit(also);
+    this.#broken = false;
+    this.#segments = [];
+    this.#committed = copyCounts(this.#batch.counts);
+  }
+
+  /** Seals a snapshot at the last applied record time, on disk before it is answered. */
+  force({ maySeal }: { maySeal: boolean }): ForceOutcome {
+    this.commit();
+    const outcome = sealNow(this.db, this.#batch, { periodUs: this.#periodUs, maySeal });
+    if (outcome.kind === 'snapshot' && outcome.sealed) this.#durably(() => this.commit());
+    return outcome;
+  }
+
+  /** Decisions of people are on disk before they are answered; the feed cannot bring them back. */
+  #durably(body: () => void): void {
+    this.db.pragma('synchronous = FULL');
+    try {
+      body();
+    } finally {
+      this.db.pragma('synchronous = NORMAL');
+    }
+  }
+
+  /** Remembers a halt that is not an update: a broken container. */
+  halt(letter: Omit<DeadLetter, 'id' | 'decision'>): DeadLetter {
+    return this.#leave({ ...letter, decision: 'halted' });
+  }
+
+  /**
+   * Applies the message of a halt at its own place, ends the halt and moves the position behind it, durably and at once; or says
+   * what is wrong with it now, and then nothing has changed. The chunk holds that message alone.
+   */
+  retry(letter: DeadLetter, chunk: Chunk): BadUpdate | null {
+    this.commit();
+    this.#source = letter.source;
+    this.#keepsHash = letter.partition !== FILE_PARTITION;
+    const segment = { chunk, from: 0, to: 1, now: this.#options.now() };
+    const fault = this.#applyRange(segment);
+    if (fault !== null) {
+      this.#reapply([]);
+      return fault.bad;
+    }
+    this.#segments = [segment];
+    this.#durably(() => this.commit(() => this.letters.decide(letter, 'applied')));
+    return null;
+  }
+
+  /** Ends a halt, durably; `moveOn`: the position of its partition goes past the message. */
+  resolve(letter: DeadLetter, decision: 'dropped' | 'resolved', { moveOn }: { moveOn: boolean }): void {
+    this.commit();
+    if (moveOn) {
+      const position = partitionOf(this.#batch.state.partitions, letter.partition, letter.source);
+      position.nextOffset = letter.offset + 1;
+      if (letter.partition !== FILE_PARTITION) position.sha256 = letter.sha256;
+    }
+    this.#durably(() => this.commit(() => this.letters.decide(letter, decision)));
+  }
+
+  [Symbol.dispose](): void {
+    this.db.close();
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UnusableFile } from '../../../src/feed/file/unusable-file.ts';
+import { outline, readContent } from './read-file.ts';
+
+describe('an array or page', () => {
+  it.each([
+    ['an empty array', '[]', []],
+    ['an array', '[{"a":1},{"b":2}]', ['1:{"a":1}', '2:{"b":2}']],
+    ['one over lines', '[\n  {\n    "a": 1\n  },\n  {"b":2}\n]\n', ['1:{\n    "a": 1\n  }', '2:{"b":2}']],
+    ['one behind a byte order mark', '\ufeff [{"a":1}]', ['1:{"a":1}']],
+    ['one with null', '[null, {"b":2}]', ['1:null', '2:{"b":2}']],
+    ['elements that are no objects', '[7, "x,]}", [1,[2]] , true]', ['1:7', '2:"x,]}"', '3:[1,[2]]', '4:true']],
+    ['braces and quotes in strings', '[{"a":"}\\"]\\\\"},{"{":[]}]', ['1:{"a":"}\\"]\\\\"}', '2:{"{":[]}']],
+    ['bad JSON inside an element', '[{"a":nonsense 1 2},{}]', ['1:{"a":nonsense 1 2}', '2:{}']],
+    ['a page', '{"transactions":[{"a":1},{"b":2}]}', ['1:{"a":1}', '2:{"b":2}']],
+    ['an empty page', '{"transactions":[]}\n', []],
+    ['a page over lines', '{\n  "transactions" : [\n    {"a":1}\n  ]\n}\n', ['1:{"a":1}']],
+    ['a page with other keys', '{"n":{"transactions":[9]},"transactions":[{"a":1}],"after":[1,{}]}', ['1:{"a":1}']],
+    ['objects over lines', '\n{\n "a": {"b": 1}\n}\n{\n "c": 2\n}\n', ['1:{\n "a": {"b": 1}\n}', '2:{\n "c": 2\n}']],
+    ['other keys over lines', '{\n "n": 1,\n "transactions": [{"a":1}],\n "m": "x"\n}', ['1:{"a":1}']],
+  ])('%s', async (_name, content, expected) => {
+    for (const chunkBytes of [1, 7, 1000]) {
+      const reading = await readContent(content, { chunkBytes });
+      expect(reading.broken).toBeNull();
+      expect(outline(reading)).toEqual(expected);
+    }
+  });
+
+  it.each([
+    ['[', [], 'byte 1', 'a value'],
+    ['[{"a":1}', ['1:{"a":1}'], 'byte 8', ', or ]'],
+    ['[{"a":1},', ['1:{"a":1}'], 'byte 9', 'a value'],
+    ['[{"a":1},]', ['1:{"a":1}'], 'byte 9', 'a value'],
+    ['[,{"a":1}]', [], 'byte 1', 'a value'],
+    ['[{"a":1} {"b":2}]', ['1:{"a":1}'], 'byte 9', ', or ]'],
+    ['[{"a":1},{"b":2', ['1:{"a":1}'], 'byte 15', 'the end of an element'],
+    ['[{"a":1},{"b":"2', ['1:{"a":1}'], 'byte 16', 'the end of a string'],
+    ['[{"a":1},{"b":]}]', ['1:{"a":1}'], 'byte 14', 'balanced brackets'],
+    ['[{"a":1}}', ['1:{"a":1}'], 'byte 8', ', or ]'],
+    ['[{"a":1}]]', ['1:{"a":1}'], 'byte 9', 'nothing behind the array'],
+    ['[{"a":1}]\n[{"b":2}]', ['1:{"a":1}'], 'byte 10', 'nothing behind the array'],
+    ['{"transactions":[{"a":1}]', ['1:{"a":1}'], 'byte 25', ', or }'],
+    ['{"transactions":[{"a":1}],}', ['1:{"a":1}'], 'byte 26', 'a key'],
+    ['{"transactions":[{"a":1}]}{}', ['1:{"a":1}'], 'byte 26', 'nothing behind the page'],
+    ['{"transactions":null}', [], 'byte 16', '['],
+    ['{"transactions":[{"a":1}],"transactions":[]}', ['1:{"a":1}'], 'byte 41', 'only once'],
+    ['{"transactions" [', [], 'byte 16', ':'],
+  ])('broken as %s hands over what comes before the break', async (content, before, place, expected) => {
+    for (const chunkBytes of [1, 1000]) {
+      const reading = await readContent(content, { chunkBytes });
+      expect(outline(reading)).toEqual(before);
+      expect(reading.broken?.place).toBe(place);
+      expect(reading.broken?.message).toContain(expected);
+    }
+  });
+
+  it('hands over every element of any JSON array as it stands', async () => {
+    const value = fc.oneof(
+      fc.json(),
+      fc.jsonValue({ noUnicodeString: false }).map((json) => JSON.stringify(json, null, 2)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(value), fc.constantFrom('', ' ', '\n\t'), async (elements, blank) => {
+        const content = `${blank}[${elements.map((element) => `${blank}${element}${blank}`).join(',')}]${blank}`;
+        const expected = elements.map((element, index) => `${index + 1}:${element.trim()}`);
+        expect(outline(await readContent(content))).toEqual(expected);
+      }),
+    );
+  });
+
+  it('keeps the head, length and hash of an element above the limit', async () => {
+    const element = `{"a":"${'x'.repeat(30)}"}`;
+    const { messages } = await readContent(`[{},${element}]`, { lineBytesMax: 20, overlongHeadBytes: 8 });
+    const sha256 = createHash('sha256').update(element).digest('hex');
+    expect(messages[1]).toMatchObject({ offset: 2, overlong: { length: element.length, sha256 } });
+    expect(messages[1]?.bytes).toHaveLength(8);
+  });
+
+  it.each([
+    ['[{"a":1},{"b":2}]', "jq -c '.[]'"],
+    ['{"transactions":[{"a":1}]}', "jq -c '.transactions[]'"],
+  ])('larger than the limit is refused before anything of it is handed over: %s', async (content, advice) => {
+    const reading = readContent(content, { containerBytesMax: content.length - 1, chunkBytes: 3 });
+    await expect(reading).rejects.toThrow(UnusableFile);
+    await expect(reading).rejects.toThrow(advice);
+    expect((await readContent(content, { containerBytesMax: content.length })).broken).toBeNull();
+  });
+
+  it('nested without end is broken, not a crash', async () => {
+    const { broken } = await readContent(`[${'['.repeat(1_000_000)}`);
+    expect(broken?.message).toContain('nested');
+  });
+});

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect, inject, it } from 'vitest';
+import type { KafkaConnection } from '../../../../src/feed/kafka/client.ts';
+import { SASL_USER } from '../../../support/kafka/broker.ts';
+import { type Reading, startReading } from '../../../support/kafka/reading.ts';
+
+const { addresses, certificates } = inject('kafka');
+
+function connecting(connection: Omit<KafkaConnection, 'brokers'> & { broker: string }): Reading {
+  const { broker, ...rest } = connection;
+  return startReading({
+    connection: { ...rest, brokers: [broker] },
+    topic: 'any',
+    group: randomUUID(),
+    partitionIdleMs: null,
+    migrationId: 0,
+    stored: { identity: null, positions: new Map() },
+  });
+}
+
+const ca = readFileSync(certificates.ca, 'utf8');
+const login = { mechanism: 'plain', ...SASL_USER } as const;
+const tls = { ca: null, cert: null, key: null };
+
+it.each([
+  ['that asks for a login, without one', { broker: addresses.sasl, ssl: null, sasl: null }, '--kafka-sasl-mechanism'],
+  ['that asks for TLS, without it', { broker: addresses.saslTls, ssl: null, sasl: login }, '--kafka-ssl'],
+  ['that knows no TLS, with it', { broker: addresses.sasl, ssl: tls, sasl: login }, '--kafka-ssl'],
+  ['of an unknown authority', { broker: addresses.saslTls, ssl: tls, sasl: login }, '--kafka-ssl-ca'],
+  ['that asks for a certificate', { broker: addresses.tls, ssl: { ...tls, ca }, sasl: null }, '--kafka-ssl-cert'],
+])('a broker %s: what is tried again names the broker and the setting', async (_, connection, setting) => {
+  await using reading = connecting(connection);
+  await reading.until('troubled', () => /^cannot read topic any: /.test(reading.status().stopped ?? ''));
+  expect(reading.status().stopped).toContain(`(broker ${connection.broker})`);
+  expect(reading.status().stopped).toContain(setting);
+});
+
+it('a login that a broker does not take ends the reading, and names the setting', async () => {
+  await using reading = connecting({ broker: addresses.plain, ssl: null, sasl: login });
+  expect(String(await reading.failure())).toContain('--kafka-sasl-mechanism');
+});

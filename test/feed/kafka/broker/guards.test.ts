@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { SESSION_GUARDS, type SessionGuards } from '../../../../src/feed/kafka/session.ts';
+import { FeedRefused } from '../../../../src/feed/source.ts';
+import { PositionMoved, positionRow } from '../../../../src/views/write/positions.ts';
+import { startCutter } from '../../../support/kafka/cutter.ts';
+import { type Guards, openIngest } from '../../../support/kafka/ingest.ts';
+import { createTopic, type Row, type TestTopic } from '../../../support/kafka/topic.ts';
+import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
+import { oddLedger } from '../../../support/ledger/options.ts';
+import { intoPartitions } from '../../../support/ledger/partitioned.ts';
+import { randomLedger } from '../../../support/ledger/random-ledger.ts';
+import { scanLine } from '../../../support/ledger/scan-lines.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { replayInto } from '../../../support/views/replayed.ts';
+import { dumpViews } from '../../../support/views/views-dump.ts';
+
+const address = inject('kafka').addresses.plain;
+const PATIENCE_MS = 8_000;
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const rows: Row[] = intoPartitions(randomLedger(oddLedger(21, { synchronizers: 1, updates: 100 })), 1, scanLine);
+const place = (topic: TestTopic) => ({ data: directory.at('views'), address, topic: topic.name });
+
+async function expectEqualToReplay(of: readonly Row[]): Promise<void> {
+  const lines = of.map((row) => row.value!);
+  await replayInto(directory.at('expected'), [directory.writeLines('expected.ndjson', lines)]);
+  expect(dumpViews(directory.at('views'))).toEqual(dumpViews(directory.at('expected')));
+}
+
+/** What only moves time collides with no row: nothing but the position tells that it was written before. */
+const opening = Array.from({ length: 5 }, (_, second) => ({ partition: 0, value: emptyUpdate('s', second) }));
+
+/** A writer that was overtaken by another one, and does not know it, writes what it had in memory. */
+async function zombieWrites(guards: Guards): Promise<void> {
+  const topic = await createTopic(address);
+  await topic.send(opening);
+  await using zombie = openIngest({ ...place(topic), group: `zombie-${topic.name}` }, guards);
+  const chunk = await zombie.feed.next(PATIENCE_MS);
+  if (typeof chunk === 'string') throw new Error(`no chunk came: ${chunk}`);
+  await topic.send(rows);
+  {
+    await using next = openIngest(place(topic), guards);
+    await next.until(opening.length + rows.length, PATIENCE_MS);
+  }
+  let refused: unknown = null;
+  try {
+    zombie.writer.apply(chunk);
+    zombie.writer.commit();
+  } catch (error) {
+    refused = error;
+  }
+  await expectEqualToReplay([...opening, ...rows]);
+  expect(refused).toBeInstanceOf(PositionMoved);
+}
+
+/** Kafka remembers another position than the views, as it may after any crash. */
+async function resumesFromTheViews(guards: Guards): Promise<void> {
+  const topic = await createTopic(address);
+  await topic.send(rows.slice(0, 60));
+  const group = `g-${topic.name}`;
+  {
+    await using first = openIngest({ ...place(topic), group }, guards);
+    await first.until(60, PATIENCE_MS);
+  }
+  await topic.send(rows.slice(60));
+  await topic.admin((admin) =>
+    admin.setOffsets({ groupId: group, topic: topic.name, partitions: [{ partition: 0, offset: '90' }] }),
+  );
+  await using second = openIngest({ ...place(topic), group }, guards);
+  await second.until(rows.length, PATIENCE_MS);
+  await expectEqualToReplay(rows);
+}
+
+/**
+ * Retention passes the position between the first look at the topic and the first fetch; kafkajs then goes on elsewhere.
+ * Whether that is refused, and nothing behind the gap applied.
+ */
+async function isRefused(attempt: number, fetchedOffset: SessionGuards['fetchedOffset']): Promise<boolean> {
+  const topic = await createTopic(address);
+  const at = { ...place(topic), data: directory.at(`views-${attempt}`) };
+  const quiet = Array.from({ length: 100 }, (_, second) => ({ partition: 0, value: emptyUpdate('s', second) }));
+  await topic.send(quiet.slice(0, 50));
+  {
+    await using first = openIngest(at);
+    await first.until(50, PATIENCE_MS);
+  }
+  await topic.send(quiet.slice(50));
+  await using cutter = await startCutter({ address, topic: topic.name, offset: 80 });
+  const seek: SessionGuards['seek'] = (consumer, to) => {
+    cutter.cut();
+    SESSION_GUARDS.seek(consumer, to);
+  };
+  await using second = openIngest(at, { session: { seek, fetchedOffset } });
+  const failure = await second.until(100, PATIENCE_MS).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  return failure instanceof FeedRefused && second.writer.topicPosition.positions.get(0)?.nextOffset === 50;
+}
+
+const withoutSeek = { seek: () => {}, fetchedOffset: SESSION_GUARDS.fetchedOffset };
+const withoutSeekAndOffset = { seek: () => {}, fetchedOffset: () => null };
+
+describe('a writer that was replaced', () => {
+  it('writes nothing', () => zombieWrites({}));
+
+  it('would spoil the views without compare-and-set', async () => {
+    const blind: Guards = {
+      positions: (db) => {
+        const save = db.prepare('INSERT OR REPLACE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+        return (partitions) => {
+          for (const [partition, state] of partitions) save.run(positionRow(partition, state));
+        };
+      },
+    };
+    await expect(zombieWrites(blind)).rejects.toThrow('to deeply equal');
+  });
+});
+
+describe('a consumer that starts again', () => {
+  it('goes on from the views, whatever Kafka remembers', () => resumesFromTheViews({}));
+
+  it('would not without the seek', async () => {
+    await expect(resumesFromTheViews({ session: withoutSeek })).rejects.toThrow('was not reached');
+  });
+
+  it('would lose messages without the seek and the look at the fetched offset', async () => {
+    await expect(resumesFromTheViews({ session: withoutSeekAndOffset })).rejects.toThrow();
+  });
+
+  it('refuses an offset that is gone', async () => {
+    expect(await isRefused(0, SESSION_GUARDS.fetchedOffset)).toBe(true);
+  });
+
+  it('refuses it also where only the end of a transaction was behind the last message', async () => {
+    const topic = await createTopic(address);
+    await topic.sendTransaction(opening, 'commit');
+    {
+      await using first = openIngest(place(topic));
+      await first.until(opening.length, PATIENCE_MS);
+    }
+    await topic.cut(0, opening.length + 1);
+    await using second = openIngest(place(topic));
+    await expect(second.until(opening.length, PATIENCE_MS)).rejects.toThrow('has removed everything before 6');
+  });
+
+  it('would jump over what is gone without the look at the fetched offset', async () => {
+    // Its regular look at the topic may come in between, and then that refuses.
+    for (let attempt = 0; await isRefused(attempt, () => null); attempt++) expect(attempt).toBeLessThan(9);
+  });
+});

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { KafkaConnection } from '../../../../src/feed/kafka/client.ts';
+import { startBroker } from '../../../support/kafka/broker.ts';
+import { type ConsumerProcess, startConsumer } from '../../../support/kafka/consumer-process.ts';
+import { startReading } from '../../../support/kafka/reading.ts';
+import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { oddLedger } from '../../../support/ledger/options.ts';
+import { inMergeOrder, intoPartitions, type PartitionedRow } from '../../../support/ledger/partitioned.ts';
+import { createRandom } from '../../../support/ledger/random.ts';
+import { randomLedger } from '../../../support/ledger/random-ledger.ts';
+import { scanLine } from '../../../support/ledger/scan-lines.ts';
+import { soakCount } from '../../../support/program/soak.ts';
+import { temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { replayInto } from '../../../support/views/replayed.ts';
+import { dumpViews } from '../../../support/views/views-dump.ts';
+
+const KILLS = soakCount(8);
+const KILLS_PER_BROKER_RESTART = 8;
+const PARTITIONS = 3;
+/** Longer than the group takes to notice that a member is gone, so that most kills find work under way. */
+const LIFE_MS_MAX = 4_000;
+const SEED = KILLS === 8 ? 1 : Date.now() % 1_000_000;
+
+const PIECE_ROWS = 5;
+/** of the pieces that come with an earlier one before them */
+const REDELIVERED = 0.1;
+const PIECE_PAUSE_MS = 200;
+
+/** Sends everything in small pieces, slowly until it shall hurry; a piece that failed may come twice, and some others do. */
+async function sendSlowly(topic: TestTopic, rows: readonly PartitionedRow[], hurry: AbortSignal): Promise<void> {
+  const random = createRandom(SEED + 1);
+  for (let from = 0; from < rows.length; from += PIECE_ROWS) {
+    const again = random.chance(REDELIVERED) ? random.below(from + 1) : from;
+    const piece = [
+      ...rows.slice(again, again === from ? from : again + PIECE_ROWS),
+      ...rows.slice(from, from + PIECE_ROWS),
+    ];
+    for (let sent = false; !sent; ) {
+      sent = await topic.send(piece).then(
+        () => true,
+        () => false,
+      );
+    }
+    await sleep(PIECE_PAUSE_MS, undefined, { signal: hurry }).catch(() => {});
+  }
+}
+
+/** Another member of the group comes and goes: two rebalances. Where the first one is too slow for the group, it reads alone meanwhile. */
+async function disturb(
+  consumer: ConsumerProcess,
+  connection: KafkaConnection,
+  topic: string,
+  group: string,
+): Promise<void> {
+  await expect.poll(async () => (await consumer.status()).source?.topic?.stopped, { timeout: 30_000 }).toBeNull();
+  const stored = { identity: null, positions: new Map() };
+  await using other = startReading({ connection, topic, group, partitionIdleMs: null, migrationId: 0, stored });
+  await other.until('joined', () => /another member/.test(other.status().stopped ?? ''));
+}
+
+/** Messages that the views have gone past. */
+async function appliedBy(consumer: ConsumerProcess): Promise<number> {
+  const position = (await consumer.status()).source?.position ?? {};
+  return Object.values(position).reduce((sum, nextOffset) => sum + nextOffset, 0);
+}
+
+async function untilApplied(consumer: ConsumerProcess, due: readonly PartitionedRow[]): Promise<void> {
+  const wanted = Array.from({ length: PARTITIONS }, (_, n) => due.filter((row) => row.partition === n).length);
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const position = (await consumer.status()).source?.position ?? {};
+    if (wanted.every((count, partition) => position[partition] === count)) return;
+    if (Date.now() > deadline) throw new Error(`at ${JSON.stringify(position)} and not at ${JSON.stringify(wanted)}`);
+    await sleep(50);
+  }
+}
+
+it(`the views are those of a replay after ${KILLS} kills of the consumer, and for every ${KILLS_PER_BROKER_RESTART} a broker restart and a rebalance (seed ${SEED})`, {
+  timeout: 120_000 + KILLS * 20_000,
+}, async () => {
+  using directory = temporaryDirectory();
+  await using broker = await startBroker({ heapMb: 256, restarts: true });
+  const topic = await createTopic(broker.addresses.plain, { partitions: PARTITIONS });
+  const ledger = oddLedger(SEED, { synchronizers: PARTITIONS, updates: 200 * KILLS });
+  const rows = intoPartitions(randomLedger({ ...ledger, periodMicros: 1 }), PARTITIONS, scanLine);
+  const random = createRandom(SEED);
+  const address = broker.addresses.plain;
+  const kafkaGroup = `g-${topic.name}`;
+  const options = { data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, kafkaGroup };
+
+  const hurry = new AbortController();
+  const sending = sendSlowly(topic, rows, hurry.signal);
+  let atWork = 0;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const consumer = await startConsumer(options);
+    const before = await appliedBy(consumer);
+    if (kill % KILLS_PER_BROKER_RESTART === 2)
+      await disturb(consumer, plainConnection(address), topic.name, kafkaGroup);
+    await sleep(random.below(LIFE_MS_MAX));
+    if ((await appliedBy(consumer)) > before) atWork += 1;
+    await consumer.end('SIGKILL');
+    if (kill % KILLS_PER_BROKER_RESTART !== Math.floor(KILLS_PER_BROKER_RESTART / 2)) continue;
+    await broker.kill();
+    await sleep(random.below(1_000));
+    await broker.start();
+  }
+  hurry.abort();
+  await sending;
+  expect(atWork).toBeGreaterThanOrEqual(KILLS / 4);
+
+  const places = new Map(rows.map((row) => [row.value, row]));
+  const held = (await readTopic(broker.addresses.plain, topic.name)).map(({ partition, value }) => {
+    return { ...places.get(value!)!, partition };
+  });
+  const due = inMergeOrder(held, PARTITIONS);
+  const consumer = await startConsumer(options);
+  await untilApplied(consumer, due);
+  expect(await consumer.end('SIGTERM')).toBe(0);
+
+  const expected = due.map((row) => row.value);
+  const { halted } = await replayInto(directory.at('expected'), [directory.writeLines('expected.ndjson', expected)]);
+  expect(halted).toBeNull();
+  expect(dumpViews(directory.at('views'))).toEqual(dumpViews(directory.at('expected')));
+});

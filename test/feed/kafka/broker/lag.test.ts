@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type RunningService, type Status, serve } from '../../../support/kafka/service.ts';
+import { createTopic, type Row, type TestTopic } from '../../../support/kafka/topic.ts';
+import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+
+const address = inject('kafka').addresses.plain;
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
+  serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, ...options });
+
+const updates = (from: number, to: number): Row[] =>
+  Array.from({ length: to - from }, (_, n) => ({ partition: 0, value: emptyUpdate('s', from + n) }));
+const BAD: Row = { partition: 0, value: '{"foo": 1}' };
+
+type TopicAnswer = NonNullable<NonNullable<Status['source']>['topic']>;
+
+async function topicOf(service: RunningService): Promise<TopicAnswer | null> {
+  return (await service.status()).source?.topic ?? null;
+}
+
+async function untilPartitions(service: RunningService, partitions: readonly object[]): Promise<void> {
+  const said = async (): Promise<unknown> => (await topicOf(service))?.partitions;
+  await expect.poll(said, { timeout: 20_000 }).toEqual(partitions.map((of) => ({ ...of, passed_over: false })));
+}
+
+describe('the lag in /status', () => {
+  it('goes on being told behind a halt, from where the halt is, and after a restart', async () => {
+    const topic = await createTopic(address);
+    await topic.send([...updates(0, 100), BAD, ...updates(100, 400)]);
+    {
+      await using service = await serveTopic(topic);
+      await service.until('halted', async () => (await service.status()).phase === 'halted');
+      await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 401, lag: 301 }]);
+      // The feed says what it has read last once it has ended.
+      const times = async (): Promise<unknown[]> => {
+        const told = (await topicOf(service))!;
+        return [told.newest_record_time, told.lag_seconds];
+      };
+      await expect.poll(times, { timeout: 20_000 }).toEqual(['2025-01-01T00:06:39Z', 300]);
+      await topic.send(updates(400, 410));
+      await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 411, lag: 311 }]);
+      expect(await service.status()).toMatchObject({ phase: 'halted', source: { position: { 0: 100 } } });
+    }
+    await using service = await serveTopic(topic);
+    await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 411, lag: 311 }]);
+    expect(await service.status()).toMatchObject({ phase: 'halted', source: { position: { 0: 100 } } });
+    await topic.send(updates(410, 420));
+    await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 421, lag: 321 }]);
+  });
+
+  it('is told after a restart too, while an update that is ahead waits for our clock', async () => {
+    const topic = await createTopic(address);
+    const ahead = { partition: 0, value: emptyUpdate('s', 20 * 365 * 86_400) };
+    await topic.send([...updates(0, 10), ahead, ...updates(10, 20)]);
+    for (let start = 0; start < 2; start++) {
+      await using service = await serveTopic(topic, { recordTimeGapMax: '9999d' });
+      await service.until('waits', async () => (await service.status()).phase === 'waiting_for_clock');
+      await untilPartitions(service, [{ partition: 0, next_offset: 10, end_offset: 21, lag: 11 }]);
+    }
+  });
+
+  it('counts to the newest record time, whatever follows it, and is none at the end', async () => {
+    const topic = await createTopic(address);
+    await topic.send([...updates(0, 5), { partition: 0, value: null }]);
+    for (let start = 0; start < 2; start++) {
+      await using service = await serveTopic(topic);
+      await untilPartitions(service, [{ partition: 0, next_offset: 6, end_offset: 6, lag: 0 }]);
+      const { lag_seconds, newest_record_time } = (await topicOf(service))!;
+      // What is at the start compared with the views is a tombstone: no time was read.
+      expect([lag_seconds, newest_record_time]).toEqual([0, start === 0 ? '2025-01-01T00:00:04Z' : null]);
+    }
+  });
+
+  it('is not known of a topic that is refused', async () => {
+    const topic = await createTopic(address);
+    await topic.send(updates(0, 10));
+    await using service = await serveTopic(topic);
+    await untilPartitions(service, [{ partition: 0, next_offset: 10, end_offset: 10, lag: 0 }]);
+    await topic.recreate();
+    await topic.send(updates(50, 55));
+    await service.until('refused', async () => (await service.status()).phase === 'refused');
+    await untilPartitions(service, [{ partition: 0, next_offset: 10, end_offset: null, lag: null }]);
+    expect(await topicOf(service)).toMatchObject({
+      stopped: expect.stringContaining('made anew'),
+      caught_up_at: null,
+      lag_seconds: null,
+      newest_record_time: null,
+    });
+  });
+});

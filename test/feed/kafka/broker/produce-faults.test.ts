@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { answeredWith } from '../../../../src/feed/kafka/bounds.ts';
+import { openTopicProducer } from '../../../../src/feed/kafka/producer.ts';
+import { type Broker, startBroker } from '../../../support/kafka/broker.ts';
+import { keepingLogger } from '../../../support/kafka/reading.ts';
+import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
+import { holdfast } from '../../../support/program/command.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+
+let broker: Broker;
+let address: string;
+beforeAll(async () => {
+  broker = await startBroker({ heapMb: 256, restarts: true });
+  address = broker.addresses.plain;
+});
+afterAll(() => broker[Symbol.asyncDispose]());
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const updates = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => emptyUpdate('s', from + n));
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  await expect.poll(holds, { timeout: 30_000, message: what }).toBe(true);
+}
+
+async function endOf(topic: TestTopic): Promise<number> {
+  const offsets = await topic.admin((admin) => admin.fetchTopicOffsets(topic.name));
+  return Number(offsets[0]!.high);
+}
+
+describe('produce to a broker that goes away', () => {
+  it('waits for it, leaves nothing out and keeps the order', async () => {
+    const topic = await createTopic(address);
+    const rows = updates(0, 30_000);
+    const pipe = directory.namedPipe('pipe');
+    const run = holdfast('produce', pipe, '--kafka-brokers', address, '--kafka-topic', topic.name);
+    const input = createWriteStream(pipe);
+    input.write(
+      rows
+        .slice(0, 15_000)
+        .map((row) => `${row}\n`)
+        .join(''),
+    );
+    await until('some are sent', async () => (await endOf(topic)) > 0);
+    await broker.kill();
+    input.end(
+      rows
+        .slice(15_000)
+        .map((row) => `${row}\n`)
+        .join(''),
+    );
+    await sleep(3_000);
+    await broker.start();
+    const { code, stdout, stderr } = await run;
+    expect(stderr).toMatch(new RegExp(`cannot write to topic ${topic.name}: .*; waiting for it, for \\d+ s at most`));
+    expect([code, stdout]).toEqual([0, `30000 messages sent to topic ${topic.name}, 1 partition\n`]);
+    const found = (await readTopic(address, topic.name)).map((row) => row.value);
+    expect([...new Set(found)]).toEqual(rows);
+  });
+
+  it('gives up after a time, or when it is told to stop', async () => {
+    const topic = await createTopic(address);
+    const stop = new AbortController();
+    const logger = keepingLogger();
+    const options = { connection: plainConnection(address), topic: topic.name, create: null, logger };
+    await using first = await openTopicProducer({ ...options, signal: stop.signal, patienceMs: 1_000 });
+    await using second = await openTopicProducer({ ...options, signal: stop.signal });
+    const record = { partition: 0, value: Buffer.from(updates(0, 1)[0]!) };
+    for (const producer of [first, second]) await producer.send([record]);
+    await broker.kill();
+    try {
+      await expect(first.send([record])).rejects.toThrow(`cannot write to topic ${topic.name}: `);
+      const stopped = expect(second.send([record])).rejects.toThrow(`cannot write to topic ${topic.name}: `);
+      stop.abort();
+      await stopped;
+    } finally {
+      await broker.start();
+    }
+    expect(logger.lines).toContainEqual({ level: 'warn', message: expect.stringContaining('waiting for it') });
+  });
+});
+
+it('produce says whom it connects to while a broker takes its connection and does not answer', async () => {
+  const topic = await createTopic(address);
+  const file = directory.writeLines('feed.ndjson', updates(0, 5));
+  process.kill(broker.pid(), 'SIGSTOP');
+  const run = holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', topic.name);
+  await sleep(7_000);
+  process.kill(broker.pid(), 'SIGCONT');
+  const { code, stderr } = await run;
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`connecting to Kafka at ${address}`)]);
+});
+
+it('produce that fails in the middle says how much it sent', async () => {
+  const topic = await createTopic(address);
+  const file = directory.at('broken.ndjson.gz');
+  writeFileSync(file, gzipSync(updates(0, 30_000).join('\n')).subarray(0, -2_000));
+  const { code, stderr } = await holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', topic.name);
+  const sent = await endOf(topic);
+  expect(sent).toBeGreaterThan(0);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`${file}, .*; ${sent} messages sent before; to send them again is harmless`));
+});
+
+describe('produce where a broker of two is down', () => {
+  let second: Broker;
+  beforeAll(async () => {
+    second = await startBroker({ heapMb: 256, restarts: true, joins: broker });
+  });
+  afterAll(() => second[Symbol.asyncDispose]());
+
+  /** A topic of one partition that only the second broker has. */
+  async function topicOfSecond(): Promise<TestTopic> {
+    const topic = await createTopic(address);
+    await topic.admin(async (admin) => {
+      await admin.deleteTopics({ topics: [topic.name] });
+      const replicaAssignment = [{ partition: 0, replicas: [2] }];
+      const topics = [{ topic: topic.name, replicaAssignment }];
+      await until('made', () => admin.createTopics({ topics, waitForLeaders: false }).catch(() => false));
+    });
+    return topic;
+  }
+
+  async function untilLeaderless(topic: TestTopic): Promise<void> {
+    const asked = (): Promise<boolean> =>
+      topic.admin((admin) =>
+        admin.fetchTopicMetadata({ topics: [topic.name] }).then(
+          () => false,
+          (error: unknown) => answeredWith(error, ['LEADER_NOT_AVAILABLE']),
+        ),
+      );
+    await until('without a leader', asked);
+  }
+
+  it('is not stopped by topics that it does not concern, and waits for its own', async () => {
+    const theirs = await topicOfSecond();
+    const onFirst = `t-${randomUUID()}`;
+    const file = directory.writeLines('feed.ndjson', updates(0, 5));
+    await second.kill();
+    await untilLeaderless(theirs);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const run = await holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', onFirst, '--create');
+      expect(run).toMatchObject({ code: 0, stderr: '' });
+    }
+    const missing = await holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', 'none-such');
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: `holdfast: there is no topic none-such on ${address}; --create makes it\n`,
+    });
+    const run = holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', theirs.name);
+    await second.start();
+    expect(await run).toMatchObject({ code: 0 });
+  });
+});

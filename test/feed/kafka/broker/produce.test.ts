@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { Writable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { runCommandLine } from '../../../../src/cli/command-line.ts';
+import { openTopicProducer } from '../../../../src/feed/kafka/producer.ts';
+import { keepingLogger } from '../../../support/kafka/reading.ts';
+import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
+import { ledgerApiLine } from '../../../support/ledger/ledger-api-lines.ts';
+import { oddLedger } from '../../../support/ledger/options.ts';
+import { intoPartitions } from '../../../support/ledger/partitioned.ts';
+import { randomLedger } from '../../../support/ledger/random-ledger.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+
+const { addresses, certificates } = inject('kafka');
+const address = addresses.plain;
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+interface Run {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function produce(...args: string[]): Promise<Run> {
+  const written = { stdout: '', stderr: '' };
+  const into = (name: 'stdout' | 'stderr'): Writable =>
+    new Writable({
+      write(bytes, _, done) {
+        written[name] += String(bytes);
+        done();
+      },
+    });
+  const terminal = { env: {}, stdout: into('stdout'), stderr: into('stderr') };
+  const stopSignal = (): AbortSignal => new AbortController().signal;
+  const exitCode = await runCommandLine(['produce', ...args], { ...terminal, stopSignal });
+  return { exitCode, ...written };
+}
+
+async function recordsOf(topic: string): Promise<Map<number, (string | null)[]>> {
+  const rows = await readTopic(address, topic);
+  return Map.groupBy(rows, (row) => row.partition)
+    .entries()
+    .reduce(
+      (records, [partition, of]) =>
+        records.set(
+          partition,
+          of.map((row) => row.value),
+        ),
+      new Map<number, (string | null)[]>(),
+    );
+}
+
+const lines = (seed: number, synchronizers: number) => {
+  const items = [...randomLedger(oddLedger(seed, { synchronizers, migrationId: 0 }))];
+  return { items, rows: intoPartitions(items, 1, ledgerApiLine).map((row) => row.value) };
+};
+
+async function remove(topic: TestTopic): Promise<void> {
+  await topic.admin((admin) => admin.deleteTopics({ topics: [topic.name] }));
+}
+
+describe('holdfast produce', () => {
+  it('reads a named pipe once, into a topic of one partition', async () => {
+    const { rows } = lines(3, 3);
+    const pipe = directory.namedPipe('pipe');
+    const topic = `t-${randomUUID()}`;
+    const run = produce(pipe, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
+    await writeFile(pipe, `${rows.join('\n')}\n`);
+    expect(await run).toMatchObject({
+      exitCode: 0,
+      stdout: `${rows.length} messages sent to topic ${topic}, 1 partition\n`,
+    });
+    expect((await recordsOf(topic)).get(0)).toEqual(rows);
+  });
+
+  it('makes a topic with a partition for each synchronizer, and sends checkpoints to every one', async () => {
+    const { items, rows } = lines(3, 3);
+    const file = directory.writeLines('feed.ndjson', rows);
+    const topic = `t-${randomUUID()}`;
+    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
+    expect(run).toEqual({
+      exitCode: 0,
+      stdout: `${rows.length} messages sent to topic ${topic}, 3 partitions\n`,
+      stderr: '',
+    });
+    const expected = intoPartitions(items, 3, ledgerApiLine);
+    const records = await recordsOf(topic);
+    for (const [partition, values] of records) {
+      expect(values).toEqual(expected.filter((row) => row.partition === partition).map((row) => row.value));
+    }
+  });
+
+  it('keeps to the partitions that a topic already has for its synchronizers', async () => {
+    const { rows } = lines(4, 3);
+    const half = Math.floor(rows.length / 2);
+    const [first, second] = [rows.slice(0, half), rows.slice(half)];
+    const topic = `t-${randomUUID()}`;
+    const options = ['--kafka-brokers', address, '--kafka-topic', topic, '--create'];
+    expect((await produce(directory.writeLines('1.ndjson', first), ...options)).exitCode).toBe(0);
+    expect((await produce(directory.writeLines('2.ndjson', second.toReversed()), ...options)).exitCode).toBe(0);
+    for (const values of (await recordsOf(topic)).values()) {
+      const names = values.flatMap((value) => /"synchronizerId":"(sync-[^"]*)","recordTime"/.exec(value!)?.[1] ?? []);
+      const named = values.filter((value) => value!.includes('"Transaction"'));
+      expect(named.length).toBeGreaterThan(10);
+      expect(new Set(named.map((value) => /"synchronizerId":"([^"]*)"/.exec(value!)![1])).size).toBe(1);
+      expect(names.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('refuses a synchronizer for which a topic has no partition left', async () => {
+    const topic = await createTopic(address, { partitions: 2 });
+    const file = directory.writeLines('feed.ndjson', lines(5, 3).rows);
+    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toMatch(/has 2 partitions, each with a synchronizer of its own, and none for sync-/);
+    await remove(topic);
+  });
+
+  it('keeps a synchronizer in its partition where another one opens that partition', async () => {
+    const topic = await createTopic(address, { partitions: 3 });
+    const opening = ['a', 'b'].map((name) => ({ partition: 0, value: emptyUpdate(name, 1) }));
+    await topic.send(opening);
+    const sent = ['b', 'c', 'a'].map((name) => emptyUpdate(name, 2));
+    const file = directory.writeLines('feed.ndjson', sent);
+    expect((await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name)).exitCode).toBe(0);
+    const [b, c, a] = sent;
+    const first = [...opening.map((row) => row.value), b, a];
+    const records = await recordsOf(topic.name);
+    expect([records.get(0), records.get(1), records.get(2)]).toEqual([first, [c], undefined]);
+  });
+
+  it('sends what is for a partition that was made since it began', async () => {
+    const topic = await createTopic(address);
+    await using producer = await openTopicProducer({
+      connection: plainConnection(address),
+      topic: topic.name,
+      create: null,
+      logger: keepingLogger(),
+      signal: new AbortController().signal,
+    });
+    await producer.send([{ partition: 0, value: Buffer.from('1') }]);
+    await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
+    const both = [0, 1].map((partition) => ({ partition, value: Buffer.from('2') }));
+    await producer.send(both);
+    const records = await recordsOf(topic.name);
+    expect([records.get(0), records.get(1)]).toEqual([['1', '2'], ['2']]);
+  });
+
+  it('reads a topic whose brokers do not know yet that they lead it', async () => {
+    // Most topics of so many partitions are in that state when they are said to be there.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await using producer = await openTopicProducer({
+        connection: plainConnection(address),
+        topic: `t-${randomUUID()}`,
+        create: { partitions: 60 },
+        logger: keepingLogger(),
+        signal: new AbortController().signal,
+      });
+      expect(await producer.partitionsByName(String, { all: false })).toEqual(new Map());
+    }
+  });
+
+  it('refuses a topic that holds a synchronizer in two partitions', async () => {
+    const topic = await createTopic(address, { partitions: 2 });
+    await topic.send([0, 1].map((partition) => ({ partition, value: emptyUpdate('a', 1) })));
+    const file = directory.writeLines('feed.ndjson', [emptyUpdate('a', 2)]);
+    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
+    expect(run).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('holds messages of a in partitions 0 and 1'),
+    });
+  });
+
+  it('says what could not be done where, in one line', async () => {
+    const topic = await createTopic(address, { config: { 'max.message.bytes': '1000000' } });
+    const large = directory.writeLines('large.ndjson', [
+      `{"update": {"Later": {"value": "${'x'.repeat(2_000_000)}"}}}`,
+    ]);
+    const broken = directory.at('broken.ndjson.gz');
+    writeFileSync(broken, gzipSync(lines(8, 1).rows.join('\n')).subarray(0, -20));
+    const cases: [string[], string][] = [
+      [[broken, '--kafka-brokers', address], `${broken}, `],
+      [[large, '--kafka-brokers', address], 'max.message.bytes'],
+      [
+        [large, '--kafka-brokers', addresses.tls],
+        `cannot write to topic ${topic.name}: Closed connection (broker ${addresses.tls})`,
+      ],
+    ];
+    for (const [args, message] of cases) {
+      const run = await produce(...args, '--kafka-topic', topic.name);
+      expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });
+      expect(run.stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+
+  it('sends a large message, a null and what it cannot read, in order', async () => {
+    const large = JSON.stringify({ update: { Later: { value: 'x'.repeat(3_000_000) } } });
+    const sent = [lines(6, 1).rows[0]!, large, 'null', '{"not": "a feed"}', lines(6, 1).rows[1]!];
+    const topic = `t-${randomUUID()}`;
+    const file = directory.writeLines('feed.ndjson', sent);
+    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
+    expect(run.stderr).toBe('');
+    expect((await recordsOf(topic)).get(0)).toEqual(sent.map((line) => (line === 'null' ? null : line)));
+  });
+
+  it('reads a compressed Scan page, and logs in with TLS and a password', async () => {
+    const page = JSON.stringify({ transactions: [{ update_id: 'a' }, { update_id: 'b' }] });
+    const [topic, file] = [`t-${randomUUID()}`, directory.at('page.json.gz')];
+    writeFileSync(file, gzipSync(page));
+    writeFileSync(directory.at('password'), 'alice-secret\n');
+    const run = await produce(
+      ...[file, '--kafka-brokers', addresses.saslTls, '--kafka-topic', topic, '--create', '--kafka-ssl'],
+      ...['--kafka-ssl-ca', certificates.ca, '--kafka-sasl-mechanism', 'scram-sha-512'],
+      ...['--kafka-sasl-username', 'alice', '--kafka-sasl-password-file', directory.at('password')],
+    );
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await recordsOf(topic)).get(0)).toEqual(['{"update_id":"a"}', '{"update_id":"b"}']);
+  });
+
+  it('refuses what the caller can mend, in one line', async () => {
+    const file = directory.writeLines('feed.ndjson', lines(7, 1).rows);
+    const cases: [string[], RegExp][] = [
+      [[file], /--kafka-brokers and --kafka-topic say where/],
+      [
+        [file, '--kafka-brokers', address, '--kafka-topic', 'none-such'],
+        /there is no topic none-such .*--create makes it/,
+      ],
+      [[directory.at('none'), '--kafka-brokers', address, '--kafka-topic', 't'], /none: cannot be read/],
+    ];
+    for (const [args, message] of cases) {
+      const run = await produce(...args);
+      expect(run.exitCode).toBe(2);
+      expect(run.stderr).toMatch(message);
+      expect(run.stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { StartOffset } from '../../../src/feed/kafka/guards.ts';
+import { KafkaIntake, SessionOver } from '../../../src/feed/kafka/intake.ts';
+import { emptyUpdate } from '../../support/ledger/empty-update.ts';
+
+interface Made {
+  readonly intake: KafkaIntake;
+  readonly unverified: number[];
+  /** Messages of these seconds, fetched as one batch, as Kafka would give them next. */
+  receive(partition: number, ...seconds: number[]): void;
+  /** The record times, in seconds, of what may be applied now. */
+  take(): number[];
+}
+
+function make(starts: Record<number, StartOffset>, partitionIdleMs: number | null = null): Made {
+  const unverified: number[] = [];
+  const intake = new KafkaIntake({
+    topic: 't',
+    starts: new Map(Object.entries(starts).map(([partition, start]) => [Number(partition), start])),
+    migrationId: 0,
+    partitionIdleMs,
+    onUnverified: (partition) => unverified.push(partition),
+  });
+  return {
+    intake,
+    unverified,
+    receive(partition, ...seconds) {
+      const fetchedOffset = intake.cursor(partition)!;
+      const messages = seconds.map((second, n) => {
+        return { offset: fetchedOffset + n, value: Buffer.from(emptyUpdate(`s${partition}`, second)) };
+      });
+      intake.receive({ partition, fetchedOffset, messages });
+      intake.advance(partition, fetchedOffset + messages.length);
+    },
+    take: () => intake.take(100).map(({ bytes }) => secondOf(bytes!)),
+  };
+}
+
+function secondOf(bytes: Uint8Array): number {
+  const { record_time } = JSON.parse(Buffer.from(bytes).toString()) as { record_time: string };
+  return (Date.parse(record_time) - Date.UTC(2025, 0, 1)) / 1000;
+}
+
+const START = { offset: 0, verify: null };
+const held = (ends: Record<number, number>): Map<number, { low: number; high: number }> =>
+  new Map(Object.entries(ends).map(([partition, high]) => [Number(partition), { low: 0, high }]));
+const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+describe('what is read of a topic and not handed over', () => {
+  it('is bounded: a partition that is far ahead is full until half of it was taken', () => {
+    const { intake } = make({ 0: START, 1: START });
+    const value = Buffer.alloc(1_000_000);
+    for (let offset = 0; !intake.isFull(0); offset++) {
+      intake.receive({ partition: 0, fetchedOffset: offset, messages: [{ offset, value }] });
+      intake.advance(0, offset + 1);
+      expect(offset).toBeLessThan(20);
+    }
+    expect(intake.hasRoom(0)).toBe(false);
+    expect(intake.take(100)).toEqual([]);
+    expect([intake.isFull(1), intake.hasRoom(1)]).toEqual([false, true]);
+    intake.receive({ partition: 1, fetchedOffset: 0, messages: [{ offset: 0, value: null }] });
+    while (!intake.hasRoom(0)) expect(intake.take(1)).toHaveLength(1);
+  });
+
+  it('goes on at the offset that is due, and no other', () => {
+    const { intake } = make({ 0: { offset: 5, verify: null } });
+    for (const fetchedOffset of [4, 6]) {
+      expect(() => intake.receive({ partition: 0, fetchedOffset, messages: [] })).toThrow(SessionOver);
+    }
+  });
+
+  it('begins with the message applied last, which is compared and not handed over again', () => {
+    const same = make({ 0: { offset: 5, verify: hash(emptyUpdate('s0', 1)) } });
+    same.receive(0, 1);
+    expect(same.intake.newestRecordTime).toBe(Date.UTC(2025, 0, 1, 0, 0, 1) * 1000);
+    same.receive(0, 2);
+    expect(same.take()).toEqual([2]);
+    const other = make({ 0: { offset: 5, verify: hash('another') } });
+    expect(() => other.receive(0, 1, 2)).toThrow('another message at offset 5');
+  });
+
+  it('knows the newest time read, whatever follows it', () => {
+    const { intake, receive } = make({ 0: START, 1: START });
+    const follow = (partition: number, ...values: (string | null)[]): void => {
+      const fetchedOffset = intake.cursor(partition)!;
+      const messages = values.map((value, n) => ({ offset: fetchedOffset + n, value: value && Buffer.from(value) }));
+      intake.receive({ partition, fetchedOffset, messages: messages as { offset: number; value: Buffer | null }[] });
+      intake.advance(partition, fetchedOffset + messages.length);
+    };
+    const second = (n: number): number => Date.UTC(2025, 0, 1, 0, 0, n) * 1000;
+    follow(0, emptyUpdate('s0', 1), emptyUpdate('s0', 3), '{"foo": 1}', null);
+    expect(intake.newestRecordTime).toBe(second(3));
+    follow(0, null);
+    receive(1, 2);
+    expect(intake.newestRecordTime).toBe(second(3));
+    receive(1, 4);
+    expect(intake.newestRecordTime).toBe(second(4));
+  });
+
+  it('says so where the message applied last is gone', () => {
+    const { intake, unverified } = make({ 0: { offset: 5, verify: hash('gone') } });
+    intake.receive({ partition: 0, fetchedOffset: 5, messages: [{ offset: 7, value: null }] });
+    intake.advance(0, 8);
+    expect([intake.take(10).length, unverified]).toEqual([1, [0]]);
+  });
+});
+
+describe('how far a topic is applied', () => {
+  it('is caught up when all that was there at one time is stored, whatever came since', () => {
+    const { intake, receive, take } = make({ 0: START, 1: START });
+    receive(0, 1, 3);
+    receive(1, 2);
+    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 2, 1: 1 }));
+    expect([take(), intake.caughtUpAt]).toEqual([[1, 2], null]);
+    intake.noteStored(new Map([...[[0, 1]], ...[[1, 1]]] as [number, number][]));
+    expect(intake.holding()).toEqual([1]);
+    receive(1, 4);
+    expect(take()).toEqual([3]);
+    intake.noteStored(new Map([[0, 2]]));
+    expect(intake.caughtUpAt).toBe(1_000);
+    expect(intake.status()).toMatchObject([
+      { partition: 0, nextOffset: 2, endOffset: 2, lag: 0 },
+      { partition: 1, nextOffset: 1, endOffset: 1, lag: 0 },
+    ]);
+  });
+
+  it('passes a partition over when its end was reached long enough ago, as far as the broker said', () => {
+    const { intake, receive, take } = make({ 0: START, 1: START }, 500);
+    receive(0, 1);
+    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 1, 1: 0 }));
+    expect(take()).toEqual([]);
+    intake.noteBounds(intake.boundsRequest(1_499), held({ 0: 1, 1: 0 }));
+    expect(take()).toEqual([]);
+    intake.noteBounds(intake.boundsRequest(1_500), held({ 0: 1, 1: 0 }));
+    expect(take()).toEqual([1]);
+    receive(1, 5);
+    intake.noteBounds(intake.boundsRequest(9_000), held({ 0: 2, 1: 1 }));
+    expect(take()).toEqual([]);
+  });
+
+  it('is not refused for what was written and read while the topic was asked for its end', () => {
+    const { intake, receive } = make({ 0: START });
+    receive(0, 1);
+    const request = intake.boundsRequest(1_000);
+    receive(0, 2);
+    expect(() => intake.noteBounds(request, held({ 0: 1 }))).not.toThrow();
+    intake.noteBounds(intake.boundsRequest(2_000), held({ 0: 2 }));
+    expect(intake.status()).toMatchObject([{ nextOffset: 0, endOffset: 2, lag: 2 }]);
+  });
+
+  it('is refused when the topic moves from under it', () => {
+    const { intake, receive } = make({ 0: START });
+    receive(0, 1, 2);
+    expect(() => intake.noteBounds(intake.boundsRequest(1), held({ 0: 1 }))).toThrow('made anew');
+    expect(() => intake.noteBounds(intake.boundsRequest(1), new Map([[0, { low: 3, high: 9 }]]))).toThrow(
+      'removed everything before 3',
+    );
+  });
+});

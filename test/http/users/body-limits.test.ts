@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from '../../support/users/cases.ts';
+import { startWorld, type World } from '../../support/users/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ bodyBytesMax: 200_000 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+describe('the limits of a body', () => {
+  const padded = (bytes: number): string => `{"user":{"id":"?"}}${' '.repeat(bytes - 19)}`;
+  const chunked = async (who: string, text: string): Promise<number> => {
+    const body = new Blob([text]).stream();
+    const authorization = `Bearer ${await world.token(who)}`;
+    const init = { method: 'POST', headers: { authorization }, body, duplex: 'half' } as RequestInit;
+    return (await fetch(`${world.area.url}/v2/users`, init)).status;
+  };
+
+  it('are the configured one with a token, and 64 KiB without', async () => {
+    expect((await ask(world, 'admin', 'POST /v2/users', padded(200_000))).status).toBe(400);
+    const refused = await ask(world, 'admin', 'POST /v2/users', padded(200_001));
+    expect(refused.status).toBe(413);
+    expect(refused.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect((await ask(world, 'nobody', 'POST /v2/users', padded(65_536))).status).toBe(401);
+    expect((await ask(world, 'nobody', 'POST /v2/users', padded(65_537))).status).toBe(413);
+    expect((await ask(world, 'x.y.z', 'POST /v2/users', padded(65_537))).status).toBe(413);
+  });
+
+  it('hold for a body that comes in chunks', async () => {
+    expect(await chunked('admin', padded(200_000))).toBe(400);
+    expect(await chunked('admin', padded(200_001))).toBe(413);
+  });
+
+  it('are 64 levels of depth, brackets in texts not counted', async () => {
+    const deep = (levels: number): string =>
+      `{"user":{"id":"?"},"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+    expect((await ask(world, 'admin', 'POST /v2/users', deep(64))).text).toContain('INVALID_FIELD');
+    expect((await ask(world, 'admin', 'POST /v2/users', deep(65))).text).toBe(
+      'Invalid value for: body (nested deeper than 64 levels)',
+    );
+    expect((await ask(world, 'admin', 'POST /v2/users', '['.repeat(190_000))).status).toBe(400);
+    const text = JSON.stringify({ user: { id: '?', primaryParty: `\\"${'['.repeat(100)}` } });
+    expect((await ask(world, 'admin', 'POST /v2/users', text)).text).toContain('INVALID_FIELD');
+  });
+
+  it('are 200000 values, and what they cost is bounded', async () => {
+    await using large = await startWorld();
+    const many = (count: number): string => `{"user":{"id":"?"},"x":[${'1,'.repeat(count - 2)}1]}`;
+    expect((await ask(large, 'admin', 'POST /v2/users', many(200_000))).text).toContain('INVALID_FIELD');
+    expect((await ask(large, 'admin', 'POST /v2/users', many(200_001))).text).toContain('more than 200000 values');
+    const annotations = Array.from({ length: 199_000 }, (_, at) => `"k${at}":""`).join(',');
+    const body = `{"user":{"id":"plain","metadata":{"annotations":{${annotations}}}},"updateMask":{"paths":["metadata"]}}`;
+    const startMs = performance.now();
+    expect((await ask(large, 'plain', 'PATCH /v2/users/plain', body)).status).toBe(403);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+  });
+
+  it('take header lines of 64 KiB, and tell larger ones', async () => {
+    const token = `${await world.token('plain')}`;
+    expect(
+      (await ask(world, 'plain', 'GET /v2/authenticated-user', null, { 'x-padding': 'x'.repeat(65_000) })).status,
+    ).toBe(200);
+    expect(
+      (
+        await ask(world, 'nobody', 'GET /v2/authenticated-user', null, {
+          authorization: `Bearer ${token}${'x'.repeat(64_000)}`,
+        })
+      ).status,
+    ).toBe(401);
+    expect(
+      (await ask(world, 'plain', 'GET /v2/authenticated-user', null, { 'x-padding': 'x'.repeat(90_000) })).status,
+    ).toBe(431);
+  });
+});

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { heldUp, LedgerError } from '../../../src/users/ledger-error.ts';
+import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { ask } from '../../support/users/cases.ts';
+import { startWorld, type World } from '../../support/users/world.ts';
+
+/** Far below the seconds for which the service used to stand still, and far above what an answer takes. */
+const AT_ONCE_MS = 2_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const create = (id: string) => ask(world, 'admin', 'POST /v2/users', JSON.stringify({ user: { id } }));
+
+describe('users.db in the hands of another program', () => {
+  it('is a 503 that may be tried again, and keeps nobody else waiting', async () => {
+    const other = new DatabaseFile(join(world.area.dataDir, 'users.db'));
+    other.exec('BEGIN IMMEDIATE');
+    const start = performance.now();
+    const [refused, read] = await Promise.all([create('held'), ask(world, 'admin', 'GET /v2/authenticated-user')]);
+    expect(performance.now() - start).toBeLessThan(AT_ONCE_MS);
+    expect(read.status).toBe(200);
+    expect(refused.status).toBe(503);
+    expect(JSON.parse(refused.text)).toMatchObject({
+      code: 'INDEX_DB_SQL_TRANSIENT_ERROR',
+      cause: 'nothing was changed: users.db cannot be written now (database is locked)',
+      grpcCodeValue: 14,
+      retryInfo: '1 second',
+    });
+    other.exec('ROLLBACK');
+    other.close();
+    expect((await create('held')).status).toBe(200);
+  });
+});
+
+describe('a fault of the machine', () => {
+  it('may pass where the disk is full; no other error is called so', () => {
+    using folder = temporaryDirectory();
+    const db = new DatabaseFile(folder.at('full.db'));
+    db.exec('CREATE TABLE t(x)');
+    db.pragma('max_page_count = 2');
+    const errorOf = (sql: string): unknown => {
+      try {
+        return db.exec(sql);
+      } catch (error) {
+        return error;
+      }
+    };
+    const full = heldUp(errorOf('INSERT INTO t VALUES (zeroblob(100000))')) as LedgerError;
+    expect(full).toBeInstanceOf(LedgerError);
+    expect([full.grpcCode, full.message]).toEqual([14, expect.stringContaining('(database or disk is full)')]);
+    const other = errorOf('INSERT INTO nothing VALUES (1)');
+    expect(heldUp(other)).toBe(other);
+    db.close();
+  });
+});

@@ -1,0 +1,249 @@
+import { connect } from 'node:net';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMetrics } from '../../../src/http/server/metrics.ts';
+import { createLedgerArea } from '../../../src/http/users/area.ts';
+import { ask, checkErrorForm } from '../../support/users/cases.ts';
+import { keyToken, secretToken } from '../../support/users/keys.ts';
+import { ISSUER, startWorld, type World } from '../../support/users/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const ODD_TEXTS: readonly string[] = [
+  '\u0000',
+  'a\u0000b',
+  "' OR '1'='1",
+  '"; DROP TABLE user; --',
+  '../../etc/passwd',
+  '..\\..\\secrets',
+  '%2e%2e%2f',
+  '%s%s%n',
+  '${7*7}',
+  '<script>alert(1)</script>',
+  '\u202eadmin',
+  'ａｄｍｉｎ',
+  'participant_admin\u200b',
+  'participant_admin ',
+  'PARTICIPANT_ADMIN',
+  '\ud800',
+  '\udc00x',
+  '💥'.repeat(100),
+  'é'.normalize('NFD'),
+  '__proto__',
+  'constructor',
+  'toString',
+  '\r\nSet-Cookie: a=b',
+  'a'.repeat(100_000),
+  '\u{10ffff}',
+];
+const right = (kind: unknown): unknown => ({ user: { id: 'victim' }, rights: [{ kind }] });
+
+/** Bodies that nobody with good intentions sends; the same are sent to every operation that takes one. */
+const BODIES: readonly string[] = [
+  '{"__proto__":{"user":{"id":"polluted"}}}',
+  '{"constructor":{"prototype":{"user":{"id":"polluted"}}}}',
+  '{"user":{"__proto__":{"id":"polluted"}}}',
+  '{"user":{"id":"victim","metadata":{"annotations":{"__proto__":"polluted"}}}}',
+  '{"user":{"id":"victim","metadata":{"__proto__":{"annotations":{"a":"b"}}}}}',
+  '{"user":{"id":"victim"},"rights":{"length":1,"0":{"kind":{"ParticipantAdmin":{"value":{}}}}}}',
+  '{"user":{"id":"a"},"user":{"id":""}}',
+  '{"user":{"id":"\\ud800"}}',
+  '{"user":{"id":{"toString":"x"}}}',
+  '{"user":{"id":["participant_admin"]}}',
+  '{"user":{"id":1e999}}',
+  '{"user":{"id":"victim","isDeactivated":"false"}}',
+  `{"user":{"id":"victim","metadata":{"annotations":{${'"a":"b",'.repeat(10_000)}"a":"b/"}}},"userId":5}`,
+  `{"a":${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`,
+  `${'['.repeat(100_000)}`,
+  `{"x":"${'\\u0041'.repeat(10_000)}"}`,
+  '{"user":{"id":"victim"}',
+  '\ufeff{"user":{"id":""}}',
+  '{"user":NaN}',
+  '{"user":undefined}',
+  "{'user':{}}",
+  '{"user":{"id":"x"},}',
+  '/* */{}',
+  '-',
+  '1e',
+  ...[
+    { __proto__: null, ParticipantAdmin: { value: 1 } },
+    { participantAdmin: { value: {} } },
+    { 'ParticipantAdmin ': { value: {} } },
+    { toString: { value: {} } },
+    { constructor: { value: {} } },
+    { Empty: { value: {} } },
+    { CanActAs: { value: { party: '\u0000' } } },
+    { CanActAs: { value: { party: 'ParticipantAdmin' } }, ParticipantAdmin: null },
+    [{ ParticipantAdmin: { value: {} } }],
+    'ParticipantAdmin',
+  ].map((kind) => JSON.stringify(right(kind))),
+];
+
+const WRITES: readonly string[] = [
+  'POST /v2/users',
+  'PATCH /v2/users/plain',
+  'POST /v2/users/plain/rights',
+  'PATCH /v2/users/plain/rights',
+  'PATCH /v2/users/plain/identity-provider-id',
+  'POST /v2/idps',
+  'PATCH /v2/idps/X',
+];
+
+/** What must hold after every hostile request: nobody has more rights than before, and the service answers. */
+async function checkUnharmed(): Promise<void> {
+  expect(world.area.users.reader.rights('plain')).toEqual([]);
+  expect(world.area.users.reader.rights('xadmin')).toEqual([{ kind: 'IdentityProviderAdmin', party: '' }]);
+  expect(({} as { polluted?: unknown; id?: unknown }).id).toBeUndefined();
+  expect((await ask(world, 'plain', 'GET /v2/users')).status).toBe(403);
+  expect((await ask(world, 'admin', 'GET /v2/authenticated-user')).status).toBe(200);
+}
+
+function checkHarmless(status: number, text: string, about: string): void {
+  expect(status, about).toBeGreaterThanOrEqual(200);
+  expect(status, `${about}\n${text.slice(0, 300)}`).toBeLessThan(500);
+  expect(text, about).not.toMatch(/\bat .*\.ts:\d|node_modules|SQLITE|SELECT |INSERT /);
+  if (status >= 400 && text.startsWith('{"code"')) checkErrorForm(JSON.parse(text), status, about);
+}
+
+describe('hostile bodies', () => {
+  it.each(WRITES)('%s', async (request) => {
+    for (const who of ['admin', 'xadmin', 'plain', 'nobody'])
+      for (const body of BODIES) {
+        const { status, text } = await ask(world, who, request, body);
+        checkHarmless(status, text, `${who} ${request} ${body.slice(0, 100)}`);
+      }
+    await checkUnharmed();
+  });
+});
+
+describe('odd texts', () => {
+  it.each(ODD_TEXTS.map((text) => [JSON.stringify(text).slice(0, 40), text] as const))(
+    '%s as an id',
+    async (_, odd) => {
+      const segment = odd.isWellFormed() ? encodeURIComponent(odd) : '%ED%A0%80';
+      const id = JSON.stringify(odd);
+      const requests: readonly (readonly [string, string | null])[] = [
+        [`GET /v2/users/${segment}`, null],
+        [`DELETE /v2/users/${segment}`, null],
+        [`GET /v2/users/${segment}/rights`, null],
+        [`GET /v2/idps/${segment}`, null],
+        [`GET /v2/users?pageToken=${segment}`, null],
+        [`GET /v2/authenticated-user?identity-provider-id=${segment}`, null],
+        [`POST /v2/users/${segment}/rights`, `{"userId":${id},"rights":[{"kind":{"ParticipantAdmin":{"value":{}}}}]}`],
+        ['POST /v2/users', `{"user":{"id":${id},"primaryParty":${id},"identityProviderId":${id}}}`],
+        [
+          'POST /v2/users',
+          `{"user":{"id":"odd","metadata":{"annotations":{${id}:${id}}}},"rights":[{"kind":{"CanActAs":{"value":{"party":${id}}}}}]}`,
+        ],
+        [
+          'PATCH /v2/users/plain',
+          `{"user":{"id":"plain","metadata":{"resourceVersion":${id}}},"updateMask":{"paths":[${id}]}}`,
+        ],
+        ['POST /v2/idps', `{"identityProviderConfig":{"identityProviderId":${id},"issuer":${id},"jwksUrl":${id}}}`],
+      ];
+      for (const who of ['admin', 'plain', 'nobody'])
+        for (const [request, body] of requests) {
+          const { status, text } = await ask(world, who, request, body);
+          checkHarmless(status, text, `${who} ${request.slice(0, 200)}`);
+          if (who !== 'admin') expect(status, request).not.toBe(200);
+        }
+      for (const token of [
+        await secretToken({ sub: odd }),
+        await keyToken(world.keys.X, { sub: odd, iss: ISSUER.X }, { kid: odd }),
+        await secretToken({ sub: 'plain', iss: odd, scope: `daml_ledger_api ${odd}` }),
+      ]) {
+        if (token.length > 60_000) continue;
+        const { status, text } = await ask(world, token, 'GET /v2/users');
+        checkHarmless(status, text, `a token of ${odd.slice(0, 50)}`);
+        expect(status).not.toBe(200);
+      }
+      await checkUnharmed();
+    },
+  );
+});
+
+describe('hostile HTTP', () => {
+  const send = (text: string): Promise<string> =>
+    new Promise((resolve) => {
+      const { hostname, port } = new URL(world.area.url);
+      let answer = '';
+      const socket = connect(Number(port), hostname, () => socket.end(text));
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('error', () => resolve(answer));
+      socket.on('close', () => resolve(answer));
+    });
+
+  it.each<readonly [string, (token: string) => string]>([
+    [
+      'two Content-Lengths',
+      () => 'POST /v2/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+    ],
+    [
+      'a Content-Length and chunks',
+      () =>
+        'POST /v2/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a negative Content-Length', () => 'POST /v2/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n'],
+    ['a body that never comes', () => 'POST /v2/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{'],
+    ['no Host', () => 'GET /v2/users HTTP/1.1\r\n\r\n'],
+    [
+      'an absolute target',
+      (token) =>
+        `GET http://elsewhere/v2/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+    ],
+    ['a NUL in the path', () => 'GET /v2/users/\0 HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    [
+      'a newline in a header',
+      (token) =>
+        `GET /v2/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer\n ${token}\r\nConnection: close\r\n\r\n`,
+    ],
+    ['a method that nobody knows', () => 'BREW /v2/users HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    [
+      'a path that leaves the area',
+      (token) =>
+        `GET /v2/users/../../v0/x HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+    ],
+    [
+      'a body behind GET',
+      (token) =>
+        `GET /v2/authenticated-user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+    ],
+    [
+      'two traceparents',
+      () =>
+        `GET /v2/users HTTP/1.1\r\nHost: localhost\r\ntraceparent: a\r\ntraceparent: b\r\nConnection: close\r\n\r\n`,
+    ],
+    [
+      'four hundred headers',
+      () =>
+        `GET /v2/users HTTP/1.1\r\nHost: localhost\r\n${Array.from({ length: 400 }, (_, at) => `x-${at}: y`).join('\r\n')}\r\nConnection: close\r\n\r\n`,
+    ],
+  ])('%s', async (_, text) => {
+    const answer = await send(text((await world.token('plain'))!));
+    if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 (200|4\d\d) /);
+    expect(answer).not.toMatch(/\bat .*\.ts:\d|node_modules|SQLITE/);
+    await checkUnharmed();
+  });
+
+  it('a body that fails while it is being refused', async () => {
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(Buffer.alloc(70_000)),
+      cancel: () => Promise.reject(new Error('gone')),
+    });
+    const app = createLedgerArea({
+      users: world.area.users,
+      logger: pino({ level: 'silent' }),
+      metrics: createMetrics().requests,
+      clientAddress: () => '',
+    });
+    const response = await app.request('/v2/users', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    expect(response.status).toBe(413);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+});

@@ -1,0 +1,223 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { KeySet } from '../../../src/users/tokens/key-set.ts';
+import { type RememberedToken, VerifiedCache } from '../../../src/users/tokens/verified-cache.ts';
+import { ask } from '../../support/users/cases.ts';
+import { keyToken, makeKey, nowS, secretToken } from '../../support/users/keys.ts';
+import { ISSUER, startWorld, type World } from '../../support/users/world.ts';
+
+const RECORD = 'GET /v2/authenticated-user';
+const provider = (fields: object): string =>
+  JSON.stringify({
+    identityProviderConfig: { identityProviderId: 'X', ...fields },
+    updateMask: { paths: ['is_deactivated', 'issuer', 'jwks_url', 'audience'] },
+  });
+const user = (id: string, fields: object, ...paths: string[]): string =>
+  JSON.stringify({ user: { id, identityProviderId: 'X', ...fields }, updateMask: { paths } });
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const outcome = async (who: string, request: string): Promise<string> => {
+  const { status, text } = await ask(world, who, request);
+  return `${status}${text.includes('ledger_api_error') ? ' LAE' : ''}`;
+};
+
+/** What the administrator changes, and what the very next request with a token that was in use gets. */
+const CHANGES: readonly (readonly [
+  what: string,
+  change: string,
+  body: (world: World) => string | null,
+  expected: string,
+])[] = [
+  [
+    'its user is deactivated',
+    'PATCH /v2/users/xplain',
+    () => user('xplain', { isDeactivated: true }, 'is_deactivated'),
+    '403 LAE',
+  ],
+  [
+    'its user is moved to another provider',
+    'PATCH /v2/users/xplain/identity-provider-id',
+    () => '{"userId":"xplain","sourceIdentityProviderId":"X","targetIdentityProviderId":"Y"}',
+    '403 LAE',
+  ],
+  [
+    'its user is moved to the default provider',
+    'PATCH /v2/users/xplain/identity-provider-id',
+    () => '{"userId":"xplain","sourceIdentityProviderId":"X"}',
+    '403 LAE',
+  ],
+  ['its provider is deactivated', 'PATCH /v2/idps/X', () => provider({ isDeactivated: true }), '401'],
+  ['its provider gets another issuer', 'PATCH /v2/idps/X', () => provider({ issuer: 'https://other.example' }), '401'],
+  [
+    'its provider gets keys of another URL',
+    'PATCH /v2/idps/X',
+    ({ keyServer }) => provider({ jwksUrl: `${keyServer.url}/Y` }),
+    '401',
+  ],
+  ['its provider asks for an audience', 'PATCH /v2/idps/X', () => provider({ audience: 'ours' }), '401'],
+  [
+    'another provider changes',
+    'PATCH /v2/idps/Y',
+    () => provider({ identityProviderId: 'Y', isDeactivated: true }),
+    '200',
+  ],
+  [
+    'its user changes otherwise',
+    'PATCH /v2/users/xplain',
+    () => user('xplain', { primaryParty: 'p' }, 'primary_party'),
+    '200',
+  ],
+];
+
+describe('a token that was verified before', () => {
+  it.each(CHANGES)('when %s', async (_, change, body, expected) => {
+    for (let times = 0; times < 3; times += 1) expect(await outcome('xplain', RECORD)).toBe('200');
+    expect((await ask(world, 'admin', change, body(world))).status).toBe(200);
+    expect(await outcome('xplain', RECORD)).toBe(expected);
+  });
+
+  it('is refused when its user is deleted, and taken when there is one again', async () => {
+    expect(await outcome('xplain', RECORD)).toBe('200');
+    expect((await ask(world, 'xadmin', 'DELETE /v2/users/xplain')).status).toBe(200);
+    expect(await outcome('xplain', RECORD)).toBe('403 LAE');
+    expect((await ask(world, 'xadmin', 'POST /v2/users', '{"user":{"id":"xplain"}}')).status).toBe(200);
+    expect(await outcome('xplain', RECORD)).toBe('200');
+  });
+
+  it('is refused when its provider is gone, also under a new one of the same name', async () => {
+    const away = (id: string): string => JSON.stringify({ userId: id, sourceIdentityProviderId: 'X' });
+    const { keyServer } = world;
+    expect(await outcome('xplain', RECORD)).toBe('200');
+    for (const id of ['xadmin', 'xplain', 'xpa'])
+      expect((await ask(world, 'admin', `PATCH /v2/users/${id}/identity-provider-id`, away(id))).status).toBe(200);
+    expect((await ask(world, 'admin', 'DELETE /v2/idps/X')).status).toBe(200);
+    expect(await outcome('xplain', RECORD)).toBe('401');
+    const again = { identityProviderId: 'X', issuer: ISSUER.X, jwksUrl: `${keyServer.url}/Y` };
+    expect((await ask(world, 'admin', 'POST /v2/idps', JSON.stringify({ identityProviderConfig: again }))).status).toBe(
+      200,
+    );
+    expect(await outcome('xplain', RECORD)).toBe('401');
+  });
+
+  it('loses a right with the very next request, and gets it back so', async () => {
+    const rights =
+      '{"userId":"xadmin","identityProviderId":"X","rights":[{"kind":{"IdentityProviderAdmin":{"value":{}}}}]}';
+    for (let times = 0; times < 5; times += 1) {
+      expect(await outcome('xadmin', 'GET /v2/users')).toBe('200');
+      expect((await ask(world, 'admin', 'PATCH /v2/users/xadmin/rights', rights)).status).toBe(200);
+      expect(await outcome('xadmin', 'GET /v2/users')).toBe('403');
+      expect((await ask(world, 'admin', 'POST /v2/users/xadmin/rights', rights)).status).toBe(200);
+    }
+  });
+
+  it('is refused from the moment it expires', async () => {
+    const token = await secretToken({ sub: 'plain', exp: nowS() + 2 });
+    expect(await outcome(token, RECORD)).toBe('200');
+    const untilMs = (nowS() + 3) * 1000;
+    const outcomes = new Set<string>();
+    while (Date.now() < untilMs) outcomes.add(await outcome(token, RECORD));
+    expect(outcomes).toEqual(new Set(['200', '401']));
+    expect(await outcome(token, RECORD)).toBe('401');
+  });
+
+  it('is refused in every order of changes, and taken exactly when everything is as it must be', async () => {
+    const changes = fc.constantFrom<readonly [string, string, string]>(
+      ['PATCH /v2/idps/X', provider({ isDeactivated: true }), 'providerOff'],
+      ['PATCH /v2/idps/X', provider({ isDeactivated: false }), 'providerOn'],
+      ['PATCH /v2/users/xplain', user('xplain', { isDeactivated: true }, 'is_deactivated'), 'userOff'],
+      ['PATCH /v2/users/xplain', user('xplain', { isDeactivated: false }, 'is_deactivated'), 'userOn'],
+    );
+    const state = { provider: true, user: true };
+    const property = fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 8 }), async (sequence) => {
+      for (const [change, body, name] of sequence) {
+        expect((await ask(world, 'admin', change, body)).status).toBe(200);
+        state[name.startsWith('provider') ? 'provider' : 'user'] = name.endsWith('On');
+        const expected = state.provider ? (state.user ? '200' : '403 LAE') : '401';
+        expect(await outcome('xplain', RECORD)).toBe(expected);
+      }
+    });
+    await fc.assert(property, { numRuns: 15 });
+  });
+});
+
+describe('a body that takes its time', () => {
+  it('does not keep a right that was taken meanwhile', async () => {
+    const { port } = new URL(world.area.url);
+    let finish = (): void => {};
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from('{"user":{"id":"late"'));
+        finish = () => {
+          controller.enqueue(Buffer.from('}}'));
+          controller.close();
+        };
+      },
+    });
+    const headers = { authorization: `Bearer ${await world.token('xadmin')}` };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+    const answered = fetch(`http://127.0.0.1:${port}/v2/users`, init);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await ask(world, 'admin', 'PATCH /v2/idps/X', provider({ isDeactivated: true }))).status).toBe(200);
+    finish();
+    expect((await answered).status).toBe(401);
+    expect((await ask(world, 'admin', 'GET /v2/users/late?identity-provider-id=X')).status).toBe(404);
+  });
+});
+
+describe('the memory of verified tokens', () => {
+  it('is bounded, and keeps no token', () => {
+    const cache = new VerifiedCache(3);
+    const remembered = { userId: 'u', keySet: { url: '', set: {} as KeySet } } as unknown as RememberedToken;
+    for (const token of ['a', 'b', 'c', 'd']) cache.set(token, remembered);
+    expect(['a', 'b', 'c', 'd'].map((token) => cache.get(token) !== undefined)).toEqual([false, true, true, true]);
+    cache.delete('b');
+    expect(cache.get('b')).toBeUndefined();
+  });
+
+  it('does not take a token of a key for one of another', async () => {
+    const [one, two] = [makeKey('ES256', 'same'), makeKey('ES256', 'same')];
+    const claims = { sub: 'xplain', iss: ISSUER.X };
+    await world.keyServer.publish('/X', one);
+    const [first, second] = [await keyToken(one, claims), await keyToken(two, claims)];
+    expect(await outcome(first, RECORD)).toBe('200');
+    expect(await outcome(second, RECORD)).toBe('401');
+    expect(await outcome(first, RECORD)).toBe('200');
+  });
+});
+
+describe('what is remembered of users', () => {
+  it('is forgotten with any change of any user, right or provider', async () => {
+    const { reader } = world.area.users;
+    const rights = { userId: 'plain', rights: [{ kind: { CanActAs: { value: { party: 'p' } } } }] };
+    const changes: readonly (readonly [request: string, body: object])[] = [
+      ['POST /v2/users', { user: { id: 'other' } }],
+      ['PATCH /v2/users/plain', { user: { id: 'plain', primaryParty: 'p' }, updateMask: { paths: ['primary_party'] } }],
+      ['POST /v2/users/plain/rights', rights],
+      ['PATCH /v2/users/plain/rights', rights],
+      ['DELETE /v2/users/other', {}],
+    ];
+    for (const [request, body] of changes) {
+      const [caller, user] = [reader.caller('plain'), reader.user('plain')];
+      expect([reader.caller('plain'), reader.user('plain')]).toEqual([caller, user]);
+      expect(reader.user('plain')).toBe(user);
+      expect((await ask(world, 'admin', request, JSON.stringify(body))).status).toBe(200);
+      expect(reader.caller('plain')).not.toBe(caller);
+      expect(reader.user('plain')).not.toBe(user);
+    }
+    expect(reader.user('plain')).toMatchObject({ primaryParty: 'p', resourceVersion: 1n });
+  });
+
+  it('is not a user with many annotations, and no user that is not there', async () => {
+    const { reader } = world.area.users;
+    const user = { id: 'large', metadata: { annotations: { a: 'x'.repeat(5_000) } } };
+    expect(reader.user('large')).toBeNull();
+    expect((await ask(world, 'admin', 'POST /v2/users', JSON.stringify({ user }))).status).toBe(200);
+    expect(reader.user('large')).not.toBe(reader.user('large'));
+    expect(reader.user('large')).toEqual(reader.user('large'));
+  });
+});

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type CoinContent, coinContent, sameCoin } from '../../src/ledger/coin.ts';
+import type { Coin } from '../../src/ledger/update.ts';
+import {
+  ALICE,
+  amuletArguments,
+  bareTransaction,
+  change,
+  DSO,
+  type Json,
+  ledgerApi,
+  ledgerApiCreate,
+  lockedArguments,
+  onlyCoin,
+  scanCreate,
+  scanImport,
+} from '../decode/messages.ts';
+
+type Create = { entity: 'Amulet' | 'LockedAmulet'; arguments: Json; signatories?: string[]; observers?: string[] };
+
+function scanCoin({ entity, arguments: args, ...parties }: Create): Coin {
+  return onlyCoin({ ...scanImport(), events_by_id: { 'u:0': { ...scanCreate(0, entity, args), ...parties } } });
+}
+
+function ledgerApiCoin({ entity, arguments: args, ...parties }: Create): Coin {
+  const events = [{ CreatedEvent: { ...ledgerApiCreate(0, entity, args), ...parties } }];
+  return onlyCoin(ledgerApi('Transaction', { ...bareTransaction(), events }));
+}
+
+const amulet = (args = amuletArguments()): Create => ({ entity: 'Amulet', arguments: args });
+const locked = (args = lockedArguments()): Create => ({ entity: 'LockedAmulet', arguments: args });
+
+describe('the extra of a coin', () => {
+  it('is nothing for the canonical Amulet', () => {
+    expect(scanCoin(amulet()).extra).toBeNull();
+    expect(scanCoin({ ...amulet(), signatories: [DSO, ALICE], observers: [] }).extra).toBeNull();
+  });
+
+  it('is only the lock for the canonical LockedAmulet', () => {
+    expect(scanCoin(locked()).extra).toBe('{"lock":["2026-04-01T12:00:00Z",["dso"],"for bob"]}');
+    const unnamed = change(lockedArguments(), 'lock/optContext', null);
+    expect(scanCoin(locked(unnamed)).extra).toBe('{"lock":["2026-04-01T12:00:00Z",["dso"]]}');
+  });
+
+  it.each([
+    [{ signatories: [ALICE, DSO] }, '{"signatories":["owner","dso"]}'],
+    [{ signatories: [DSO, ALICE, 'carol::1220'] }, '{"signatories":["dso","owner","carol::1220"]}'],
+    [{ signatories: [DSO] }, '{"signatories":["dso"]}'],
+    [{ observers: ['carol::1220', ALICE] }, '{"observers":["carol::1220","owner"]}'],
+  ])('of an Amulet with %j', (parties, extra) => {
+    expect(scanCoin({ ...amulet(), ...parties }).extra).toBe(extra);
+  });
+
+  it('is nothing for an Amulet of the dso itself, which signs once', () => {
+    const own = change(amuletArguments(), 'owner', DSO);
+    expect(scanCoin({ ...amulet(own), signatories: [DSO] }).extra).toBeNull();
+    expect(scanCoin({ ...amulet(own), signatories: [DSO, DSO] }).extra).not.toBeNull();
+  });
+
+  it('keeps unknown keys with all the arguments, sorted', () => {
+    const args = { ...amuletArguments(), zeta: [1, { b: null, a: 'x' }], alpha: true };
+    expect(scanCoin(amulet(args)).extra).toBe(
+      '{"arguments":{"alpha":true,"amount":{"createdAt":{"number":"1207"},"initialAmount":"42.5000000000",' +
+        `"ratePerRound":{"rate":"0.0025000000"}},"dso":"${DSO}","owner":"${ALICE}","zeta":[1,{"a":"x","b":null}]}}`,
+    );
+  });
+
+  it.each([
+    ['amount/more', 1],
+    ['amount/createdAt/more', 'x'],
+    ['amount/ratePerRound/more', null],
+  ])('keeps an unknown %s', (path, value) => {
+    const args = change(amuletArguments(), path, value);
+    const coin = scanCoin(amulet(args));
+    expect(coinContent(coin, DSO).createArguments).toEqual(args);
+  });
+
+  it.each([
+    ['no lock', 'lock', undefined],
+    ['another kind of lock', 'lock', { holder: DSO }],
+    ['a holder that is no party', 'lock/holders', ['dso']],
+    ['a context that is no text', 'lock/optContext', 7],
+    ['an unknown key in the lock', 'lock/more', 'x'],
+    ['a lock time in another form', 'lock/expiresAt', 'later'],
+    ['an unknown key beside the lock', 'more', 'x'],
+  ])('keeps a LockedAmulet with %s as it came', (_name, path, value) => {
+    const args = change(lockedArguments(), path, value);
+    expect(coinContent(scanCoin(locked(args)), DSO).createArguments).toEqual(args);
+  });
+
+  it('is the same text from either format, however they write the same values', () => {
+    const scan = change(lockedArguments(), 'amulet/amount/initialAmount', '4.25E+1');
+    change(scan, 'amulet/amount/ratePerRound/rate', '25000E-7');
+    change(scan, 'amulet/amount/createdAt/number', 1207);
+    change(scan, 'lock/expiresAt', '2026-04-01T12:00:00.000000Z');
+    expect(scanCoin(locked(scan))).toEqual({ ...ledgerApiCoin(locked()), templateId: expect.any(String) });
+    const more = { ...scan, more: 'x' };
+    expect(scanCoin(locked(more)).extra).toBe(ledgerApiCoin(locked({ ...lockedArguments(), more: 'x' })).extra);
+  });
+});
+
+describe('the content rebuilt from columns, dso and extra', () => {
+  const party = fc.constantFrom(DSO, ALICE, 'carol::1220', 'dave::1220');
+  const parties = fc.array(party, { maxLength: 4 });
+  const noKnownKey = fc.jsonValue({ noUnicodeString: false, maxDepth: 3 }).filter(isExact);
+  const extraKeys = fc.dictionary(fc.constantFrom('more', '__proto__', 'constructor', 'z'), noKnownKey, { maxKeys: 2 });
+  const lock = fc.record({
+    holders: parties,
+    expiresAt: fc.constantFrom('2026-04-01T12:00:00Z', '9999-12-31T23:59:59.999999Z', 'odd'),
+    optContext: fc.option(fc.string()),
+  });
+  const create = fc.record({
+    owner: party,
+    signatories: parties,
+    observers: parties,
+    more: extraKeys,
+    lock: fc.option(lock),
+  });
+
+  function createOf({
+    owner,
+    signatories,
+    observers,
+    more,
+    lock,
+  }: typeof create extends fc.Arbitrary<infer T> ? T : never): Create {
+    const inner = { ...amuletArguments(), owner };
+    if (lock === null) return { entity: 'Amulet', arguments: { ...inner, ...more }, signatories, observers };
+    return { entity: 'LockedAmulet', arguments: { amulet: inner, lock, ...more }, signatories, observers };
+  }
+
+  it('is what the feed said, in every combination of the usual and the unusual', () => {
+    fc.assert(
+      fc.property(create, (drawn) => {
+        const given = createOf(drawn);
+        const content = coinContent(scanCoin(given), DSO);
+        const { createArguments, signatories, observers }: CoinContent = content;
+        expect(JSON.parse(JSON.stringify(createArguments))).toEqual(JSON.parse(JSON.stringify(given.arguments)));
+        expect({ signatories, observers }).toEqual({ signatories: given.signatories, observers: given.observers });
+      }),
+    );
+  });
+
+  it('equals itself as a coin, with its parties in any order', () => {
+    fc.assert(
+      fc.property(create, (drawn) => {
+        const given = createOf(drawn);
+        const turned = {
+          ...given,
+          signatories: given.signatories?.toReversed() ?? [],
+          observers: given.observers ?? [],
+        };
+        expect(sameCoin(scanCoin(given), ledgerApiCoin(turned), DSO)).toBe(true);
+      }),
+    );
+  });
+
+  it('prints Decimals with ten decimals and Ints as strings', () => {
+    const args = change(amuletArguments(), 'amount/ratePerRound/rate', '0E-10');
+    change(args, 'amount/createdAt/number', 5);
+    expect(coinContent(scanCoin(amulet(args)), DSO).createArguments).toMatchObject({
+      amount: { createdAt: { number: '5' }, ratePerRound: { rate: '0.0000000000' } },
+    });
+  });
+});
+
+function isExact(value: unknown): boolean {
+  return !/[0-9]{16}|e[+-]?[0-9]/.test(JSON.stringify(value));
+}
+
+describe('two creates have the same content', () => {
+  const base = scanCoin(locked());
+  const other = (path: string, value: unknown): Coin => scanCoin(locked(change(lockedArguments(), path, value)));
+
+  it.each([
+    ['another node and template id', { ...base, node: 99, templateId: 'q:Splice.Amulet:LockedAmulet' }, true],
+    ['signatories in another order', scanCoin({ ...locked(), signatories: [ALICE, DSO] }), true],
+    ['a signatory named twice', scanCoin({ ...locked(), signatories: [DSO, ALICE, DSO] }), true],
+    ['another signatory', scanCoin({ ...locked(), signatories: [DSO, ALICE, 'carol::1220'] }), false],
+    ['a signatory less', scanCoin({ ...locked(), signatories: [DSO] }), false],
+    ['an observer', scanCoin({ ...locked(), observers: ['carol::1220'] }), false],
+    ['the amount printed otherwise', other('amulet/amount/initialAmount', '42.5'), true],
+    ['another amount', other('amulet/amount/initialAmount', '42.5000000001'), false],
+    ['another rate', other('amulet/amount/ratePerRound/rate', '0'), false],
+    ['another round', other('amulet/amount/createdAt/number', '1208'), false],
+    ['another owner', other('amulet/owner', 'carol::1220'), false],
+    ['another creation time', { ...base, createdAt: base.createdAt + 1 }, false],
+    ['another lock holder', other('lock/holders', ['carol::1220']), false],
+    ['another lock context', other('lock/optContext', 'for carol'), false],
+    ['another lock time', other('lock/expiresAt', '2026-04-01T12:00:01Z'), false],
+    ['an unknown key', other('more', 'x'), false],
+    ['an unknown key that is null', other('more', null), true],
+    ['another entity', scanCoin(amulet()), false],
+  ])('%s: %s', (_name, coin, same) => {
+    expect(sameCoin(base, coin, DSO)).toBe(same);
+    expect(sameCoin(coin, base, DSO)).toBe(same);
+  });
+
+  it('when an unknown Decimal is printed otherwise', () => {
+    const more = (value: unknown): Coin => scanCoin(amulet({ ...amuletArguments(), more: value }));
+    expect(sameCoin(more('0E-10'), more('0.0000000000'), DSO)).toBe(true);
+    expect(sameCoin(more('1E-10'), more('0.0000000000'), DSO)).toBe(false);
+  });
+});

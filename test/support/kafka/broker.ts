@@ -1,0 +1,229 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Certificates, createCertificates } from './certificates.ts';
+import { kafkaJars, LOG_CONFIGURATION } from './jars.ts';
+
+const run = promisify(execFile);
+
+const START_TIMEOUT_MS = 60_000;
+const CLUSTER_ID = 'aG9sZGZhc3QtdGVzdHMtMQ';
+
+/** The user that SASL listeners know, under every mechanism. */
+export const SASL_USER = { username: 'alice', password: 'alice-secret' } as const;
+
+/** Addresses (`host:port`) of one broker by how a client connects to it. */
+export interface BrokerAddresses {
+  readonly plain: string;
+  readonly sasl: string;
+  /** Wants a client certificate. */
+  readonly tls: string;
+  readonly saslTls: string;
+}
+
+export interface Broker extends AsyncDisposable {
+  readonly addresses: BrokerAddresses;
+  readonly certificates: Certificates;
+  /** Its place in its cluster, for a broker that joins it. */
+  readonly cluster: { readonly id: string; readonly controller: string };
+  pid(): number;
+  /** SIGKILL: what a power cut is to its clients. */
+  kill(): Promise<void>;
+  /** Starts a killed broker again, on the same ports and data. */
+  start(): Promise<void>;
+}
+
+export interface BrokerOptions {
+  readonly heapMb?: number;
+  readonly clusterId?: string;
+  /**
+   * It will be killed and started again. The controller then misses it after a second and not after nine, during which it
+   * would not take it back; so it is taken for gone as well where the machine is too busy to let it answer in time.
+   */
+  readonly restarts?: boolean;
+  /** The second broker of that one's cluster, with the node id 2; the first one controls it. */
+  readonly joins?: Broker;
+}
+
+/**
+ * Starts one Kafka broker (KRaft) on free ports. It dies with this process, however this process ends: a shell waits on
+ * the pipe that only we hold, and kills the broker when that closes.
+ */
+export async function startBroker(options: BrokerOptions = {}): Promise<Broker> {
+  const jars = await kafkaJars();
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-kafka-'));
+  const certificates = await createCertificates(directory);
+  const [plain, sasl, tls, saslTls, controller] = await freePorts(5);
+  const addresses: BrokerAddresses = {
+    plain: `127.0.0.1:${plain}`,
+    sasl: `127.0.0.1:${sasl}`,
+    tls: `127.0.0.1:${tls}`,
+    saslTls: `127.0.0.1:${saslTls}`,
+  };
+  const properties = join(directory, 'server.properties');
+  const cluster = options.joins?.cluster ?? {
+    id: options.clusterId ?? CLUSTER_ID,
+    controller: `127.0.0.1:${controller}`,
+  };
+  await writeFile(properties, serverProperties(directory, addresses, cluster.controller, certificates, options));
+  await format(jars, properties, cluster.id);
+
+  let running = await launch(jars, properties, options.heapMb ?? 384, plain!);
+  return {
+    addresses,
+    certificates,
+    cluster,
+    pid: () => running.pid,
+    kill: () => running.kill(),
+    start: async () => {
+      running = await launch(jars, properties, options.heapMb ?? 384, plain!);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await running.kill();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function format(jars: string, properties: string, clusterId: string): Promise<void> {
+  const { username, password } = SASL_USER;
+  const scram = ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+    '--add-scram',
+    `${mechanism}=[name=${username},password=${password}]`,
+  ]);
+  await run('java', [
+    ...['-cp', join(jars, '*'), `-Dlog4j2.configurationFile=file:${LOG_CONFIGURATION}`],
+    ...[
+      'kafka.tools.StorageTool',
+      'format',
+      '--ignore-formatted',
+      '--cluster-id',
+      clusterId,
+      '--config',
+      properties,
+      ...scram,
+    ],
+  ]);
+}
+
+interface Running {
+  readonly pid: number;
+  kill(): Promise<void>;
+}
+
+async function launch(jars: string, properties: string, heapMb: number, port: number): Promise<Running> {
+  const java = [
+    ...['java', `-Xms${heapMb}m`, `-Xmx${heapMb}m`, '-XX:+UseSerialGC', '-cp', join(jars, '*')],
+    ...[`-Dlog4j2.configurationFile=file:${LOG_CONFIGURATION}`, 'kafka.Kafka', properties],
+  ];
+  const shell = spawn('sh', ['-c', '"$@" </dev/null >&2 & echo $!; cat >/dev/null; kill -9 $!; wait', 'sh', ...java], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let log = '';
+  shell.stderr.on('data', (bytes: Buffer) => {
+    log = (log + bytes.toString()).slice(-8000);
+  });
+  const exited = new Promise<void>((done) => shell.once('exit', () => done()));
+  const pid = await new Promise<number>((done) => shell.stdout.once('data', (bytes: Buffer) => done(Number(bytes))));
+  const kill = async (): Promise<void> => {
+    shell.stdin.end();
+    await exited;
+  };
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await accepts(port))) {
+    if (Date.now() > deadline || !alive(pid)) {
+      await kill();
+      throw new Error(`the Kafka broker did not start; its last words:\n${log}`);
+    }
+    await sleep(50);
+  }
+  return { pid, kill };
+}
+
+function alive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => done(true)).once('error', () => done(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return ports;
+}
+
+function serverProperties(
+  directory: string,
+  at: BrokerAddresses,
+  controller: string,
+  files: Certificates,
+  { restarts = false, joins }: BrokerOptions,
+): string {
+  const { username, password } = SASL_USER;
+  const plainLogin = `org.apache.kafka.common.security.plain.PlainLoginModule required user_${username}="${password}";`;
+  const scramLogin = 'org.apache.kafka.common.security.scram.ScramLoginModule required;';
+  const listeners = `PLAINTEXT://${at.plain},SASL_PLAINTEXT://${at.sasl},SSL://${at.tls},SASL_SSL://${at.saslTls}`;
+  const logins = ['sasl_plaintext', 'sasl_ssl'].flatMap((listener) => [
+    `listener.name.${listener}.plain.sasl.jaas.config=${plainLogin}`,
+    `listener.name.${listener}.scram-sha-256.sasl.jaas.config=${scramLogin}`,
+    `listener.name.${listener}.scram-sha-512.sasl.jaas.config=${scramLogin}`,
+  ]);
+  const [roles, id, controls] =
+    joins === undefined ? ['broker,controller', 1, `,CONTROLLER://${controller}`] : ['broker', 2, ''];
+  return `process.roles=${roles}
+node.id=${id}
+controller.quorum.voters=1@${controller}
+listeners=${listeners}${controls}
+advertised.listeners=${listeners}
+inter.broker.listener.name=PLAINTEXT
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+${logins.join('\n')}
+ssl.keystore.type=PEM
+ssl.keystore.location=${files.broker}
+ssl.truststore.type=PEM
+ssl.truststore.location=${files.ca}
+listener.name.ssl.ssl.client.auth=required
+log.dirs=${join(directory, 'data')}
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.num.partitions=1
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+broker.session.timeout.ms=${restarts ? 1_000 : 9_000}
+broker.heartbeat.interval.ms=200
+log.initial.task.delay.ms=100
+log.cleaner.dedupe.buffer.size=4194304
+num.io.threads=4
+num.network.threads=2
+message.max.bytes=67108864
+replica.fetch.max.bytes=67108864
+`;
+}

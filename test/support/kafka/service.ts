@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type Config, loadConfig } from '../../../src/config.ts';
+import { startService } from '../../../src/service.ts';
+import { keepingLogger, type LogLine } from './reading.ts';
+
+/** A service on a topic, in this process, as `serve` starts it; its group notices a dead member soon. */
+export interface RunningService extends AsyncDisposable {
+  readonly log: readonly LogLine[];
+  readyz(): Promise<{ status: number; ready: boolean; reasons: string[]; degraded: string[] }>;
+  status(): Promise<Status>;
+  get(path: string): Promise<Response>;
+  until(what: string, holds: () => Promise<boolean>): Promise<void>;
+  untilReady(): Promise<void>;
+}
+
+/** What tests read of `/status`. */
+export interface Status {
+  readonly phase: string;
+  readonly source: {
+    readonly position: Readonly<Record<string, number>>;
+    readonly topic?: {
+      readonly stopped: string | null;
+      readonly lag_seconds: number | null;
+      readonly newest_record_time: string | null;
+      readonly partitions: readonly {
+        partition: number;
+        next_offset: number;
+        end_offset: number | null;
+        lag: number | null;
+      }[];
+    };
+  } | null;
+  readonly counts: Readonly<Record<string, number>> & { readonly ignored: Readonly<Record<string, number>> };
+  readonly halted: {
+    readonly kind: string;
+    readonly dead_letter: number;
+    readonly offset: number;
+    readonly reason: string;
+  } | null;
+  readonly last_error: { readonly message: string } | null;
+}
+
+const PATIENCE_MS = 30_000;
+
+/** The configuration of a command line, with what tests need beside it. */
+export function serviceConfig(options: Readonly<Record<string, unknown>>): Config {
+  const { config } = loadConfig({ options: { port: '0', ...options }, env: {} });
+  const kafka = config.kafka && { ...config.kafka, sessionTimeoutMs: 1_500 };
+  return { ...config, kafka };
+}
+
+export async function serve(options: Readonly<Record<string, unknown>>): Promise<RunningService> {
+  const logger = keepingLogger();
+  const service = await startService(serviceConfig(options), { logger: logger as unknown as Logger });
+  const get = (path: string): Promise<Response> => fetch(new URL(path, service.url));
+  const status = async (): Promise<Status> => (await (await get('/status')).json()) as Status;
+  const readyz: RunningService['readyz'] = async () => {
+    const response = await get('/readyz');
+    return {
+      status: response.status,
+      ...((await response.json()) as { ready: boolean; reasons: string[]; degraded: string[] }),
+    };
+  };
+
+  async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (!(await holds())) {
+      if (Date.now() > deadline) {
+        throw new Error(`${what}: not so after ${PATIENCE_MS} ms; ${JSON.stringify([await status(), await readyz()])}`);
+      }
+      await sleep(20);
+    }
+  }
+
+  return {
+    log: logger.lines,
+    get,
+    status,
+    readyz,
+    until,
+    untilReady: () => until('ready', async () => (await readyz()).ready),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { Admin, CompressionTypes, Message, Producer } from 'kafkajs';
+import { awaitBounds } from '../../../src/feed/kafka/bounds.ts';
+import { createKafkaClient, type KafkaConnection } from '../../../src/feed/kafka/client.ts';
+import { kafkajs } from '../../../src/feed/kafka/library.ts';
+import { keepingLogger } from './reading.ts';
+
+/** One record for a topic of the tests. */
+export interface Row {
+  readonly partition: number;
+  readonly value: string | null;
+}
+
+/** A topic of a test's own, on a real broker. */
+export interface TestTopic {
+  readonly name: string;
+  /** In the order given, per partition; one request. */
+  send(rows: readonly Row[], compression?: CompressionTypes): Promise<void>;
+  /** Sends again and again with one producer. */
+  produce(body: (send: (rows: readonly Row[]) => Promise<void>) => Promise<void>): Promise<void>;
+  /** In one transaction, which is then committed or aborted: both leave a control record behind in each partition. */
+  sendTransaction(rows: readonly Row[], end: 'commit' | 'abort'): Promise<void>;
+  beginTransaction(): Promise<TestTransaction>;
+  /** Removes the records before an offset, as retention does. */
+  cut(partition: number, offset: number): Promise<void>;
+  /** Deletes the topic and makes it again, with the same name. */
+  recreate(): Promise<void>;
+  admin<Result>(body: (admin: Admin) => Promise<Result>): Promise<Result>;
+}
+
+export interface TestTransaction {
+  send(rows: readonly Row[], key?: Buffer): Promise<void>;
+  abort(): Promise<void>;
+}
+
+export interface TopicOptions {
+  readonly partitions?: number;
+  readonly config?: Readonly<Record<string, string>>;
+}
+
+export const plainConnection = (address: string): KafkaConnection => ({ brokers: [address], ssl: null, sasl: null });
+
+export async function createTopic(
+  address: string,
+  { partitions = 1, config = {} }: TopicOptions = {},
+): Promise<TestTopic> {
+  const kafka = createKafkaClient(plainConnection(address), keepingLogger());
+  const name = `t-${randomUUID()}`;
+
+  async function admin<Result>(body: (admin: Admin) => Promise<Result>): Promise<Result> {
+    const client = kafka.admin();
+    await client.connect();
+    try {
+      return await body(client);
+    } finally {
+      await client.disconnect();
+    }
+  }
+  async function withProducer(body: (producer: Producer) => Promise<unknown>): Promise<void> {
+    const producer = kafka.producer({ allowAutoTopicCreation: false });
+    await producer.connect();
+    try {
+      await body(producer);
+    } finally {
+      await producer.disconnect();
+    }
+  }
+  async function connectedTransactionalProducer(): Promise<Producer> {
+    const producer = kafka.producer({ transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true });
+    await producer.connect();
+    return producer;
+  }
+  const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
+  const topics = [{ topic: name, numPartitions: partitions, configEntries }];
+  await admin((client) => client.createTopics({ topics, waitForLeaders: false }));
+  // Answered once each partition has its leader at work. What is sent before would be sent again, to the other partitions too.
+  await awaitBounds(kafka, name);
+
+  return {
+    name,
+    admin,
+    async send(rows, compression = kafkajs.CompressionTypes.None) {
+      await withProducer((producer) => producer.send({ topic: name, messages: [...rows] as Message[], compression }));
+    },
+    async produce(body) {
+      await withProducer((producer) =>
+        body(async (rows) => void (await producer.send({ topic: name, messages: [...rows] as Message[] }))),
+      );
+    },
+    async sendTransaction(rows, end) {
+      const producer = await connectedTransactionalProducer();
+      const transaction = await producer.transaction();
+      await transaction.send({ topic: name, messages: [...rows] as Message[] });
+      await (end === 'commit' ? transaction.commit() : transaction.abort());
+      await producer.disconnect();
+    },
+    async beginTransaction() {
+      const producer = await connectedTransactionalProducer();
+      const transaction = await producer.transaction();
+      return {
+        async send(rows, key) {
+          const messages = rows.map((row) => (key === undefined ? row : { ...row, key }));
+          await transaction.send({ topic: name, messages: messages as Message[] });
+        },
+        async abort() {
+          await transaction.abort();
+          await producer.disconnect();
+        },
+      };
+    },
+    cut: (partition, offset) =>
+      admin(async (client) => {
+        // deleteTopicRecords fails on a client that has not asked for the topic before.
+        await client.fetchTopicOffsets(name);
+        await client.deleteTopicRecords({ topic: name, partitions: [{ partition, offset: String(offset) }] });
+      }),
+    recreate: () =>
+      admin(async (client) => {
+        await client.deleteTopics({ topics: [name] });
+        // At once: who writes next waits for it to be known.
+        while (!(await client.createTopics({ topics, waitForLeaders: false })));
+      }),
+  };
+}
+
+/** Every record of a topic, by partition and offset. */
+export async function readTopic(address: string, topic: string): Promise<Row[]> {
+  const kafka = createKafkaClient(plainConnection(address), keepingLogger());
+  // A broker that has just started still loads its groups, and the first consumer crashes.
+  const retry = { restartOnFailure: async () => true };
+  const consumer = kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100, retry });
+  const total = [...(await awaitBounds(kafka, topic)).values()].reduce((sum, { high }) => sum + high, 0);
+  const rows: Row[] = [];
+  const all = Promise.withResolvers<void>();
+  if (total === 0) all.resolve();
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ partition, message }) => {
+      rows.push({ partition, value: message.value === null ? null : message.value.toString() });
+      if (rows.length === total) all.resolve();
+    },
+  });
+  await all.promise;
+  await consumer.disconnect();
+  return rows.sort((a, b) => a.partition - b.partition);
+}

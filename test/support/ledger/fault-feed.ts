@@ -1,0 +1,35 @@
+import { expect } from 'vitest';
+import { type Ended, runProgram } from '../program/program.ts';
+import type { TemporaryDirectory } from '../program/temporary-directory.ts';
+import { linesOf, replayInto } from '../views/replayed.ts';
+import { dumpViews } from '../views/views-dump.ts';
+import { oddLedger } from './options.ts';
+import { randomLedger } from './random-ledger.ts';
+
+/** A feed that faults of the machine are to disturb, and the views of an undisturbed replay. */
+export interface FaultFeed {
+  readonly path: string;
+  readonly wanted: ReturnType<typeof dumpViews>;
+}
+
+export async function prepareFaultFeed(folder: TemporaryDirectory): Promise<FaultFeed> {
+  const options = { updates: 1_500, owners: 300, activeTarget: 800, migrations: 2 };
+  const path = folder.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(71, options)), 'scan'));
+  await replayInto(folder.at('undisturbed'), [path], { snapshotPeriodUs: null });
+  return { path, wanted: dumpViews(folder.at('undisturbed')) };
+}
+
+/** One line for people, whatever else is in the log. */
+export function expectOneLine({ stderr }: Ended, says: RegExp): void {
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith('{'));
+  expect(lines).toEqual([expect.stringMatching(says)]);
+}
+
+export async function expectSound(dataDir: string): Promise<void> {
+  expect(await runProgram(['verify', '--data', dataDir])).toMatchObject({ code: 0, stderr: '' });
+}
+
+export const isReady = (status: number): boolean => status === 200;

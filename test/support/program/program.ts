@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { programEnv } from './soak.ts';
+
+const MAIN = join(import.meta.dirname, '../../../dist/main.js');
+
+/** How a process ended, and all it said. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process of the real program. Killed with its owner where it still runs. */
+export interface Program extends AsyncDisposable {
+  readonly pid: number;
+  readonly ended: Promise<Ended>;
+  kill(signal: NodeJS.Signals): void;
+  /** The first log line with that message, as it is on standard error now or later; rejects where the process ends without it. */
+  logged(message: string): Promise<Record<string, unknown>>;
+}
+
+/** What of the machine is out of the ordinary for a process. */
+export interface Circumstances {
+  /** Limits that a shell sets before it becomes the program, such as `ulimit -n 20`. */
+  readonly limits?: string;
+  /** Who runs it, where the test may choose that. */
+  readonly uid?: number;
+  /** A module that every thread of it loads first. */
+  readonly preload?: string;
+}
+
+export function startProgram(args: readonly string[], { limits, uid, preload }: Circumstances = {}): Program {
+  const node = [process.execPath, ...(preload === undefined ? [] : ['--import', preload]), MAIN, ...args];
+  const [command = '', ...rest] = limits === undefined ? node : ['sh', '-c', `${limits}; exec "$@"`, 'sh', ...node];
+  const child = spawn(command, rest, { env: programEnv(), stdio: ['ignore', 'pipe', 'pipe'], ...(uid && { uid }) });
+  const stdout = collect(child, 'stdout');
+  const stderr = collect(child, 'stderr');
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout.text(), stderr: stderr.text() }));
+  });
+  return {
+    pid: child.pid!,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    async logged(message) {
+      for (let over = false; ; ) {
+        const line = stderr
+          .text()
+          .split('\n')
+          .find((text) => text.includes(`"msg":${JSON.stringify(message)}`));
+        if (line !== undefined) return JSON.parse(line) as Record<string, unknown>;
+        if (over) throw new Error(`the program ended without logging "${message}":\n${stderr.text()}`);
+        over = await Promise.race([stderr.more().then(() => false), ended.then(() => true)]);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Runs the program to its end. */
+export async function runProgram(args: readonly string[], circumstances: Circumstances = {}): Promise<Ended> {
+  await using program = startProgram(args, circumstances);
+  return await program.ended;
+}
+
+function collect(child: ChildProcess, name: 'stdout' | 'stderr'): { text(): string; more(): Promise<void> } {
+  let text = '';
+  let change = Promise.withResolvers<void>();
+  child[name]!.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+    change.resolve();
+    change = Promise.withResolvers();
+  });
+  return { text: () => text, more: () => change.promise };
+}

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { Hono } from 'hono';
+import { pino } from 'pino';
+import { createMetrics } from '../../../src/http/server/metrics.ts';
+import { type HttpServer, startHttpServer } from '../../../src/http/server/server.ts';
+import { createLedgerArea } from '../../../src/http/users/area.ts';
+import { parseLedgerConfig } from '../../../src/users/ledger-config.ts';
+import { openUsers, type Users } from '../../../src/users/open-users.ts';
+import { SECRET } from './keys.ts';
+
+export const PARTICIPANT_ID = 'participant1::1220aa';
+
+export interface RunningArea extends AsyncDisposable {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly users: Users;
+  /** The log's lines so far. */
+  readonly log: readonly string[];
+}
+
+/** The ledger area on a real socket, over a real users.db in a directory of its own. */
+export async function startArea(
+  ledger: Readonly<Record<string, unknown>> = {},
+  { nowMs = Date.now, dataDir = mkdtempSync(join(tmpdir(), 'holdfast-users-')) } = {},
+): Promise<RunningArea> {
+  const log: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      log.push(String(chunk));
+      done();
+    },
+  });
+  const logger = pino({ level: 'debug' }, sink);
+  const authServices = [{ type: 'unsafe-jwt-hmac-256', secret: SECRET }];
+  const config = parseLedgerConfig({ value: { authServices, ...ledger }, folder: dataDir });
+  const users = openUsers({ dataDir, config, participantId: PARTICIPANT_ID, logger });
+  const area = createLedgerArea({
+    users,
+    logger,
+    metrics: createMetrics().requests,
+    clientAddress: (c) => c.env.incoming.socket.remoteAddress ?? '',
+    nowMs,
+    elapsedMs: nowMs,
+  });
+  const app = new Hono().route('/', area);
+  const server: HttpServer = await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger });
+  return {
+    url: server.url,
+    dataDir,
+    users,
+    log,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      users[Symbol.dispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { writeFileSync } from 'node:fs';
+import type { Users } from '../../../src/users/open-users.ts';
+import type { PlainKind } from '../../../src/users/right.ts';
+import { EMPTY_USER } from '../../../src/users/rules/request.ts';
+import { startProgram } from '../program/program.ts';
+import { temporaryDirectory } from '../program/temporary-directory.ts';
+import { PARTICIPANT_ID, type RunningArea, startArea } from './area.ts';
+import { type KeyServer, keyToken, makeKey, SECRET, type SigningKey, secretToken, startKeyServer } from './keys.ts';
+
+/** Somebody to ask: an address, and the tokens of the users there. */
+export interface Asked {
+  readonly url: string;
+  /** The token of a user by name; null for `nobody`; a name with dots is a token itself. */
+  token(who: string): Promise<string | null>;
+}
+
+/**
+ * Two identity providers, X and Y, and users to ask as: `admin` and `plain` of the default provider, and of X and Y an
+ * administrator (`xadmin`), a user without rights (`xplain`) and a participant admin (`xpa`). What a test makes further
+ * belongs to X or Y by its first letter, as far as its tokens go.
+ */
+export interface World extends Asked, AsyncDisposable {
+  readonly area: RunningArea;
+  readonly keyServer: KeyServer;
+  readonly keys: Keys;
+}
+
+interface Keys {
+  readonly X: SigningKey;
+  readonly Y: SigningKey;
+}
+
+export const ISSUER = { X: 'https://x.example', Y: 'https://y.example' } as const;
+type ProviderId = keyof typeof ISSUER;
+
+/** The world in this process, where its users, its log and its clock can be reached. */
+export async function startWorld(ledger: Readonly<Record<string, unknown>> = {}): Promise<World> {
+  const { keyServer, keys } = await startKeys();
+  const area = await startArea(ledger);
+  for (const id of ['X', 'Y'] as const) populate(area.users, id, `${keyServer.url}/${id}`);
+  insertUser(area.users, 'plain', '', null);
+  return {
+    area,
+    url: area.url,
+    keyServer,
+    keys,
+    token: tokensOf(keys),
+    async [Symbol.asyncDispose]() {
+      await area[Symbol.asyncDispose]();
+      await keyServer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The same world in a process of the real program, made by asking it. */
+export async function startProgramWorld(): Promise<Asked & AsyncDisposable> {
+  const { keyServer, keys } = await startKeys();
+  const directory = temporaryDirectory();
+  const authServices = [{ type: 'unsafe-jwt-hmac-256', secret: SECRET }];
+  writeFileSync(
+    directory.at('config.json'),
+    JSON.stringify({ participantId: PARTICIPANT_ID, ledger: { authServices } }),
+  );
+  const program = startProgram([
+    'serve',
+    '--port',
+    '0',
+    '--data',
+    directory.at('data'),
+    '--config',
+    directory.at('config.json'),
+  ]);
+  const url = String((await program.logged('listening')).url);
+  const token = tokensOf(keys);
+  const authorization = `Bearer ${await token('admin')}`;
+  const post = async (path: string, body: object): Promise<void> => {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { authorization },
+      body: JSON.stringify(body),
+    });
+    if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  };
+  for (const id of ['X', 'Y'] as const) {
+    const jwksUrl = `${keyServer.url}/${id}`;
+    await post('/v2/idps', { identityProviderConfig: { identityProviderId: id, issuer: ISSUER[id], jwksUrl } });
+    for (const { name, right } of residents(id)) {
+      const rights = right === null ? [] : [{ kind: { [right]: { value: {} } } }];
+      await post('/v2/users', { user: { id: name, identityProviderId: id }, rights });
+    }
+  }
+  await post('/v2/users', { user: { id: 'plain' } });
+  return {
+    url,
+    token,
+    async [Symbol.asyncDispose]() {
+      await program[Symbol.asyncDispose]();
+      await keyServer[Symbol.asyncDispose]();
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
+async function startKeys(): Promise<{ keyServer: KeyServer; keys: Keys }> {
+  const keyServer = await startKeyServer();
+  const keys = { X: makeKey('ES256', 'key-x'), Y: makeKey('RS256', 'key-y') };
+  for (const id of ['X', 'Y'] as const) await keyServer.publish(`/${id}`, keys[id]);
+  return { keyServer, keys };
+}
+
+function tokensOf(keys: Keys): Asked['token'] {
+  const tokens = new Map<string, Promise<string>>();
+  return (who) => {
+    if (who === 'nobody') return Promise.resolve(null);
+    if (who.includes('.')) return Promise.resolve(who);
+    const known = tokens.get(who) ?? makeToken(who, keys);
+    tokens.set(who, known);
+    return known;
+  };
+}
+
+function residents(id: ProviderId): readonly { readonly name: string; readonly right: PlainKind | null }[] {
+  const prefix = id.toLowerCase();
+  return [
+    { name: `${prefix}admin`, right: 'IdentityProviderAdmin' },
+    { name: `${prefix}plain`, right: null },
+    { name: `${prefix}pa`, right: 'ParticipantAdmin' },
+  ];
+}
+
+function populate(users: Users, id: ProviderId, jwksUrl: string): void {
+  users.write((writer) =>
+    writer.insertIdentityProvider({ id, isDeactivated: false, issuer: ISSUER[id], jwksUrl, audience: '' }),
+  );
+  for (const { name, right } of residents(id)) insertUser(users, name, id, right);
+}
+
+export function insertUser(users: Users, id: string, identityProviderId: string, right: PlainKind | null): void {
+  users.write((writer) => {
+    writer.insertUser({ ...EMPTY_USER, id, identityProviderId, resourceVersion: 0n });
+    if (right !== null) writer.grantRight(id, { kind: right, party: '' });
+  });
+}
+
+function makeToken(who: string, keys: Keys): Promise<string> {
+  if (who === 'admin') return secretToken({ sub: 'participant_admin' });
+  const id = who.startsWith('x') ? 'X' : who.startsWith('y') ? 'Y' : null;
+  return id === null ? secretToken({ sub: who }) : keyToken(keys[id], { sub: who, iss: ISSUER[id] });
+}

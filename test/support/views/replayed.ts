@@ -1,0 +1,71 @@
+import { openFileSource } from '../../../src/feed/file/source.ts';
+import { openInlineFeed } from '../../../src/ingest/inline-feed.ts';
+import { type ReplayOptions, type ReplayResult, replayFiles } from '../../../src/ingest/replay.ts';
+import type { WriterOptions } from '../../../src/views/write/writer.ts';
+import type { HistoryItem } from '../ledger/history.ts';
+import { ledgerApiLine } from '../ledger/ledger-api-lines.ts';
+import { scanLine } from '../ledger/scan-lines.ts';
+
+export const TEN_MINUTES_US = 600_000_000;
+const DAY_US = 86_400_000_000;
+/** Behind every time that the ledgers of tests name. */
+export const CLOCK_US = Date.UTC(2026, 0, 1) * 1000;
+
+/** `acs-delta` is the Ledger API's form with archived events in place of exercised ones. */
+export type Format = 'scan' | 'ledger-api' | 'acs-delta';
+
+/** The items as feed lines; what the format has no word for is left out. */
+export function linesOf(items: Iterable<HistoryItem>, format: Format): string[] {
+  const lines: string[] = [];
+  for (const item of items) {
+    const line = lineOf(item, format);
+    if (line !== null) lines.push(line);
+  }
+  return lines;
+}
+
+function lineOf(item: HistoryItem, format: Format): string | null {
+  if (format === 'scan') return scanLine(item);
+  return ledgerApiLine(item, format === 'acs-delta' ? 'acs-delta' : 'ledger-effects');
+}
+
+/** Where lines are cut: by the file's bytes into chunks, and by events into transactions. */
+export interface Cuts extends Partial<Pick<ReplayOptions, 'migrationId'>> {
+  /** How much of a file is read and decoded at once. With it the feed has no thread of its own. */
+  readonly chunkBytes?: number;
+  readonly batchEventsMax?: number;
+}
+
+/** The defaults of `holdfast replay`, but for the clock. */
+export const WRITER_OPTIONS: WriterOptions = {
+  snapshotPeriodUs: TEN_MINUTES_US,
+  dso: null,
+  migrationId: null,
+  onBadUpdate: 'halt',
+  recordTimeGapMaxUs: 400 * DAY_US,
+  recordTimeAheadMaxUs: DAY_US / 24,
+  now: () => CLOCK_US,
+};
+
+/** Replays real files into a data directory, in this process. */
+export function replayInto(
+  dataDir: string,
+  files: readonly string[],
+  { chunkBytes, ...changes }: Cuts & Partial<ReplayOptions> = {},
+): Promise<ReplayResult> {
+  return replayFiles({
+    dataDir,
+    files,
+    seal: false,
+    signal: new AbortController().signal,
+    ...WRITER_OPTIONS,
+    onProgress: () => {},
+    ...(chunkBytes === undefined
+      ? {}
+      : {
+          openFeed: (path: string, migrationId: number) =>
+            openInlineFeed(openFileSource(path, { chunkBytes }), { migrationId }),
+        }),
+    ...changes,
+  });
+}
