@@ -1,9 +1,10 @@
 /** The longest part of a given value that a message repeats; the rest may be megabytes. */
 const GIVEN_CHARS_MAX = 100;
 
-/** Ends what is expected in place of a message that breaks off, and of the archive of what is not active: advice looks for it. */
+/** Ends what is expected in place of a message that breaks off, of the archive of what is not active, and of an update that comes in the wrong order: advice looks for it. */
 export const LOOKS_CUT_OFF = '; this looks cut off';
 export const NOT_ACTIVE = 'was never created or is archived already';
+export const FIRST_KNOWN = 'first update known of this synchronizer';
 
 /**
  * What is wrong with an update: which field (as the feed writes it), what was given, what is expected.

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { ReplayResult } from '../../src/ingest/replay.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { type Outcome, outcome } from '../support/views/told-outcome.ts';
 
 const SECOND_US = 1_000_000;
@@ -34,6 +38,40 @@ describe('rule 1: within a migration and synchronizer record times strictly incr
     const halted =
       'line 2: given "2025-02-12T00:01:00Z", expected a time after 2025-02-12T00:01:00Z, that of update a of this synchronizer';
     await expectOutcome(text, { snapshots: [], halted });
+  });
+
+  it('calls an update before the first one known of its synchronizer disorder, and one at its time a redelivery', async () => {
+    const text = `
+      00:02 =b : +b bob 20
+      00:12 =c : -b
+      00:02 =b : +b bob 20
+      00:01:59.999999 =a : +a alice 10`;
+    const expected = 'a time from 2025-02-12T00:02:00Z on, that of the first update known of this synchronizer';
+    const { counts, ...rest } = await outcome(text);
+    const halted = `line 4: given "2025-02-12T00:01:59.999999Z", expected ${expected}`;
+    expect(rest).toMatchObject({ halted, snapshots: ['m0 00:10: bob 20'] });
+    expect(counts).toMatchObject({ updates: 2, redelivered: 1 });
+  });
+
+  it('knows the first update of each synchronizer and migration, also from another file and after a restart', async () => {
+    await expectOutcome('00:02 : +b bob 20\n00:01 @s2 : +a alice 10\n00:01 m1 :\n00:11 : -b', {
+      snapshots: ['m0 00:10: alice 10, bob 20'],
+    });
+    using directory = temporaryDirectory();
+    const [day2 = [], day1 = []] = ['00:02 =b : +b bob 20', '00:01 =a : +a alice 10\n00:02 =b : +b bob 20'].map(
+      (text) => linesOf(told(text), 'scan'),
+    );
+    const replay = async (name: string, lines: readonly string[]): Promise<ReplayResult> =>
+      replayInto(directory.at('data'), [directory.writeLines(name, lines)]);
+    expect((await replay('day-2', day2)).halted).toBeNull();
+    expect(await replay('day-2-again', day2)).toMatchObject({ halted: null, counts: { redelivered: 1 } });
+    expect((await replay('day-1', day1)).halted).toMatchObject({ offset: 1, updateId: 'a', kind: 'update' });
+  });
+
+  it('lets a bad update or a checkpoint be no first one', async () => {
+    const text = '00:03 : -nothing\ncheckpoint : @s1 00:01\n00:02 =b : +b bob 20\n00:11 : -b';
+    const { halted, snapshots } = await outcome(text, { onBadUpdate: 'quarantine' });
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20'] });
   });
 
   it('takes the same time on another synchronizer, and in another migration, for another update', async () => {

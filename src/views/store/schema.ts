@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is refused, not migrated. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /**
  * The tables of views.db (data-model.md). Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it
@@ -49,9 +49,9 @@ CREATE TABLE migration(
   checksum INTEGER NOT NULL
 ) STRICT;
 
--- The last update applied per synchronizer: what is at or before it is a redelivery.
+-- The first and the last update applied per synchronizer: what lies between is a redelivery, what lies before is disorder.
 CREATE TABLE synchronizer(
-  migration_id INTEGER, synchronizer_id TEXT, record_time INTEGER NOT NULL, update_id ANY NOT NULL,
+  migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL, update_id ANY NOT NULL,
   unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the topic that follows them
   checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, synchronizer_id)

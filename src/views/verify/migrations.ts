@@ -55,6 +55,7 @@ export function verifyMigrations(context: VerifyContext): void {
 interface SynchronizerRow {
   readonly migrationId: bigint;
   readonly name: string;
+  readonly firstTime: bigint;
   readonly recordTime: bigint;
   readonly updateId: unknown;
   readonly unseen: bigint;
@@ -64,15 +65,16 @@ interface SynchronizerRow {
 function verifySynchronizers({ db, report }: VerifyContext): void {
   const rows = db
     .prepare<[], SynchronizerRow>(
-      `SELECT migration_id AS migrationId, synchronizer_id AS name, record_time AS recordTime, update_id AS updateId, unseen,
-         checksum FROM synchronizer`,
+      `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
+         update_id AS updateId, unseen, checksum FROM synchronizer`,
     )
     .safeIntegers();
-  for (const { migrationId, name, recordTime, updateId, unseen, checksum } of rows.iterate()) {
+  for (const { migrationId, name, firstTime, recordTime, updateId, unseen, checksum } of rows.iterate()) {
     const snapshot = `migration ${migrationId}`;
     const differs = (expected: string, found: string): void =>
       report({ table: 'synchronizer', owner: null, snapshot, expected: `${name}: ${expected}`, found });
     if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
+    if (firstTime < 0n || firstTime > recordTime) differs('first_time from 1970 to record_time', String(firstTime));
     if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER)) {
       differs('update_id in the form it is stored in', String(updateId));
       continue;
@@ -80,6 +82,7 @@ function verifySynchronizers({ db, report }: VerifyContext): void {
     const row = {
       migrationId: Number(migrationId),
       name,
+      firstTime: Number(firstTime),
       recordTime: Number(recordTime),
       updateId,
       unseen: Number(unseen),

@@ -1,7 +1,7 @@
 import { type Chunk, FILE_PARTITION, UPDATE } from '../../chunk/chunk.ts';
 import { eventId, updateIdOf } from '../../chunk/chunk-ids.ts';
 import { fieldName, formatOf } from '../../chunk/field-name.ts';
-import { BadUpdate } from '../../ledger/bad-update.ts';
+import { BadUpdate, FIRST_KNOWN } from '../../ledger/bad-update.ts';
 import { idText, type StoredId, sameId } from '../../ledger/contract-id.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Checkpoint } from '../../ledger/update.ts';
@@ -80,6 +80,9 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
     last.unseen = false;
     last.changed = true;
   }
+  if (last !== undefined && recordTime < last.firstTime) {
+    throw badTime(chunk, i, `a time from ${formatTime(last.firstTime)} on, that of the ${FIRST_KNOWN}`);
+  }
   if (last !== undefined && recordTime <= last.recordTime) {
     if (recordTime === last.recordTime && !sameId(last.updateId(), updateIdOf(chunk, i))) {
       const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updateId())} of this synchronizer`;
@@ -108,9 +111,10 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(migration.timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
+  const firstTime = last?.firstTime ?? recordTime;
   const unseen = last?.unseen ?? false;
   const updateId = (): StoredId => updateIdOf(chunk, i);
-  migration.synchronizers.set(synchronizerId, { recordTime, updateId, unseen, changed: true });
+  migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updateId, unseen, changed: true });
 }
 
 function isOfTopic(partition: number): boolean {

@@ -6,8 +6,10 @@ import { rowChecksum, withChecksum } from '../store/row-checksum.ts';
 import { prepareRowCount } from '../store/row-counts.ts';
 import { loadPartitions, type PartitionState } from './positions.ts';
 
-/** The last update applied of one synchronizer. */
+/** The updates applied of one synchronizer: how far they reach, and which is the last. */
 export interface SynchronizerState {
+  /** The record time of the first one known: an earlier one comes in the wrong order. */
+  readonly firstTime: Micros;
   recordTime: Micros;
   /** Made only where it is asked for: every update would make one. */
   updateId: () => StoredId;
@@ -55,13 +57,14 @@ interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'syn
 interface SynchronizerRow {
   readonly migrationId: number;
   readonly name: string;
+  readonly firstTime: Micros;
   readonly recordTime: Micros;
   readonly updateId: StoredId;
   readonly unseen: number;
 }
 
 export function synchronizerChecksum(row: SynchronizerRow): number {
-  return rowChecksum(row.migrationId, row.name, row.recordTime, idText(row.updateId), row.unseen);
+  return rowChecksum(row.migrationId, row.name, row.firstTime, row.recordTime, idText(row.updateId), row.unseen);
 }
 
 export function loadState(db: Database): WriterState {
@@ -89,11 +92,11 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
     migrations.set(row.migrationId, { ...row, ...supply, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
-    `SELECT migration_id AS migrationId, synchronizer_id AS name, record_time AS recordTime, update_id AS updateId, unseen
-     FROM synchronizer`,
+    `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
+       update_id AS updateId, unseen FROM synchronizer`,
   );
-  for (const { migrationId, name, recordTime, updateId, unseen } of synchronizers.all()) {
-    const state = { recordTime, updateId: () => updateId, unseen: unseen === 1, changed: false };
+  for (const { migrationId, name, firstTime, recordTime, updateId, unseen } of synchronizers.all()) {
+    const state = { firstTime, recordTime, updateId: () => updateId, unseen: unseen === 1, changed: false };
     migrations.get(migrationId)?.synchronizers.set(name, state);
   }
   return migrations;
@@ -119,7 +122,7 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
   const columns = ['dso', 'source_migration_id', 'next_no', 'next_owner', 'feed'];
   const saveSetting = prepareRowChange(db, 'setting', { key: 'lock', columns });
   const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?)');
+  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
   const saveMigrations = prepareRowCount(db, 'migration');
   const saveSynchronizers = prepareRowCount(db, 'synchronizer');
   return (state) => {
@@ -129,12 +132,19 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
       migration.run(withChecksum([m.migrationId, m.openSeq, m.timeReached, m.updateTime, m.nextGrid, ...supply]));
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
-        const { recordTime } = last;
+        const { firstTime, recordTime } = last;
         // A copy, which does not keep the whole chunk.
         const updateId = storedId(idText(last.updateId()));
         const unseen = last.unseen ? 1 : 0;
-        const checksum = synchronizerChecksum({ migrationId: m.migrationId, name, recordTime, updateId, unseen });
-        synchronizer.run(m.migrationId, name, recordTime, updateId, unseen, checksum);
+        const checksum = synchronizerChecksum({
+          migrationId: m.migrationId,
+          name,
+          firstTime,
+          recordTime,
+          updateId,
+          unseen,
+        });
+        synchronizer.run(m.migrationId, name, firstTime, recordTime, updateId, unseen, checksum);
         last.updateId = () => updateId;
         last.changed = false;
       }

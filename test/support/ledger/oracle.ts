@@ -31,6 +31,8 @@ export interface Oracle {
 
 interface Era {
   readonly migrationId: number;
+  /** Of each synchronizer: the record times of its first and its last update. */
+  readonly firstTimes: Map<string, Micros>;
   readonly lastTimes: Map<string, Micros>;
   readonly coins: Map<string, ActiveCoin>;
   readonly rounds: Map<string, Contract>;
@@ -82,10 +84,12 @@ export function oracle(items: Iterable<HistoryItem>, options: { periodMicros: nu
 function eraOf({ eras }: World, migrationId: number): Era {
   const known = eras.get(migrationId);
   if (known !== undefined) return known;
-  const maps = { coins: new Map(), rounds: new Map(), counterfeits: new Set<string>(), lastTimes: new Map() };
+  const maps = { coins: new Map(), rounds: new Map(), counterfeits: new Set<string>() };
+  const times = { firstTimes: new Map(), lastTimes: new Map() };
   const era: Era = {
     migrationId,
     ...maps,
+    ...times,
     snapshots: [],
     next: null,
     reached: Number.NEGATIVE_INFINITY,
@@ -113,11 +117,14 @@ function foldUpdate(world: World, era: Era, update: HistoryUpdate): void {
     return;
   }
   const last = era.lastTimes.get(update.synchronizerId);
+  const first = era.firstTimes.get(update.synchronizerId) ?? update.recordTime;
+  if (update.recordTime < first) throw new Error(`${update.updateId} lies before the first update known`);
   if (last !== undefined && update.recordTime <= last) {
     world.redelivered++;
     return;
   }
   world.updates++;
+  era.firstTimes.set(update.synchronizerId, first);
   era.lastTimes.set(update.synchronizerId, update.recordTime);
   era.next ??= (Math.floor(update.recordTime / world.periodMicros) + 1) * world.periodMicros;
   // An update at exactly T still belongs to T; only a later one seals it.
