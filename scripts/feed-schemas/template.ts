@@ -16,6 +16,9 @@ interface TemplateCase {
   readonly packageName: z.ZodType;
 }
 
+/** A part of a template id: no colon, and none of the control characters of `template.ts`. */
+const PART = '[^:\\u0000-\\u001f\\u007f-\\u009f]+';
+
 const missing = z.null().optional();
 
 function templateId(pattern: string): z.ZodString {
@@ -25,14 +28,14 @@ function templateId(pattern: string): z.ZodString {
 /** A template of ours in our package, told by its name, or by the template id's prefix where the name is missing. */
 export function ourTemplate(entity: keyof typeof OURS): readonly TemplateCase[] {
   return [
-    { templateId: templateId(`[^:]+:${OURS[entity]}`), packageName: z.literal('splice-amulet') },
+    { templateId: templateId(`${PART}:${OURS[entity]}`), packageName: z.literal('splice-amulet') },
     { templateId: templateId(`#splice-amulet:${OURS[entity]}`), packageName: missing },
   ];
 }
 
 /** What is ignored: other templates, and templates named like ours in other packages. */
 export const otherTemplate: readonly TemplateCase[] = [
-  { templateId: templateId(`(?![^:]+:${ANY_OF_OURS}$)[^:]+:[^:]+:[^:]+`), packageName: z.unknown().optional() },
-  { templateId: templateId(`[^:]+:${ANY_OF_OURS}`), packageName: z.string().regex(/^(?!splice-amulet$)[\s\S]/) },
-  { templateId: templateId(`#(?!splice-amulet:)[^:]+:${ANY_OF_OURS}`), packageName: missing },
+  { templateId: templateId(`(?!${PART}:${ANY_OF_OURS}$)${PART}:${PART}:${PART}`), packageName: z.unknown().optional() },
+  { templateId: templateId(`${PART}:${ANY_OF_OURS}`), packageName: z.string().regex(/^(?!splice-amulet$)[\s\S]/) },
+  { templateId: templateId(`#(?!splice-amulet:)${PART}:${ANY_OF_OURS}`), packageName: missing },
 ];

@@ -9,7 +9,10 @@ const OUR_TEMPLATES: readonly (readonly [suffix: string, entity: Entity])[] = [
   [':Splice.Amulet:LockedAmulet', 'LockedAmulet'],
   [':Splice.Round:OpenMiningRound', 'OpenMiningRound'],
 ];
-const TEMPLATE_EXPECTED = 'a template id, <package id>:<Module>:<Entity> or #<package name>:<Module>:<Entity>';
+const TEMPLATE_EXPECTED =
+  'a template id, <package id>:<Module>:<Entity> or #<package name>:<Module>:<Entity>, without control characters';
+/** Those of Unicode's category Cc: U+0000 to U+001F and U+007F to U+009F. What separates names in our own keys is one of them. */
+const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /** How a wire format calls the two fields that name a template. */
 export interface TemplateFields {
@@ -19,14 +22,17 @@ export interface TemplateFields {
 
 /**
  * The entity of ours that an event is about, or why it is not about one. The package name decides; only where it is
- * missing, the `#<package name>:` of the template id does, because that prefix is not always the true name.
+ * missing, the `#<package name>:` of the template id does, because that prefix is not always the true name. An id that is none
+ * is bad whatever it would name: what it is about is not known then.
  */
 export function readEntity(
   template: { readonly templateId: unknown; readonly packageName: unknown },
   fields: TemplateFields,
 ): Entity | Extract<IgnoredEvent, 'other template' | 'other package'> {
   const { templateId } = template;
-  if (typeof templateId !== 'string') return fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
+  if (typeof templateId !== 'string' || CONTROL_CHARACTER.test(templateId)) {
+    return fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
+  }
   const packageEnd = templateId.indexOf(':');
   for (const [suffix, entity] of OUR_TEMPLATES) {
     if (packageEnd !== templateId.length - suffix.length || !templateId.endsWith(suffix) || packageEnd < 1) continue;

@@ -177,6 +177,8 @@ describe('which template is ours', () => {
     ['p:XSplice.Amulet:Amulet', 'splice-amulet', 'other template'],
     ['p:Splice.Round:Amulet', 'splice-amulet', 'other template'],
     ['p:splice.amulet:Amulet', 'splice-amulet', 'other template'],
+    // Neither is a control character: the two separators are of the categories Zl and Zs, the soft hyphen of Cf.
+    ['p\u2028\u00a0\u00ad:Splice.Amulet:Amulet', 'splice-amulet', 'coin'],
   ])('%s of package %s: %s', (templateId, packageName, expected) => {
     const message = change(messages.scanImport(), 'events_by_id/u:0/template_id', templateId);
     change(message, 'events_by_id/u:0/package_name', packageName);

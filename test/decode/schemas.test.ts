@@ -66,7 +66,10 @@ const REPLACEMENTS: readonly unknown[] = [
   '#other:Splice.Amulet:LockedAmulet',
   ':Splice.Amulet:Amulet',
   'a:b:Splice.Amulet:Amulet',
+  'p\n:Splice.Amulet:Amulet',
+  '#splice-amulet:Splice.Amulet:Amulet\u0085',
   'p:M:E',
+  'p:\u007fM:E',
   'p:M',
 ];
 
