@@ -38,5 +38,10 @@ export function isPartyKind(kind: GivenRight['kind']): kind is PartyKind {
 
 /** Rights are a set by kind and party; the order of first appearance is kept. */
 export function distinctRights(rights: readonly Right[]): readonly Right[] {
-  return [...new Map(rights.map((right) => [`${right.kind} ${right.party}`, right])).values()];
+  return [...new Map(rights.map((right) => [rightKey(right), right])).values()];
+}
+
+/** Two rights are the same where their keys are. */
+export function rightKey({ kind, party }: Right): string {
+  return `${kind} ${party}`;
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { LedgerError, unauthenticated } from '../../users/ledger-error.ts';
 import type { Users } from '../../users/open-users.ts';
-import { requireParticipant } from '../../users/rules/authorize.ts';
+import { isForParticipant, isUserAdmin, requireParticipant } from '../../users/rules/authorize.ts';
 import { type Caller, resolveCaller } from '../../users/rules/caller.ts';
 import type { UsersReader } from '../../users/store/users-reader.ts';
 import type { TokenVerifier, VerifiedToken } from '../../users/tokens/token-verifier.ts';
@@ -14,8 +14,11 @@ import { parseQuery } from './query.ts';
 import { readBodyText } from './read-body.ts';
 import { authorizationLines, type LedgerContext } from './request-facts.ts';
 
-/** Enough for every request that a stranger has a reason to send. */
-const STRANGER_BODY_BYTES_MAX = 65_536;
+/**
+ * For whom no operation with a body is: all of them take an administrator, and who is none is told so only behind the body's own
+ * faults. Enough for every request that somebody has a reason to send.
+ */
+const POWERLESS_BODY_BYTES_MAX = 65_536;
 
 export interface ServeDeps {
   readonly users: Users;
@@ -51,7 +54,7 @@ export async function serveOperation(
   traces.userId = verified?.userId ?? null;
   const caller = verified === null ? null : resolveToken(users, verified);
 
-  const bodyText = operation.body === null ? '' : await readBodyText(c, bodyBytesMax(users, verified));
+  const bodyText = operation.body === null ? '' : await readBodyText(c, bodyBytesMax(users, caller));
   const prepared = operation.prepare({ id: given.id, query, bodyText });
   traces.subject = prepared.subject;
   if (!acceptsJson(c.req.header('accept'))) throw new PlainFault(406, '');
@@ -86,9 +89,9 @@ function run(prepared: Prepared, users: Users, findCaller: (users: UsersReader) 
   });
 }
 
-function bodyBytesMax(users: Users, verified: VerifiedToken | null): number {
-  const { bodyBytesMax } = users.config;
-  return verified === null ? Math.min(bodyBytesMax, STRANGER_BODY_BYTES_MAX) : bodyBytesMax;
+function bodyBytesMax({ config: { bodyBytesMax }, participantId }: Users, caller: Caller | null): number {
+  const hasPower = caller !== null && isUserAdmin(caller) && isForParticipant(caller, participantId);
+  return hasPower ? bodyBytesMax : Math.min(bodyBytesMax, POWERLESS_BODY_BYTES_MAX);
 }
 
 /** What is thrown that nobody foresaw is told as INTERNAL, without its text; the log has it under the request's id. */

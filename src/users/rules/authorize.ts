@@ -11,8 +11,12 @@ export function requireParticipantAdmin(caller: Caller): void {
 
 /** Throws PERMISSION_DENIED unless the caller administers users: everywhere, or in its own identity provider. */
 export function requireUserAdmin(caller: Caller): void {
-  if (!caller.participantAdmin && !caller.identityProviderAdmin)
-    throw permissionDenied('neither a participant admin nor an identity provider admin');
+  if (!isUserAdmin(caller)) throw permissionDenied('neither a participant admin nor an identity provider admin');
+}
+
+/** Whether the caller administers any users at all. */
+export function isUserAdmin({ participantAdmin, identityProviderAdmin }: Caller): boolean {
+  return participantAdmin || identityProviderAdmin;
 }
 
 /** As requireUserAdmin; some rights only a ParticipantAdmin may give or take (ledger-users-api.md 2.1). */
@@ -47,6 +51,9 @@ export function effectiveProvider(caller: Caller, requested: string): string {
 
 /** Throws PERMISSION_DENIED where the token was made for another participant. */
 export function requireParticipant(caller: Caller, participantId: string): void {
-  if (caller.participantId !== null && caller.participantId !== participantId)
-    throw permissionDenied('the token is for another participant');
+  if (!isForParticipant(caller, participantId)) throw permissionDenied('the token is for another participant');
+}
+
+export function isForParticipant(caller: Caller, participantId: string): boolean {
+  return caller.participantId === null || caller.participantId === participantId;
 }

@@ -1,5 +1,6 @@
 import { invalidArgument, tooManyRights } from '../ledger-error.ts';
-import { distinctRights, type Right } from '../right.ts';
+import { distinctRights, type Right, rightKey } from '../right.ts';
+import type { UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import { effectiveProvider, requireAdminFor } from './authorize.ts';
 import type { Caller } from './caller.ts';
@@ -8,7 +9,10 @@ import { checkPartiesKnown, checkRights, checkUserId, findUser } from './user-ch
 
 type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: readonly Right[] };
 
-/** Gives a user rights; the answer holds only those it did not have (ledger-users-api.md 6.5). */
+/**
+ * Gives a user rights; the answer holds only those it did not have (ledger-users-api.md 6.5). All that it would then have are
+ * counted before the first is stored: a body may name hundreds of thousands.
+ */
 export function grantRights(
   users: UsersWriter,
   { caller, request, rightsPerUserMax }: { caller: Caller; request: ChangeRightsRequest; rightsPerUserMax: number },
@@ -16,8 +20,10 @@ export function grantRights(
   const { userId, rights, identityProviderId } = checkRequest(caller, request);
   checkPartiesKnown(caller, rights, identityProviderId);
   findUser(users, { id: userId, identityProviderId, verb: 'grant user rights' });
-  const granted = rights.filter((right) => users.grantRight(userId, right));
-  if (users.rightCount(userId) > rightsPerUserMax) throw tooManyRights('grant user rights', userId);
+  const held = heldKeys(users, userId);
+  const granted = rights.filter((right) => !held.has(rightKey(right)));
+  if (held.size + granted.length > rightsPerUserMax) throw tooManyRights('grant user rights', userId);
+  for (const right of granted) users.grantRight(userId, right);
   return granted;
 }
 
@@ -30,7 +36,14 @@ export function revokeRights(
   if (userId === caller.userId && rights.some((right) => right.kind === 'ParticipantAdmin'))
     throw invalidArgument('Requesting user cannot remove own admin rights');
   findUser(users, { id: userId, identityProviderId, verb: 'revoke user rights' });
-  return rights.filter((right) => users.revokeRight(userId, right));
+  const held = heldKeys(users, userId);
+  const revoked = rights.filter((right) => held.has(rightKey(right)));
+  for (const right of revoked) users.revokeRight(userId, right);
+  return revoked;
+}
+
+function heldKeys(users: UsersReader, userId: string): ReadonlySet<string> {
+  return new Set(users.rights(userId).map(rightKey));
 }
 
 /** Whether the provider exists is not asked: a bogus one holds no user, so the user's look-up refuses it. */

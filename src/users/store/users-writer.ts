@@ -13,7 +13,6 @@ export class UsersWriter extends UsersReader {
   readonly #deleteAnnotation: Statement<[string, string]>;
   readonly #insertRight: Statement<[string, string, string]>;
   readonly #deleteRight: Statement<[string, string, string]>;
-  readonly #rightCount: Statement<[string], number>;
   readonly #insertProvider: Statement<Record<string, unknown>>;
   readonly #updateProvider: Statement<Record<string, unknown>>;
   readonly #deleteProvider: Statement<[string]>;
@@ -32,7 +31,6 @@ export class UsersWriter extends UsersReader {
     this.#deleteAnnotation = db.prepare('DELETE FROM user_annotation WHERE user_id = ? AND name = ?');
     this.#insertRight = db.prepare('INSERT OR IGNORE INTO user_right VALUES (?, ?, ?)');
     this.#deleteRight = db.prepare('DELETE FROM user_right WHERE user_id = ? AND kind = ? AND party = ?');
-    this.#rightCount = db.prepare<[string], number>('SELECT count(*) FROM user_right WHERE user_id = ?').pluck();
     this.#insertProvider = db.prepare(
       'INSERT INTO identity_provider VALUES (:id, :deactivated, :issuer, :jwksUrl, :audience)',
     );
@@ -69,18 +67,12 @@ export class UsersWriter extends UsersReader {
     this.#deleteAnnotation.run(userId, name);
   }
 
-  /** False where the user had it already. */
-  grantRight(userId: string, right: Right): boolean {
-    return this.#insertRight.run(userId, right.kind, right.party).changes === 1;
+  grantRight(userId: string, { kind, party }: Right): void {
+    this.#insertRight.run(userId, kind, party);
   }
 
-  /** False where the user did not have it. */
-  revokeRight(userId: string, right: Right): boolean {
-    return this.#deleteRight.run(userId, right.kind, right.party).changes === 1;
-  }
-
-  rightCount(userId: string): number {
-    return this.#rightCount.get(userId)!;
+  revokeRight(userId: string, { kind, party }: Right): void {
+    this.#deleteRight.run(userId, kind, party);
   }
 
   insertIdentityProvider(provider: IdentityProvider): void {

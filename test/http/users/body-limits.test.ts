@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from '../../support/users/cases.ts';
+import { ask, checkAnswer } from '../../support/users/cases.ts';
+import { secretToken } from '../../support/users/keys.ts';
 import { startWorld, type World } from '../../support/users/world.ts';
 
 let world: World;
@@ -17,7 +18,7 @@ describe('the limits of a body', () => {
     return (await fetch(`${world.area.url}/v2/users`, init)).status;
   };
 
-  it('are the configured one with a token, and 64 KiB without', async () => {
+  it('are the configured one for an administrator, and 64 KiB without a token', async () => {
     expect((await ask(world, 'admin', 'POST /v2/users', padded(200_000))).status).toBe(400);
     const refused = await ask(world, 'admin', 'POST /v2/users', padded(200_001));
     expect(refused.status).toBe(413);
@@ -27,9 +28,42 @@ describe('the limits of a body', () => {
     expect((await ask(world, 'x.y.z', 'POST /v2/users', padded(65_537))).status).toBe(413);
   });
 
+  it.each([
+    ['POST /v2/users', '403 NA'],
+    ['PATCH /v2/users/plain', '400 INVALID_ARGUMENT'],
+    ['POST /v2/users/plain/rights', '400 INVALID_ARGUMENT'],
+    ['PATCH /v2/users/plain/rights', '400 INVALID_ARGUMENT'],
+    ['PATCH /v2/users/plain/identity-provider-id', '400 INVALID_ARGUMENT'],
+    ['POST /v2/idps', '403 NA'],
+    ['PATCH /v2/idps/X', '400 INVALID_ARGUMENT'],
+  ])('are 64 KiB for a caller without any admin right: %s', async (request, expected) => {
+    for (const who of ['plain', 'xplain']) {
+      checkAnswer(await ask(world, who, request, padded(65_536)), expected, who);
+      checkAnswer(await ask(world, who, request, padded(65_537)), '413 text ~larger than 65536 bytes', who);
+    }
+    for (const who of ['admin', 'xadmin', 'xpa'])
+      expect((await ask(world, who, request, padded(65_537))).status, who).not.toBe(413);
+  });
+
+  it('are 64 KiB where an administrator has a token for another participant', async () => {
+    const token = await secretToken({ sub: 'participant_admin', aud: 'other-participant-id' });
+    expect((await ask(world, token, 'POST /v2/users', padded(65_536))).status).toBe(403);
+    expect((await ask(world, token, 'POST /v2/users', padded(65_537))).status).toBe(413);
+  });
+
+  it('follow a right that is given or taken with the next request', async () => {
+    const rights = '{"userId":"plain","rights":[{"kind":{"ParticipantAdmin":{"value":{}}}}]}';
+    await ask(world, 'admin', 'POST /v2/users/plain/rights', rights);
+    expect((await ask(world, 'plain', 'POST /v2/users', padded(65_537))).status).toBe(400);
+    await ask(world, 'admin', 'PATCH /v2/users/plain/rights', rights);
+    expect((await ask(world, 'plain', 'POST /v2/users', padded(65_537))).status).toBe(413);
+  });
+
   it('hold for a body that comes in chunks', async () => {
     expect(await chunked('admin', padded(200_000))).toBe(400);
     expect(await chunked('admin', padded(200_001))).toBe(413);
+    expect(await chunked('plain', padded(65_536))).toBe(403);
+    expect(await chunked('plain', padded(65_537))).toBe(413);
   });
 
   it('are 64 levels of depth, brackets in texts not counted', async () => {
@@ -52,7 +86,7 @@ describe('the limits of a body', () => {
     const annotations = Array.from({ length: 199_000 }, (_, at) => `"k${at}":""`).join(',');
     const body = `{"user":{"id":"plain","metadata":{"annotations":{${annotations}}}},"updateMask":{"paths":["metadata"]}}`;
     const startMs = performance.now();
-    expect((await ask(large, 'plain', 'PATCH /v2/users/plain', body)).status).toBe(403);
+    expect((await ask(large, 'xadmin', 'PATCH /v2/users/plain', body)).status).toBe(403);
     expect(performance.now() - startMs).toBeLessThan(5_000);
   });
 
