@@ -58,6 +58,8 @@ function haltedStep(kind: LetterFacts['kind'], source: string, drop: string): st
   switch (kind) {
     case 'update':
       return `${stop} \`${retry}\` after an upgrade that can read it or with other settings, or \`${drop}\` to go on without it`;
+    case 'gap':
+      return `${stop} \`${retry}\` with a larger --record-time-gap-max if the ledger did pause for so long, or \`${drop}\` to go on without it`;
     case 'overtaken':
       return `${stop} \`${drop}\` to go on without it, or build the views anew in another directory, which keeps it`;
     case 'overlong':

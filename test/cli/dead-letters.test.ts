@@ -191,7 +191,7 @@ describe('dead-letters retry', () => {
   it('applies the stored bytes at their own place, with the settings of serve', async () => {
     const feed = folder.writeLines('feed.ndjson', LINES);
     const strict = await replayInto(dataDir, [feed], { recordTimeGapMaxUs: 600_000_000 });
-    expect(strict.halted).toMatchObject({ kind: 'update', field: 'record_time' });
+    expect(strict.halted).toMatchObject({ kind: 'gap', field: 'record_time' });
     const { updateId, recordTime } = strict.halted!;
     const before = dumpViews(dataDir);
     const refused = await deadLetters('retry', '--record-time-gap-max', '10m');

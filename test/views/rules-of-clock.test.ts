@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { retryHalted } from '../../src/ingest/resolve-halt.ts';
 import { openViewsReader } from '../../src/views/read/reader.ts';
 import { clockTime, told } from '../support/ledger/told-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { outcome } from '../support/views/told-outcome.ts';
 
 const MINUTE_US = 60_000_000;
@@ -51,16 +52,33 @@ describe('rule 6: the clock', () => {
     expect(contracts).toEqual([...Array(9).fill(1), 2, 2]);
   });
 
-  it('calls a jump of more than the gap allowed bad input, of an update and of a checkpoint', async () => {
+  it('halts at a jump of more than the gap allowed, of an update and of a checkpoint', async () => {
     const gap = { recordTimeGapMaxUs: 20 * MINUTE_US };
     expect((await outcome('00:01 : +a alice 10\n00:21 : -a', gap)).halted).toBeNull();
     const { halted, snapshots } = await outcome('00:01 : +a alice 10\n00:21:00.000001 : -a', gap);
     expect(halted).toContain('2025-02-12T00:01:00Z, the time reached, than --record-time-gap-max');
     expect(snapshots).toEqual([]);
     expect((await outcome('00:01 : +a alice 10\ncheckpoint : @s1 00:22', gap)).halted).toMatch(/^line 2: /);
-    // A bad update, so the policy counts: its coin stays.
-    const text = '00:01 : +a alice 10\n00:22 : -a\n00:11 : +b bob 20';
-    expect((await outcome(text, { ...gap, onBadUpdate: 'quarantine' })).snapshots).toEqual(['m0 00:10: alice 10']);
+  });
+
+  it.each([
+    ['an update', '00:22 : -a'],
+    ['a checkpoint', 'checkpoint : @s1 00:22'],
+  ])('halts at such a jump of %s whatever the policy, until it is retried with a larger gap', async (_, jump) => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const gap = { recordTimeGapMaxUs: 20 * MINUTE_US, onBadUpdate: 'quarantine' } as const;
+    const lines = linesOf(told(`00:01 : +a alice 10\n${jump}\n00:31 : +b bob 20\n00:41 : -b`), 'ledger-api');
+    const feed = directory.writeLines('feed.ndjson', lines);
+    const halted = { kind: 'gap', decision: 'halted', offset: 2 };
+    expect(await replayInto(data, [feed], gap)).toMatchObject({ halted, quarantined: 0, counts: { updates: 1 } });
+    const wide = { ...gap, recordTimeGapMaxUs: 21 * MINUTE_US };
+    expect((await replayInto(data, [feed], wide)).halted).toMatchObject(halted);
+    expect(retryHalted(data, { ...WRITER_OPTIONS, ...gap }).bad).toContain('--record-time-gap-max');
+    expect(retryHalted(data, { ...WRITER_OPTIONS, ...wide }).bad).toBeNull();
+    expect(await replayInto(data, [feed], gap)).toMatchObject({ halted: null, quarantined: 0 });
+    using database = openViewsReader(data);
+    expect(database.read((views) => [...views.snapshots()].length)).toBe(4);
   });
 
   it('measures a jump in each migration from the time reached there, imports and first updates aside', async () => {

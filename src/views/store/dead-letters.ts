@@ -4,7 +4,7 @@ import { prepareRowChange } from './row-change.ts';
 import { type Stored, withChecksum } from './row-checksum.ts';
 import { prepareRowsAdded } from './row-counts.ts';
 
-export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'overtaken';
+export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'gap' | 'overtaken';
 /** `halted` waits for a person; `resolved` is a halt that ended without a decision about its bytes. */
 export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resolved';
 

@@ -115,7 +115,7 @@ CREATE TABLE row_count(name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WI
 -- Messages that could not be applied, and what was decided.
 CREATE TABLE dead_letter(
   id INTEGER PRIMARY KEY,
-  kind TEXT NOT NULL,                   -- update | overlong | container | ahead | overtaken
+  kind TEXT NOT NULL,                   -- update | overlong | container | ahead | gap | overtaken
   decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied | resolved
   source TEXT NOT NULL, partition INTEGER NOT NULL, offset INTEGER NOT NULL,
   migration_id INTEGER, update_id TEXT, record_time INTEGER,

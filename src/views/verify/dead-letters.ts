@@ -11,7 +11,7 @@ const BEFORE_ALL = -(2n ** 63n);
 /** As much of a long id as `identify` shows. */
 const NAMED_CHARS_MAX = 300;
 
-const KINDS = ['update', 'overlong', 'container', 'ahead', 'overtaken'];
+const KINDS = ['update', 'overlong', 'container', 'ahead', 'gap', 'overtaken'];
 const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'];
 
 interface LetterRow {

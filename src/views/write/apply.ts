@@ -7,22 +7,17 @@ import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Checkpoint } from '../../ledger/update.ts';
 import { applyEvent } from './apply-events.ts';
 import type { Batch } from './batch.ts';
+import { type ClockRules, checkClock } from './clock.ts';
 import { addIgnored } from './counts.ts';
 import { isOvertaken, noteFurthest, type Place } from './overtaken.ts';
 import { IMPORT_TIME, type PartitionState } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { type MigrationState, newMigration } from './state.ts';
 
-/** What applying depends on beside the feed. `now` is one clock reading per chunk, microseconds. */
-export interface ApplyRules {
+/** What applying depends on beside the feed. */
+export interface ApplyRules extends ClockRules {
   readonly periodUs: number;
-  readonly recordTimeGapMaxUs: number;
-  readonly recordTimeAheadMaxUs: number;
-  readonly now: Micros;
 }
-
-/** An update or checkpoint further ahead of the clock than allowed: halts whatever the policy (design.md section 6, rule 6). */
-export class AheadOfClock extends BadUpdate {}
 
 /**
  * From a partition that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. It
@@ -105,11 +100,12 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
     const expected = 'a time after the last snapshot: its partition was passed over as idle (--kafka-partition-idle)';
     throw new OvertakenUpdate(fieldName(formatOf(chunk, i), 'record_time'), formatTime(recordTime), expected);
   }
-  checkClock(recordTime, migration, rules, fieldName(formatOf(chunk, i), 'record_time'));
+  const { timeReached } = migration;
+  checkClock(recordTime, rules, { timeReached, field: fieldName(formatOf(chunk, i), 'record_time') });
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
   applyEvents(batch, migration, chunk, i);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
-  migration.timeReached = Math.max(migration.timeReached ?? recordTime, recordTime);
+  migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
   const firstTime = last?.firstTime ?? recordTime;
   const unseen = last?.unseen ?? false;
@@ -175,7 +171,8 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, partition: number
   if (checkpoint.times.length === 0) return;
   const known = batch.state.migrations.get(checkpoint.migrationId);
   const time = checkpoint.times.reduce((least, each) => Math.min(least, each.recordTime), Infinity);
-  for (const each of checkpoint.times) checkClock(each.recordTime, known, rules, 'synchronizerTimes[].recordTime');
+  const compared = { timeReached: known?.timeReached ?? null, field: 'synchronizerTimes[].recordTime' };
+  for (const each of checkpoint.times) checkClock(each.recordTime, rules, compared);
   rememberCheckpoint(batch.state.partitions.get(partition), checkpoint);
   noteFurthest(batch.state.partitions.get(partition), { migrationId: checkpoint.migrationId, recordTime: time });
   const isBehind = known === undefined || known.timeReached === null || time < known.timeReached;
@@ -203,24 +200,6 @@ function rememberCheckpoint(partition: PartitionState | undefined, { migrationId
   for (const { synchronizerId, recordTime } of times) {
     const key = `${migrationId} ${synchronizerId}`;
     partition.checkpoints.set(key, Math.max(partition.checkpoints.get(key) ?? recordTime, recordTime));
-  }
-}
-
-function checkClock(time: Micros, migration: MigrationState | undefined, rules: ApplyRules, field: string): void {
-  if (time > rules.now + rules.recordTimeAheadMaxUs) {
-    throw new AheadOfClock(
-      field,
-      formatTime(time),
-      `a time no further ahead of our clock (${formatTime(rules.now)}) than --record-time-ahead-max`,
-    );
-  }
-  const reached = migration?.timeReached ?? null;
-  if (reached !== null && time - reached > rules.recordTimeGapMaxUs) {
-    throw new BadUpdate(
-      field,
-      formatTime(time),
-      `a time no further after ${formatTime(reached)}, the time reached, than --record-time-gap-max`,
-    );
   }
 }
 

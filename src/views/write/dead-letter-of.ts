@@ -5,8 +5,12 @@ import type { BadUpdate } from '../../ledger/bad-update.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import type { Micros } from '../../ledger/time.ts';
 import type { DeadLetter, DeadLetterKind } from '../store/dead-letters.ts';
-import { AheadOfClock, OvertakenUpdate } from './apply.ts';
+import { OvertakenUpdate } from './apply.ts';
 import { UnknownContract } from './apply-events.ts';
+import { AheadOfClock, RecordTimeGap } from './clock.ts';
+
+/** What halts whatever the policy: behind these, everything that follows would be left out as well, or wrongly placed. */
+export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap', 'overtaken']);
 
 /** The dead letter of message `i`: its bytes, where it came from and what is wrong with it; the decision is the caller's. */
 export function letterOf(
@@ -41,6 +45,7 @@ function withCause({ message }: UnknownContract, cause: number | null): string {
 
 function kindOf(bad: BadUpdate, isOverlong: boolean): DeadLetterKind {
   if (bad instanceof AheadOfClock) return 'ahead';
+  if (bad instanceof RecordTimeGap) return 'gap';
   if (bad instanceof OvertakenUpdate) return 'overtaken';
   return isOverlong ? 'overlong' : 'update';
 }

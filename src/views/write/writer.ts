@@ -7,7 +7,7 @@ import { type DeadLetter, DeadLetters } from '../store/dead-letters.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
-import { letterOf } from './dead-letter-of.ts';
+import { HALTS_ALWAYS, letterOf } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
 import {
@@ -200,7 +200,7 @@ export class ViewsWriter implements Disposable {
   #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
     const letter = letterOf(chunk, at, bad, { source: this.#source, now, leftOut });
-    const halts = this.#options.onBadUpdate === 'halt' || letter.kind === 'ahead' || letter.kind === 'overtaken';
+    const halts = this.#options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(letter.kind);
     if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
     return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
   }

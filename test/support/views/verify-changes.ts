@@ -223,6 +223,7 @@ dead_letter  | offset = offset + 1
 dead_letter  | offset = offset - 1
 dead_letter  | created_at = created_at + 1
 dead_letter  | kind = 'ahead'                        | kind = 'update'
+dead_letter  | kind = 'gap'                          | kind = 'update'
 dead_letter  | kind = 'overtaken'                    | kind = 'update'
 dead_letter  | reason = reason || '; dead letter 1, which was left out, names this contract' | kind <> 'container'
 dead_letter  | reason = reason || 'x'

@@ -1,0 +1,38 @@
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import { formatTime, type Micros } from '../../ledger/time.ts';
+
+/** How far a record time may lie from our clock and from the time reached. Both halt whatever the policy (design.md section 6, rule 6). */
+export interface ClockRules {
+  /** Our clock, microseconds: one reading per chunk. */
+  readonly now: Micros;
+  readonly recordTimeAheadMaxUs: number;
+  readonly recordTimeGapMaxUs: number;
+}
+
+/** An update or checkpoint further ahead of the clock than allowed. */
+export class AheadOfClock extends BadUpdate {}
+
+/** An update or checkpoint so far behind the time reached that it would seal a flood of snapshots. */
+export class RecordTimeGap extends BadUpdate {}
+
+/** `timeReached`: that of the migration; null before its first update. */
+export function checkClock(
+  time: Micros,
+  { now, recordTimeAheadMaxUs, recordTimeGapMaxUs }: ClockRules,
+  { timeReached, field }: { timeReached: Micros | null; field: string },
+): void {
+  if (time > now + recordTimeAheadMaxUs) {
+    throw new AheadOfClock(
+      field,
+      formatTime(time),
+      `a time no further ahead of our clock (${formatTime(now)}) than --record-time-ahead-max`,
+    );
+  }
+  if (timeReached !== null && time - timeReached > recordTimeGapMaxUs) {
+    throw new RecordTimeGap(
+      field,
+      formatTime(time),
+      `a time no further after ${formatTime(timeReached)}, the time reached, than --record-time-gap-max`,
+    );
+  }
+}
