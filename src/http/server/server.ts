@@ -8,7 +8,7 @@ import { guardHost } from './host-guard.ts';
 import { inTurn } from './in-turn.ts';
 import { jsonResponse } from './json-response.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import { answerUnserved, requireHost } from './unserved.ts';
+import { answerUnserved, refuseDotSegments, requireHost } from './unserved.ts';
 
 /** Requests under way at the end have this long to be answered. */
 const STOP_GRACE_MS = 5_000;
@@ -35,7 +35,7 @@ export async function startHttpServer({
   const errorHandler = (error: unknown): Response => requestFailure(error, logger);
   // The name stands in where a request has no Host.
   const listener = getRequestListener(guardHost(fetch, host), { errorHandler, hostname: 'localhost' });
-  const server = createServer(serverOptions(limits), inTurn(requireHost(listener)));
+  const server = createServer(serverOptions(limits), inTurn(requireHost(refuseDotSegments(listener))));
   server.maxConnections = limits.connectionsMax;
   server.timeout = limits.silenceTimeoutMs;
   logDroppedConnections(server, logger);

@@ -33,6 +33,24 @@ export function requireHost(listener: RequestListener): RequestListener {
   };
 }
 
+/** In every form in which a URL takes it for a step within its path; to a URL a backslash is a slash. */
+const DOT_SEGMENT = /^[^?]*[/\\](?:\.|%2e){1,2}(?:[/\\?]|$)/i;
+const SHOWN_CHARS_MAX = 100;
+
+/**
+ * Refuses a target with steps within its path: where they lead is one path, what was written another, and whoever guards or
+ * routes by the one must not be passed by the other. A slash that is encoded is part of a segment, and so are dots beside it.
+ */
+export function refuseDotSegments(listener: RequestListener): RequestListener {
+  return (request: IncomingMessage, response: ServerResponse) => {
+    const { url = '' } = request;
+    if (!DOT_SEGMENT.test(url)) return listener(request, response);
+    const given = JSON.stringify(url.slice(0, SHOWN_CHARS_MAX));
+    const expected = 'no segment "." or ".." in its path, percent-encoded or not';
+    return endResponse(response, 400, `request target: given ${given}, expected ${expected}`);
+  };
+}
+
 function endResponse(response: ServerResponse, status: number, message: string): void {
   const text = JSON.stringify({ error: message });
   const length = Buffer.byteLength(text);

@@ -7,10 +7,9 @@ export type LedgerContext = Context<{ Bindings: HttpBindings }>;
 /** Trace id of a W3C traceparent: it names the request in answers and in the log. */
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
-/** The target as the client sent it: a web URL would take the user ids `.` and `..` for steps within the path. */
-export function targetOf(c: LedgerContext): { readonly path: string; readonly search: string } {
-  const sent = incomingOf(c)?.url;
-  const target = sent?.startsWith('/') === true ? sent : pathOf(c.req.url);
+/** The path and query, percent-encoded as they were sent. */
+export function targetOf({ req: { url } }: LedgerContext): { readonly path: string; readonly search: string } {
+  const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));
   const query = target.indexOf('?');
   return query === -1 ? { path: target, search: '' } : { path: target.slice(0, query), search: target.slice(query) };
 }
@@ -34,9 +33,4 @@ export function authorizationLines(c: LedgerContext): readonly string[] {
 /** Absent where the request did not come over a socket. */
 function incomingOf(c: LedgerContext): HttpBindings['incoming'] | undefined {
   return (c.env as Partial<HttpBindings> | undefined)?.incoming;
-}
-
-function pathOf(url: string): string {
-  const { pathname, search } = new URL(url);
-  return pathname + search;
 }

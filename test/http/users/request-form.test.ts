@@ -27,6 +27,11 @@ function raw(target: string, lines: readonly (readonly [string, string])[], meth
   });
 }
 
+const HOST_AND = (authorization: string): readonly (readonly [string, string])[] => [
+  ['Host', 'localhost'],
+  ['Authorization', authorization],
+];
+
 describe('how a token is sent', () => {
   it.each<readonly [string, (token: string) => readonly (readonly [string, string])[], string]>([
     [
@@ -139,17 +144,49 @@ describe('paths and methods', () => {
     expect((await ask(world, 'nobody', 'PUT /v2/users')).headers.get('allow')).toBe('GET, POST, HEAD');
   });
 
-  it('takes the user ids of one and of two dots from the path', async () => {
-    const authorization = `Bearer ${await world.token('admin')}`;
+  it('refuses them also where a user has such an id, which a body may name', async () => {
     for (const id of ['.', '..']) {
       expect((await ask(world, 'admin', 'POST /v2/users', JSON.stringify({ user: { id } }))).status).toBe(200);
-      const lines = [
-        ['Host', 'localhost'],
-        ['Authorization', authorization],
-      ] as const;
-      expect(await raw(`/v2/users/${id}`, lines)).toContain(`{"user":{"id":"${id}"`);
-      expect(await raw(`/v2/users/${id.replaceAll('.', '%2e')}`, lines)).toContain(`{"user":{"id":"${id}"`);
+      expect(await raw(`/v2/users/${id}`, HOST_AND(`Bearer ${await world.token('admin')}`))).toContain('400 ');
     }
+  });
+
+  it.each([
+    '/v2/users/.',
+    '/v2/users/..',
+    '/v2/users/%2e',
+    '/v2/users/.%2E',
+    '/v2/users/../idps',
+    '/v2/users/%2e%2e/rights',
+    '/v2/users/..?identity-provider-id=X',
+    '/v2/../v2/users',
+    '/v2/..',
+    'http://localhost/v2/users/../idps',
+  ])('refuses steps within a path, whoever asks: %s', async (target) => {
+    for (const authorization of [`Bearer ${await world.token('admin')}`, 'Bearer'])
+      expect(await raw(target, HOST_AND(authorization))).toMatch(
+        /^400 application\/json \{"error":"request target: given /,
+      );
+  });
+
+  it.each([
+    ['a..b', 'a..b'],
+    ['...', '%2e%2e%2e'],
+    ['..a', '%2e%2ea'],
+    ['a..', 'a.%2E'],
+    ['.-', '.-'],
+  ])('takes dots that are a part of an id: %s as %s', async (id, sent) => {
+    expect((await ask(world, 'admin', 'POST /v2/users', JSON.stringify({ user: { id } }))).status).toBe(200);
+    const lines = HOST_AND(`Bearer ${await world.token('admin')}`);
+    expect(await raw(`/v2/users/${sent}`, lines)).toContain(`{"user":{"id":"${id}"`);
+  });
+
+  it('takes a slash that is encoded as a part of an id, dots beside it too', async () => {
+    const config = { identityProviderId: 'a/../b', issuer: 'https://dots.example', jwksUrl: 'https://dots.example' };
+    const made = await ask(world, 'admin', 'POST /v2/idps', JSON.stringify({ identityProviderConfig: config }));
+    expect(made.status).toBe(200);
+    const lines = HOST_AND(`Bearer ${await world.token('admin')}`);
+    expect(await raw('/v2/idps/a%2F..%2fb', lines)).toContain('"identityProviderId":"a/../b"');
   });
 
   it('answers HEAD as GET without a body', async () => {
