@@ -14,7 +14,6 @@ import { UsersWriter } from './store/users-writer.ts';
 import type { AuthService } from './tokens/auth-service.ts';
 import { localService } from './tokens/local-secret.ts';
 
-/** How long a statement waits for a lock that a backup or a shell holds on the file. */
 /** How long the start waits for another program's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** A request waits on the thread that answers all others, so it is told instead that it may try again. */
@@ -101,11 +100,13 @@ function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | '
     reader,
     closed: closing.signal,
     write(body) {
+      const { userCount } = writer;
       try {
         const result = db.transaction(() => body(writer)).immediate();
         reader.forget();
         return result;
       } catch (error) {
+        writer.userCount = userCount;
         throw heldUp(error);
       }
     },

@@ -56,6 +56,28 @@ describe('users.db', () => {
     expect(users.reader.user('participant_admin')).toBeNull();
   });
 
+  it('knows how many users there are, whatever was undone', () => {
+    const count = (users: Users): number => users.write((writer) => writer.userCount);
+    {
+      using users = open();
+      for (const id of ['a', 'b']) users.write((writer) => writer.insertUser(user(id)));
+      expect(count(users)).toBe(3);
+      const undone = (): void =>
+        users.write((writer) => {
+          writer.insertUser(user('c'));
+          writer.deleteUser('a');
+          writer.deleteUser('b');
+          throw new Error('undone');
+        });
+      expect(undone).toThrow('undone');
+      expect(count(users)).toBe(3);
+      for (const id of ['a', 'nobody']) users.write((writer) => writer.deleteUser(id));
+      expect(count(users)).toBe(2);
+    }
+    using users = open();
+    expect(count(users)).toBe(2);
+  });
+
   it('takes a participant id that is given, and forgets it with the next start', () => {
     using given = open({}, 'ours::1220');
     expect(given.participantId).toBe('ours::1220');

@@ -30,7 +30,7 @@ export function createUser(
   checkPartiesKnown(caller, rights, identityProviderId);
   checkIdFree(users, given.id, identityProviderId);
   if (rights.length > limits.rightsPerUserMax) throw tooManyRights('creating user', given.id);
-  if (users.userCount() >= limits.usersMax)
+  if (users.userCount >= limits.usersMax)
     throw new LedgerError('TOO_MANY_USERS', `creating user failed, as there are already ${limits.usersMax} users`);
   const user = { ...given, identityProviderId, resourceVersion: 0n };
   users.insertUser(user);

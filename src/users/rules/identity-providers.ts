@@ -1,6 +1,7 @@
+import { counted } from '../../counted.ts';
 import { ledgerStringFault } from '../fields.ts';
 import { invalidArgument, invalidField, LedgerError, missingField } from '../ledger-error.ts';
-import type { UsersReader } from '../store/users-reader.ts';
+import { USERS_COUNTED_MAX, type UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import { hasCredentials } from '../tokens/fetch-key-set.ts';
 import type { IdentityProvider } from '../user.ts';
@@ -101,10 +102,11 @@ export function deleteIdentityProvider(users: UsersWriter, { caller, id }: { cal
   checkProviderId(id);
   findProvider(users, id, 'deleting');
   const count = users.usersOfProvider(id);
-  if (count > 0)
-    throw invalidArgument(
-      `identity provider "${id}" cannot be deleted while ${count} ${count === 1 ? 'user refers' : 'users refer'} to it`,
-    );
+  if (count > 0) {
+    const referring = count > USERS_COUNTED_MAX ? `more than ${USERS_COUNTED_MAX} users` : counted(count, 'user');
+    const refer = count === 1 ? 'refers' : 'refer';
+    throw invalidArgument(`identity provider "${id}" cannot be deleted while ${referring} ${refer} to it`);
+  }
   users.deleteIdentityProvider(id);
 }
 

@@ -22,6 +22,9 @@ const USER_COLUMNS = `id, coalesce(identity_provider_id, '') AS provider, primar
   is_deactivated AS deactivated, primary_party_authentication AS partyAuthentication, resource_version AS version`;
 const PROVIDER_COLUMNS = 'id, is_deactivated AS deactivated, issuer, jwks_url AS jwksUrl, audience';
 
+/** Users of one provider are counted so far, for a message: there may be any number, and everybody waits for the count. */
+export const USERS_COUNTED_MAX = 1_000;
+
 /** Reads users.db. Calls made without an await between them are of one moment: nobody else writes the file. */
 export class UsersReader {
   protected readonly db: Database;
@@ -33,7 +36,6 @@ export class UsersReader {
   readonly #provider: Statement<[string], ProviderRow>;
   readonly #providerOfIssuer: Statement<[string], ProviderRow>;
   readonly #providers: Statement<[], ProviderRow>;
-  readonly #count: Statement<[], number>;
   readonly #usersOfProvider: Statement<[string], number>;
 
   constructor(db: Database) {
@@ -57,9 +59,10 @@ export class UsersReader {
     this.#provider = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider WHERE id = ?`);
     this.#providerOfIssuer = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider WHERE issuer = ?`);
     this.#providers = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider ORDER BY id`);
-    this.#count = db.prepare<[], number>('SELECT count(*) FROM user').pluck();
     this.#usersOfProvider = db
-      .prepare<[string], number>('SELECT count(*) FROM user WHERE identity_provider_id = ?')
+      .prepare<[string], number>(
+        `SELECT count(*) FROM (SELECT 1 FROM user WHERE identity_provider_id = ? LIMIT ${USERS_COUNTED_MAX + 1})`,
+      )
       .pluck();
   }
 
@@ -86,10 +89,6 @@ export class UsersReader {
       yield userOfRow(row, new Map(this.#annotations.all(row.id)));
   }
 
-  userCount(): number {
-    return this.#count.get()!;
-  }
-
   rights(userId: string): readonly Right[] {
     return this.#rights.all(userId);
   }
@@ -109,6 +108,7 @@ export class UsersReader {
     return this.#providers.all().map(providerOfRow);
   }
 
+  /** No further than to one more than USERS_COUNTED_MAX. */
   usersOfProvider(id: string): number {
     return this.#usersOfProvider.get(id)!;
   }

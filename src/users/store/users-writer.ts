@@ -5,6 +5,8 @@ import { UsersReader } from './users-reader.ts';
 
 /** Changes users.db. Only a transaction of `Users.write` hands one out. */
 export class UsersWriter extends UsersReader {
+  /** How many users there are: counted once, for a count looks at all of them. What undoes a transaction sets it back. */
+  userCount: number;
   readonly #insertUser: Statement<Record<string, unknown>>;
   readonly #updateUser: Statement<Record<string, unknown>>;
   readonly #moveUser: Statement<[string | null, string]>;
@@ -19,6 +21,7 @@ export class UsersWriter extends UsersReader {
 
   constructor(db: Database) {
     super(db);
+    this.userCount = db.prepare<[], number>('SELECT count(*) FROM user').pluck().get()!;
     this.#insertUser = db.prepare(
       'INSERT INTO user VALUES (:id, :provider, :primaryParty, :deactivated, :partyAuthentication, :version)',
     );
@@ -42,6 +45,7 @@ export class UsersWriter extends UsersReader {
 
   insertUser(user: User): void {
     this.#insertUser.run(userValues(user));
+    this.userCount += 1;
     for (const [name, value] of user.annotations) this.setAnnotation(user.id, name, value);
   }
 
@@ -56,7 +60,7 @@ export class UsersWriter extends UsersReader {
 
   /** Rights and annotations go with it. */
   deleteUser(id: string): void {
-    this.#deleteUser.run(id);
+    this.userCount -= this.#deleteUser.run(id).changes;
   }
 
   setAnnotation(userId: string, name: string, value: string): void {

@@ -38,12 +38,13 @@ export function createSnapshotReader(db: Database): SnapshotReader {
   );
   const larger = prepare<[bigint]>('WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
   const newestOf = prepare<[bigint]>('WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1');
-  const newest = prepare<[]>('ORDER BY migration_id DESC, record_time DESC LIMIT 1');
-  const newestOfEach = prepare<[]>(
-    `WHERE (migration_id, record_time) IN (SELECT migration_id, max(record_time) FROM snapshot GROUP BY migration_id)
-     ORDER BY migration_id`,
+  const newest = prepare<[]>(
+    'WHERE migration_id = (SELECT max(migration_id) FROM snapshot) ORDER BY record_time DESC LIMIT 1',
   );
-  const all = prepare<[]>('ORDER BY migration_id, record_time');
+  const migrationIds = db
+    .prepare<[], bigint>('SELECT migration_id FROM migration ORDER BY migration_id')
+    .pluck()
+    .safeIntegers();
   /** A sealed snapshot never changes, so one that was found once is found again without a look-up; the oldest found is forgotten first. */
   const found = new Map<string, Snapshot>();
 
@@ -70,10 +71,11 @@ export function createSnapshotReader(db: Database): SnapshotReader {
       return snapshotOf(migrationId === undefined ? newest.get() : newestOf.get(migrationId));
     },
     newestSnapshots() {
-      return newestOfEach.all().map((row) => snapshotOf(row)!);
+      return migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(migrationId)) ?? []);
     },
     *snapshots() {
-      for (const row of all.iterate()) yield snapshotOf(row)!;
+      // Prepared only for who asks for all of them: a server never does.
+      for (const row of prepare<[]>('ORDER BY migration_id, record_time').iterate()) yield snapshotOf(row)!;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { EMPTY_USER } from '../../../src/users/rules/request.ts';
 import { type Answered, ask } from '../../support/users/cases.ts';
 import { insertUser, startWorld } from '../../support/users/world.ts';
 
@@ -30,7 +31,7 @@ describe('the limit of failed authentications', () => {
 describe('the limits of counts', () => {
   it('refuse more users than there may be, with a message that says so', async () => {
     await using world = await startWorld({ maxUsers: 9 });
-    expect(world.area.users.reader.userCount()).toBe(8);
+    expect(world.area.users.write((users) => users.userCount)).toBe(8);
     expect((await ask(world, 'admin', 'POST /v2/users', '{"user":{"id":"ninth"}}')).status).toBe(200);
     const refused = await ask(world, 'admin', 'POST /v2/users', '{"user":{"id":"tenth"}}');
     expect(refused.status).toBe(400);
@@ -40,6 +41,18 @@ describe('the limits of counts', () => {
     });
     expect((await ask(world, 'admin', 'DELETE /v2/users/ninth')).status).toBe(200);
     expect((await ask(world, 'admin', 'POST /v2/users', '{"user":{"id":"tenth"}}')).status).toBe(200);
+  });
+
+  it('of the users that are counted for a message is said', async () => {
+    await using world = await startWorld();
+    const member = { ...EMPTY_USER, identityProviderId: 'Y', resourceVersion: 0n };
+    world.area.users.write((users) => {
+      for (let at = 0; at < 998; at += 1) users.insertUser({ ...member, id: `y${at}` });
+    });
+    const refusal = async (): Promise<string> => (await ask(world, 'admin', 'DELETE /v2/idps/Y')).text;
+    expect(await refusal()).toContain('while more than 1000 users refer to it');
+    world.area.users.write((users) => users.deleteUser('y0'));
+    expect(await refusal()).toContain('while 1000 users refer to it');
   });
 
   it('of rights and of pages are those of the settings, and /v2/version tells them', async () => {
