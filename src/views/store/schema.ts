@@ -49,12 +49,19 @@ CREATE TABLE migration(
   checksum INTEGER NOT NULL
 ) STRICT;
 
--- The first and the last update applied per synchronizer: what lies between is a redelivery, what lies before is disorder.
+-- The first and the last time applied per synchronizer: what lies between is a redelivery, what lies before is disorder.
 CREATE TABLE synchronizer(
-  migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL, update_id ANY NOT NULL,
+  migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL,
+  updates INTEGER NOT NULL,             -- how many were applied at the last time: rows of last_update
   unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the topic that follows them
   checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, synchronizer_id)
+) STRICT, WITHOUT ROWID;
+
+-- The updates applied at a synchronizer's last time: each of them again is a redelivery; see views/write/last-updates.ts.
+CREATE TABLE last_update(
+  migration_id INTEGER, synchronizer_id TEXT, update_id ANY, checksum INTEGER NOT NULL,
+  PRIMARY KEY(migration_id, synchronizer_id, update_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE owner(

@@ -1,6 +1,5 @@
 import { formatTime, LEDGER_TIME_MAX } from '../../ledger/time.ts';
-import { synchronizerChecksum } from '../write/state.ts';
-import { isStoredId } from './contract.ts';
+import { verifySynchronizers } from './synchronizers.ts';
 import { timeText, type VerifyContext } from './types.ts';
 
 interface MigrationRow {
@@ -49,46 +48,6 @@ export function verifyMigrations(context: VerifyContext): void {
   for (const row of migrations.all()) {
     const sealed = verifySnapshots(context, row, { rows: snapshots.iterate(row.migrationId), period });
     verifyClock(context, row, sealed, period);
-  }
-}
-
-interface SynchronizerRow {
-  readonly migrationId: bigint;
-  readonly name: string;
-  readonly firstTime: bigint;
-  readonly recordTime: bigint;
-  readonly updateId: unknown;
-  readonly unseen: bigint;
-  readonly checksum: bigint;
-}
-
-function verifySynchronizers({ db, report }: VerifyContext): void {
-  const rows = db
-    .prepare<[], SynchronizerRow>(
-      `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
-         update_id AS updateId, unseen, checksum FROM synchronizer`,
-    )
-    .safeIntegers();
-  for (const { migrationId, name, firstTime, recordTime, updateId, unseen, checksum } of rows.iterate()) {
-    const snapshot = `migration ${migrationId}`;
-    const differs = (expected: string, found: string): void =>
-      report({ table: 'synchronizer', owner: null, snapshot, expected: `${name}: ${expected}`, found });
-    if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
-    if (firstTime < 0n || firstTime > recordTime) differs('first_time from 1970 to record_time', String(firstTime));
-    if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER)) {
-      differs('update_id in the form it is stored in', String(updateId));
-      continue;
-    }
-    const row = {
-      migrationId: Number(migrationId),
-      name,
-      firstTime: Number(firstTime),
-      recordTime: Number(recordTime),
-      updateId,
-      unseen: Number(unseen),
-    };
-    if (checksum !== BigInt(synchronizerChecksum(row))) differs('a checksum of its columns', String(checksum));
-    if (unseen !== 0n && unseen !== 1n) differs('unseen 0 or 1', String(unseen));
   }
 }
 

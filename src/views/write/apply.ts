@@ -2,13 +2,14 @@ import { type Chunk, FILE_PARTITION, UPDATE } from '../../chunk/chunk.ts';
 import { eventId, updateIdOf } from '../../chunk/chunk-ids.ts';
 import { fieldName, formatOf } from '../../chunk/field-name.ts';
 import { BadUpdate, FIRST_KNOWN } from '../../ledger/bad-update.ts';
-import { idText, type StoredId, sameId } from '../../ledger/contract-id.ts';
+import { idText, type StoredId } from '../../ledger/contract-id.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Checkpoint } from '../../ledger/update.ts';
 import { applyEvent } from './apply-events.ts';
 import type { Batch } from './batch.ts';
 import { type ClockRules, checkClock } from './clock.ts';
 import { addIgnored } from './counts.ts';
+import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, noteFurthest, type Place } from './overtaken.ts';
 import { IMPORT_TIME, type PartitionState } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
@@ -70,31 +71,31 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
   const migration = migrationOf(batch, u.migrationId[i]!);
   if (u.isScan[i] === 0) batch.state.sourceMigrationId ??= migration.migrationId;
   const last = migration.synchronizers.get(synchronizerId);
+  const isOfLastTime = recordTime === last?.recordTime;
+  const isApplied =
+    last !== undefined && (recordTime < last.recordTime || (isOfLastTime && last.updates.has(updateIdOf(chunk, i))));
+  if (isOfLastTime && !isApplied && u.isScan[i] === 1) {
+    const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updates.any)} of this synchronizer`;
+    throw badTime(chunk, i, expected);
+  }
   if (last?.unseen === true && isOfTopic(u.partition[i]!)) {
-    if (recordTime > last.recordTime) throw new PossibleGap(synchronizerId, last.recordTime, recordTime);
+    if (!isApplied) throw new PossibleGap(synchronizerId, last.recordTime, recordTime);
     last.unseen = false;
     last.changed = true;
   }
   if (last !== undefined && recordTime < last.firstTime) {
     throw badTime(chunk, i, `a time from ${formatTime(last.firstTime)} on, that of the ${FIRST_KNOWN}`);
   }
-  if (last !== undefined && recordTime <= last.recordTime) {
-    if (recordTime === last.recordTime && !sameId(last.updateId(), updateIdOf(chunk, i))) {
-      const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updateId())} of this synchronizer`;
-      throw badTime(chunk, i, expected);
-    }
+  if (isApplied) {
     batch.counts.redelivered += 1;
     return;
   }
   const checkpoint = batch.state.partitions
     .get(u.partition[i]!)
     ?.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
-  if (checkpoint !== undefined && recordTime <= checkpoint) {
-    throw badTime(
-      chunk,
-      i,
-      `a time after ${formatTime(checkpoint)}, the checkpoint read before it for this synchronizer`,
-    );
+  if (checkpoint !== undefined && recordTime < checkpoint && !isOfLastTime) {
+    const expected = `a time from ${formatTime(checkpoint)} on, the checkpoint read before it for this synchronizer`;
+    throw badTime(chunk, i, expected);
   }
   if (rules.overtaken && isSealed(migration, recordTime, rules.periodUs)) {
     const expected = 'a time after the last snapshot: its partition was passed over as idle (--kafka-partition-idle)';
@@ -107,10 +108,11 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
-  const firstTime = last?.firstTime ?? recordTime;
-  const unseen = last?.unseen ?? false;
   const updateId = (): StoredId => updateIdOf(chunk, i);
-  migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updateId, unseen, changed: true });
+  if (isOfLastTime) last.updates.add(updateId);
+  const updates = isOfLastTime ? last.updates : LastUpdates.first(updateId);
+  const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
+  migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, unseen, changed: true });
 }
 
 function isOfTopic(partition: number): boolean {

@@ -1,18 +1,18 @@
 import type { Database } from 'better-sqlite3';
-import { idText, type StoredId, storedId } from '../../ledger/contract-id.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { prepareRowChange } from '../store/row-change.ts';
 import { rowChecksum, withChecksum } from '../store/row-checksum.ts';
 import { prepareRowCount } from '../store/row-counts.ts';
+import { LastUpdates, prepareLastUpdates } from './last-updates.ts';
 import { loadPartitions, type PartitionState } from './positions.ts';
 
-/** The updates applied of one synchronizer: how far they reach, and which is the last. */
+/** The updates applied of one synchronizer: from where on, and how far. */
 export interface SynchronizerState {
   /** The record time of the first one known: an earlier one comes in the wrong order. */
   readonly firstTime: Micros;
-  recordTime: Micros;
-  /** Made only where it is asked for: every update would make one. */
-  updateId: () => StoredId;
+  readonly recordTime: Micros;
+  /** All that were applied at that time. */
+  readonly updates: LastUpdates;
   /** Known from files, and not yet seen in the topic that follows them. */
   unseen: boolean;
   changed: boolean;
@@ -59,12 +59,12 @@ interface SynchronizerRow {
   readonly name: string;
   readonly firstTime: Micros;
   readonly recordTime: Micros;
-  readonly updateId: StoredId;
+  readonly updates: number;
   readonly unseen: number;
 }
 
 export function synchronizerChecksum(row: SynchronizerRow): number {
-  return rowChecksum(row.migrationId, row.name, row.firstTime, row.recordTime, idText(row.updateId), row.unseen);
+  return rowChecksum(row.migrationId, row.name, row.firstTime, row.recordTime, row.updates, row.unseen);
 }
 
 export function loadState(db: Database): WriterState {
@@ -93,10 +93,12 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
-       update_id AS updateId, unseen FROM synchronizer`,
+       updates, unseen FROM synchronizer`,
   );
-  for (const { migrationId, name, firstTime, recordTime, updateId, unseen } of synchronizers.all()) {
-    const state = { firstTime, recordTime, updateId: () => updateId, unseen: unseen === 1, changed: false };
+  const lastUpdatesOf = prepareLastUpdates(db);
+  for (const { migrationId, name, firstTime, recordTime, updates: count, unseen } of synchronizers.all()) {
+    const updates = LastUpdates.stored(lastUpdatesOf(migrationId, name), count);
+    const state = { firstTime, recordTime, updates, unseen: unseen === 1, changed: false };
     migrations.get(migrationId)?.synchronizers.set(name, state);
   }
   return migrations;
@@ -123,6 +125,7 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
   const saveSetting = prepareRowChange(db, 'setting', { key: 'lock', columns });
   const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const lastUpdatesOf = prepareLastUpdates(db);
   const saveMigrations = prepareRowCount(db, 'migration');
   const saveSynchronizers = prepareRowCount(db, 'synchronizer');
   return (state) => {
@@ -133,19 +136,11 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
         const { firstTime, recordTime } = last;
-        // A copy, which does not keep the whole chunk.
-        const updateId = storedId(idText(last.updateId()));
-        const unseen = last.unseen ? 1 : 0;
-        const checksum = synchronizerChecksum({
-          migrationId: m.migrationId,
-          name,
-          firstTime,
-          recordTime,
-          updateId,
-          unseen,
-        });
-        synchronizer.run(m.migrationId, name, firstTime, recordTime, updateId, unseen, checksum);
-        last.updateId = () => updateId;
+        const updates = last.updates.count;
+        const row = { migrationId: m.migrationId, name, firstTime, recordTime, updates, unseen: last.unseen ? 1 : 0 };
+        const { migrationId, unseen } = row;
+        synchronizer.run(migrationId, name, firstTime, recordTime, updates, unseen, synchronizerChecksum(row));
+        last.updates.save(lastUpdatesOf(m.migrationId, name));
         last.changed = false;
       }
     }

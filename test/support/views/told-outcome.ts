@@ -29,16 +29,16 @@ export interface Outcome {
 
 /**
  * Replays a told ledger, or several as files one after the other, message by message and at once, in both formats where
- * both have words for all of it; all must come out the same.
+ * both have words for all of it, or in the formats given; all must come out the same.
  */
 export async function outcome(
   texts: string | readonly string[],
-  changes: Partial<ReplayOptions> = {},
+  { formats: given, ...changes }: Partial<ReplayOptions> & { readonly formats?: readonly Format[] } = {},
 ): Promise<Outcome> {
   const contracts = new Map<string, Contract>();
   const files = [texts].flat().map((text) => told(text, contracts));
   const outcomes: Outcome[] = [];
-  const formats = formatsOf(files.flat());
+  const formats = given ?? formatsOf(files.flat());
   for (const [i, cuts] of CUTS.entries()) {
     const format = formats[i % formats.length]!;
     outcomes.push(await outcomeOf(files, format, { ...cuts, ...changes }));

@@ -1,0 +1,91 @@
+import type { Database } from 'better-sqlite3';
+import { idText, type StoredId, storedId } from '../../ledger/contract-id.ts';
+import { rowChecksum } from '../store/row-checksum.ts';
+
+/** The rows of `last_update` of one synchronizer. */
+interface StoredUpdates {
+  has(id: StoredId): boolean;
+  any(): StoredId;
+  /** Forgets them all, or none where they go on, and adds these. */
+  write(added: readonly StoredId[], then: { goOn: boolean }): void;
+}
+
+/**
+ * The updates applied at the last time of one synchronizer, to tell a redelivery from another update of that time (design.md
+ * section 6, rule 1). Mostly there is one. But all repairs of a ledger bear the time of the update before them, and may be any
+ * number: those of earlier batches stay on disk.
+ */
+export class LastUpdates {
+  /** Those of this batch. An id is made only where it is asked for: every update would make one. */
+  #added: (() => StoredId)[];
+  #addedTexts: Set<string> | null = null;
+  /** Null where those on disk are of an earlier time, or there are none. */
+  #stored: { readonly rows: StoredUpdates; readonly count: number } | null;
+
+  private constructor(added: (() => StoredId)[], stored: { rows: StoredUpdates; count: number } | null) {
+    this.#added = added;
+    this.#stored = stored;
+  }
+
+  /** The first update of its time. */
+  static first(id: () => StoredId): LastUpdates {
+    return new LastUpdates([id], null);
+  }
+
+  static stored(rows: StoredUpdates, count: number): LastUpdates {
+    return new LastUpdates([], { rows, count });
+  }
+
+  get count(): number {
+    return this.#added.length + (this.#stored?.count ?? 0);
+  }
+
+  has(id: StoredId): boolean {
+    this.#addedTexts ??= new Set(this.#added.map((make) => idText(make())));
+    return this.#addedTexts.has(idText(id)) || (this.#stored?.rows.has(id) ?? false);
+  }
+
+  /** One of them, for a message. */
+  get any(): StoredId {
+    return this.#added[0]?.() ?? this.#stored!.rows.any();
+  }
+
+  add(id: () => StoredId): void {
+    this.#added.push(id);
+    this.#addedTexts?.add(idText(id()));
+  }
+
+  /** Writes those of this batch; called inside its transaction. */
+  save(rows: StoredUpdates): void {
+    const { count } = this;
+    // Copies, which do not keep a whole chunk.
+    const added = this.#added.map((make) => storedId(idText(make())));
+    rows.write(added, { goOn: this.#stored !== null });
+    this.#stored = { rows, count };
+    this.#added = [];
+    this.#addedTexts = null;
+  }
+}
+
+export function lastUpdateChecksum(migrationId: number, synchronizerId: string, updateId: StoredId): number {
+  return rowChecksum(migrationId, synchronizerId, idText(updateId));
+}
+
+/** Returns the function that gives the rows of one synchronizer. */
+export function prepareLastUpdates(db: Database): (migrationId: number, synchronizerId: string) => StoredUpdates {
+  const ofSynchronizer = 'FROM last_update WHERE migration_id = ? AND synchronizer_id = ?';
+  const has = db.prepare<[number, string, StoredId], number>(`SELECT 1 ${ofSynchronizer} AND update_id = ?`).pluck();
+  const any = db.prepare<[number, string], StoredId>(`SELECT update_id ${ofSynchronizer} LIMIT 1`).pluck();
+  const forget = db.prepare(`DELETE ${ofSynchronizer}`);
+  const insert = db.prepare('INSERT INTO last_update VALUES (?, ?, ?, ?)');
+  return (migrationId, synchronizerId) => ({
+    has: (id) => has.get(migrationId, synchronizerId, id) === 1,
+    any: () => any.get(migrationId, synchronizerId) ?? '',
+    write(added, { goOn }) {
+      if (!goOn) forget.run(migrationId, synchronizerId);
+      for (const id of added) {
+        insert.run(migrationId, synchronizerId, id, lastUpdateChecksum(migrationId, synchronizerId, id));
+      }
+    },
+  });
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { HistoryItem } from '../support/ledger/history.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
+import { outcome } from '../support/views/told-outcome.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
+
+/** An operator's repairs bear the time of the update before them, and only format B has them (design.md section 6, rule 1). */
+const IN_B = { formats: ['ledger-api', 'acs-delta'] } as const;
+const LAST_TIME = '2025-02-12T00:01:00Z';
+
+describe('rule 1: at the time of the last update applied', () => {
+  it('another update is disorder in format A', async () => {
+    const text = '00:01 =a : +a alice 10\n00:01 =b : +b bob 20\n00:11 : -a';
+    const halted = `line 2: given "${LAST_TIME}", expected a time after ${LAST_TIME}, that of update a of this synchronizer`;
+    expect(await outcome(text, { formats: ['scan'] })).toMatchObject({ snapshots: [], halted });
+  });
+
+  it('another update is new in format B, and so are a third and a fourth', async () => {
+    const text = `
+      00:01 =a : +a alice 10
+      00:01 =b : +b bob 20
+      00:01 =c : -a
+      00:01 =d : +d dave 5
+      00:11 :`;
+    const { halted, snapshots, counts } = await outcome(text, IN_B);
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20, dave 5'] });
+    expect(counts).toMatchObject({ updates: 5, redelivered: 0 });
+  });
+
+  it('each of them again is a redelivery, and once the time has passed all are, known or not', async () => {
+    const text = `
+      00:01 =a : +a alice 10
+      00:01 =b : +b bob 20
+      00:01 =a : +a alice 10
+      00:01 =c : +c carol 30
+      00:01 =b : +b bob 20
+      00:01 =c : +c carol 30
+      00:02 =d : -c
+      00:01 =a : +a alice 10
+      00:01 =unknown : -b
+      00:11 :`;
+    const { halted, snapshots, counts } = await outcome(text, IN_B);
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: alice 10, bob 20'] });
+    expect(counts).toMatchObject({ updates: 5, redelivered: 5 });
+  });
+
+  it('their ids are kept from one file to the next, and those of an earlier time are not', async () => {
+    const first = '00:01 =a : +a alice 10\n00:01 =b : +b bob 20';
+    const second = `${first}\n00:01 =c : +c carol 30`;
+    const third = `${second}\n00:05 =a : +d dave 40\n00:05 =b : +e eve 50`;
+    const { halted, snapshots, counts } = await outcome([first, second, third, `${third}\n00:11 :`], IN_B);
+    expect({ halted, snapshots }).toEqual({
+      halted: null,
+      snapshots: ['m0 00:10: alice 10, bob 20, carol 30, dave 40, eve 50'],
+    });
+    expect(counts).toMatchObject({ updates: 6, redelivered: 10 });
+  });
+
+  it('belong to their own synchronizer and migration alone', async () => {
+    const text = '00:01 =a : +a alice 10\n00:01 @s2 =b : +b bob 20\n00:01 @s2 =a : +c carol 30\n00:11 :';
+    expect(await outcome(text, IN_B)).toMatchObject({
+      halted: null,
+      snapshots: ['m0 00:10: alice 10, bob 20, carol 30'],
+    });
+  });
+
+  it('another update is new where a checkpoint has passed that time, and counts as of the time reached', async () => {
+    const text = '00:01 =a : +a alice 10\ncheckpoint : @s1 00:10\n00:01 =b : -a ; +b bob 20\n00:21 :';
+    expect(await outcome(text, IN_B)).toMatchObject({
+      halted: null,
+      snapshots: ['m0 00:10: alice 10', 'm0 00:20: bob 20'],
+    });
+  });
+
+  it('a bad one is not remembered: dropped from a file, it comes again as bad, and the next one is new', async () => {
+    const text = '00:01 =a : +a alice 10\n00:01 =b : -nothing\n00:01 =c : +c carol 30\n00:01 =b : +b bob 20\n00:11 :';
+    const { snapshots } = await outcome(text, { ...IN_B, onBadUpdate: 'quarantine' });
+    expect(snapshots).toEqual(['m0 00:10: alice 10, bob 20, carol 30']);
+  });
+});
+
+describe('a ledger told in both formats', () => {
+  const item = (text: string): HistoryItem => told(text)[0]!;
+  const ALICE = item('00:01 =a : +a alice 10');
+  const BOB = item('00:01 =b : +b bob 20');
+
+  async function replayed(...lines: readonly (readonly [HistoryItem, Format])[]) {
+    using directory = temporaryDirectory();
+    const feed = directory.writeLines(
+      'feed.ndjson',
+      lines.flatMap(([each, format]) => linesOf([each], format)),
+    );
+    const { halted, counts } = await replayInto(directory.at('data'), [feed]);
+    return { reason: halted?.reason ?? null, counts, ids: dumpViews(directory.at('data')).last_update };
+  }
+
+  it('takes a repair behind an update of format A, and each of the two again in either format', async () => {
+    const { reason, counts, ids } = await replayed(
+      [ALICE, 'scan'],
+      [BOB, 'ledger-api'],
+      [ALICE, 'ledger-api'],
+      [BOB, 'scan'],
+    );
+    expect({ reason, ids }).toEqual({ reason: null, ids: ['0 | "s1" | "a"', '0 | "s1" | "b"'] });
+    expect(counts).toMatchObject({ updates: 2, redelivered: 2 });
+  });
+
+  it('halts at another update of format A, whatever the format of those before it', async () => {
+    const { reason } = await replayed([ALICE, 'ledger-api'], [BOB, 'scan']);
+    expect(reason).toBe(
+      `record_time: given "${LAST_TIME}", expected a time after ${LAST_TIME}, that of update a of this synchronizer`,
+    );
+  });
+});
+
+describe('a party move of thousands of updates at one time', () => {
+  const COUNT = 3_000;
+
+  it('is taken whole, in batches of any size, and taken again it is redelivered', async () => {
+    using directory = temporaryDirectory();
+    const move = Array.from({ length: COUNT }, (_, i) => `00:01 =move${i} : +m${i} alice 1`);
+    const lines = linesOf(told(`00:01 =a : +a alice 10\n${move.join('\n')}`), 'ledger-api');
+    const feed = directory.writeLines('feed.ndjson', lines);
+    const dumps = [];
+    for (const batchEventsMax of [1_000, 1_000_000]) {
+      const data = directory.at(`by ${batchEventsMax}`);
+      const first = await replayInto(data, [feed], { batchEventsMax, chunkBytes: 100_000 });
+      expect(first).toMatchObject({ halted: null, counts: { updates: COUNT + 1, redelivered: 0 } });
+      const again = await replayInto(data, [feed], { batchEventsMax });
+      expect(again).toMatchObject({ halted: null, counts: { updates: 0, redelivered: COUNT + 1 } });
+      dumps.push(dumpViews(data));
+    }
+    expect(dumps[0]!.last_update).toHaveLength(COUNT + 1);
+    expect(dumps[1]).toEqual(dumps[0]);
+    const late = directory.writeLines('late.ndjson', linesOf(told('00:02 : +b bob 1'), 'ledger-api'));
+    await replayInto(directory.at('by 1000'), [late]);
+    expect(dumpViews(directory.at('by 1000')).last_update).toHaveLength(1);
+  });
+});
