@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CONTRACT_ID_CHARS_MAX, NODE_MAX } from '../../src/decode/values.ts';
 import { parseAmount } from '../../src/ledger/amount.ts';
-import { canonicalJson } from '../../src/ledger/canonical-json.ts';
+import { NESTING_MAX } from '../../src/ledger/canonical-json.ts';
 import { isPartyId } from '../../src/ledger/party.ts';
 import { parseLedgerTime } from '../../src/ledger/time.ts';
 
@@ -59,17 +59,21 @@ const amuletFields = {
   }),
 };
 
-/** Arguments are kept, so they must survive being kept: not nested without end, no rounded numbers. */
-function isKeepable(value: unknown): boolean {
-  return canonicalJson(value) !== null;
+/** Arguments are kept, and compared level by level. */
+function isKeepable(value: unknown, levels = NESTING_MAX): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => isKeepable(inner, levels - 1));
 }
 
-export const amuletArguments = z.looseObject(amuletFields).refine(isKeepable).meta({ id: 'AmuletArguments' });
+export const amuletArguments = z
+  .looseObject(amuletFields)
+  .refine((value) => isKeepable(value))
+  .meta({ id: 'AmuletArguments' });
 export const lockedAmuletArguments = z
   .looseObject({ amulet: z.looseObject(amuletFields) })
-  .refine(isKeepable)
+  .refine((value) => isKeepable(value))
   .meta({ id: 'LockedAmuletArguments' });
 export const roundArguments = z
   .looseObject({ dso: z.string(), round: z.looseObject({ number: roundNumber }) })
-  .refine(isKeepable)
+  .refine((value) => isKeepable(value))
   .meta({ id: 'OpenMiningRoundArguments' });

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { NUMBER_CHARS_MAX } from '../json/exact-number.ts';
 import { parseAmount } from '../ledger/amount.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { comparableJson, NESTING_MAX } from '../ledger/canonical-json.ts';
@@ -43,7 +44,7 @@ export interface CreateFields extends TemplateFields {
 }
 
 const DECIMAL_EXPECTED = 'a Decimal of at most 28 integer and 10 fraction digits, as a string';
-const KEEPABLE_EXPECTED = `JSON nested at most ${NESTING_MAX} deep, with numbers below 2^53`;
+const KEEPABLE_EXPECTED = `JSON nested at most ${NESTING_MAX} deep, with numbers of at most ${NUMBER_CHARS_MAX} characters`;
 
 /**
  * Reads a created event. Contract id, template, package name and dso are judged here (Fault); everything else waits in

@@ -1,3 +1,4 @@
+import { MayBeRounded, parseExactJson } from '../json/exact-number.ts';
 import { BadUpdate, LOOKS_CUT_OFF } from '../ledger/bad-update.ts';
 import type { Decoded } from '../ledger/update.ts';
 import { within } from './fault.ts';
@@ -5,10 +6,12 @@ import { ignoredMessage } from './ignored.ts';
 import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
 import { notAFeed } from './not-a-feed.ts';
 import { decodeScan, looksLikeScan } from './scan.ts';
-import { isWire } from './values.ts';
+import { isWire, type Wire } from './values.ts';
 
 /** Bytes or characters of an unreadable message that its fault looks at; a message may be megabytes. */
 const SHOWN_MAX = 400;
+/** Where a created event of either format has its payload. */
+const PAYLOAD_KEYS: readonly string[] = ['create_arguments', 'createArgument'];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -16,7 +19,18 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * can be judged without state; what must wait for the dso is in the events themselves (see CoinCreate).
  */
 export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Decoded {
-  const message = parseJson(bytes);
+  const text = decodeText(bytes);
+  const message = parseJson(text, JSON.parse);
+  try {
+    return decodeValue(message, options);
+  } catch (error) {
+    // Payloads hold their numbers as strings, so next to no message is parsed twice.
+    if (!(error instanceof MayBeRounded)) throw error;
+    return decodeValue(withExactPayloads(message, parseJson(text, parseExactJson)), options);
+  }
+}
+
+function decodeValue(message: unknown, options: LedgerApiOptions): Decoded {
   if (message === null) return ignoredMessage('null value');
   if (!isWire(message)) throw notAFeed(message);
   const decoded = within(atTop, () => {
@@ -27,20 +41,33 @@ export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Dec
   return decoded;
 }
 
+/** A message with its payloads out of another reading of the same text; all other numbers are small, and judged as doubles. */
+function withExactPayloads(message: unknown, exact: unknown): unknown {
+  if (typeof message !== 'object' || message === null) return message;
+  const [fields, exactFields] = [message as Record<string, unknown>, exact as Wire];
+  for (const key of Object.keys(fields)) {
+    const inner = PAYLOAD_KEYS.includes(key) ? exactFields[key] : withExactPayloads(fields[key], exactFields[key]);
+    Object.defineProperty(fields, key, { value: inner });
+  }
+  return message;
+}
+
 function atTop(): string {
   return '';
 }
 
-function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
+function decodeText(bytes: Uint8Array): string {
   try {
-    text = UTF8.decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     const expected = endsWithinCharacter(bytes) ? `UTF-8 text${LOOKS_CUT_OFF}` : 'UTF-8 text';
     throw new BadUpdate('message', new TextDecoder().decode(bytes.subarray(0, SHOWN_MAX)), expected);
   }
+}
+
+function parseJson(text: string, parse: (text: string) => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch (error) {
     const { message } = error as Error;
     const expected = `JSON (${message})${endsWithinValue(text, message) ? LOOKS_CUT_OFF : ''}`;

@@ -1,3 +1,4 @@
+import { ExactNumber, MayBeRounded, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { LEDGER_TIME_EXPECTED, type Micros, parseLedgerTime } from '../ledger/time.ts';
 import { fault } from './fault.ts';
@@ -12,7 +13,7 @@ const INT64_MAX = 2n ** 63n - 1n;
 const DIGITS = /^[0-9]{1,60}$/;
 
 export function isWire(value: unknown): value is Wire {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
 export function readObject(value: unknown, field: string): Wire {
@@ -87,9 +88,13 @@ export function readMigrationId(value: unknown, field: string): number {
   return fits ? value + 0 : fault(field, value, 'a whole number of 0 or more');
 }
 
-/** A Daml Int that is not negative: a string of digits, or a JSON integer small enough to be exact. */
+/** A Daml Int that is not negative: a string of digits, or a JSON integer that every double of JSON holds. */
 export function readRoundNumber(value: unknown, field: string): bigint {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  if (typeof value === 'number') throw new MayBeRounded();
+  if (value instanceof ExactNumber && value.text.length <= NUMBER_CHARS_MAX) {
+    const { whole } = value;
+    if (whole !== null && whole >= 0n && whole <= Number.MAX_SAFE_INTEGER) return whole;
+  }
   if (typeof value === 'string' && DIGITS.test(value)) {
     const round = BigInt(value);
     if (round <= INT64_MAX) return round;

@@ -10,8 +10,8 @@ const FRACTION_DIGITS = 10;
 const INTEGER_DIGITS_MAX = 28;
 const UNITS_LIMIT = 10n ** BigInt(INTEGER_DIGITS_MAX + FRACTION_DIGITS);
 
-/** The one decimal.js clone: wide enough that nothing a feed may say is rounded. */
-const ExactDecimal = Decimal.clone({ precision: 100, toExpNeg: -60, toExpPos: 60 });
+/** The one decimal.js clone: as wide as the longest text that SCIENTIFIC takes, so nothing is rounded. */
+const ExactDecimal = Decimal.clone({ precision: 120, toExpNeg: -60, toExpPos: 60 });
 
 const PLAIN = /^(-?)([0-9]{1,60})(?:\.([0-9]{1,10}))?$/;
 const SCIENTIFIC = /^-?[0-9]{1,60}(?:\.[0-9]{1,60})?[eE][+-]?[0-9]{1,3}$/;

@@ -1,3 +1,4 @@
+import { ExactNumber, MayBeRounded, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
 import { formatAmount, parseAmount, UNITS_PER_COIN } from './amount.ts';
 
 /** Daml nests values at most 100 deep; deeper JSON comes from no ledger and would overflow the stack. */
@@ -14,11 +15,11 @@ export function trimTime(text: string): string | null {
 }
 
 /**
- * JSON text with sorted keys and no white space: the same value gives the same text. Null where the value cannot be
- * kept: nested deeper than NESTING_MAX, or with a number that was not read exactly.
+ * JSON text with sorted keys, no white space, and numbers as they came. Null where the value cannot be kept: nested deeper than
+ * NESTING_MAX, or with a longer number than NUMBER_CHARS_MAX. Throws MayBeRounded for a number that is no ExactNumber.
  */
 export function canonicalJson(value: unknown): string | null {
-  return write(value, JSON.stringify, NESTING_MAX);
+  return write(value, keptScalar, NESTING_MAX);
 }
 
 /**
@@ -29,13 +30,13 @@ export function comparableJson(value: unknown): string | null {
   return write(value, comparableScalar, NESTING_MAX);
 }
 
-type WriteScalar = (value: string | number | boolean | null) => string;
+type Scalar = string | boolean | null | ExactNumber;
+type WriteScalar = (value: Scalar) => string;
 
 function write(value: unknown, scalar: WriteScalar, depth: number): string | null {
-  if (typeof value !== 'object' || value === null) {
-    if (typeof value === 'number' && !isExact(value)) return null;
-    return scalar(value as string | number | boolean | null);
-  }
+  if (typeof value === 'number') throw new MayBeRounded();
+  if (value instanceof ExactNumber && value.text.length > NUMBER_CHARS_MAX) return null;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return scalar(value as Scalar);
   if (depth === 0) return null;
   const parts: string[] = [];
   if (Array.isArray(value)) {
@@ -56,16 +57,19 @@ function write(value: unknown, scalar: WriteScalar, depth: number): string | nul
   return `{${parts.join(',')}}`;
 }
 
-/** A whole number from 2^53 on may have been rounded by JSON.parse already, and so may one beyond a double's range. */
-function isExact(value: number): boolean {
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+function keptScalar(value: Scalar): string {
+  return value instanceof ExactNumber ? value.text : JSON.stringify(value);
 }
 
-function comparableScalar(value: string | number | boolean | null): string {
-  if (typeof value === 'number' && Number.isInteger(value)) {
-    return `"${formatAmount(BigInt(value) * UNITS_PER_COIN)}"`;
-  }
+function comparableScalar(value: Scalar): string {
+  if (value instanceof ExactNumber) return comparableNumber(value);
   if (typeof value !== 'string' || !STARTS_LIKE_NUMBER.test(value)) return JSON.stringify(value);
   const units = parseAmount(value);
   return JSON.stringify(units === null ? (trimTime(value) ?? value) : formatAmount(units));
+}
+
+/** A whole number is an Int, which the other format may write as text. */
+function comparableNumber(value: ExactNumber): string {
+  const { whole } = value;
+  return whole === null ? value.normal : JSON.stringify(formatAmount(whole * UNITS_PER_COIN));
 }

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../json/exact-number.ts';
 import { formatAmount } from './amount.ts';
 import { canonicalJson, comparableJson, trimTime } from './canonical-json.ts';
 import { isPartyId } from './party.ts';
@@ -8,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The columns that, with the dso and `extra`, tell all that the feed said of a coin's payload and stakeholders. */
 export type CoinColumns = Pick<Coin, 'entity' | 'owner' | 'amount' | 'rate' | 'round' | 'extra'>;
 
-/** What the feed said, with JSON values for arguments: Decimals with ten decimals, Ints as strings, unknown keys kept. */
+/** What the feed said, with JSON values for arguments, numbers as ExactNumber: Decimals with ten decimals, Ints as strings, unknown keys kept. */
 export interface CoinContent {
   readonly createArguments: Fields;
   readonly signatories: readonly string[];
@@ -36,7 +37,8 @@ type Terms = Omit<CoinColumns, 'extra'>;
 
 /**
  * Coin.extra for a payload whose amulet part was read already: null for the canonical Amulet, else canonical JSON text,
- * the same for equal content of either wire format. `undefined` where the arguments cannot be kept (see canonicalJson).
+ * the same for equal content of either wire format, but for numbers that are written otherwise. `undefined` where the arguments
+ * cannot be kept (see canonicalJson).
  */
 export function coinExtra(
   coin: Terms & { readonly dso: string; readonly arguments: Fields } & Omit<CoinContent, 'createArguments'>,
@@ -113,13 +115,18 @@ function normalArguments(coin: Terms & { readonly arguments: Fields }, amulet: F
 
 /** The arguments, signatories and observers that the feed gave, from the columns, the dso and `extra`. */
 export function coinContent(coin: CoinColumns, dso: string): CoinContent {
-  const extra = coin.extra === null ? {} : (JSON.parse(coin.extra) as Extra);
+  const extra = coin.extra === null ? {} : parseExtra(coin.extra);
   const parties = { dso, owner: coin.owner };
   return {
     createArguments: extra.arguments ?? canonicalArguments(coin, parties, extra.lock),
     signatories: extra.signatories?.map((word) => partyOfWord(word, parties)) ?? canonicalSignatories(parties),
     observers: extra.observers?.map((word) => partyOfWord(word, parties)) ?? [],
   };
+}
+
+/** Numbers are only in arguments, which come first. */
+function parseExtra(extra: string): Extra {
+  return (extra.startsWith('{"arguments"') ? parseExactJson(extra) : JSON.parse(extra)) as Extra;
 }
 
 function canonicalArguments(coin: CoinColumns, parties: Parties, lock: Extra['lock']): Fields {

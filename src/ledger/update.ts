@@ -71,7 +71,7 @@ export interface Coin {
   readonly packageName: string;
   /**
    * Null for the canonical Amulet, whose arguments, signatories [dso, owner] and observers [] follow from the other fields.
-   * Otherwise what cannot be rebuilt, as canonical JSON text: equal content gives equal text in either format.
+   * Otherwise what cannot be rebuilt, as canonical JSON text; see coin.ts.
    */
   readonly extra: string | null;
 }

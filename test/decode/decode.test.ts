@@ -140,13 +140,30 @@ describe('a coin create', () => {
     expect(create?.body).toBeInstanceOf(BadUpdate);
   });
 
-  it('says only about what was given of a number that is rounded', () => {
-    const number = 'create_arguments/amount/createdAt/number';
-    const message = change(messages.scanImport(), `events_by_id/u:0/${number}`, 9007199254740992);
-    const [create] = decodeUpdate(message).events as CoinCreate[];
-    expect((create!.body as BadUpdate).message).toMatch(
-      /number: given about 9007199254740992, expected a whole number .* as a string from 2\^53 on$/,
+  it('says only about what was given of a number that is rounded, and all of one in a payload', () => {
+    const message = change(messages.scanImport(), 'migration_id', 9007199254740992);
+    expect(faultOf(message)?.message).toBe(
+      'migration_id: given about 9007199254740992, expected a whole number of 0 or more',
     );
+    const number = JSON.stringify(messages.scanImport()).replace('"1207"', '9007199254740993');
+    expect(faultOf(number)?.message).toMatch(
+      /number: given 9007199254740993, expected a whole number .* as a string from 2\^53 on$/,
+    );
+  });
+
+  it.each([
+    ['1207.0', 1207n],
+    ['12.07e2', 1207n],
+    ['-0', 0n],
+    ['1207.00000000000000000001', null],
+    ['9007199254740991.4', null],
+    ['-1', null],
+    ['1e30', null],
+    [`0.${'0'.repeat(1_000_000)}1`, null],
+  ])('whose round is the JSON number %s', (number, round) => {
+    const text = JSON.stringify(messages.scanImport()).replace('"1207"', number);
+    if (round === null) expect(faultOf(text)?.message).toContain(`number: given ${number.slice(0, 100)}`);
+    else expect(onlyCoin(text).round).toBe(round);
   });
 
   it.each([
@@ -219,6 +236,14 @@ describe('a round create', () => {
     );
     expect(roundOf(message).body).not.toEqual(roundOf(messages.scanTransaction()).body);
   });
+
+  it('is not taken for another one by a number that a double rounds', () => {
+    const priced = (price: string): unknown =>
+      roundOf(JSON.stringify(messages.scanTransaction()).replace('"0.0750000000"', price)).body;
+    expect(priced('0.10000000000000000001')).not.toEqual(priced('0.1'));
+    expect(priced('9007199254740993')).not.toEqual(priced('9007199254740992'));
+    expect(priced('0.10')).toEqual(priced('1e-1'));
+  });
 });
 
 describe('reassignments', () => {
@@ -287,6 +312,12 @@ describe('hostile JSON', () => {
     ['an update id', `{"update_id":${deep}}`],
     ['an unknown kind', `{"update":{"new":${deep}}}`],
     ['an argument', JSON.stringify(messages.scanImport()).replace('"amount":', `"more":${deep},"amount":`)],
+    [
+      'what stands beside a number to be kept',
+      JSON.stringify(messages.scanImport())
+        .replace('"root_event_ids":', `"more":${deep},"root_event_ids":`)
+        .replace('"amount":', '"number":1.5,"amount":'),
+    ],
   ])('is refused, not a crash, as %s', (_name, text) => {
     expect(faultOf(text)).toBeInstanceOf(BadUpdate);
   });

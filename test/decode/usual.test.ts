@@ -119,6 +119,16 @@ describe('the usual Scan transaction, read straight from its bytes', () => {
     expect(isRead(Buffer.from(`${start},${tree}}`))).toBe(false);
   });
 
+  it.each([
+    ['an Amulet', '"amount":{', '"more":0.10000000000000000001,"amount":{'],
+    ['a lock', '"lock":{', '"lock":{"more":1.50,'],
+    ['a round', '"round":{', '"more":1e2,"round":{'],
+    ["a round's number", /"round":\{"number":"([0-9]+)"/, '"round":{"number":$1.0'],
+  ])('leaves a number in %s to the general way, which reads it as text', (_name, known, changed) => {
+    const line = linesOf(oddLedger(5), 300).find((each) => each.search(known) >= 0 && isRead(Buffer.from(each)));
+    expect(isRead(Buffer.from(line!.replace(known, changed)))).toBe(false);
+  });
+
   it('says the same, or nothing, of messages written in other ways and of damaged ones', () => {
     const random = createRandom(20_261_121);
     const lines = [...linesOf(oddLedger(5), 300), ...linesOf(realLedger({ seed: 8, events: 5_000 }), 300)];

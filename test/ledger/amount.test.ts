@@ -38,6 +38,8 @@ describe('parseAmount', () => {
     ['10000000000000000000000000000', null],
     ['1.00000000000', null],
     ['1E-11', null],
+    [`1${'0'.repeat(59)}.${'0'.repeat(59)}1E-59`, null],
+    [`1${'0'.repeat(59)}.${'0'.repeat(60)}E-59`, UNITS_PER_COIN],
     ['', null],
     ['.5', null],
     ['5.', null],

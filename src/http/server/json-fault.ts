@@ -1,3 +1,5 @@
+import { endOfString } from '../../json/nesting.ts';
+
 const BLANK = /[ \t\n\r]/;
 const NUMBER_PART = /[-+.\deE]/;
 
@@ -60,11 +62,4 @@ function scalarEnd(text: string, start: number): { readonly at: number; readonly
   if (literal === undefined) return { at, whole: false };
   while (at - start < literal.length && text[at] === literal[at - start]) at++;
   return at - start === literal.length ? { at: at - 1, whole: true } : { at, whole: false };
-}
-
-/** The index of the quote that ends the string which begins at `start`, or the end of the text. */
-export function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  while (i < text.length && text.charCodeAt(i) !== 0x22) i += text.charCodeAt(i) === 0x5c ? 2 : 1;
-  return i;
 }

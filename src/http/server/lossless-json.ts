@@ -1,12 +1,7 @@
+import { ExactNumber } from '../../json/exact-number.ts';
+import { isDeeperThan } from '../../json/nesting.ts';
 import { HttpFault } from './http-fault.ts';
-import { endOfString, jsonFault } from './json-fault.ts';
-
-declare global {
-  interface JSON {
-    /** In Node since 22, and not yet in TypeScript's library: a value that stringify writes as it is. */
-    rawJSON(text: string): unknown;
-  }
-}
+import { jsonFault } from './json-fault.ts';
 
 /** Deeper values than any request of ours has; a bound, because walking one takes stack. */
 const DEPTH_MAX = 64;
@@ -25,19 +20,6 @@ const CHARS_MAX = 1000;
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** A number that is no integer, or none of 64 bits: kept as it was written, and refused as such. */
-class InexactNumber {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  toJSON(): unknown {
-    return JSON.rawJSON(this.source);
-  }
-}
-
 /**
  * Parses the JSON of a request. Integers of 64 bits that a double would round come as bigint. Throws a 400 that says where the
  * text stops being JSON, or that it is nested too deeply.
@@ -47,7 +29,7 @@ export function parseJson(text: string): unknown {
   if (isDeeperThan(text, DEPTH_MAX)) throw new HttpFault(400, `body: JSON nested deeper than ${DEPTH_MAX} levels`);
   const value = parse(text);
   // It must not pass for the object that is expected.
-  if (value instanceof InexactNumber) throw new HttpFault(400, `body: given ${value.source}, expected a JSON object`);
+  if (value instanceof ExactNumber) throw new HttpFault(400, `body: given ${value.text}, expected a JSON object`);
   return value;
 }
 
@@ -59,12 +41,15 @@ function parse(text: string): unknown {
   }
 }
 
-/** The third argument shows a primitive's source text: in Node since 22, and not yet in TypeScript's library. */
+/**
+ * A number that is no integer, or none of 64 bits, is kept as it was written, and refused as such. The third argument shows a
+ * primitive's source text: in Node since 22, and not yet in TypeScript's library.
+ */
 function keepExact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined || !INEXACT_SOURCE.test(source)) return value;
   const integer = integerOf(source);
-  if (integer === null || !isInt64(integer)) return new InexactNumber(source);
+  if (integer === null || !isInt64(integer)) return new ExactNumber(source);
   return Number.isSafeInteger(value) ? value : integer;
 }
 
@@ -76,29 +61,6 @@ function integerOf(source: string): bigint | null {
   if (source.length > CHARS_MAX || Math.abs(Number(exponent)) > EXPONENT_MAX) return null;
   if (shift >= 0) return BigInt(`${sign}${digits}${'0'.repeat(shift)}`);
   return /^0*$/.test(digits.slice(shift)) ? BigInt(`${sign}${digits.slice(0, shift) || '0'}`) : null;
-}
-
-function isDeeperThan(text: string, depthMax: number): boolean {
-  // Nearly every request has fewer brackets than levels are allowed, and is not looked at character by character.
-  if (!hasMoreThan(text, '[', depthMax / 2) && !hasMoreThan(text, '{', depthMax / 2)) return false;
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x22) i = endOfString(text, i);
-    else if (code === 0x7b || code === 0x5b) {
-      if (++depth > depthMax) return true;
-    } else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return false;
-}
-
-function hasMoreThan(text: string, character: string, count: number): boolean {
-  let at = -1;
-  for (let found = 0; found <= count; found++) {
-    at = text.indexOf(character, at + 1);
-    if (at < 0) return false;
-  }
-  return true;
 }
 
 /** An int64 as a request may give it: a JSON number, a bigint of `parseJson`, or a string of digits. Null: it is none. */

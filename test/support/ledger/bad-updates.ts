@@ -108,7 +108,6 @@ Transaction  | events_by_id/u:2/create_arguments/amount/createdAt/number | 90071
 Transaction  | events_by_id/u:2/create_arguments/amount/ratePerRound | "0.1"           | events_by_id["u:2"].create_arguments.amount.ratePerRound
 Transaction  | events_by_id/u:2/create_arguments/amount/ratePerRound/rate | "-0.1"     | events_by_id["u:2"].create_arguments.amount.ratePerRound.rate
 Transaction  | events_by_id/u:2/create_arguments/amount/ratePerRound/rate | 0          | events_by_id["u:2"].create_arguments.amount.ratePerRound.rate
-Transaction  | events_by_id/u:2/create_arguments/more       | 9007199254740992         | events_by_id["u:2"].create_arguments
 Transaction  | events_by_id/u:10/create_arguments/amulet    | -                        | events_by_id["u:10"].create_arguments.amulet
 Transaction  | events_by_id/u:10/create_arguments/amulet/dso | -                       | events_by_id["u:10"].create_arguments.amulet.dso
 Transaction  | events_by_id/u:10/create_arguments/amulet/owner | "bob"                 | events_by_id["u:10"].create_arguments.amulet.owner
