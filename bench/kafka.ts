@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { startBroker } from '../test/support/kafka/broker.ts';
-import { measure, medianReport } from './measure.ts';
-import type { RunReport } from './run-report.ts';
+import { alternate, measure } from './measure.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
 const TOPIC = 'bench';
@@ -21,24 +20,17 @@ export async function benchKafka(
     'holdfast, from the file': () => measure('replay-holdfast', feed, 'worker'),
     'holdfast, from the topic': () => measure('kafka-holdfast', address, TOPIC, messages),
   };
-  const reports = new Map<string, RunReport[]>(Object.keys(runs).map((run) => [run, []]));
-  for (let round = 1; round <= rounds; round++) {
-    for (const [run, once] of Object.entries(runs)) {
-      console.error(`kafka, round ${round} of ${rounds}: ${run}`);
-      reports.get(run)!.push(once());
-    }
-  }
-  const medians = new Map([...reports].map(([run, all]) => [run, medianReport(all)]));
-  const rate = (run: keyof typeof runs): number => events / medians.get(run)!.wallMs;
+  const medians = alternate('kafka', runs, rounds);
+  const rate = (run: keyof typeof runs): number => events / medians[run].wallMs;
   printTable(
     `A backlog of ${events} events in a topic of one partition, on a broker beside it`,
     ['', 'k events/s', 'CPU us/event', 'RSS MB'],
-    [...medians].map(([run, { wallMs, cpuMs, rssMb }]) => {
+    Object.entries(medians).map(([run, { wallMs, cpuMs, rssMb }]) => {
       return [run, ...[events / wallMs, (cpuMs * 1000) / events, rssMb].map(rounded)];
     }),
   );
   const share = rate('holdfast, from the topic') / rate('holdfast, from the file');
-  const memory = (run: keyof typeof runs): number => medians.get(run)!.rssMb;
+  const memory = (run: keyof typeof runs): number => medians[run].rssMb;
   const extraMb = memory('holdfast, from the topic') - memory('holdfast, from the file');
   return [
     { what: 'rate from a topic beside that from a file', measured: share, least: 0.6, unit: 'x' },

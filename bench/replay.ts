@@ -3,37 +3,22 @@ import { join } from 'node:path';
 import { realLedger } from '../test/support/ledger/options.ts';
 import { builtReplayMb } from './built-replay.ts';
 import { makeFeed } from './make-feed.ts';
-import { measure, medianReport } from './measure.ts';
+import { alternate, measure } from './measure.ts';
 import type { RunReport } from './run-report.ts';
 import type { SealReport } from './seal.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
-/** What is run in turn, again and again, so that load from elsewhere hits all of them alike. */
-const RUNS = {
-  'decode floor: utf8 + JSON.parse': (feed: string) => measure('decode-floor', feed),
-  'plain store': (feed: string) => measure('plain-store', feed),
-  'holdfast, one thread': (feed: string) => measure('replay-holdfast', feed, 'inline'),
-  'holdfast, decode worker': (feed: string) => measure('replay-holdfast', feed, 'worker'),
-};
-
-type Run = keyof typeof RUNS;
+type Run = 'decode floor: utf8 + JSON.parse' | 'plain store' | 'holdfast, one thread' | 'holdfast, decode worker';
 
 /** Replays one feed with everything in turn. */
 export function benchReplay(feed: string, { events, rounds }: { events: number; rounds: number }): Promised[] {
-  const reports = Object.fromEntries(Object.keys(RUNS).map((run) => [run, [] as RunReport[]])) as Record<
-    Run,
-    RunReport[]
-  >;
-  for (let round = 1; round <= rounds; round++) {
-    for (const [run, once] of Object.entries(RUNS) as [Run, (feed: string) => RunReport][]) {
-      console.error(`replay, round ${round} of ${rounds}: ${run}`);
-      reports[run].push(once(feed));
-    }
-  }
-  const medians = Object.fromEntries(Object.entries(reports).map(([run, all]) => [run, medianReport(all)])) as Record<
-    Run,
-    RunReport
-  >;
+  const runs: Record<Run, () => RunReport> = {
+    'decode floor: utf8 + JSON.parse': () => measure('decode-floor', feed),
+    'plain store': () => measure('plain-store', feed),
+    'holdfast, one thread': () => measure('replay-holdfast', feed, 'inline'),
+    'holdfast, decode worker': () => measure('replay-holdfast', feed, 'worker'),
+  };
+  const medians = alternate('replay', runs, rounds);
   printReplay(medians, events, rounds);
   console.error('replay: memory of the installed program');
   return [

@@ -8,16 +8,18 @@ import { startServer } from './processes.ts';
 import { loadReference } from './reference-load.ts';
 import { startPostgres } from './reference-postgres.ts';
 import { benchGrowth, benchReplay, benchSealing, makeBenchFeed } from './replay.ts';
+import { benchMainnet } from './replay-mainnet.ts';
 import { benchSummaries } from './summaries.ts';
-import { printPromises, rounded } from './table.ts';
+import { type Promised, printPromises, rounded } from './table.ts';
 
 /**
  * Prints every promise of the design beside its baseline, all measured in this one run. Sizes by argument:
- * `npm run bench -- --events 200000 --large 1000000 --rounds 1`; `--only replay` for one part,
+ * `npm run bench -- --updates 10000 --events 200000 --large 1000000 --rounds 1`; `--only replay` for one part,
  * `--reference` for the approach that Splice Scan takes as well, on a PostgreSQL 15 of its own.
  */
 const { values } = parseArgs({
   options: {
+    updates: { type: 'string', default: '38000' },
     events: { type: 'string', default: '1000000' },
     large: { type: 'string', default: '5000000' },
     rounds: { type: 'string', default: '3' },
@@ -25,8 +27,49 @@ const { values } = parseArgs({
     reference: { type: 'boolean', default: false },
   },
 });
-const [events, largeEvents, rounds] = [Number(values.events), Number(values.large), Number(values.rounds)];
-const wanted = (part: string): boolean => values.only === undefined || values.only === part;
+// With fewer updates start-up is all there is to see.
+const updates = count('updates', 1_000);
+const [events, largeEvents, rounds] = [count('events'), count('large'), count('rounds')];
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+let denseFeed: string | null = null;
+
+const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = {
+  mainnet: () => benchMainnet(folder, { updates, rounds }),
+  replay: () => benchReplay(dense(), { events, rounds }),
+  sealing: () => benchSealing(dense()),
+  summaries: () => withReference(dense(), (reference) => benchSummaries(folder, dense(), { rounds, reference })),
+  'authenticated-user': () => benchAuthenticatedUser(folder, { rounds }),
+  kafka: () => benchKafka(dense(), { events, rounds }),
+  growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents }),
+};
+
+try {
+  const promises: Promised[] = [];
+  for (const part of wanted()) promises.push(...(await PARTS[part]!()));
+  printPromises(promises);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+function count(option: 'updates' | 'events' | 'large' | 'rounds', least = 1): number {
+  const given = values[option];
+  if (/^[0-9]{1,10}$/.test(given) && Number(given) >= least) return Number(given);
+  throw new Error(`--${option} ${given}: expected a whole number, at least ${least}`);
+}
+
+function wanted(): readonly string[] {
+  const parts = Object.keys(PARTS);
+  if (values.only === undefined) return parts;
+  if (!parts.includes(values.only)) throw new Error(`--only ${values.only}: expected one of ${parts.join(', ')}`);
+  return [values.only];
+}
+
+/** The feed dense in coins, made when the first part asks for it. */
+function dense(): string {
+  denseFeed ??= makeBenchFeed(folder, events);
+  return denseFeed;
+}
 
 /** Runs a bench with the address of the reference approach's server, or null where it was not asked for. */
 async function withReference<T>(feed: string, bench: (url: string | null) => Promise<T>): Promise<T> {
@@ -39,20 +82,4 @@ async function withReference<T>(feed: string, bench: (url: string | null) => Pro
   );
   await using server = await startServer(['bench/reference-server.ts', postgres.folder]);
   return await bench(server.url);
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-try {
-  const promises = [];
-  const feed = makeBenchFeed(folder, events);
-  if (wanted('replay')) promises.push(...benchReplay(feed, { events, rounds }));
-  if (wanted('sealing')) promises.push(...benchSealing(feed));
-  if (wanted('summaries'))
-    promises.push(...(await withReference(feed, (reference) => benchSummaries(folder, feed, { rounds, reference }))));
-  if (wanted('authenticated-user')) promises.push(...(await benchAuthenticatedUser(folder, { rounds })));
-  if (wanted('kafka')) promises.push(...(await benchKafka(feed, { events, rounds })));
-  if (wanted('growth')) promises.push(...benchGrowth(folder, { smallEvents: events / 4, largeEvents }));
-  printPromises(promises);
-} finally {
-  rmSync(folder, { recursive: true });
 }
