@@ -83,6 +83,21 @@ const transaction = z
   })
   .meta({ id: 'Transaction' });
 
+const importUpdate = z
+  .looseObject({
+    updateId: text,
+    recordTime: z.string().regex(/^0001-01-01T00:00:00(?:\.0{1,6})?Z$/),
+    synchronizerId,
+    events: z.array(
+      z.looseObject({
+        CreatedEvent: createdEvent,
+        ArchivedEvent: z.null().optional(),
+        ExercisedEvent: z.null().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'Import', description: 'contracts brought from an older migration: creates alone, and no time' });
+
 const reassignment = z.looseObject({
   updateId: text,
   recordTime: ledgerTime,
@@ -95,7 +110,7 @@ const checkpoint = z.looseObject({
 });
 
 const knownUpdate = oneOf({
-  Transaction: z.looseObject({ value: transaction }),
+  Transaction: z.looseObject({ value: z.union([transaction, importUpdate]) }),
   Reassignment: z.looseObject({ value: reassignment }),
   OffsetCheckpoint: z.looseObject({ value: checkpoint }),
   TopologyTransaction: anything,
@@ -111,5 +126,5 @@ const unknownUpdate = z
   .describe('one key that names a kind of update not known yet: ignored and counted');
 
 export const ledgerApiMessage = z
-  .union([z.looseObject({ update: z.union([knownUpdate, unknownUpdate]) }), transaction])
+  .union([z.looseObject({ update: z.union([knownUpdate, unknownUpdate]) }), transaction, importUpdate])
   .describe('A feed message in the format of the JSON Ledger API /v2/updates, or a bare Transaction value.');

@@ -1,3 +1,4 @@
+import { isImportTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint, Ignored, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type CreateFields, readCreate } from './create.ts';
 import { fault, within } from './fault.ts';
@@ -67,30 +68,42 @@ interface Collected {
   readonly ignored: IgnoredEvent[];
 }
 
-type ReadEvent = (event: Wire, path: () => string) => LedgerEvent | IgnoredEvent;
+/** How the parts of an update are read that a transaction and a reassignment do not have alike. */
+interface UpdateParts {
+  /** Null for an import. */
+  readRecordTime(value: Wire): Micros | null;
+  readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent;
+}
 
-function readEvents(value: Wire, read: ReadEvent): Collected {
+function readEvents(value: Wire, { readEvent }: UpdateParts): Collected {
   const collected: Collected = { events: [], ignored: [] };
   const list = readList(value.events, 'events');
   for (let index = 0; index < list.length; index++) {
     const path = (): string => `events[${index}]`;
-    const event = within(path, () => read(readObject(list[index], ''), path));
+    const event = within(path, () => readEvent(readObject(list[index], ''), path));
     if (typeof event === 'string') collected.ignored.push(event);
     else collected.events.push(event);
   }
   return collected;
 }
 
-function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, read: ReadEvent): LedgerUpdate {
+function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: UpdateParts): LedgerUpdate {
   const updateId = readText(value.updateId, 'updateId', 'an update id');
-  const recordTime = readTime(value.recordTime, 'recordTime');
+  const recordTime = parts.readRecordTime(value);
   const synchronizerId = readText(value.synchronizerId, 'synchronizerId', 'a synchronizer id');
-  const collected = readEvents(value, read);
+  const collected = readEvents(value, parts);
   return { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime, ...collected };
 }
 
 function decodeTransaction(value: Wire, options: LedgerApiOptions): LedgerUpdate {
-  return readUpdate(value, options, readTransactionEvent);
+  return readUpdate(value, options, { readRecordTime: readTransactionTime, readEvent: readTransactionEvent });
+}
+
+/** Null for an import (design.md section 6, rule 5). It only creates contracts; the flag on anything else is no time. */
+function readTransactionTime({ recordTime, events }: Wire): Micros | null {
+  if (typeof recordTime !== 'string' || !isImportTime(recordTime)) return readTime(recordTime, 'recordTime');
+  const isImport = readList(events, 'events').every((event) => isWire(event) && isWire(event.CreatedEvent));
+  return isImport ? null : fault('recordTime', recordTime, 'a time, or an import update of nothing but CreatedEvents');
 }
 
 const EVENT_KINDS = ['CreatedEvent', 'ArchivedEvent', 'ExercisedEvent'] as const;
@@ -145,10 +158,15 @@ function checkAcsDelta({ acsDelta }: Wire): void {
 const REASSIGNMENT_KINDS = ['JsAssignmentEvent', 'JsUnassignedEvent'] as const;
 
 function decodeReassignment(value: Wire, options: LedgerApiOptions): LedgerUpdate {
-  return readUpdate(value, options, (wire, path) => {
-    const kind = onlyKey(wire, REASSIGNMENT_KINDS) ?? fault('', wire, 'one of JsAssignmentEvent, JsUnassignedEvent');
-    return kind === 'JsUnassignedEvent' ? 'unassignment' : readAssigned(wire[kind], () => `${path()}.${kind}`);
+  return readUpdate(value, options, {
+    readRecordTime: ({ recordTime }) => readTime(recordTime, 'recordTime'),
+    readEvent: readReassignmentEvent,
   });
+}
+
+function readReassignmentEvent(wire: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+  const kind = onlyKey(wire, REASSIGNMENT_KINDS) ?? fault('', wire, 'one of JsAssignmentEvent, JsUnassignedEvent');
+  return kind === 'JsUnassignedEvent' ? 'unassignment' : readAssigned(wire[kind], () => `${path()}.${kind}`);
 }
 
 function readAssigned(value: unknown, path: () => string): LedgerEvent | IgnoredEvent {

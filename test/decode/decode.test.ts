@@ -66,6 +66,18 @@ describe('a Ledger API transaction', () => {
     expect(update.recordTime).toBe(Date.UTC(2026, 2, 4, 5, 6, 8, 250) * 1000);
   });
 
+  it.each(['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000000Z'])(
+    'is an import of all its creates when its record time is the flag, %s',
+    (time) => {
+      const message = change(messages.ledgerApiImport(), 'update/Transaction/value/recordTime', time);
+      for (const each of [message, (message.update as Record<string, { value: messages.Json }>).Transaction!.value]) {
+        const update = decodeUpdate(each);
+        expect(update).toMatchObject({ updateId: 'u', migrationId: 7, recordTime: null });
+        expect(outline(update.events)).toEqual(['coin c0', 'coin c1', 'round c2']);
+      }
+    },
+  );
+
   it('ignores creates and archives that never reach the active set', () => {
     const message = messages.bareTransaction();
     for (const path of ['0/ArchivedEvent', '1/CreatedEvent', '4/ExercisedEvent']) {

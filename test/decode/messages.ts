@@ -194,6 +194,15 @@ export function ledgerApiTransaction(): Json {
   return ledgerApi('Transaction', bareTransaction());
 }
 
+export function ledgerApiImport(): Json {
+  const events = [
+    { CreatedEvent: ledgerApiCreate(0, 'Amulet', amuletArguments()) },
+    { CreatedEvent: ledgerApiCreate(1, 'LockedAmulet', lockedArguments()) },
+    { CreatedEvent: ledgerApiCreate(2, 'OpenMiningRound', roundArguments()) },
+  ];
+  return ledgerApi('Transaction', { ...bareTransaction(), recordTime: '0001-01-01T00:00:00Z', events });
+}
+
 export function ledgerApiReassignment(event: Json): Json {
   return ledgerApi('Reassignment', {
     updateId: 'u',

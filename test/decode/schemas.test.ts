@@ -118,6 +118,7 @@ const CASES: readonly (readonly [string, () => Json, z.ZodType])[] = [
   ['a Scan assignment', messages.scanAssignment, scanMessage],
   ['a Scan unassignment', messages.scanUnassignment, scanMessage],
   ['a Ledger API transaction', messages.ledgerApiTransaction, ledgerApiMessage],
+  ['a Ledger API import', messages.ledgerApiImport, ledgerApiMessage],
   ['a bare transaction', messages.bareTransaction, ledgerApiMessage],
   ['a Ledger API assignment', messages.ledgerApiAssignment, ledgerApiMessage],
   ['a Ledger API checkpoint', messages.ledgerApiCheckpoint, ledgerApiMessage],

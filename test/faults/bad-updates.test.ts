@@ -83,7 +83,7 @@ function told(format: Format, kind: string, message: messages.Json, recordTime: 
         ? [own]
         : Object.values(own.update as Record<string, { value: messages.Json }>).map((each) => each.value);
     if (kind === 'Checkpoint') messages.change(value!, 'synchronizerTimes/0/recordTime', time);
-    else value!.recordTime = time;
+    else if (kind !== 'Import') value!.recordTime = time;
     return own;
   }
   if (kind === 'Import') return messages.change(own, 'migration_id', MIGRATION);

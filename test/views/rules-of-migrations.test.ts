@@ -59,6 +59,46 @@ describe('rule 5: imports open a migration', () => {
     expect(counts).toMatchObject({ updates: 3, redelivered: 0, importsLate: 3 });
   });
 
+  it('have several creates in format B, and are redelivered where all of them are there with equal content', async () => {
+    const text = `
+      import =x : +a alice 10 ; +b bob 20
+      import =y : +b bob 20 ; +c carol 30
+      import =z : +c carol 30 ; +a alice 10
+      import =x : +a alice 10 ; +b bob 20
+      00:01 : -b
+      00:11 :`;
+    const { counts, snapshots, halted } = await outcome(text);
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: alice 10, carol 30'] });
+    expect(counts).toMatchObject({ updates: 4, redelivered: 2, createsRepeated: 5, importsLate: 0 });
+  });
+
+  it('are bad where one of several creates has other content, and then none of them is applied', async () => {
+    const text = 'import : +a alice 10\nimport : +b bob 20 ; +a alice 11 ; +c carol 30\n00:01 : +d dave 1\n00:11 :';
+    const { halted, snapshots } = await outcome(text, { onBadUpdate: 'quarantine' });
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: alice 10, dave 1'] });
+    expect((await outcome(text)).halted).toBe(
+      'line 2: given "0061", expected an id that is not active, or a create equal to the one that made it',
+    );
+  });
+
+  it('of several creates are skipped whole behind the first other update, even with other content', async () => {
+    const text = `
+      import : +a alice 10 ; +b bob 20
+      00:01 : -a
+      import : +a alice 10 ; +b bob 20
+      import : +b bob 21 ; +c carol 30
+      00:11 :`;
+    const { counts, snapshots, halted } = await outcome(text);
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20'] });
+    expect(counts).toMatchObject({ updates: 3, redelivered: 0, createsRepeated: 0, importsLate: 2 });
+  });
+
+  it('do not follow rule 1: they may have one update id, and come behind a checkpoint', async () => {
+    const text = 'checkpoint : @s1 00:05\nimport =x : +a alice 10\nimport =x : +b bob 20\n00:06 : -a\n00:11 :';
+    const { snapshots, halted } = await outcome(text);
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20'] });
+  });
+
   it('bring rounds and counterfeits too', async () => {
     const text = `
       import : +r round 7
@@ -78,15 +118,17 @@ describe('rule 5: imports open a migration', () => {
 
   it('are of no update, so an item of state names none', async () => {
     using directory = temporaryDirectory();
-    const lines = linesOf(told('import : +a alice 10\n00:01 : +b bob 20\n00:11 :'), 'scan');
-    await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', lines)]);
-    using database = openViewsReader(directory.at('data'));
-    const ids = database.read((views) => {
-      const parties = ['alice::1220ab', 'bob::1220ab'];
-      const page = views.page({ snapshot: views.newestSnapshot()!, parties, after: null, size: 10 });
-      return page?.contracts.map(({ updateId }) => updateId);
-    });
-    expect(ids).toEqual([null, 'u2']);
+    for (const format of ['scan', 'ledger-api'] as const) {
+      const lines = linesOf(told('import : +a alice 10\n00:01 : +b bob 20\n00:11 :'), format);
+      await replayInto(directory.at(format), [directory.writeLines(`${format}.ndjson`, lines)]);
+      using database = openViewsReader(directory.at(format));
+      const ids = database.read((views) => {
+        const parties = ['alice::1220ab', 'bob::1220ab'];
+        const page = views.page({ snapshot: views.newestSnapshot()!, parties, after: null, size: 10 });
+        return page?.contracts.map(({ updateId }) => updateId);
+      });
+      expect(ids).toEqual([null, 'u2']);
+    }
   });
 });
 
@@ -126,6 +168,13 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
     );
     const { halted } = await replayInto(data, [feed], { migrationId: 4 });
     expect(halted).toBeNull();
+  });
+
+  it('which is stored with the first import already', async () => {
+    using directory = temporaryDirectory();
+    const imports = directory.writeLines('imports.ndjson', linesOf(told('import m4 : +a alice 10'), 'ledger-api'));
+    await replayInto(directory.at('data'), [imports], { migrationId: 4 });
+    await expect(replayInto(directory.at('data'), [imports], { migrationId: 5 })).rejects.toThrow('as migration 4');
   });
 
   it('which is 0 unless given, and free while only a feed with migration ids was read', async () => {

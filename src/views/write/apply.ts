@@ -58,6 +58,7 @@ function applyTimed(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): v
   const isImport = u.kind[i] === UPDATE.import;
   const place: Place = { migrationId: u.migrationId[i]!, recordTime: isImport ? IMPORT_TIME : u.recordTime[i]! };
   const { partitions } = batch.state;
+  if (u.isScan[i] === 0) batch.state.sourceMigrationId ??= place.migrationId;
   const overtaken = isOvertaken(partitions, u.partition[i]!, place);
   if (isImport) applyImport(batch, chunk, i, overtaken);
   else applyUpdate(batch, chunk, i, { ...rules, overtaken });
@@ -69,7 +70,6 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
   const recordTime = u.recordTime[i]!;
   const synchronizerId = chunk.names[u.name[i]!]!;
   const migration = migrationOf(batch, u.migrationId[i]!);
-  if (u.isScan[i] === 0) batch.state.sourceMigrationId ??= migration.migrationId;
   const last = migration.synchronizers.get(synchronizerId);
   const isOfLastTime = recordTime === last?.recordTime;
   const isApplied =
@@ -130,9 +130,10 @@ function applyImport(batch: Batch, chunk: Chunk, i: number, overtaken: boolean):
     batch.counts.importsLate += 1;
     return;
   }
-  const repeated = batch.counts.createsRepeated;
+  const { events, createsRepeated } = batch.counts;
   applyEvents(batch, migration, chunk, i);
-  if (batch.counts.createsRepeated === repeated) return;
+  const creates = batch.counts.events - events;
+  if (creates === 0 || batch.counts.createsRepeated - createsRepeated < creates) return;
   batch.counts.updates -= 1;
   batch.counts.redelivered += 1;
 }

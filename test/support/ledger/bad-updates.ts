@@ -183,12 +183,21 @@ Transaction  | update/Transaction/value/events/2/CreatedEvent/createArgument/amu
 Transaction  | update/Transaction/value/events/3/CreatedEvent/createArgument/round/number | - | events[3].CreatedEvent.createArgument.round.number
 Transaction  | update/Transaction/value/events/4/ExercisedEvent/consuming | -          | events[4].ExercisedEvent.consuming
 Transaction  | update/Transaction/value/events/4/ExercisedEvent/contractId | 7         | events[4].ExercisedEvent.contractId
+Import       | update/Transaction/value/recordTime          | "0001-01-01T00:00:01Z"   | recordTime
+Import       | update/Transaction/value/recordTime          | "0001-01-01T00:00:00"    | recordTime
+Import       | update/Transaction/value/events              | null                     | events
+Import       | update/Transaction/value/events/1            | null                     | recordTime
+Import       | update/Transaction/value/events/1            | {"ArchivedEvent":{"contractId":"c1"}} | recordTime
+Import       | update/Transaction/value/events/1            | {"ExercisedEvent":{"consuming":false}} | recordTime
+Import       | update/Transaction/value/events/2/CreatedEvent/contractId | null        | events[2].CreatedEvent.contractId
+Import       | update/Transaction/value/updateId            | -                        | updateId
 Assignment   | update/Reassignment/value/events/0           | {"JsAssignedEvent":{}}   | events[0]
 Assignment   | update/Reassignment/value/events/0/JsAssignmentEvent | []               | events[0].JsAssignmentEvent
 Assignment   | update/Reassignment/value/events/0/JsAssignmentEvent/createdEvent | - | events[0].JsAssignmentEvent.createdEvent
 Assignment   | update/Reassignment/value/events/0/JsAssignmentEvent/createdEvent/contractId | - | events[0].JsAssignmentEvent.createdEvent.contractId
 Assignment   | update/Reassignment/value/events/0/JsAssignmentEvent/createdEvent/nodeId | - | events[0].JsAssignmentEvent.createdEvent.nodeId
 Assignment   | update/Reassignment/value/recordTime         | -                        | recordTime
+Assignment   | update/Reassignment/value/recordTime         | "0001-01-01T00:00:00Z"   | recordTime
 Checkpoint   | update/OffsetCheckpoint/value/synchronizerTimes | -                     | synchronizerTimes
 Checkpoint   | update/OffsetCheckpoint/value/synchronizerTimes/0 | null                | synchronizerTimes[0]
 Checkpoint   | update/OffsetCheckpoint/value/synchronizerTimes/0/synchronizerId | -    | synchronizerTimes[0].synchronizerId
@@ -205,6 +214,7 @@ export const GOOD: Record<string, Record<string, () => messages.Json>> = {
   'ledger-api': {
     Transaction: messages.ledgerApiTransaction,
     Bare: messages.bareTransaction,
+    Import: messages.ledgerApiImport,
     Assignment: messages.ledgerApiAssignment,
     Checkpoint: messages.ledgerApiCheckpoint,
   },

@@ -9,7 +9,7 @@ export type Micros = number;
 
 export interface HistoryUpdate {
   readonly kind: 'update';
-  /** How the feed wraps it; an import is a transaction whose record time is a flag. */
+  /** How the feed wraps it; an import is a transaction of creates whose record time is a flag. */
   readonly wrapping: 'transaction' | 'import' | 'assignment' | 'unassignment';
   readonly updateId: string;
   readonly migrationId: number;
@@ -106,6 +106,12 @@ export interface RoundPayload {
 export interface OtherPayload {
   readonly kind: 'other';
   readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** Format A has an import for each contract, whose id is that of the update too; format B has several in one. */
+export function importsOfOne(item: HistoryItem): readonly HistoryItem[] {
+  if (item.kind !== 'update' || item.wrapping !== 'import') return [item];
+  return item.events.map((event) => ({ ...item, updateId: event.contract.contractId, events: [event] }));
 }
 
 /** Every event in the order it happened: roots in order, each before its children. */

@@ -5,16 +5,17 @@ import { createArguments, plainDecimal, shortTime } from './wire-text.ts';
 /** A Ledger API stream is read in one of two shapes; both tell the same creates and archives here, transients included. */
 export type LedgerApiShape = 'acs-delta' | 'ledger-effects';
 
-/** One item as a line of format B (JSON Ledger API `/v2/updates`), or null where that format has no word for it. */
-export function ledgerApiLine(item: HistoryItem, shape: LedgerApiShape = 'ledger-effects'): string | null {
-  if (item.kind === 'update' && item.wrapping === 'import') return null;
+const IMPORT_TIME = '0001-01-01T00:00:00Z';
+
+/** One item as a line of format B (JSON Ledger API `/v2/updates`). */
+export function ledgerApiLine(item: HistoryItem, shape: LedgerApiShape = 'ledger-effects'): string {
   return JSON.stringify({ update: wrapped(item, shape) });
 }
 
 function wrapped(item: HistoryItem, shape: LedgerApiShape): unknown {
   if (item.kind === 'checkpoint') return { OffsetCheckpoint: { value: checkpointValue(item) } };
   if (item.kind === 'notice') return { [item.name]: { value: noticeValue(item) } };
-  return item.wrapping === 'transaction'
+  return item.wrapping === 'transaction' || item.wrapping === 'import'
     ? { Transaction: { value: transactionValue(item, shape) } }
     : { Reassignment: { value: reassignmentValue(item) } };
 }
@@ -46,7 +47,7 @@ function transactionValue(update: HistoryUpdate, shape: LedgerApiShape): unknown
     offset: update.offset,
     synchronizerId: update.synchronizerId,
     traceContext: null,
-    recordTime: shortTime(update.recordTime!),
+    recordTime: update.recordTime === null ? IMPORT_TIME : shortTime(update.recordTime),
     externalTransactionHash: null,
     paidTrafficCost: 0,
   };

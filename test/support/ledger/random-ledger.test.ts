@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { inOrder } from './history.ts';
-import { ledgerApiLine } from './ledger-api-lines.ts';
 import { oddLedger, realLedger } from './options.ts';
 import { oracle } from './oracle.ts';
 import { coinOf, ownersOf, stateV0, supplyOf, tellingRounds, totalsOf } from './oracle-answers.ts';
@@ -96,10 +95,8 @@ describe('the text of amounts and times', () => {
     expect(shortTime(Date.UTC(2025, 0, 1) * 1000)).toBe('2025-01-01T00:00:00Z');
   });
 
-  it('writes no import in the Ledger API form and no checkpoint in the Scan form', () => {
+  it('writes no checkpoint and no notice in the Scan form', () => {
     for (const item of randomLedger(oddLedger(2, { migrations: 2 }))) {
-      const isImport = item.kind === 'update' && item.wrapping === 'import';
-      expect(ledgerApiLine(item) === null).toBe(isImport);
       expect(scanLine(item) === null).toBe(item.kind !== 'update');
     }
   });

@@ -2,7 +2,7 @@ import { openFileSource } from '../../../src/feed/file/source.ts';
 import { openInlineFeed } from '../../../src/ingest/inline-feed.ts';
 import { type ReplayOptions, type ReplayResult, replayFiles } from '../../../src/ingest/replay.ts';
 import type { WriterOptions } from '../../../src/views/write/writer.ts';
-import type { HistoryItem } from '../ledger/history.ts';
+import { type HistoryItem, importsOfOne } from '../ledger/history.ts';
 import { ledgerApiLine } from '../ledger/ledger-api-lines.ts';
 import { scanLine } from '../ledger/scan-lines.ts';
 
@@ -18,8 +18,10 @@ export type Format = 'scan' | 'ledger-api' | 'acs-delta';
 export function linesOf(items: Iterable<HistoryItem>, format: Format): string[] {
   const lines: string[] = [];
   for (const item of items) {
-    const line = lineOf(item, format);
-    if (line !== null) lines.push(line);
+    for (const each of format === 'scan' ? importsOfOne(item) : [item]) {
+      const line = lineOf(each, format);
+      if (line !== null) lines.push(line);
+    }
   }
   return lines;
 }

@@ -3,7 +3,7 @@ import type { ReplayOptions } from '../../../src/ingest/replay.ts';
 import { openViewsReader } from '../../../src/views/read/reader.ts';
 import type { Snapshot, ViewsReader } from '../../../src/views/read/types.ts';
 import type { Counts } from '../../../src/views/write/counts.ts';
-import { type Contract, type HistoryItem, inOrder } from '../ledger/history.ts';
+import { type Contract, type HistoryItem, importsOfOne, inOrder } from '../ledger/history.ts';
 import { told } from '../ledger/told-ledger.ts';
 import { shortTime } from '../ledger/wire-text.ts';
 import { temporaryDirectory } from '../program/temporary-directory.ts';
@@ -50,10 +50,9 @@ export async function outcome(
 
 function formatsOf(items: readonly HistoryItem[]): Format[] {
   const formats: Format[] = [];
-  if (items.every(({ kind }) => kind === 'update')) formats.push('scan');
+  if (items.every((item) => item.kind === 'update' && importsOfOne(item).length <= 1)) formats.push('scan');
   const migrations = new Set(items.map(({ migrationId }) => migrationId));
-  const imports = items.some((item) => item.kind === 'update' && item.wrapping === 'import');
-  if (migrations.size === 1 && !imports) formats.push('ledger-api');
+  if (migrations.size === 1) formats.push('ledger-api');
   if (formats.length === 0) throw new Error('neither format has words for all of this ledger');
   return formats;
 }
