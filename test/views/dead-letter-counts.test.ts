@@ -1,43 +1,97 @@
 import { expect, it } from 'vitest';
-import { createDeadLetterCounter, type Decision } from '../../src/views/store/dead-letters.ts';
+import type { IngestStatus } from '../../src/ingest/status.ts';
+import { createStatusTeller, type StatusTeller } from '../../src/ingest/status-reporter.ts';
+import { createDeadLetterCounter, type DeadLetter, type Decision } from '../../src/views/store/dead-letters.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { watchStatements } from '../support/program/watched-statements.ts';
 import { WRITER_OPTIONS } from '../support/views/replayed.ts';
+
+/** A look-up in a tree of any size, or the rows that came since the last status. */
+const PAGES_MAX = 16;
+const BYTES = Buffer.alloc(1_000);
+const LETTER: Omit<DeadLetter, 'id' | 'decision'> = {
+  kind: 'update',
+  source: 'feed',
+  partition: -1,
+  offset: 1,
+  migrationId: null,
+  updateId: null,
+  recordTime: null,
+  field: 'message',
+  given: '1',
+  expected: '2',
+  reason: 'message: given 1, expected 2',
+  sha256: Buffer.alloc(32),
+  length: BYTES.length,
+  bytes: BYTES,
+  createdAt: 0,
+};
+
+function leave(writer: ViewsWriter, decision: Decision, count = 1): void {
+  writer.db.transaction(() => {
+    for (let i = 0; i < count; i++) writer.letters.insert({ ...LETTER, decision });
+  })();
+}
 
 it('counts dead letters by decision as they are left and decided, whichever it has counted before', () => {
   using folder = temporaryDirectory();
   using writer = new ViewsWriter(folder.path, WRITER_OPTIONS);
   const count = createDeadLetterCounter(writer.db);
-  const leave = (decision: Decision): number =>
-    writer.letters.insert({
-      decision,
-      kind: 'update',
-      source: 'feed',
-      partition: -1,
-      offset: 1,
-      migrationId: null,
-      updateId: null,
-      recordTime: null,
-      field: 'message',
-      given: '1',
-      expected: '2',
-      reason: 'message: given 1, expected 2',
-      sha256: Buffer.alloc(32),
-      length: 0,
-      bytes: Buffer.alloc(0),
-      createdAt: 0,
-    });
   expect(count()).toEqual({});
-  leave('quarantined');
-  leave('quarantined');
+  leave(writer, 'quarantined');
+  leave(writer, 'quarantined');
   expect(count()).toEqual({ quarantined: 2 });
-  leave('halted');
+  leave(writer, 'halted');
   expect(count()).toEqual({ quarantined: 2, halted: 1 });
   expect(count()).toEqual({ quarantined: 2, halted: 1 });
   writer.resolve(writer.letters.halted()!, 'dropped', { moveOn: false });
   expect(count()).toEqual({ quarantined: 2, dropped: 1 });
-  const newest = leave('quarantined');
+  leave(writer, 'quarantined');
   expect(count()).toEqual({ quarantined: 3, dropped: 1 });
   expect(count()).toEqual({ quarantined: 3, dropped: 1 });
-  expect(writer.letters.newestQuarantined()).toMatchObject({ id: newest, decision: 'quarantined', field: 'message' });
+  expect(writer.letters.newestQuarantined()).toMatchObject({ id: 4, decision: 'quarantined', field: 'message' });
 });
+
+it('looks at few pages for each status, however many there are, and whatever is halted, decided or undone', () => {
+  using folder = temporaryDirectory();
+  using watched = watchStatements();
+  using writer = new ViewsWriter(folder.path, WRITER_OPTIONS);
+  leave(writer, 'quarantined', 2_000);
+  leave(writer, 'halted');
+  const { status, last } = statusOf(writer);
+  status.turn({ halted: writer.letters.halted() });
+  expect(last()).toEqual({ quarantined: 2_000, halted: 1 });
+
+  const told = (change: Parameters<typeof status.turn>[0] = {}): object => {
+    for (const statement of watched.statements) statement.pagesMost = 0;
+    status.turn(change);
+    expect(watched.statements.filter(({ pagesMost }) => pagesMost > PAGES_MAX)).toEqual([]);
+    return last();
+  };
+  for (let i = 0; i < 3; i++) expect(told()).toEqual({ quarantined: 2_000, halted: 1 });
+  writer.resolve(status.standing.halted!, 'dropped', { moveOn: false });
+  leave(writer, 'quarantined', 10);
+  expect(told({ halted: null })).toEqual({ quarantined: 2_010, dropped: 1 });
+  leave(writer, 'halted');
+  for (let i = 0; i < 3; i++) expect(told()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
+  const undone = writer.db.transaction(() => {
+    writer.letters.decide(writer.letters.halted()!, 'applied');
+    leave(writer, 'quarantined', 10);
+    throw new Error('undone');
+  });
+  expect(undone).toThrow('undone');
+  expect(told()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
+
+  const again = statusOf(writer);
+  again.status.turn({});
+  expect(again.last()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
+});
+
+function statusOf(writer: ViewsWriter): { readonly status: StatusTeller; readonly last: () => object } {
+  let deadLetters: IngestStatus['deadLetters'] = {};
+  const status = createStatusTeller(writer, (told) => {
+    ({ deadLetters } = told);
+  });
+  return { status, last: () => deadLetters };
+}

@@ -145,23 +145,28 @@ function letterRow(letter: DeadLetter): readonly Stored[] {
 }
 
 /**
- * Returns the function that counts dead letters by decision. Only a halted one is ever decided again, so the others are looked
- * at once: a feed may leave millions of them, and is asked for their number several times a second.
+ * Returns the function that counts dead letters by decision. Only a halted one is ever decided again, and there is one at most; so
+ * the others are looked at once: a feed may leave millions of them, and is asked for their number several times a second.
  */
 export function createDeadLetterCounter(db: Database): () => Readonly<Record<string, number>> {
   const since = db.prepare<[number], { decision: Decision; count: number; last: number }>(
     'SELECT decision, count(*) AS count, max(id) AS last FROM dead_letter WHERE id > ? GROUP BY decision',
   );
+  const decisionOf = db.prepare<[number | null], Decision>('SELECT decision FROM dead_letter WHERE id = ?').pluck();
+  const decided: Record<string, number> = {};
   let counted = 0;
-  let settled: Readonly<Record<string, number>> = {};
+  let halted: number | null = null;
   return () => {
-    const rows = since.all(counted);
-    const counts = { ...settled };
-    for (const { decision, count } of rows) counts[decision] = (counts[decision] ?? 0) + count;
-    if (rows.every(({ decision }) => decision !== 'halted')) {
-      settled = counts;
-      counted = rows.reduce((most, { last }) => Math.max(most, last), counted);
+    const [rows, decision] = [since.all(counted), decisionOf.get(halted)];
+    if (decision !== undefined && decision !== 'halted') {
+      decided[decision] = (decided[decision] ?? 0) + 1;
+      halted = null;
     }
-    return counts;
+    for (const { decision, count, last } of rows) {
+      counted = Math.max(counted, last);
+      if (decision === 'halted') halted = last;
+      else decided[decision] = (decided[decision] ?? 0) + count;
+    }
+    return halted === null ? { ...decided } : { ...decided, halted: 1 };
   };
 }
