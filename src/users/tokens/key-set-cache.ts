@@ -19,11 +19,13 @@ interface Entry {
   fetchedAtMs: number;
   /** When the last attempt ended, successful or not. */
   triedAtMs: number;
+  /** Whether it failed. */
+  isUnavailable: boolean;
   underWay: Promise<void> | null;
 }
 
-/** A key at hand with the set it is from; or none with that `kid`; or only a fetch can tell. */
-export type KeyLookup = { readonly key: KeyObject; readonly keySet: KeySet } | 'absent' | 'fetch';
+/** A key at hand with the set it is from; or none with that `kid`; or only a fetch can tell: `unavailable` where the last one failed. */
+export type KeyLookup = { readonly key: KeyObject; readonly keySet: KeySet } | 'absent' | 'unavailable' | 'fetch';
 
 /** Key sets by URL, fetched when a token needs them. Nobody waits here for a URL that is not its own. */
 export class KeySetCache {
@@ -51,25 +53,36 @@ export class KeySetCache {
     const key = keySet?.key(kid, algorithm) ?? null;
     if (keySet !== null && key !== null) return { key, keySet };
     const entry = this.#entries.get(url);
-    if (entry === undefined || entry.underWay !== null) return 'fetch';
-    const waitMs = keySet === null ? FAILURE_AGE_MAX_MS : REFETCH_AFTER_MS;
-    return this.#nowMs() - entry.triedAtMs < waitMs ? 'absent' : 'fetch';
+    if (entry?.isUnavailable) return 'unavailable';
+    const isSettled = entry !== undefined && entry.underWay === null && keySet !== null;
+    return isSettled && this.#nowMs() - entry.triedAtMs < REFETCH_AFTER_MS ? 'absent' : 'fetch';
   }
 
-  /** Fetches the set anew, or waits for the fetch that is under way. A failure leaves a set that is still fresh. */
+  /**
+   * Fetches the set anew, or waits for the fetch that is under way; one that could not be had a moment ago is left alone. A
+   * failure leaves a set that is still fresh.
+   */
   async refresh(url: string): Promise<void> {
     const entry = this.#entries.get(url) ?? this.#add(url);
+    if (entry.underWay === null && this.#isLeftAlone(url, entry)) return;
     entry.underWay ??= this.#load(url, entry).finally(() => {
       entry.underWay = null;
     });
     await entry.underWay;
   }
 
+  #isLeftAlone(url: string, { isUnavailable, triedAtMs }: Entry): boolean {
+    const waitMs = this.current(url) === null ? FAILURE_AGE_MAX_MS : REFETCH_AFTER_MS;
+    return isUnavailable && this.#nowMs() - triedAtMs < waitMs;
+  }
+
   async #load(url: string, entry: Entry): Promise<void> {
     try {
       entry.keySet = await fetchKeySet(url, { closed: this.#closed });
       entry.fetchedAtMs = this.#nowMs();
+      entry.isUnavailable = false;
     } catch (error) {
+      entry.isUnavailable = true;
       if (this.current(url) === null) entry.keySet = null;
       this.#logger.warn({ url: shownUrl(url), reason: (error as Error).message }, 'key set unavailable');
     } finally {
@@ -78,7 +91,8 @@ export class KeySetCache {
   }
 
   #add(url: string): Entry {
-    const entry: Entry = { keySet: null, fetchedAtMs: 0, triedAtMs: Number.NEGATIVE_INFINITY, underWay: null };
+    const never = Number.NEGATIVE_INFINITY;
+    const entry: Entry = { keySet: null, fetchedAtMs: 0, triedAtMs: never, isUnavailable: false, underWay: null };
     const oldest = this.#entries.size < URLS_MAX ? undefined : this.#entries.keys().next().value;
     if (oldest !== undefined) this.#entries.delete(oldest);
     this.#entries.set(url, entry);

@@ -3,7 +3,7 @@ import { compactVerify } from 'jose';
 import type { Users } from '../open-users.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider } from '../user.ts';
 import type { AuthService } from './auth-service.ts';
-import type { KeySetCache } from './key-set-cache.ts';
+import type { KeyLookup, KeySetCache } from './key-set-cache.ts';
 import { readToken, type SignedToken } from './signed-token.ts';
 import { acceptedParticipant, holdsAt } from './token-rules.ts';
 import { type RememberedToken, VerifiedCache } from './verified-cache.ts';
@@ -32,17 +32,14 @@ interface FoundKey {
 
 interface Check {
   readonly candidate: Candidate;
-  readonly found: FoundKey | 'absent' | 'fetch';
+  readonly found: FoundKey | Exclude<KeyLookup, object>;
 }
 
-/** Services count in order; while the keys of an earlier one are still on their way, what a later one says is not remembered. */
+/** Services count in order; where one before it was passed over, what a later one says is not remembered. */
 interface Verified {
   readonly token: RememberedToken;
   readonly isFirst: boolean;
 }
-
-/** One of several key sets that were waited for does not vouch; it is caught where they are joined. */
-class NotVouched extends Error {}
 
 /** Tries the configured services in order, then the identity provider that the token names as its issuer. */
 export function createTokenVerifier(deps: {
@@ -82,34 +79,42 @@ export function createTokenVerifier(deps: {
   }
 
   /**
-   * A token waits for a key set only where no service that has its key at hand vouches for it, and then not for one set
-   * longer than another: a provider that cannot be reached slows down nobody else's tokens.
+   * The first service in order that vouches decides, also where its keys are still to be fetched: a token waits for that, once for
+   * all services, which are asked at the same time. One whose keys could not be had is passed over, and asked again meanwhile; for
+   * it waits only a token that nobody else vouches for. So a provider that cannot be reached holds up others for one fetch at most.
    */
   async function verifyOnce(token: SignedToken): Promise<Verified | null> {
-    const waiting: Candidate[] = [];
-    for (const candidate of candidatesFor(token, users)) {
-      const found = findKey(candidate.service, token, keySets);
-      if (found === 'fetch') waiting.push(candidate);
-      const verified = await vouch(token, { candidate, found });
-      if (verified !== null) {
-        // Their keys are wanted for the tokens that come next.
-        for (const earlier of waiting) refresh(earlier).catch(() => {});
-        return { token: verified, isFirst: waiting.length === 0 };
+    const candidates = candidatesFor(token, users);
+    const passedOver: Candidate[] = [];
+    for (const [place, candidate] of candidates.entries()) {
+      if (lookUp(candidate, token) === 'fetch') {
+        for (const later of candidates.slice(place + 1)) if (lookUp(later, token) === 'fetch') refreshMeanwhile(later);
+        await refresh(candidate);
       }
-    }
-    const checks = waiting.map(async (candidate, place) => {
-      await refresh(candidate);
-      const found = findKey(candidate.service, token, keySets);
+      const found = lookUp(candidate, token);
+      if (found === 'unavailable') {
+        refreshMeanwhile(candidate);
+        passedOver.push(candidate);
+        continue;
+      }
       const verified = await vouch(token, { candidate, found });
-      return verified === null ? Promise.reject(new NotVouched()) : { token: verified, isFirst: place === 0 };
-    });
-    try {
-      return await Promise.any(checks);
-    } catch (error) {
-      const reasons: unknown[] = error instanceof AggregateError ? error.errors : [error];
-      if (reasons.every((reason) => reason instanceof NotVouched)) return null;
-      throw error;
+      if (verified !== null) return { token: verified, isFirst: passedOver.length === 0 };
     }
+    for (const [place, candidate] of passedOver.entries()) {
+      await refresh(candidate);
+      const verified = await vouch(token, { candidate, found: lookUp(candidate, token) });
+      if (verified !== null) return { token: verified, isFirst: place === 0 };
+    }
+    return null;
+  }
+
+  function lookUp({ service }: Candidate, token: SignedToken): Check['found'] {
+    return findKey(service, token, keySets);
+  }
+
+  /** Where it fails, whoever waits for it is told. */
+  function refreshMeanwhile(candidate: Candidate): void {
+    refresh(candidate).catch(() => {});
   }
 
   async function refresh({ service }: Candidate): Promise<void> {
@@ -159,7 +164,7 @@ function isSame(before: IdentityProvider, now: IdentityProvider | null): boolean
 }
 
 /** The key that a service has for a token. A service of another algorithm than the token's has none, by configuration. */
-function findKey(service: AuthService, token: SignedToken, keySets: KeySetCache): FoundKey | 'absent' | 'fetch' {
+function findKey(service: AuthService, token: SignedToken, keySets: KeySetCache): Check['found'] {
   const { algorithm, keyId } = token;
   if (service.kind === 'secret') return algorithm === 'HS256' ? { key: service.secret, keySet: null } : 'absent';
   if (service.kind === 'public-key')
