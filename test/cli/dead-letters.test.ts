@@ -207,7 +207,9 @@ describe('dead-letters retry', () => {
       stdout: expect.stringContaining('dead letter 1 is applied'),
     });
     await expectSound();
-    expect(dumpViews(dataDir).synchronizer!.join('\n')).toContain(`${recordTime} | x'${updateId}'`);
+    const applied = dumpViews(dataDir);
+    expect(applied.synchronizer!.join('\n')).toContain(` | ${recordTime} | `);
+    expect(applied.last_update!.join('\n')).toContain(`x'${updateId}'`);
     expect(await replayInto(dataDir, [feed])).toMatchObject({ halted: null });
     await replayInto(folder.at('whole'), [feed]);
     expect(dumpViews(dataDir)).toEqual(dumpViews(folder.at('whole')));
