@@ -18,6 +18,15 @@ RUN install -d -o node -g node -m 0700 /data
 USER node
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Asks at the port that the first process, the service, was given: by an option, by the environment or in its configuration file.
+HEALTHCHECK --start-period=30s CMD ["node", "-e", "\
+  const { readFileSync } = require('node:fs'); \
+  const args = readFileSync('/proc/1/cmdline', 'utf8').split(/\\0|(?<=\\0--(?:port|config))=/); \
+  const option = (name) => args[args.lastIndexOf(name) + 1 || args.length]; \
+  const file = option('--config') ?? process.env.HOLDFAST_CONFIG; \
+  const inFile = file && JSON.parse(readFileSync(file, 'utf8')).port; \
+  const port = [option('--port'), process.env.HOLDFAST_PORT, inFile].find((given) => /^[0-9]+$/.test(given)) ?? 8080; \
+  fetch('http://127.0.0.1:' + port + '/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1)); \
+"]
 ENTRYPOINT ["node", "dist/main.js"]
 CMD ["serve"]

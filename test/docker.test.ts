@@ -1,7 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../src/config.ts';
+import { type Circumstances, startProgram } from './support/program/program.ts';
+import { programEnv } from './support/program/soak.ts';
+import { temporaryDirectory } from './support/program/temporary-directory.ts';
 
 const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', name), 'utf8');
 
@@ -15,5 +20,61 @@ it('gives the container settings that the program knows', () => {
     dataDir: '/data',
     host: '0.0.0.0',
     kafka: { brokers: ['kafka:9092'], topic: 'updates' },
+  });
+});
+
+describe('the health check of the container', () => {
+  /** As Docker reads it: lines that end in a backslash go on, and a list is JSON. */
+  const instruction = read('Dockerfile')
+    .replaceAll('\\\n', '')
+    .split('\n')
+    .find((line) => line.startsWith('HEALTHCHECK'))!;
+  const [command, ...args] = JSON.parse(instruction.slice(instruction.indexOf('['))) as string[];
+
+  /** The very command, but that the service is not the first process here. */
+  function check(pid: number, { env }: Circumstances): number | null {
+    const own = args.map((arg) => arg.replaceAll('/proc/1/', `/proc/${pid}/`));
+    return spawnSync(command!, own, { env: { ...programEnv(), ...env } }).status;
+  }
+
+  async function freePort(): Promise<number> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+
+  it.each<[name: string, (port: number, file: string) => { args?: string[]; env?: Record<string, string> }]>([
+    ['by an option', (port) => ({ args: ['--port', String(port)] })],
+    ['by an option with an equals sign', (port) => ({ args: [`--port=${port}`] })],
+    ['by the environment', (port) => ({ env: { HOLDFAST_PORT: String(port) } })],
+    [
+      'by an option that comes before the environment',
+      (port) => ({ args: [`--port=${port}`], env: { HOLDFAST_PORT: '1' } }),
+    ],
+    ['in the configuration file', (_port, file) => ({ args: ['--config', file] })],
+    ['in the configuration file of the environment', (_port, file) => ({ env: { HOLDFAST_CONFIG: file } })],
+    [
+      'in the configuration file, beside what Kubernetes says of a service of that name',
+      (_port, file) => ({ args: [`--config=${file}`], env: { HOLDFAST_PORT: 'tcp://10.0.0.1:80' } }),
+    ],
+  ])('asks at the port that was given %s', async (_name, given) => {
+    using folder = temporaryDirectory();
+    const port = await freePort();
+    const file = folder.at('holdfast.json');
+    writeFileSync(file, JSON.stringify({ port }));
+    const { args: options = [], env = {} } = given(port, file);
+    await using service = startProgram(['serve', '--data', folder.at('data'), ...options], { env });
+    await service.logged('listening');
+    expect(check(service.pid, { env })).toBe(0);
+    service.kill('SIGTERM');
+    await service.ended;
+    expect(check(process.pid, { env: { ...env, HOLDFAST_PORT: String(port) } })).toBe(1);
+  });
+
+  it('asks at 8080 where nothing else was said', () => {
+    expect(instruction).toContain('?? 8080');
+    expect(loadConfig({ options: {}, env: {} }).config.port).toBe(8080);
   });
 });

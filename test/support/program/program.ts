@@ -29,12 +29,18 @@ export interface Circumstances {
   readonly uid?: number;
   /** A module that every thread of it loads first. */
   readonly preload?: string;
+  /** Settings of the environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-export function startProgram(args: readonly string[], { limits, uid, preload }: Circumstances = {}): Program {
+export function startProgram(args: readonly string[], { limits, uid, preload, env }: Circumstances = {}): Program {
   const node = [process.execPath, ...(preload === undefined ? [] : ['--import', preload]), MAIN, ...args];
   const [command = '', ...rest] = limits === undefined ? node : ['sh', '-c', `${limits}; exec "$@"`, 'sh', ...node];
-  const child = spawn(command, rest, { env: programEnv(), stdio: ['ignore', 'pipe', 'pipe'], ...(uid && { uid }) });
+  const child = spawn(command, rest, {
+    env: { ...programEnv(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid && { uid }),
+  });
   const stdout = collect(child, 'stdout');
   const stderr = collect(child, 'stderr');
   const ended = new Promise<Ended>((resolve, reject) => {
