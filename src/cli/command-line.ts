@@ -32,8 +32,12 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   const asked = COMMANDS.filter(([word]) => word === args[0]);
   for (const [, load] of asked.length > 0 ? asked : COMMANDS) {
     const command = await load();
-    addCommand(program, command).action(async (...given: unknown[]) => {
-      exitCode = await runCommand(command, given.at(-1) as Command, terminal);
+    const added = addCommand(program, command);
+    const required = takeRequired(added);
+    added.action(async (...given: unknown[]) => {
+      const parsed = given.at(-1) as Command;
+      checkRequired(parsed, required);
+      exitCode = await runCommand(command, parsed, terminal);
     });
   }
   try {
@@ -64,6 +68,20 @@ function addCommand(program: Command, definition: CliCommand): Command {
   for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) command.addOption(settingOption(key, definition));
   command.option('--config <FILE>', 'JSON file of settings; options and HOLDFAST_* variables come before it');
   return command.addHelpText('after', examplesText(examples));
+}
+
+/** Commander would name one that is missing before one that it does not know, which may be the missing one misspelt. */
+function takeRequired(command: Command): readonly Option[] {
+  const required = command.options.filter(({ mandatory }) => mandatory);
+  for (const option of required) option.mandatory = false;
+  return required;
+}
+
+function checkRequired(command: Command, required: readonly Option[]): void {
+  for (const option of required) {
+    if (command.getOptionValue(option.attributeName()) !== undefined) continue;
+    command.error(`error: required option '${option.flags}' not specified`);
+  }
 }
 
 function examplesText(examples: readonly string[]): string {

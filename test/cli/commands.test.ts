@@ -18,6 +18,9 @@ describe('every command', () => {
     ['replay'],
     ['summary'],
     ['snapshots'],
+    ['verify'],
+    ['backup'],
+    ['restore'],
     ['dead-letters', 'list'],
     ['dead-letters', 'show'],
     ['dead-letters', 'retry'],
@@ -50,6 +53,14 @@ describe('every command', () => {
     expect(/--data <DIR> +(.*)/.exec(options)?.[1] ?? null).toBe(said);
   });
 
+  const words = commands.slice(0, -1).map((command) => command.join(' '));
+  test.each(words)('%s names an unknown option before anything that is missing', async (command) => {
+    const { code, stdout, stderr } = await holdfast(...command.split(' '), '--cofnig', 'x');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    const says = `unknown option '--cofnig' (Did you mean --config?); see \`holdfast ${command} --help\``;
+    expect(stderr).toBe(`holdfast: ${says}\n`);
+  });
+
   test('openapi takes --data as every command does', async () => {
     expect(await holdfast('openapi', 'holdings', '--data', folder.at('none'))).toMatchObject({ code: 0, stderr: '' });
   });
@@ -69,6 +80,14 @@ describe('every command', () => {
     ['replay /nonexistent.ndjson', /^holdfast: \/nonexistent.ndjson: cannot be read/],
     ['replay /', /^holdfast: \/: is a directory/],
     ['summary', /^holdfast: required option '--owner <PARTY...>' not specified/],
+    [
+      'summary --ownr a::b',
+      /^holdfast: unknown option '--ownr' \(Did you mean --owner\?\); see `holdfast summary --help`$/,
+    ],
+    ['summary --jsno', /^holdfast: unknown option '--jsno' \(Did you mean --json\?\)/],
+    ['token --usr alice', /^holdfast: unknown option '--usr' \(Did you mean --user\?\)/],
+    ['token --expires-in 1h', /^holdfast: required option '--user <ID>' not specified; see `holdfast token --help`$/],
+    ['replay --sedl', /^holdfast: unknown option '--sedl' \(Did you mean --seal\?\)/],
     ['summary --owner alice', /^holdfast: --owner: given "alice", expected a party id/],
     ['summary --owner a::b --at noon', /^holdfast: --at: given "noon", expected a time/],
     ['summary --owner a::b --round 1.5', /^holdfast: --round: given "1.5", expected an integer/],
