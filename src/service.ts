@@ -7,7 +7,8 @@ import { createHoldingsApp } from './http/holdings/app.ts';
 import { createHoldingsDocument } from './http/holdings/openapi/document.ts';
 import { startSlowReads } from './http/holdings/reader-thread.ts';
 import { createClientAddress } from './http/server/client-address.ts';
-import { createMetrics } from './http/server/metrics.ts';
+import { createConnections } from './http/server/connections.ts';
+import { createMetrics, measureConnections } from './http/server/metrics.ts';
 import { startHttpServer } from './http/server/server.ts';
 import { createLedgerArea } from './http/users/area.ts';
 import { createLedgerDocument } from './http/users/document.ts';
@@ -57,11 +58,15 @@ export async function startService(
   failed.catch(() => {});
 
   const metrics = createMetrics();
-  const clientAddress = createClientAddress(config.trustedProxies);
+  const { trustedProxies } = config;
+  const clientAddress = createClientAddress(trustedProxies);
+  const connections = createConnections({ logger, trustedProxies });
+  measureConnections(metrics.registry, connections);
   const holdings = createHoldingsApp({
     views,
     slowReads,
     clientAddress: (c) => clientAddress(c as never),
+    requireRoom: (c) => connections.requireRoom(c.env.incoming.socket),
     health: createHealth({
       views,
       status: () => ingest.status,
@@ -96,6 +101,7 @@ export async function startService(
       host: config.host,
       port: config.port,
       logger,
+      connections,
     }),
   );
   logger.info({ url: server.url, data: config.dataDir }, 'listening');

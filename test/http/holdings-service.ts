@@ -5,8 +5,9 @@ import type { Hono } from 'hono';
 import { pino } from 'pino';
 import { createHoldingsApp, type HoldingsDeps } from '../../src/http/holdings/app.ts';
 import { startSlowReads } from '../../src/http/holdings/reader-thread.ts';
-import type { ServerLimits } from '../../src/http/server/limits.ts';
-import { createMetrics } from '../../src/http/server/metrics.ts';
+import { createConnections } from '../../src/http/server/connections.ts';
+import { SERVER_LIMITS, type ServerLimits } from '../../src/http/server/limits.ts';
+import { createMetrics, measureConnections } from '../../src/http/server/metrics.ts';
 import { startHttpServer } from '../../src/http/server/server.ts';
 import { openViewsReader } from '../../src/views/read/reader.ts';
 import type { ViewsDatabase } from '../../src/views/read/types.ts';
@@ -37,6 +38,7 @@ export function openHoldings(dataDir: string, deps: Partial<HoldingsDeps> = {}):
     views,
     slowReads: null,
     clientAddress: () => 'a test',
+    requireRoom: () => {},
     health: { ready: () => ({ ready: true, reasons: [], degraded: [] }), status: () => ({ source: null }) },
     force: null,
     limits: { ownersMax: 1000, bodyBytesMax: 1_048_576 },
@@ -59,19 +61,27 @@ export interface ListeningHoldings extends AsyncDisposable {
   readonly serverLog: readonly string[];
 }
 
-/** The holdings app on the story's views, with reader threads, behind a socket. */
+/** The holdings app on the views of a feed, with reader threads, behind a socket. */
 export async function listenHoldings(
   deps: Partial<HoldingsDeps> = {},
-  limits?: ServerLimits,
+  {
+    limits = SERVER_LIMITS,
+    trustedProxies = [],
+    feed = fixture('story.scan.ndjson'),
+  }: { limits?: ServerLimits; trustedProxies?: readonly string[]; feed?: string } = {},
 ): Promise<ListeningHoldings> {
   const serverLog: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void serverLog.push(line) });
   await using parts = new AsyncDisposableStack();
-  const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
+  const dataDir = await makeDataDirectory([feed]);
   const slowReads = parts.use(startSlowReads({ dataDir, rules: { emptyOwners: 'zero' }, logger }));
-  const { app, log } = parts.use(openHoldings(dataDir, { slowReads, ...deps }));
+  const connections = createConnections({ logger, trustedProxies, limits });
+  const metrics = createMetrics();
+  measureConnections(metrics.registry, connections);
+  const requireRoom: HoldingsDeps['requireRoom'] = (c) => connections.requireRoom(c.env.incoming.socket);
+  const { app, log } = parts.use(openHoldings(dataDir, { slowReads, requireRoom, metrics, ...deps }));
   const server = parts.use(
-    await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger, ...(limits && { limits }) }),
+    await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger, limits, connections }),
   );
   const started = parts.move();
   return {

@@ -20,6 +20,8 @@ export interface HoldingsDeps {
   readonly slowReads: Pick<SlowReads, 'answer'> | null;
   /** Who asks, so that nobody has all of these reads to himself. */
   readonly clientAddress: (c: Context) => string;
+  /** Throws a 503 where more answers wait to be taken than may, in all or by whom this request is from. */
+  readonly requireRoom: (c: Context) => void;
   readonly health: Health;
   /** Null where forced snapshots are disabled. */
   readonly force: ForceSnapshot | null;
@@ -51,6 +53,14 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
       ? answer(question)
       : (answerIfBounded(views, question, rules) ??
         deps.slowReads.answer(question, { client: deps.clientAddress(c), signal: c.req.raw.signal }));
+  /** A page may be large. It is made only where there is room, and sent only where there still is. */
+  const answerPage = async (c: Context, name: 'state v0' | 'state v1'): Promise<Response> => {
+    const query = parseFields(schemas.state, await body(c));
+    deps.requireRoom(c);
+    const text = await answerSlow(c, { answer: name, query });
+    deps.requireRoom(c);
+    return reply(c, text);
+  };
   const body = (c: Context): Promise<unknown> => readJsonBody(c, limits.bodyBytesMax);
   const reply = (c: Context, text: string, headers?: Record<string, string>): Response =>
     jsonTextResponse(200, text, { ...cors.headers(c), ...headers });
@@ -72,14 +82,8 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
       const query = parseFields(schemas.summaryV1, await body(c));
       return reply(c, answer({ answer: 'summary v1', query }));
     }),
-    read('POST', '/v0/holdings/state', async (c) => {
-      const query = parseFields(schemas.state, await body(c));
-      return reply(c, await answerSlow(c, { answer: 'state v0', query }));
-    }),
-    read('POST', '/v1/holdings/state', async (c) => {
-      const query = parseFields(schemas.state, await body(c));
-      return reply(c, await answerSlow(c, { answer: 'state v1', query }));
-    }),
+    read('POST', '/v0/holdings/state', (c) => answerPage(c, 'state v0')),
+    read('POST', '/v1/holdings/state', (c) => answerPage(c, 'state v1')),
     read('GET', '/v0/state/acs/snapshot-timestamp', (c) => {
       const query = parseFields(schemas.before, c.req.query());
       return reply(c, answer({ answer: 'snapshot before', query }));

@@ -1,4 +1,4 @@
-/** What one connection may take, and how many there may be. */
+/** What one connection may take, and what all of them and those of one address may. */
 export interface ServerLimits {
   /** One header line may have 64 KiB (a large token); with it stand the others that any client sends. */
   readonly headerBytesMax: number;
@@ -13,6 +13,15 @@ export interface ServerLimits {
   readonly keepAliveTimeoutMs: number;
   /** Each holds a socket and its buffers; below the 1024 open files that many systems allow a process. */
   readonly connectionsMax: number;
+  /** A third: two addresses that take all they can leave room for everybody else. */
+  readonly connectionsPerAddressMax: number;
+  /**
+   * Bytes of answers that their clients have not taken yet, past which no large answer is made: a page of contracts may have
+   * many MiB, and without an end to it hundreds of connections could hold the memory of the whole machine.
+   */
+  readonly waitingBytesMax: number;
+  /** A quarter, so that nobody denies pages to all others by not taking his own. */
+  readonly waitingBytesPerAddressMax: number;
 }
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -23,4 +32,7 @@ export const SERVER_LIMITS: ServerLimits = {
   silenceTimeoutMs: 60_000,
   keepAliveTimeoutMs: 65_000,
   connectionsMax: 900,
+  connectionsPerAddressMax: 300,
+  waitingBytesMax: 256 * 2 ** 20,
+  waitingBytesPerAddressMax: 64 * 2 ** 20,
 };

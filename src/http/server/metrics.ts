@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Connections } from './connections.ts';
 
 /** What is counted of every request; `operation` is a route's path, never a request's, so that labels stay few. */
 export interface RequestMetrics {
@@ -39,6 +40,26 @@ export function createMetrics(): Metrics {
       },
     },
   };
+}
+
+/** Both are looked at when they are asked for. */
+export function measureConnections(registry: Registry, connections: Connections): void {
+  new Gauge({
+    name: 'holdfast_http_connections',
+    help: 'Connections that are open.',
+    registers: [registry],
+    collect() {
+      this.set(connections.openCount());
+    },
+  });
+  new Gauge({
+    name: 'holdfast_http_answers_waiting_bytes',
+    help: 'Bytes of answers that their clients have not taken yet.',
+    registers: [registry],
+    collect() {
+      this.set(connections.waitingBytes());
+    },
+  });
 }
 
 function getOrMake<Made>(known: Map<string, Made>, key: string, make: () => Made): Made {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
 import { Refusal } from '../../refusal.ts';
-import { logDroppedConnections } from './dropped-connections.ts';
+import { type Connections, createConnections } from './connections.ts';
 import { guardHost } from './host-guard.ts';
 import { inTurn } from './in-turn.ts';
 import { jsonResponse } from './json-response.ts';
@@ -25,20 +25,21 @@ export async function startHttpServer({
   port,
   logger,
   limits = SERVER_LIMITS,
+  connections = createConnections({ limits, logger }),
 }: {
   fetch: (request: Request, env: unknown) => Response | Promise<Response>;
   host: string;
   port: number;
   logger: Logger;
   limits?: ServerLimits;
+  connections?: Connections;
 }): Promise<HttpServer> {
   const errorHandler = (error: unknown): Response => requestFailure(error, logger);
   // The name stands in where a request has no Host.
   const listener = getRequestListener(guardHost(fetch, host), { errorHandler, hostname: 'localhost' });
   const server = createServer(serverOptions(limits), inTurn(requireHost(refuseDotSegments(listener))));
-  server.maxConnections = limits.connectionsMax;
   server.timeout = limits.silenceTimeoutMs;
-  logDroppedConnections(server, logger);
+  connections.watch(server);
   answerUnserved(server, limits);
   await listen(server, host, port);
   server.on('error', (error) => logger.error({ err: error }, 'the HTTP server failed'));
