@@ -7,6 +7,7 @@ import type { FeedLogger } from '../feed/kafka/client.ts';
 import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka/producer.ts';
 import { BrokenContainer, type Message, type Source } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationOf } from '../feed/synchronizer-partitions.ts';
+import { refuseDisorder } from '../ingest/file-order.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import type { Decoded } from '../ledger/update.ts';
 import { Refusal } from '../refusal.ts';
@@ -37,6 +38,8 @@ export const produceCommand: CliCommand = {
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say where to send the files');
     for (const file of files) checkReadable(file);
     const signal = terminal.stopSignal();
+    // What is sent cannot be taken back, and whoever reads it out of order halts.
+    await refuseDisorder(files, { migrationId: 0, signal });
     const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
     await using producer = await openTopicProducer({ connection: kafka, topic: kafka.topic, create, logger, signal });
     using progress = createFileProgress({ doing: 'producing', stderr: terminal.stderr, logger, clockMs: Date.now });

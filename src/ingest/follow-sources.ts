@@ -2,8 +2,10 @@ import { FILE_PARTITION } from '../chunk/chunk.ts';
 import { FeedRefused } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { PossibleGap } from '../views/write/apply.ts';
+import { MigrationIdMissing } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { type LogLine, type SourceSpec, startFeedThread, type TopicSpec } from './feed-thread.ts';
+import { lookAtFiles } from './look-at-files.ts';
 import { awaitClock, type LoopOptions, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
 import { isOutOfFiles, isTransient, retryTransient } from './retry.ts';
@@ -32,10 +34,12 @@ type LoopOfAll = Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>;
 export async function followSources(following: Following, settings: IngestSettings): Promise<void> {
   const { writer, status, signal } = following;
   const loop = createLoop(following, settings);
+  const { migrationId, files } = settings;
+  await lookAtFiles(files, writer, { migrationId, signal });
   await takeUpHalt(following, loop, settings.kafka);
   const mayGoOn = (): boolean => status.standing.halted === null && !signal.aborted;
   try {
-    for (const path of settings.files) {
+    for (const path of files) {
       if (mayGoOn()) await follow(following, loop, { name: path, specNow: () => ({ kind: 'file', path }) });
     }
     const { kafka } = settings;
@@ -47,10 +51,17 @@ export async function followSources(following: Following, settings: IngestSettin
   } catch (error) {
     // What could not be written when the stop came is read again at the next start.
     const isStopped = signal.aborted && isTransient(error);
-    if (!(isStopped || error instanceof FeedRefused || error instanceof PossibleGap)) throw error;
+    if (!(isStopped || isOfTopic(error, status.standing.source?.isTopic === true))) throw error;
     status.note({ lastError: errorNow(error) });
     if (!isStopped) status.turn({ phase: 'refused' });
   }
+}
+
+/** What a topic is refused for, and the service goes on without it; a feed file that is refused ends the process. */
+function isOfTopic(error: unknown, isTopic: boolean): error is Error {
+  return (
+    error instanceof FeedRefused || error instanceof PossibleGap || (isTopic && error instanceof MigrationIdMissing)
+  );
 }
 
 function createLoop(following: Following, { recordTimeAheadMaxUs }: IngestSettings): LoopOfAll {

@@ -4,6 +4,7 @@ import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Counts } from '../views/write/counts.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { type Feed, startFeedThread } from './feed-thread.ts';
+import { lookAtFiles } from './look-at-files.ts';
 import { isDue, runLoop } from './loop.ts';
 import type { DsoStatus } from './status.ts';
 
@@ -33,6 +34,7 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
   makeDataDirectory(options.dataDir);
   using _lock = lockForWriting(options.dataDir);
   using writer = new ViewsWriter(options.dataDir, options);
+  await lookAtFiles(options.files, writer, options);
   let halted = stillHalted(writer, options);
   const before = writer.letters.countQuarantined();
   for (const file of options.files) {

@@ -62,6 +62,37 @@ describe('the running program', () => {
     expect([ended.code, said]).toEqual([2, [expect.stringContaining(reason)]]);
   });
 
+  it('ends by itself, with 2 and one line, where its feed files are out of order, and applies nothing', async () => {
+    using directory = temporaryDirectory();
+    const [day2, day1] = ['00:21 : +b bob 1', '00:11 : +a alice 1'].map((text, i) =>
+      directory.writeLines(`day-${2 - i}`, linesOf(told(text), 'scan')),
+    ) as [string, string];
+    const serve = ['serve', '--data', directory.at('data'), '--port', '0', '--file'];
+    const ended = await runProgram([...serve, day2, day1]);
+    const said = ended.stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect([ended.code, said]).toEqual([2, [expect.stringContaining(`${day1} is given behind ${day2}`)]]);
+    expect(dumpViews(directory.at('data')).migration).toEqual([]);
+    await using service = await startService([...serve.slice(1, 3), '--file', day1, day2]);
+    await service.until('/status', (_, body) => (body as { counts: { updates: number } }).counts.updates === 2);
+  });
+
+  it('halts where a feed file of a later start begins before those of the first one', async () => {
+    using directory = temporaryDirectory();
+    const later = directory.writeLines('later', linesOf(told('00:11 =b : +b bob 1\n00:21 : -b'), 'scan'));
+    const all = directory.writeLines('all', linesOf(told('00:01 =a : +a al 1\n00:11 =b : +b bob 1'), 'scan'));
+    {
+      await using service = await startService(['--data', directory.at('data'), '--file', later]);
+      await service.until('/readyz', isReady);
+      service.program.kill('SIGTERM');
+      await service.program.ended;
+    }
+    await using service = await startService(['--data', directory.at('data'), '--file', all]);
+    const body = await service.until('/readyz', (_, body) => /halted/.test(JSON.stringify(body)));
+    expect(String((body as { reasons: string[] }).reasons)).toMatch(
+      /message 1: update a, .*that of the first update known of this synchronizer; .*The files came in another order/,
+    );
+  });
+
   it('lets its ingest wait where requests need the processor', async () => {
     using directory = temporaryDirectory();
     const fifo = directory.namedPipe('fifo');

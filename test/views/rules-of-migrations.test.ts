@@ -4,6 +4,7 @@ import { told } from '../support/ledger/told-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { outcome } from '../support/views/told-outcome.ts';
+import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
 
 describe('rule 5: imports open a migration', () => {
   it('belong to its first snapshot, and their ids may be active in an older one', async () => {
@@ -180,11 +181,58 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
   it('which is 0 unless given, and free while only a feed with migration ids was read', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const scan = directory.writeLines('scan.ndjson', linesOf(told('00:01 m2 : +a alice 10'), 'scan'));
+    const scan = directory.writeLines('scan.ndjson', linesOf(told('00:00 : +z alice 10'), 'scan'));
     await replayInto(data, [scan], { migrationId: 7 });
     await replayInto(data, [directory.writeLines('feed.ndjson', lines)]);
     await expect(replayInto(data, [scan], { migrationId: 7 })).rejects.toThrow('as migration 0');
     using database = openViewsReader(data);
     expect(database.read((views) => [...views.snapshots()].map(({ migrationId }) => migrationId))).toEqual([0]);
+  });
+
+  describe('which nobody guesses where the directory knows a migration above 0', () => {
+    const later = linesOf(told('00:01 m2 : +a alice 10\n00:12 m2 : +b bob 5'), 'scan');
+    const [first = '', second = ''] = lines;
+    const checkpoint = linesOf(told('checkpoint m4 : @s1 00:00'), 'ledger-api')[0]!;
+    const filler = Array.from({ length: 3_000 }, () => later[0]!);
+    const required = /--migration-id is required: .* of migration 2; give the id of the migration that they belong to$/;
+
+    it.each<[string, (readonly string[])[], (readonly string[])[]]>([
+      ['from before', [later], [lines]],
+      ['from an earlier file', [], [later, lines]],
+      ['from earlier in the file', [], [[...later, first]]],
+      ['and a checkpoint comes first', [later], [[checkpoint, first, second]]],
+      ['and the file begins with what is no update', [later], [['{"foo":1}', 'x', first]]],
+    ])('%s: refused before anything is applied, and taken once it is given', async (_, before, files) => {
+      using directory = temporaryDirectory();
+      const data = directory.at('data');
+      const write = (part: readonly string[], i: number): string => directory.writeLines(`feed-${i}`, part);
+      await replayInto(data, before.map(write));
+      const tables = dumpViews(data);
+      const paths = files.map(write);
+      await expect(replayInto(data, paths, { onBadUpdate: 'quarantine' })).rejects.toThrow(required);
+      expect(dumpViews(data)).toEqual(tables);
+      expect(storedOffset(data)).toBe(before.length === 0 ? null : later.length + 1);
+      const given = { onBadUpdate: 'quarantine', migrationId: 4 } as const;
+      expect(await replayInto(data, paths, given)).toMatchObject({ halted: null });
+      expect(await replayInto(data, paths, { onBadUpdate: 'quarantine' })).toMatchObject({ halted: null });
+    });
+
+    it('and the file shows it only far behind its start: refused there, with nothing of migration 0', async () => {
+      using directory = temporaryDirectory();
+      const data = directory.at('data');
+      const feed = directory.writeLines('feed', [...filler, ...lines]);
+      await expect(replayInto(data, [feed])).rejects.toThrow(required);
+      expect(dumpViews(data).migration!.filter((row) => !row.startsWith('2 '))).toEqual([]);
+      expect((await replayInto(data, [feed], { migrationId: 4 })).halted).toBeNull();
+    });
+
+    it('but is known once it was read as migration 0', async () => {
+      using directory = temporaryDirectory();
+      const data = directory.at('data');
+      const feed = directory.writeLines('feed', lines.slice(0, 1));
+      const rest = directory.writeLines('rest', lines);
+      expect((await replayInto(data, [feed, directory.writeLines('later', later), rest])).halted).toBeNull();
+      expect((await replayInto(data, [rest])).counts).toMatchObject({ updates: 0, redelivered: 2 });
+    });
   });
 });

@@ -14,6 +14,8 @@ export interface FileOptions {
   readonly containerBytesMax?: number;
   /** How much is read at once, and so about how much a batch holds. */
   readonly chunkBytes?: number;
+  /** Only the first bytes of the content, decompressed; the message or container that they end in is broken there. */
+  readonly headBytes?: number;
 }
 
 const CHUNK_BYTES = 2 ** 20;
@@ -27,6 +29,7 @@ export function openFileSource(path: string, options: FileOptions = {}): Source 
     lineBytesMax: options.lineBytesMax ?? LINE_BYTES_MAX,
     overlongHeadBytes: options.overlongHeadBytes ?? OVERLONG_HEAD_BYTES,
     containerBytesMax: options.containerBytesMax ?? CONTAINER_BYTES_MAX,
+    headBytes: options.headBytes ?? Number.POSITIVE_INFINITY,
   };
   const total = path === '-' ? null : readableSize(path);
   const file = openFileBytes({ path, chunkBytes: options.chunkBytes ?? CHUNK_BYTES });
@@ -59,12 +62,21 @@ async function* batches(
   limits: Required<Omit<FileOptions, 'chunkBytes'>>,
 ): AsyncGenerator<readonly Message[]> {
   try {
-    const { shape, chunks } = await peekShape(decompressed(bytes));
+    const { shape, chunks } = await peekShape(firstBytes(decompressed(bytes), limits.headBytes));
     if (shape === 'lines') yield* lineBatches(chunks, limits);
     else yield* containerBatches(chunks, { path, shape, ...limits });
   } finally {
     // Whoever stops early may not have come as far as the generator that holds the descriptor.
     await bytes.return(undefined);
+  }
+}
+
+async function* firstBytes(content: AsyncGenerator<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
+  let left = bytesMax;
+  for await (const chunk of content) {
+    yield chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) return;
   }
 }
 

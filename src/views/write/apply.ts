@@ -13,11 +13,14 @@ import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, noteFurthest, type Place } from './overtaken.ts';
 import { IMPORT_TIME, type PartitionState } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
+import { requireSourceMigration } from './source-migration.ts';
 import { type MigrationState, newMigration } from './state.ts';
 
 /** What applying depends on beside the feed. */
 export interface ApplyRules extends ClockRules {
   readonly periodUs: number;
+  /** Of messages that carry none, where an operator named it. */
+  readonly migrationId: number | null;
 }
 
 /**
@@ -46,6 +49,7 @@ export function applyMessage(batch: Batch, chunk: Chunk, i: number, rules: Apply
     case UPDATE.rare: {
       const rare = chunk.rare.get(i)!;
       if (rare.kind === 'bad') throw BadUpdate.restore(rare.fault);
+      requireMigration(batch, rules);
       return applyCheckpoint(batch, rare, u.partition[i]!, rules);
     }
     default:
@@ -53,8 +57,14 @@ export function applyMessage(batch: Batch, chunk: Chunk, i: number, rules: Apply
   }
 }
 
+/** Only messages of the Ledger API's format come here. */
+function requireMigration({ state }: Batch, { migrationId: given }: ApplyRules): void {
+  requireSourceMigration('the feed', { given, stored: state.sourceMigrationId, migrations: state.migrations.keys() });
+}
+
 function applyTimed(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
   const u = chunk.updates;
+  if (u.isScan[i] === 0) requireMigration(batch, rules);
   const isImport = u.kind[i] === UPDATE.import;
   const place: Place = { migrationId: u.migrationId[i]!, recordTime: isImport ? IMPORT_TIME : u.recordTime[i]! };
   const { partitions } = batch.state;

@@ -160,8 +160,7 @@ export class ViewsWriter implements Disposable {
     const { chunk, from, to, now } = segment;
     if (from === to) return null;
     this.#broken = true;
-    const { recordTimeGapMaxUs, recordTimeAheadMaxUs } = this.#options;
-    const rules: ApplyRules = { periodUs: this.#periodUs, recordTimeGapMaxUs, recordTimeAheadMaxUs, now };
+    const rules: ApplyRules = { ...this.#options, periodUs: this.#periodUs, now };
     const { partitions } = this.#batch.state;
     const ends = chunk.updates.eventsEnd;
     this.#batch.fetch(chunk.events.fold.slice(from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!));

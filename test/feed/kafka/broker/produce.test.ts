@@ -82,6 +82,16 @@ describe('holdfast produce', () => {
     expect((await recordsOf(topic)).get(0)).toEqual(rows);
   });
 
+  it('sends nothing of files that are out of order', async () => {
+    const [late, early] = [emptyUpdate('s', 60), emptyUpdate('s', 0)].map((line, i) =>
+      directory.writeLines(`feed-${i}`, [line]),
+    ) as [string, string];
+    const topic = await createTopic(address);
+    const run = await produce(late, early, '--kafka-brokers', address, '--kafka-topic', topic.name);
+    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${early} is given behind ${late}`) });
+    expect((await recordsOf(topic.name)).size).toBe(0);
+  });
+
   it('makes a topic with a partition for each synchronizer, and sends checkpoints to every one', async () => {
     const { items, rows } = lines(3, 3);
     const file = directory.writeLines('feed.ndjson', rows);

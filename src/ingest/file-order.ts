@@ -1,0 +1,132 @@
+import { statSync } from 'node:fs';
+import { decodeMessage } from '../decode/decode.ts';
+import { openFileSource } from '../feed/file/source.ts';
+import { UnusableFile } from '../feed/file/unusable-file.ts';
+import { BrokenContainer } from '../feed/source.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { formatTime, type Micros } from '../ledger/time.ts';
+import type { Decoded } from '../ledger/update.ts';
+import { Refusal } from '../refusal.ts';
+
+/**
+ * How much of each file's content is looked at: a hundred updates of the real network, and some ten milliseconds. A
+ * synchronizer whose first update lies behind it is not compared here; where its files are out of order, the first
+ * update that comes too late halts the ingest.
+ */
+const HEAD_BYTES = 2 ** 20;
+const CHUNK_BYTES = 2 ** 18;
+
+/** What a file begins with in one migration: imports, or the record time of the first update of each synchronizer. */
+type Beginning = 'imports' | Map<string, Micros>;
+
+/** The newest file in which a synchronizer was met, and its first update there. */
+interface Met {
+  readonly file: string;
+  readonly recordTime: Micros;
+}
+
+/**
+ * Looks at the start of each file, in the order given, before anything of them is applied. Throws a Refusal where one begins
+ * before an earlier one (design.md section 6, rule 1): what lies between would never be applied. What cannot be read twice
+ * or at all, or decoded, is left to whoever applies it.
+ */
+export async function refuseDisorder(
+  files: readonly string[],
+  { onMessage = () => {}, ...reading }: LookOptions,
+): Promise<void> {
+  const met = new Map<number, Map<string, Met>>();
+  for (const file of files) {
+    const beginnings = new Map<number, Beginning>();
+    for await (const message of decodedHead(file, reading)) {
+      onMessage(message, file);
+      if (message.kind === 'update') noteBeginning(beginnings, message);
+    }
+    for (const [migrationId, beginning] of beginnings) {
+      const earlier = met.get(migrationId) ?? new Map<string, Met>();
+      met.set(migrationId, earlier);
+      compare(earlier, { file, migrationId, beginning });
+    }
+  }
+}
+
+export interface LookOptions {
+  /** Of messages that carry none. */
+  readonly migrationId: number;
+  readonly signal: AbortSignal;
+  /** Whether somebody decided that these bytes are left out. */
+  readonly isLeftOut?: (bytes: Uint8Array) => boolean;
+  /** Called with what is decoded. */
+  readonly onMessage?: (message: Decoded, file: string) => void;
+}
+
+async function* decodedHead(
+  file: string,
+  { migrationId, signal, isLeftOut = () => false }: Omit<LookOptions, 'onMessage'>,
+): AsyncGenerator<Decoded> {
+  try {
+    if (file === '-' || !statSync(file).isFile()) return;
+    const source = openFileSource(file, { headBytes: HEAD_BYTES, chunkBytes: CHUNK_BYTES });
+    for await (const messages of source.batches(signal)) {
+      for (const { bytes, overlong } of messages) {
+        if (bytes === null || overlong !== undefined || isLeftOut(bytes)) continue;
+        const message = decodedOrNull(bytes, migrationId);
+        if (message !== null) yield message;
+      }
+    }
+  } catch (error) {
+    if (!isOfTheFile(error)) throw error;
+  }
+}
+
+function decodedOrNull(bytes: Uint8Array, migrationId: number): Decoded | null {
+  try {
+    return decodeMessage(bytes, { migrationId });
+  } catch (error) {
+    if (error instanceof BadUpdate) return null;
+    throw error;
+  }
+}
+
+/** A container that breaks off, as every one does at the end of what is looked at; or what the system says of a file. */
+function isOfTheFile(error: unknown): boolean {
+  if (error instanceof BrokenContainer || error instanceof UnusableFile) return true;
+  return error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined;
+}
+
+function noteBeginning(beginnings: Map<number, Beginning>, update: Extract<Decoded, { kind: 'update' }>): void {
+  const { migrationId, synchronizerId, recordTime } = update;
+  const known = beginnings.get(migrationId) ?? (recordTime === null ? 'imports' : new Map<string, Micros>());
+  beginnings.set(migrationId, known);
+  if (known !== 'imports' && recordTime !== null && !known.has(synchronizerId)) known.set(synchronizerId, recordTime);
+}
+
+/** Imports come before everything of their migration; whoever begins with them lies behind nobody. */
+function compare(
+  earlier: Map<string, Met>,
+  { file, migrationId, beginning }: { file: string; migrationId: number; beginning: Beginning },
+): void {
+  if (beginning === 'imports') {
+    const [behind] = earlier.values();
+    if (behind === undefined) return;
+    throw outOfOrder(file, behind.file, `it begins with imports of migration ${migrationId}, and that one does not`);
+  }
+  for (const [synchronizerId, recordTime] of beginning) {
+    const behind = earlier.get(synchronizerId);
+    if (behind !== undefined && recordTime < behind.recordTime) {
+      const [first, other] = [formatTime(recordTime), formatTime(behind.recordTime)];
+      const where = `of synchronizer ${synchronizerId} in migration ${migrationId}`;
+      throw outOfOrder(
+        file,
+        behind.file,
+        `its first update ${where} has the record time ${first}, that of the other ${other}`,
+      );
+    }
+    earlier.set(synchronizerId, { file, recordTime });
+  }
+}
+
+function outOfOrder(file: string, earlier: string, why: string): Refusal {
+  return new Refusal(
+    `${file} is given behind ${earlier} and begins before it: ${why}; give the files in the order of their updates`,
+  );
+}

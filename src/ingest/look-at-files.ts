@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { requireSourceMigration } from '../views/write/source-migration.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
+import { refuseDisorder } from './file-order.ts';
+
+/**
+ * Before files are applied to the views: throws a Refusal where they are out of order, or where a file carries no migration
+ * id and the views would have to guess it. What is not seen at their start is judged as it is applied.
+ */
+export function lookAtFiles(
+  files: readonly string[],
+  writer: ViewsWriter,
+  { migrationId: given, signal }: { migrationId: number | null; signal: AbortSignal },
+): Promise<void> {
+  const { sourceMigrationId, letters } = writer;
+  const migrations = new Set(writer.state.migrations.keys());
+  let stored = writer.state.sourceMigrationId;
+  return refuseDisorder(files, {
+    migrationId: sourceMigrationId,
+    signal,
+    isLeftOut: (bytes) =>
+      letters.mayBeDecided(bytes.length) && letters.isDecided(createHash('sha256').update(bytes).digest()),
+    onMessage: (message, file) => {
+      if (message.kind === 'ignored') return;
+      const carriesNone = message.format === 'ledger-api';
+      if (carriesNone) requireSourceMigration(file, { given, stored, migrations });
+      if (message.kind === 'checkpoint') return;
+      if (carriesNone) stored ??= sourceMigrationId;
+      migrations.add(message.migrationId);
+    },
+  });
+}

@@ -1,0 +1,26 @@
+import { Refusal } from '../../refusal.ts';
+
+/** A feed without migration ids, where it may belong to another migration than 0 and nobody has said which. */
+export class MigrationIdMissing extends Refusal {
+  constructor(feed: string, knownMigration: number) {
+    super(
+      `--migration-id is required: ${feed} has updates of the Ledger API form, which carry no migration id, behind others ` +
+        `of migration ${knownMigration}; give the id of the migration that they belong to`,
+    );
+    this.name = 'MigrationIdMissing';
+  }
+}
+
+/** What the views know by the time a message comes that carries no migration id. */
+export interface KnownMigrations {
+  readonly given: number | null;
+  readonly stored: number | null;
+  readonly migrations: Iterable<number>;
+}
+
+/** Before such a message is applied (design.md section 6, rule 11). `feed`: as the message of the refusal calls it. */
+export function requireSourceMigration(feed: string, { given, stored, migrations }: KnownMigrations): void {
+  if (given !== null || stored !== null) return;
+  const newest = Math.max(0, ...migrations);
+  if (newest > 0) throw new MigrationIdMissing(feed, newest);
+}

@@ -1,0 +1,126 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dropHalted } from '../../src/ingest/resolve-halt.ts';
+import { clockTime, told } from '../support/ledger/told-ledger.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+/** Told ledgers as files called a, b, c ..., in this order. */
+function write(texts: readonly string[], format: Format = 'scan'): string[] {
+  return texts.map((text, i) => directory.writeLines('abc'[i]!, linesOf(told(text), format)));
+}
+
+/** What a replay of the files says: why they are refused, or where it halts; null where all of them were applied. */
+async function replayed(files: readonly string[]): Promise<string | null> {
+  try {
+    const { halted } = await replayInto(directory.at('data'), files);
+    return halted && `halted at ${halted.source.split('/').at(-1)}, message ${halted.offset}: ${halted.expected}`;
+  } catch (error) {
+    expect(dumpViews(directory.at('data')).migration).toEqual([]);
+    return (error as Error).message.replaceAll(`${directory.path}/`, '');
+  }
+}
+
+const DAY_1 = '00:01 : +a alice 5\n00:11 : +b alice 2';
+const DAY_2 = '00:21 : +c alice 7\n00:31 : -c';
+
+describe('files of one command', () => {
+  it('are refused where one begins before an earlier one, before anything of them is applied, naming both', async () => {
+    expect(await replayed(write([DAY_2, DAY_1]))).toBe(
+      'b is given behind a and begins before it: its first update of synchronizer s1 in migration 0 has the record time ' +
+        '2025-02-12T00:01:00Z, that of the other 2025-02-12T00:21:00Z; give the files in the order of their updates',
+    );
+  });
+
+  it.each([
+    ['in order', [DAY_1, DAY_2]],
+    ['the same twice', [DAY_1, DAY_1]],
+    ['that overlap', [DAY_1, `00:11 =u2 : +b alice 2\n${DAY_2}`]],
+    ['of other synchronizers', [DAY_2, DAY_1.replaceAll(' :', ' @s2 :')]],
+    ['of other migrations, the newer one first', [DAY_2.replaceAll(' :', ' m1 :'), DAY_1]],
+    ['that hold nothing', ['', DAY_1]],
+    ['with imports first', ['import m1 : +x alice 1', '00:01 m1 : +a alice 5']],
+    ['that begin with imports, both', ['import m1 : +x alice 1\n00:21 m1 :', 'import m1 : +x alice 1\n00:21 m1 :']],
+    ['with imports of another migration behind', [DAY_2, 'import m1 : +x alice 1']],
+  ])('are taken: %s', async (_, texts) => {
+    expect(await replayed(write(texts))).toBeNull();
+  });
+
+  it.each([
+    ['behind a file between that has not its synchronizer', [DAY_2, '00:41 @s2 :', DAY_1], 'c is given behind a'],
+    ['in one of its synchronizers', [`00:41 @s2 :\n${DAY_1}`, `${DAY_2}\n00:40 @s2 :`], 'b is given behind a'],
+    ['with imports', ['00:01 m1 : +a alice 5', 'import m1 : +x alice 1'], 'begins with imports of migration 1, and'],
+    ['with checkpoints before it', [DAY_2, `checkpoint : @s1 00:00\n${DAY_1}`], 'b is given behind a'],
+  ])('are refused where one begins too early %s', async (_, texts, says) => {
+    expect(await replayed(write(texts, texts.join().includes('checkpoint') ? 'ledger-api' : 'scan'))).toContain(says);
+  });
+
+  it.each<[string, (lines: readonly string[]) => string | Buffer]>([
+    ['gzip', (lines) => gzipSync(`${lines.join('\n')}\n`)],
+    ['zstd', (lines) => zstdCompressSync(`${lines.join('\n')}\n`)],
+    ['a gzip that is cut off', (lines) => gzipSync(`${lines.join('\n')}\n`.repeat(99)).subarray(0, -9)],
+    ['an array', (lines) => `[${lines.join(',')}]`],
+    ['an array longer than what is looked at', (lines) => `[${[...lines, `"${'x'.repeat(2 ** 21)}"`].join(',')}]`],
+    ['a page', (lines) => `{"transactions":[${lines.join(',')}]}`],
+    [
+      'objects over several lines',
+      (lines) => lines.map((line) => JSON.stringify(JSON.parse(line), null, 1)).join('\n'),
+    ],
+    ['a byte order mark and blank lines', (lines) => `\ufeff\n\n${lines.join('\n')}`],
+    ['broken lines before it', (lines) => `{"foo":1}\n\xff\nnull\n{"update_id":\n${lines.join('\n')}`],
+    ['an over-long line behind it', (lines) => `${lines.join('\n')}\n"${'x'.repeat(2 ** 21)}"`],
+  ])('are looked at in every form: %s', async (_, wrap) => {
+    const files = write([DAY_2, DAY_1]);
+    writeFileSync(files[1]!, wrap(linesOf(told(DAY_1), 'scan')));
+    expect(await replayed(files)).toContain('b is given behind a and begins before it');
+  });
+
+  it('are compared across the formats, where they are of one migration', async () => {
+    const [a, b] = write([DAY_2, DAY_1]) as [string, string];
+    directory.writeLines('b', linesOf(told(DAY_1), 'ledger-api'));
+    expect(await replayed([a, b])).toContain('b is given behind a');
+    const { halted } = await replayInto(directory.at('other'), [a, b], { migrationId: 3 });
+    expect(halted).toBeNull();
+  });
+
+  it('are left to the rule where what is too early lies beyond what is looked at: that halts there', async () => {
+    const [a, b] = write([DAY_2, DAY_1.replaceAll(' :', ' @s2 :')]) as [string, string];
+    const filler = Array.from({ length: 3_000 }, () => linesOf(told('00:21 : +c alice 7'), 'scan')[0]!);
+    expect(filler.join('\n').length).toBeGreaterThan(2 ** 20);
+    directory.writeLines('a', [...filler, ...linesOf(told('00:41 @s2 :'), 'scan')]);
+    expect(await replayed([a, b])).toBe(
+      'halted at b, message 1: a time from 2025-02-12T00:41:00Z on, that of the first update known of this synchronizer',
+    );
+  });
+
+  it('halt where they always did when the first of them begins with what is no update', async () => {
+    const [a, b] = write([DAY_1, DAY_2]) as [string, string];
+    directory.writeLines('a', ['{"foo":1}', ...linesOf(told(DAY_1), 'scan')]);
+    expect(await replayed([a, b])).toContain('halted at a, message 1: one update');
+  });
+
+  it('are not held to a message that was dropped', async () => {
+    const [a, b] = write([`23:59 m0 : +z nobody 1\n${DAY_1}`, DAY_2]) as [string, string];
+    const noon = { now: () => clockTime('12:00'), recordTimeAheadMaxUs: 0 };
+    expect((await replayInto(directory.at('data'), [a], noon)).halted).toMatchObject({ kind: 'ahead', id: 1 });
+    expect(await replayed([a, b])).toContain('b is given behind a');
+    dropHalted(directory.at('data'), 1);
+    expect(await replayed([a, b])).toBeNull();
+  });
+
+  it('of a pipe are not looked at, for what was read once is gone; the rule holds there too', async () => {
+    const [a, b] = write([DAY_2, DAY_1]) as [string, string];
+    const pipe = directory.namedPipe('pipe');
+    const [outcome] = await Promise.all([replayed([a, pipe]), writeFile(pipe, readFileSync(b))]);
+    expect(outcome).toContain('halted at pipe, message 1: a time from 2025-02-12T00:21:00Z on');
+  });
+});
