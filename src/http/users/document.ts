@@ -37,6 +37,10 @@ const FAULTS: Readonly<Record<number, string>> = {
   503: 'The disk is full, or another program holds the database: nothing was changed, try again.',
 };
 
+const BODY_TOO_LARGE = {
+  413: { description: 'The body is larger than the limit, which is 64 KiB for a caller without any admin right.' },
+};
+
 /** The OpenAPI document of the ledger's area, made of the schemas that requests are judged by. */
 export function createLedgerDocument(version: string): object {
   const paths: Record<string, Record<string, object>> = {
@@ -77,7 +81,7 @@ function describeOperation(operation: LedgerOperation): object {
     ...described,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : { requestBody: { required: true, ...json(body) } }),
-    responses: { ...described.responses, ...Object.fromEntries(faults) },
+    responses: { ...described.responses, ...Object.fromEntries(faults), ...(body === null ? {} : BODY_TOO_LARGE) },
   };
 }
 

@@ -22,6 +22,9 @@ const BODY_FAULTS = {
 };
 const NO_SNAPSHOT = { 404: 'No such snapshot.' };
 const TIME_LIMIT = { 503: 'The read took longer than its time limit.' };
+const PAGE_LIMITS = {
+  503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
+};
 
 export const DOCUMENTED_OPERATIONS: readonly DocumentedOperation[] = [
   {
@@ -50,7 +53,7 @@ export const DOCUMENTED_OPERATIONS: readonly DocumentedOperation[] = [
     summary: "The owners' coin contracts at a snapshot, page by page, as the events that created them.",
     body: 'state',
     answer: 'HoldingsStateV0',
-    faults: { ...BODY_FAULTS, ...NO_SNAPSHOT, ...TIME_LIMIT },
+    faults: { ...BODY_FAULTS, ...NO_SNAPSHOT, ...PAGE_LIMITS },
   },
   {
     method: 'post',
@@ -59,7 +62,7 @@ export const DOCUMENTED_OPERATIONS: readonly DocumentedOperation[] = [
     summary: "The owners' coin contracts at a snapshot, page by page.",
     body: 'state',
     answer: 'HoldingsStateV1',
-    faults: { ...BODY_FAULTS, ...NO_SNAPSHOT, ...TIME_LIMIT },
+    faults: { ...BODY_FAULTS, ...NO_SNAPSHOT, ...PAGE_LIMITS },
   },
   {
     method: 'get',
