@@ -98,11 +98,21 @@ const importUpdate = z
   })
   .meta({ id: 'Import', description: 'contracts brought from an older migration: creates alone, and no time' });
 
+const unassigned = z
+  .looseObject({ source: synchronizerId, target: synchronizerId })
+  .refine((event) => event.source !== event.target || archivedEvent.safeParse(event).success)
+  .describe('within one synchronizer it archives its contract, and must have the fields of an ArchivedEvent');
+
 const reassignment = z.looseObject({
   updateId: text,
   recordTime: ledgerTime,
   synchronizerId,
-  events: z.array(oneOf({ JsAssignmentEvent: z.looseObject({ createdEvent }), JsUnassignedEvent: anything })),
+  events: z.array(
+    oneOf({
+      JsAssignmentEvent: z.looseObject({ createdEvent }),
+      JsUnassignedEvent: z.looseObject({ value: unassigned }),
+    }),
+  ),
 });
 
 const checkpoint = z.looseObject({

@@ -97,12 +97,18 @@ const assignment = z.looseObject({
 
 const unassignment = z.looseObject({
   ...reassignmentFields,
-  event: z.looseObject({
-    migration_id: migrationId,
-    source_synchronizer: synchronizerId,
-    created_event: z.null().optional(),
-    contract_id: z.unknown().refine((id) => id !== null && id !== undefined),
-  }),
+  event: z
+    .looseObject({
+      migration_id: migrationId,
+      source_synchronizer: synchronizerId,
+      target_synchronizer: synchronizerId,
+      created_event: z.null().optional(),
+      contract_id: z.unknown().refine((id) => id !== null && id !== undefined),
+    })
+    .refine(({ source_synchronizer: source, target_synchronizer: target, contract_id: id }) => {
+      return source !== target || contractId.safeParse(id).success;
+    })
+    .describe('within one synchronizer it archives its contract_id, which must then be a contract id'),
 });
 
 export const scanMessage = z

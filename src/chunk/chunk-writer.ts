@@ -193,7 +193,8 @@ export class ChunkWriter {
     const start = this.#ids.length;
     const packed = this.#ids.add(event.contractId);
     this.#addEventId(start, packed, migrationId);
-    if (event.kind === 'archive') return this.#endEvent(ARCHIVE_KIND[event.entity]);
+    if (event.kind === 'archive')
+      return this.#endEvent(event.entity === null ? EVENT.archiveAny : ARCHIVE_KIND[event.entity]);
     if (event.kind === 'coin' && fitsColumns(event)) {
       const { body: coin, dso } = event;
       const expiry = expiryOf({ amount: coin.amount, rate: coin.rate, createdRound: coin.round });

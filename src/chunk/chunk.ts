@@ -45,7 +45,16 @@ export interface UpdateColumns {
   readonly offset: Float64Array;
 }
 
-export const EVENT = { amulet: 0, locked: 1, archiveAmulet: 2, archiveLocked: 3, archiveRound: 4, rare: 5 } as const;
+export const EVENT = {
+  amulet: 0,
+  locked: 1,
+  archiveAmulet: 2,
+  archiveLocked: 3,
+  archiveRound: 4,
+  rare: 5,
+  /** Of whatever has that id. */
+  archiveAny: 6,
+} as const;
 
 export interface EventColumns {
   readonly kind: Uint8Array;

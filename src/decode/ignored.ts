@@ -1,4 +1,4 @@
-import type { Ignored } from '../ledger/update.ts';
+import { type Ignored, INACTIVE_PURGE } from '../ledger/update.ts';
 
 /**
  * What is left out of the views without being wrong. The names are what /status counts under: a promise, like a route.
@@ -14,6 +14,8 @@ export const IGNORED_EVENTS = [
   'acsDelta false',
   /** A contract on its way to another synchronizer stays held. */
   'unassignment',
+  /** An unassignment within a synchronizer, of which the feed tells only the id: of another template, for one. */
+  INACTIVE_PURGE,
   /** An event of another template that neither a root nor a child list names. */
   'unlisted event',
 ] as const;

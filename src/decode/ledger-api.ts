@@ -21,6 +21,7 @@ const FIELDS: CreateFields = {
 
 const UPDATE_KINDS = ['Transaction', 'Reassignment', 'OffsetCheckpoint', 'TopologyTransaction'] as const;
 const UPDATE_KINDS_EXPECTED = 'one of Transaction, Reassignment, OffsetCheckpoint, TopologyTransaction';
+const SYNCHRONIZER_EXPECTED = 'a synchronizer id';
 const SCAN_EVENTS_EXPECTED = `${UPDATE_KINDS_EXPECTED}; this looks like an item of Scan /v0/events, whose "update" alone is a feed`;
 
 /** The format carries no migration id: it is the source's (design.md section 6, rule 11). */
@@ -90,7 +91,7 @@ function readEvents(value: Wire, { readEvent }: UpdateParts): Collected {
 function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: UpdateParts): LedgerUpdate {
   const updateId = readText(value.updateId, 'updateId', 'an update id');
   const recordTime = parts.readRecordTime(value);
-  const synchronizerId = readText(value.synchronizerId, 'synchronizerId', 'a synchronizer id');
+  const synchronizerId = readText(value.synchronizerId, 'synchronizerId', SYNCHRONIZER_EXPECTED);
   const collected = readEvents(value, parts);
   return { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime, ...collected };
 }
@@ -137,8 +138,11 @@ function readLedgerApiCreate(event: Wire, path: () => string): LedgerEvent | Ign
   return created;
 }
 
-/** An ArchivedEvent, or any consuming exercise, whatever its choice is called. */
-function readArchive(event: Wire, kind: 'ArchivedEvent' | 'ExercisedEvent'): LedgerEvent | IgnoredEvent {
+/** An ArchivedEvent, any consuming exercise, whatever its choice is called, or a purge. */
+function readArchive(
+  event: Wire,
+  kind: 'ArchivedEvent' | 'ExercisedEvent' | 'JsUnassignedEvent',
+): LedgerEvent | IgnoredEvent {
   if (event.acsDelta === false) return 'acsDelta false';
   if (kind === 'ExercisedEvent' && event.consuming === false) return 'not consuming';
   const entity = readEntity({ templateId: event.templateId, packageName: event.packageName }, FIELDS);
@@ -166,7 +170,22 @@ function decodeReassignment(value: Wire, options: LedgerApiOptions): LedgerUpdat
 
 function readReassignmentEvent(wire: Wire, path: () => string): LedgerEvent | IgnoredEvent {
   const kind = onlyKey(wire, REASSIGNMENT_KINDS) ?? fault('', wire, 'one of JsAssignmentEvent, JsUnassignedEvent');
-  return kind === 'JsUnassignedEvent' ? 'unassignment' : readAssigned(wire[kind], () => `${path()}.${kind}`);
+  const kindPath = (): string => `${path()}.${kind}`;
+  return kind === 'JsUnassignedEvent' ? readUnassigned(wire[kind], kindPath) : readAssigned(wire[kind], kindPath);
+}
+
+/** A contract that goes to another synchronizer stays held; one that goes nowhere is purged (design.md section 6, rule 9). */
+function readUnassigned(wire: unknown, path: () => string): LedgerEvent | IgnoredEvent {
+  const { value } = within(path, () => readObject(wire, ''));
+  return within(
+    () => `${path()}.value`,
+    () => {
+      const event = readObject(value, '');
+      const source = readText(event.source, 'source', SYNCHRONIZER_EXPECTED);
+      const target = readText(event.target, 'target', SYNCHRONIZER_EXPECTED);
+      return source === target ? readArchive(event, 'JsUnassignedEvent') : 'unassignment';
+    },
+  );
 }
 
 function readAssigned(value: unknown, path: () => string): LedgerEvent | IgnoredEvent {
@@ -182,7 +201,7 @@ function decodeCheckpoint(value: Wire, { migrationId }: LedgerApiOptions): Check
     const path = `synchronizerTimes[${index}]`;
     const wire = readObject(item, path);
     return {
-      synchronizerId: readText(wire.synchronizerId, `${path}.synchronizerId`, 'a synchronizer id'),
+      synchronizerId: readText(wire.synchronizerId, `${path}.synchronizerId`, SYNCHRONIZER_EXPECTED),
       recordTime: readTime(wire.recordTime, `${path}.recordTime`),
     };
   });

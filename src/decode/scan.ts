@@ -202,9 +202,15 @@ function decodeReassignment(message: Wire): LedgerUpdate {
   const synchronizer = isAssignment ? 'target_synchronizer' : 'source_synchronizer';
   const synchronizerId = readText(event[synchronizer], `event.${synchronizer}`, SYNCHRONIZER_EXPECTED);
   const read: Collected = { events: [], ignored: [] };
-  if (isAssignment) collect(read, readAssigned(created));
-  else read.ignored.push('unassignment');
+  collect(read, isAssignment ? readAssigned(created) : readUnassigned(event));
   return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
+}
+
+/** A contract that goes to another synchronizer stays held; one that goes nowhere is purged (design.md section 6, rule 9). */
+function readUnassigned(event: Wire): LedgerEvent | IgnoredEvent {
+  const target = readText(event.target_synchronizer, 'event.target_synchronizer', SYNCHRONIZER_EXPECTED);
+  if (target !== event.source_synchronizer) return 'unassignment';
+  return { kind: 'archive', entity: null, contractId: readContractId(event.contract_id, 'event.contract_id') };
 }
 
 function readAssigned(created: unknown): LedgerEvent | IgnoredEvent {

@@ -86,9 +86,13 @@ export interface RoundCreate {
     | BadUpdate;
 }
 
+/** What the archive of an id alone is counted under where that is not active. */
+export const INACTIVE_PURGE = 'purge of an inactive contract';
+
 /** Carries no owner and no amount: only the contract id and the template. */
 export interface Archive {
   readonly kind: 'archive';
-  readonly entity: Entity;
+  /** Null where the feed tells only the id (a purge in format A): it may be of any template, and what is not active is ignored. */
+  readonly entity: Entity | null;
   readonly contractId: string;
 }

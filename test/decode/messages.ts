@@ -124,6 +124,11 @@ export function scanUnassignment(): Json {
   return scanReassignment({ contract_id: 'c2' });
 }
 
+/** An unassignment within a synchronizer: an operator's purge, of which format A tells no template. */
+export function scanPurge(): Json {
+  return scanReassignment({ contract_id: 'c1', target_synchronizer: SYNC });
+}
+
 export function ledgerApiCreate(nodeId: number, entity: string, createArgument: Json): Json {
   return {
     offset: 101,
@@ -219,6 +224,17 @@ export function ledgerApiReassignment(event: Json): Json {
 export function ledgerApiAssignment(): Json {
   const createdEvent = ledgerApiCreate(0, 'Amulet', amuletArguments());
   return ledgerApiReassignment({ JsAssignmentEvent: { source: SYNC, target: 'other::1220ee', createdEvent } });
+}
+
+export function ledgerApiUnassignment(): Json {
+  const value = { ...ledgerApiArchive(2), source: SYNC, target: 'other::1220ee', assignmentExclusivity: null };
+  return ledgerApiReassignment({ JsUnassignedEvent: { value } });
+}
+
+/** An unassignment within a synchronizer: an operator's purge. */
+export function ledgerApiPurge(): Json {
+  const value = { ...ledgerApiArchive(1), source: SYNC, target: SYNC, assignmentExclusivity: null };
+  return ledgerApiReassignment({ JsUnassignedEvent: { value } });
 }
 
 export function ledgerApiCheckpoint(): Json {

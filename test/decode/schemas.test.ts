@@ -117,10 +117,13 @@ const CASES: readonly (readonly [string, () => Json, z.ZodType])[] = [
   ['a Scan import', messages.scanImport, scanMessage],
   ['a Scan assignment', messages.scanAssignment, scanMessage],
   ['a Scan unassignment', messages.scanUnassignment, scanMessage],
+  ['a Scan purge', messages.scanPurge, scanMessage],
   ['a Ledger API transaction', messages.ledgerApiTransaction, ledgerApiMessage],
   ['a Ledger API import', messages.ledgerApiImport, ledgerApiMessage],
   ['a bare transaction', messages.bareTransaction, ledgerApiMessage],
   ['a Ledger API assignment', messages.ledgerApiAssignment, ledgerApiMessage],
+  ['a Ledger API unassignment', messages.ledgerApiUnassignment, ledgerApiMessage],
+  ['a Ledger API purge', messages.ledgerApiPurge, ledgerApiMessage],
   ['a Ledger API checkpoint', messages.ledgerApiCheckpoint, ledgerApiMessage],
 ];
 

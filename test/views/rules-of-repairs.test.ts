@@ -139,3 +139,81 @@ describe('a party move of thousands of updates at one time', () => {
     expect(dumpViews(directory.at('by 1000')).last_update).toHaveLength(1);
   });
 });
+
+describe('rule 9: reassignments within one synchronizer', () => {
+  const UNKNOWN = /^line 2: given "0062", expected the id of a coin or round that is active .* already$/;
+
+  it.each([
+    ['an unassignment archives its coin', '00:01 : +a alice 10\n00:02 unassignment within : -a', 'nobody'],
+    ['of a locked one', '00:01 : +a alice 10 locked ; +b bob 1\n00:02 unassignment within : -a', 'bob 1'],
+    ['under another package id', '00:01 : +a alice 10\n00:02 unassignment within : -a upgraded', 'nobody'],
+    ['an assignment creates', '00:01 :\n00:02 assignment within : +a alice 10', 'alice 10'],
+    ['an equal one is ignored', '00:01 : +a alice 10\n00:02 assignment within : +a alice 10 at 00:01', 'alice 10'],
+    [
+      'a contract may be purged and imported again',
+      '00:01 : +a alice 10\n00:02 unassignment within : -a\n00:03 assignment within : +a bob 20',
+      'bob 20',
+    ],
+    ['between two it leaves its coin held', '00:01 : +a alice 10\n00:02 unassignment : -a', 'alice 10'],
+  ])('%s: %s', async (_, text, wanted) => {
+    const { halted, snapshots } = await outcome(`${text}\n00:11 :`);
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: [`m0 00:10: ${wanted}`] });
+  });
+
+  it('an unassignment archives a round, and a counterfeit', async () => {
+    const text = '00:01 : +a alice 1 ; +r round 5 ; +s round 6 ; +x mallory 9 forged';
+    const purged = `${text}\n00:02 unassignment within : -r\n00:03 unassignment within : -x\n00:04 : +x bob 2\n00:11 :`;
+    expect(await outcome(purged)).toMatchObject({
+      halted: null,
+      snapshots: ['m0 00:10: alice 1, bob 2'],
+      lowestOpenRound: 6n,
+    });
+  });
+
+  it('an assignment of an active id with other content is bad', async () => {
+    const { halted } = await outcome('00:01 : +a alice 10\n00:02 assignment within : +a alice 11 at 00:01');
+    expect(halted).toContain('expected an id that is not active, or a create equal to the one that made it');
+  });
+
+  it('an unassignment of what is not active is bad in format B, as every archive is', async () => {
+    const text = '00:01 : +a alice 10\n00:02 unassignment within : -b';
+    expect((await outcome(text, IN_B)).halted).toMatch(UNKNOWN);
+  });
+
+  it('in format A, where it names no template, that is ignored and counted; and moves time', async () => {
+    const text = `
+      00:01 : +a alice 10
+      00:02 unassignment within : -b
+      00:03 unassignment within : -a
+      00:04 unassignment within : -a
+      00:11 unassignment within : -b`;
+    expect(await outcome(text, { formats: ['scan'] })).toMatchObject({ halted: null, snapshots: ['m0 00:10: nobody'] });
+    using directory = temporaryDirectory();
+    const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+    const { counts } = await replayInto(directory.at('data'), [feed]);
+    expect(counts).toMatchObject({ updates: 5, events: 2, ignored: { 'purge of an inactive contract': 3 } });
+  });
+
+  it('in format B one of another template is ignored as such', async () => {
+    using directory = temporaryDirectory();
+    const [first = '', second = ''] = linesOf(
+      told('00:01 : +a alice 10\n00:02 unassignment within : -b'),
+      'ledger-api',
+    );
+    const feed = directory.writeLines('feed.ndjson', [first, second.replaceAll(':Amulet"', ':ValidatorRight"')]);
+    const { halted, counts } = await replayInto(directory.at('data'), [feed]);
+    expect({ halted, ignored: counts.ignored }).toEqual({ halted: null, ignored: { 'other template': 1 } });
+  });
+
+  it('may be repairs at the time of the update before them', async () => {
+    const text = `
+      00:01 =a : +a alice 10
+      00:01 =b unassignment within : -a
+      00:01 =c assignment within : +b bob 20
+      00:01 =b unassignment within : -a
+      00:11 :`;
+    const { halted, snapshots, counts } = await outcome(text, IN_B);
+    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20'] });
+    expect(counts).toMatchObject({ updates: 4, redelivered: 1 });
+  });
+});

@@ -4,11 +4,12 @@ import { fieldName, formatOf } from '../../chunk/field-name.ts';
 import { BadUpdate, NOT_ACTIVE } from '../../ledger/bad-update.ts';
 import { sameCoin } from '../../ledger/coin.ts';
 import { idText } from '../../ledger/contract-id.ts';
-import type { Coin } from '../../ledger/update.ts';
+import { type Coin, INACTIVE_PURGE } from '../../ledger/update.ts';
 import { addTo, takeFrom } from '../store/totals.ts';
 import type { Batch } from './batch.ts';
 import { type CoinTerms, coinTerms, termsOf, wideTerms } from './coin-terms.ts';
 import { isPending } from './contracts.ts';
+import { addIgnored } from './counts.ts';
 import { type Owner, sumsOf } from './owners.ts';
 import type { ActiveRound } from './rounds.ts';
 import type { MigrationState } from './state.ts';
@@ -36,6 +37,7 @@ interface EventPlace {
 export function applyEvent(place: EventPlace): void {
   const { batch, chunk, event } = place;
   const kind = chunk.events.kind[event]!;
+  if (kind === EVENT.archiveAny && !isActive(place)) return addIgnored(batch.counts, INACTIVE_PURGE);
   batch.counts.events += 1;
   if (kind === EVENT.amulet || kind === EVENT.locked) {
     const dso = chunk.names[chunk.events.dso[event]!]!;
@@ -45,7 +47,14 @@ export function applyEvent(place: EventPlace): void {
     return createCoin(place, coinTerms(chunk, event), owner);
   }
   if (kind === EVENT.rare) return createRare(place, chunk.rareEvents.get(event)!);
-  return kind === EVENT.archiveRound ? archiveRound(place) : archiveCoin(place);
+  const isRound = kind === EVENT.archiveRound || (kind === EVENT.archiveAny && activeRound(place) !== undefined);
+  return isRound ? archiveRound(place) : archiveCoin(place);
+}
+
+function isActive(place: EventPlace): boolean {
+  const { batch, migration, chunk, event } = place;
+  const coin = batch.contracts.find(chunk, event, migration.migrationId);
+  return coin !== undefined || activeRound(place) !== undefined || isCounterfeit(place);
 }
 
 function createCoin(place: EventPlace, terms: CoinTerms, owner: Owner): void {
@@ -124,7 +133,8 @@ function archiveCoin(place: EventPlace): void {
   const coin = batch.contracts.find(chunk, event, migration.migrationId);
   if (coin === undefined) return archiveCounterfeit(place);
   const terms = isPending(coin) ? termsOf(coin) : coin;
-  if (terms.locked !== (chunk.events.kind[event] === EVENT.archiveLocked)) {
+  const kind = chunk.events.kind[event];
+  if (kind !== EVENT.archiveAny && terms.locked !== (kind === EVENT.archiveLocked)) {
     throw new BadUpdate(
       field(place, 'template_id'),
       entityOf(chunk, event),

@@ -132,6 +132,11 @@ Assignment   | event/created_event/create_arguments/dso     | -                 
 Unassignment | event/source_synchronizer                    | -                        | event.source_synchronizer
 Unassignment | event/migration_id                           | "4"                      | event.migration_id
 Unassignment | event/contract_id                            | null                     | event
+Unassignment | event/target_synchronizer                    | -                        | event.target_synchronizer
+Unassignment | event/target_synchronizer                    | ""                       | event.target_synchronizer
+Purge        | event/contract_id                            | 7                        | event.contract_id
+Purge        | event/contract_id                            | ""                       | event.contract_id
+Purge        | record_time                                  | -                        | record_time
 `;
 
 const LEDGER_API = `
@@ -198,6 +203,15 @@ Assignment   | update/Reassignment/value/events/0/JsAssignmentEvent/createdEvent
 Assignment   | update/Reassignment/value/events/0/JsAssignmentEvent/createdEvent/nodeId | - | events[0].JsAssignmentEvent.createdEvent.nodeId
 Assignment   | update/Reassignment/value/recordTime         | -                        | recordTime
 Assignment   | update/Reassignment/value/recordTime         | "0001-01-01T00:00:00Z"   | recordTime
+Unassignment | update/Reassignment/value/events/0/JsUnassignedEvent | 7                 | events[0].JsUnassignedEvent
+Unassignment | update/Reassignment/value/events/0/JsUnassignedEvent/value | -           | events[0].JsUnassignedEvent.value
+Unassignment | update/Reassignment/value/events/0/JsUnassignedEvent/value/source | -    | events[0].JsUnassignedEvent.value.source
+Unassignment | update/Reassignment/value/events/0/JsUnassignedEvent/value/target | ""   | events[0].JsUnassignedEvent.value.target
+Purge        | update/Reassignment/value/events/0/JsUnassignedEvent/value/target | null | events[0].JsUnassignedEvent.value.target
+Purge        | update/Reassignment/value/events/0/JsUnassignedEvent/value/templateId | "x" | events[0].JsUnassignedEvent.value.templateId
+Purge        | update/Reassignment/value/events/0/JsUnassignedEvent/value/packageName | - | events[0].JsUnassignedEvent.value.packageName
+Purge        | update/Reassignment/value/events/0/JsUnassignedEvent/value/contractId | - | events[0].JsUnassignedEvent.value.contractId
+Purge        | update/Reassignment/value/events/0/JsUnassignedEvent/value/acsDelta | "no" | events[0].JsUnassignedEvent.value.acsDelta
 Checkpoint   | update/OffsetCheckpoint/value/synchronizerTimes | -                     | synchronizerTimes
 Checkpoint   | update/OffsetCheckpoint/value/synchronizerTimes/0 | null                | synchronizerTimes[0]
 Checkpoint   | update/OffsetCheckpoint/value/synchronizerTimes/0/synchronizerId | -    | synchronizerTimes[0].synchronizerId
@@ -210,12 +224,15 @@ export const GOOD: Record<string, Record<string, () => messages.Json>> = {
     Import: messages.scanImport,
     Assignment: messages.scanAssignment,
     Unassignment: messages.scanUnassignment,
+    Purge: messages.scanPurge,
   },
   'ledger-api': {
     Transaction: messages.ledgerApiTransaction,
     Bare: messages.bareTransaction,
     Import: messages.ledgerApiImport,
     Assignment: messages.ledgerApiAssignment,
+    Unassignment: messages.ledgerApiUnassignment,
+    Purge: messages.ledgerApiPurge,
     Checkpoint: messages.ledgerApiCheckpoint,
   },
 };

@@ -20,7 +20,10 @@ export interface HistoryUpdate {
   readonly recordTime: Micros | null;
   readonly effectiveAt: Micros;
   readonly offset: number;
-  /** Root events in order; an exercise carries its children. An unassignment has one exercise that consumes nothing. */
+  /**
+   * Root events in order; an exercise carries its children. An unassignment has one exercise, which consumes only where both
+   * ends are one synchronizer.
+   */
   readonly events: readonly HistoryEvent[];
 }
 

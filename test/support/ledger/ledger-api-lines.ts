@@ -147,7 +147,8 @@ function assigned(update: HistoryUpdate, event: HistoryEvent): unknown {
 
 /** One level deeper than an assignment: so the node prints it. */
 function unassigned(update: HistoryUpdate, event: HistoryEvent): unknown {
-  const { contractId, templateId, packageName } = event.contract;
+  const { contractId, packageName } = event.contract;
+  const templateId = event.kind === 'exercise' ? event.templateId : event.contract.templateId;
   const value = {
     ...reassigned(update, event.contract),
     contractId,

@@ -34,7 +34,8 @@ const RATE = COIN / 10n;
  *     00:01 m1 @s2 =id : +a alice 10 ; -b
  *
  * Head: a time of day (none for an import), migration (m0), synchronizer (@s1), update id (=u and the line's number) and, where it
- * is no transaction, its kind: import, assignment, unassignment, topology, or checkpoint, whose times are its happenings.
+ * is no transaction, its kind: import, assignment, unassignment, topology, or checkpoint, whose times are its happenings. A
+ * reassignment `within` is one from its synchronizer to the same.
  * Happenings: `+a alice 10` creates a coin called a, `+r round 5` an open round, `-a` archives. Words behind them:
  * locked, forged (a dso of its own), unsigned (not by the dso), `dso X`, `at 00:00` (created at), `off` (acsDelta false),
  * `upgraded` (another package id), `reordered` (signatories in another order), `unused` (consumes nothing).
@@ -51,6 +52,7 @@ interface Head {
   readonly synchronizerId: string;
   readonly updateId: string;
   readonly kind: string;
+  readonly isWithin: boolean;
 }
 
 function headOf(text: string, number: number): Head {
@@ -62,13 +64,14 @@ function headOf(text: string, number: number): Head {
     migrationId: Number(found(/^m\d+$/)?.slice(1) ?? 0),
     synchronizerId: found(/^@/)?.slice(1) ?? 's1',
     updateId: found(/^=/)?.slice(1) ?? `u${number}`,
-    kind: found(/^[a-ln-z]\w+$/) ?? 'transaction',
+    kind: found(/^(?!within$)[a-ln-z]\w+$/) ?? 'transaction',
+    isWithin: words.includes('within'),
   };
 }
 
 function tellLine(contracts: Map<string, Contract>, line: string, offset: number): HistoryItem {
   const [first = '', rest = ''] = line.split(/ :(?= |$)/, 2);
-  const { time, kind, ...head } = headOf(first, offset);
+  const { time, kind, isWithin, ...head } = headOf(first, offset);
   const parts = rest.split(';').map((part) => part.trim());
   const said = parts.filter((part) => part !== '');
   if (kind === 'checkpoint') {
@@ -79,7 +82,8 @@ function tellLine(contracts: Map<string, Contract>, line: string, offset: number
   const createdAt = time ?? clockTime('00:00');
   const events = numbered(said.map((happening) => draftOf(contracts, happening.split(/\s+/), createdAt)));
   const update = { kind: 'update', wrapping, ...head, offset, effectiveAt: createdAt, events } as const;
-  const other = wrapping.endsWith('assignment') ? { otherSynchronizerId: 'elsewhere' } : {};
+  const otherSynchronizerId = isWithin ? head.synchronizerId : 'elsewhere';
+  const other = wrapping.endsWith('assignment') ? { otherSynchronizerId } : {};
   return { ...update, ...other, recordTime: time } satisfies HistoryUpdate;
 }
 
