@@ -7,14 +7,16 @@ import { plainDecimal } from '../test/support/ledger/wire-text.ts';
  * The reference approach to a summary, as Splice Scan takes it: load every contract of the asked owners from the snapshot,
  * decode it and add it up in the client. Its arguments are kept as plain JSON here, which is kinder than its own form.
  */
-const QUERY = `
+const CONTRACTS = `
   WITH found AS (
     SELECT create_id, max(row_id) AS row_id FROM snapshot_data
-    WHERE row_id BETWEEN $1 AND $2 AND stakeholder = ANY($3)
-      AND template_id IN ('Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet')
+    WHERE row_id BETWEEN $1 AND $2 AND stakeholder = ANY($3) AND template_id = ANY($4)
     GROUP BY create_id ORDER BY row_id ASC LIMIT 100000)
   SELECT found.row_id, contract_id, creates.template_id, create_arguments, signatories, observers, created_at
   FROM found JOIN creates ON creates.row_id = found.create_id ORDER BY found.row_id`;
+
+const TEMPLATES = ['Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet'];
+const SNAPSHOT = "SELECT * FROM snapshot WHERE record_time <= 'second' ORDER BY record_time DESC LIMIT 1";
 
 const ROUND = 20_000n;
 const pool = new pg.Pool({ host: process.argv[2]!, user: 'bench', database: 'postgres', max: 16 });
@@ -24,11 +26,12 @@ app.post('/summary', async (c) => {
   const { owner_party_ids, migration_id } = await c.req.json();
   const client = await pool.connect();
   try {
-    const snapshots = await client.query(
-      "SELECT * FROM snapshot WHERE record_time <= 'second' ORDER BY record_time DESC LIMIT 1",
-    );
+    // Named, so prepared once for each connection, as Scan's driver does with what it sends again and again. PostgreSQL
+    // itself decides whether it plans anew for these values, as it does there.
+    const snapshots = await client.query({ name: 'snapshot', text: SNAPSHOT });
     const { first_row_id, last_row_id, record_time } = snapshots.rows[0];
-    const { rows } = await client.query(QUERY, [first_row_id, last_row_id, owner_party_ids]);
+    const values = [first_row_id, last_row_id, owner_party_ids, TEMPLATES];
+    const { rows } = await client.query({ name: 'contracts', text: CONTRACTS, values });
     const summaries = owner_party_ids.map((party: string) => summaryOf(party, rows));
     return c.json({ record_time, migration_id, computed_as_of_round: Number(ROUND), summaries });
   } finally {

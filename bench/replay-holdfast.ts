@@ -9,7 +9,7 @@ import { reportRun } from './run-report.ts';
 
 /** A replay by the program's own function; `inline` decodes in the writing thread, `worker` in one of its own. */
 const threads = process.argv[3];
-/** Where the views are left; a folder that is removed again unless given. */
+/** Where the views are left, with a last snapshot of all that the feed has; a folder that is removed again unless given. */
 const kept = process.argv[4];
 
 await reportRun(process.argv[2]!, async (path) => {
@@ -18,7 +18,7 @@ await reportRun(process.argv[2]!, async (path) => {
     const { halted } = await replayFiles({
       dataDir,
       files: [path],
-      seal: false,
+      seal: kept !== undefined,
       signal: new AbortController().signal,
       onProgress: () => {},
       ...REPLAY_OPTIONS,
