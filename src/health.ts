@@ -155,11 +155,13 @@ function topicAnswer(topic: TopicStatus): object {
   return {
     stopped: topic.stopped,
     holding: topic.holding,
+    lacking: topic.lacking,
     caught_up_at: topic.caughtUpAt === null ? null : new Date(topic.caughtUpAt).toISOString(),
     lag_seconds: lagSeconds(topic),
     newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
-    partitions: topic.partitions.map(({ partition, nextOffset, endOffset, lag, passedOver }) => ({
+    partitions: topic.partitions.map(({ partition, firstOffset, nextOffset, endOffset, lag, passedOver }) => ({
       partition,
+      first_offset: firstOffset,
       next_offset: nextOffset,
       end_offset: endOffset,
       lag,

@@ -24,12 +24,20 @@ export interface Source {
   batches(signal: AbortSignal): AsyncIterable<readonly Message[]>;
   /** Bytes read so far and in all (null where that is not known), for progress. */
   progress(): { readonly read: number; readonly total: number | null };
-  /** What a stored position belongs to, as text; known with the first batch. A position of another one is never gone on from. */
-  identity?(): string;
-  /** Told after each COMMIT: the next offset by partition. A courtesy to lag tools; nothing here relies on it. */
+  /** Null until the topic was found, which is before its first batch; another object once it has more partitions. */
+  topicStart?(): TopicStart | null;
+  /** Told after each COMMIT: the next offset by partition. What is not told is not stored. */
   stored?(nextOffsets: ReadonlyMap<number, number>): void;
   /** How a source without an end stands; files have none. */
   status?(): SourceStatus;
+}
+
+/** What is stored of a topic before anything of it is applied. */
+export interface TopicStart {
+  /** What its positions belong to, as text: a position of another one is never gone on from. */
+  readonly identity: string;
+  /** The first offset that it held of each partition when that was first seen. */
+  readonly firstOffsets: ReadonlyMap<number, number>;
 }
 
 /** What `/status` and `/readyz` say of a source. Clock times in milliseconds since 1970. */

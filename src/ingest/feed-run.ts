@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { transferList } from '../chunk/chunk.ts';
 import type { FeedLogger } from '../feed/kafka/client.ts';
-import { BrokenContainer, FeedRefused, type Source } from '../feed/source.ts';
+import { BrokenContainer, FeedRefused, type Source, type TopicStart } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import { CHUNKS_AHEAD_MAX, type FeedMessage, type FeedNotice, type FeedRequest, type LogLine } from './feed-thread.ts';
@@ -37,7 +37,15 @@ export async function runFeed(
   });
   const post = (message: FeedMessage | FeedNotice, transfer: ArrayBuffer[] = []): void =>
     port.postMessage(message, transfer);
+  let startTold: TopicStart | null = null;
+  const tellStart = (): void => {
+    const start = source?.topicStart?.() ?? null;
+    if (start === startTold || start === null) return;
+    post({ type: 'topic_start', start });
+    startTold = start;
+  };
   const tellStatus = (): void => {
+    tellStart();
     const status = source?.status?.();
     if (status !== undefined) post({ type: 'status', status });
   };
@@ -45,10 +53,10 @@ export async function runFeed(
   try {
     source = openSource(postingLogger(post));
     for await (const chunk of decodeChunks(source, { migrationId, signal: stop.signal, buffers })) {
-      const identity = source.identity?.() ?? null;
+      tellStart();
       const namesFrom = chunk.names === sent.names ? sent.count : 0;
       const names = chunk.names.slice(namesFrom);
-      const message = { chunk: { ...chunk, names }, namesFrom, progress: source.progress(), identity };
+      const message = { chunk: { ...chunk, names }, namesFrom, progress: source.progress() };
       post({ type: 'chunk', ...message }, transferList(chunk));
       sent = { names: chunk.names, count: chunk.names.length };
       ahead += 1;
@@ -60,6 +68,8 @@ export async function runFeed(
     }
     post({ type: 'end' });
   } catch (error) {
+    // What was found before the topic is refused has been seen: it is stored all the same.
+    tellStart();
     if (error instanceof BrokenContainer) post({ type: 'broken', place: error.place, reason: error.message });
     else if (error instanceof FeedRefused) post({ type: 'feed_refused', message: error.message });
     else if (error instanceof Refusal) post({ type: 'refused', message: error.message });

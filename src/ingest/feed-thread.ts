@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Chunk } from '../chunk/chunk.ts';
 import type { KafkaSourceOptions } from '../feed/kafka/source.ts';
-import { BrokenContainer, FeedRefused, type SourceStatus } from '../feed/source.ts';
+import { BrokenContainer, FeedRefused, type SourceStatus, type TopicStart } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { threadFile } from '../thread-file.ts';
 
@@ -24,8 +24,8 @@ export interface Feed extends AsyncDisposable {
   /** Whether a chunk is there already, so that taking it does not wait. */
   readonly ready: boolean;
   readonly progress: FeedProgress;
-  /** What the stored position of a topic belongs to; null for files, and before the first chunk. */
-  readonly identity: string | null;
+  /** Of a topic what is to be stored before the chunk that `next` gave is applied; null for files, and until it was found. */
+  readonly topicStart: TopicStart | null;
   /** How a source without an end stands; null for files. */
   readonly status: SourceStatus | null;
   /**
@@ -73,8 +73,8 @@ export type FeedMessage =
       readonly chunk: Chunk;
       readonly namesFrom: number;
       readonly progress: FeedProgress;
-      readonly identity: string | null;
     }
+  | { readonly type: 'topic_start'; readonly start: TopicStart }
   | { readonly type: 'end' }
   | { readonly type: 'broken'; readonly place: string; readonly reason: string }
   | { readonly type: 'refused'; readonly message: string }
@@ -101,7 +101,7 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
   let failure: Error | null = null;
   let wake: () => void = () => {};
   let progress: FeedProgress = { read: 0, total: null };
-  let identity: string | null = null;
+  let topicStart: TopicStart | null = null;
   let names: string[] = [];
   let status: SourceStatus | null = null;
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
@@ -141,8 +141,8 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
     get progress() {
       return progress;
     },
-    get identity() {
-      return identity;
+    get topicStart() {
+      return topicStart;
     },
     get status() {
       return status;
@@ -155,10 +155,13 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
         case undefined:
           return 'idle';
         case 'chunk':
-          ({ progress, identity } = message);
+          progress = message.progress;
           if (message.namesFrom === 0) names = [];
           for (const name of message.chunk.names) names.push(name);
           return { ...message.chunk, names };
+        case 'topic_start':
+          topicStart = message.start;
+          return 'idle';
         case 'end':
           return 'end';
         case 'broken':

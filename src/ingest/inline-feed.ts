@@ -9,14 +9,13 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
   const buffers = new RawBuffers();
   const chunks = decodeChunks(source, { migrationId, signal: abort.signal, buffers });
   let coming: Promise<IteratorResult<Chunk>> | null = null;
-  let identity: string | null = null;
   return {
     /** While nothing is awaited, the next chunk may be there. */
     get ready() {
       return coming === null;
     },
-    get identity() {
-      return identity;
+    get topicStart() {
+      return source.topicStart?.() ?? null;
     },
     get status() {
       return source.status?.() ?? null;
@@ -29,7 +28,6 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       const result = await within(coming, waitMs);
       if (result === null) return 'idle';
       coming = null;
-      identity = source.identity?.() ?? null;
       return result.done === true ? 'end' : result.value;
     },
     stored: (nextOffsets) => source.stored?.(nextOffsets),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { Chunk } from '../chunk/chunk.ts';
-import { BrokenContainer } from '../feed/source.ts';
+import { BrokenContainer, type TopicStart } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { containerLetter } from './container-letter.ts';
@@ -39,6 +39,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   // A clock that jumps must not keep anything from the disk.
   let openSince = 0;
   let openMessages = 0;
+  let followed: TopicStart | null = null;
   const commit = async (): Promise<void> => {
     await persist(() => writer.commit());
     if (source.topic) feed.stored(nextOffsets(writer));
@@ -49,9 +50,13 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
     while (!signal.aborted) {
       const next = await feed.next(WAIT_MS);
       if (next === 'end') break;
+      const { topicStart } = feed;
+      if (topicStart !== null && topicStart !== followed) {
+        await persist(() => writer.followTopic(topicStart));
+        followed = topicStart;
+        await commit();
+      }
       if (next !== 'idle') {
-        const { identity } = feed;
-        if (identity !== null) await persist(() => writer.followTopic(identity));
         if (!writer.hasPending) {
           openSince = performance.now();
           openMessages = 0;

@@ -1,4 +1,4 @@
-import type { SourceStatus as FeedStatus } from '../feed/source.ts';
+import type { SourceStatus as FeedStatus, PartitionStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { LetterFacts } from '../views/store/dead-letters.ts';
 import type { Counts } from '../views/write/counts.ts';
@@ -43,9 +43,17 @@ export interface SourceStatus {
 }
 
 /** How a topic stands, and how far the views are behind it. */
-export interface TopicStatus extends FeedStatus {
+export interface TopicStatus extends Omit<FeedStatus, 'partitions'> {
+  readonly partitions: readonly TopicPartitionStatus[];
+  /** Which partitions had lost their first messages when they were first seen, each a sentence. */
+  readonly lacking: readonly string[];
   /** The record time that the views have reached; null before the first. */
   readonly appliedRecordTime: Micros | null;
+}
+
+export interface TopicPartitionStatus extends PartitionStatus {
+  /** Where the partition began when it was first seen; null until that is stored. */
+  readonly firstOffset: number | null;
 }
 
 /** The DSO whose coins count, once known; `pinned` where an operator named it. */

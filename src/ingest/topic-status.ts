@@ -1,4 +1,5 @@
-import { FILE_PARTITION } from '../chunk/chunk.ts';
+import { lackingText } from '../feed/kafka/guards.ts';
+import type { PartitionStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
@@ -20,35 +21,48 @@ export function createTopicTeller(writer: ViewsWriter): (standing: TopicStanding
 
   return ({ phase, halted, source, lastError }) => {
     if (source?.isTopic !== true) return null;
-    const stored = storedOffsets(writer);
+    const stored = storedPartitions(writer);
     if (phase === 'refused') return refusedStatus(lastError?.message ?? 'the topic is refused', stored, writer);
     const heard = source.feed?.status ?? null;
     if (heard === null) return null;
     newest = newestOf(newest, heard.newestRecordTime, halted?.recordTime ?? null);
     const partitions = heard.partitions.map((of) => {
+      const known = stored.get(of.partition);
       // The feed hears of what is stored after each batch, and not of the part of a batch before a halt.
-      const nextOffset = Math.max(of.nextOffset, stored.get(of.partition) ?? 0);
+      const nextOffset = Math.max(of.nextOffset, known?.nextOffset ?? 0);
       const lag = of.endOffset === null ? null : Math.max(0, of.endOffset - nextOffset);
-      return { ...of, nextOffset, lag };
+      return { ...of, firstOffset: known?.firstOffset ?? null, nextOffset, lag };
     });
-    return { ...heard, partitions, newestRecordTime: newest, appliedRecordTime: appliedRecordTime(writer) };
+    return { ...heard, partitions, newestRecordTime: newest, ...storedStatus(stored, writer) };
   };
 }
 
 /** What was heard before may be of another topic: nothing is known of how far it is, and what it held last. */
-function refusedStatus(stopped: string, stored: ReadonlyMap<number, number>, writer: ViewsWriter): TopicStatus {
-  const partitions = [...stored].map(([partition, nextOffset]) => {
-    return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
+function refusedStatus(stopped: string, stored: StoredPartitions, writer: ViewsWriter): TopicStatus {
+  const partitions = [...stored].map(([partition, offsets]) => {
+    return { partition, ...offsets, endOffset: null, lag: null, passedOver: false };
   });
   const unknown = { holding: [], caughtUpAt: null, newestRecordTime: null };
-  return { stopped, ...unknown, partitions, appliedRecordTime: appliedRecordTime(writer) };
+  return { stopped, ...unknown, partitions, ...storedStatus(stored, writer) };
 }
 
-function storedOffsets(writer: ViewsWriter): Map<number, number> {
-  const offsets = [...writer.state.partitions].flatMap(([partition, { storedOffset }]) =>
-    partition === FILE_PARTITION || storedOffset === null ? [] : [[partition, storedOffset] as const],
+type StoredPartitions = ReadonlyMap<number, Pick<PartitionStatus, 'nextOffset'> & { readonly firstOffset: number }>;
+
+function storedPartitions(writer: ViewsWriter): StoredPartitions {
+  const partitions = [...writer.state.partitions].flatMap(([partition, { firstOffset, storedOffset }]) =>
+    firstOffset === null || storedOffset === null
+      ? []
+      : [[partition, { firstOffset, nextOffset: storedOffset }] as const],
   );
-  return new Map(offsets);
+  return new Map(partitions);
+}
+
+function storedStatus(
+  stored: StoredPartitions,
+  writer: ViewsWriter,
+): Pick<TopicStatus, 'lacking' | 'appliedRecordTime'> {
+  const lacking = [...stored].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []);
+  return { lacking, appliedRecordTime: appliedRecordTime(writer) };
 }
 
 function appliedRecordTime(writer: ViewsWriter): Micros | null {

@@ -8,9 +8,18 @@ export interface TopicIdentity {
 
 /** How far one partition was applied, as the views store it. */
 export interface StoredPosition {
+  /** The first offset that the topic held of it when it was first seen: stored before anything of it is applied. */
+  readonly firstOffset: number;
   readonly nextOffset: number;
-  /** Of the last applied message, the one before `nextOffset`; null where there was none. */
+  /** Of the last applied message, the one before `nextOffset`; null while there is none. */
   readonly sha256: Uint8Array | null;
+}
+
+/** What the views were built from, and how far; the identity is null, and there are no positions, before they saw a topic. */
+export interface StoredTopic {
+  /** See `identityText`. */
+  readonly identity: string | null;
+  readonly positions: ReadonlyMap<number, StoredPosition>;
 }
 
 /** The offsets that the topic holds of a partition: `low` is the first, `high` the next to be written. */
@@ -19,10 +28,10 @@ export interface PartitionBounds {
   readonly high: number;
 }
 
-/** Where reading starts. `verify`: the message at `offset` was applied already; its SHA-256 must be this one. */
+/** Where reading starts: at the position, or with the message before it, which was applied last and is to be compared. */
 export interface StartOffset {
-  readonly offset: number;
-  readonly verify: Uint8Array | null;
+  readonly position: StoredPosition;
+  readonly verify: boolean;
 }
 
 const START_ANEW =
@@ -45,34 +54,63 @@ export function checkIdentity(stored: string | null, found: TopicIdentity): void
 /** Where to start in each partition of the topic; throws where the topic no longer holds what comes next. */
 export function startOffsets(
   topic: string,
-  stored: ReadonlyMap<number, StoredPosition>,
+  stored: StoredTopic,
   held: ReadonlyMap<number, PartitionBounds>,
 ): Map<number, StartOffset> {
-  const lost = [...stored.keys()].find((partition) => !held.has(partition));
+  const { identity, positions } = stored;
+  const lost = [...positions.keys()].find((partition) => !held.has(partition));
   if (lost !== undefined) {
     throw new FeedRefused(
       `topic ${topic} has no partition ${lost}, which these views were built from: it was made anew; ${START_ANEW}`,
     );
   }
-  return new Map(
-    [...held].map(([partition, bounds]) => [partition, startOffset(topic, partition, stored.get(partition), bounds)]),
+  const starts = [...held].map(([partition, bounds]): [number, StartOffset] => {
+    const position = positions.get(partition);
+    if (position !== undefined) return [partition, startAgain(topic, partition, position, bounds)];
+    // A topic that nobody has seen yet may begin anywhere; a partition that was made since begins with its first message.
+    if (identity !== null) checkNewPartition(topic, partition, bounds);
+    return [partition, { position: { firstOffset: bounds.low, nextOffset: bounds.low, sha256: null }, verify: false }];
+  });
+  return new Map(starts);
+}
+
+function startAgain(topic: string, partition: number, position: StoredPosition, bounds: PartitionBounds): StartOffset {
+  const { nextOffset, sha256 } = position;
+  checkNotRemoved(topic, partition, nextOffset, bounds);
+  checkNotCut(topic, partition, nextOffset, bounds);
+  if (sha256 === null) checkNothingBefore(topic, partition, position, bounds);
+  return { position, verify: sha256 !== null && nextOffset - 1 >= bounds.low };
+}
+
+function checkNewPartition(topic: string, partition: number, { low }: PartitionBounds): void {
+  if (low === 0) return;
+  throw new FeedRefused(
+    `partition ${partition} of topic ${topic} is new to these views, and Kafka has removed everything before ${low}: ` +
+      `what was there since these views follow the topic is missing; ${START_ANEW}`,
   );
 }
 
-function startOffset(
+/** While nothing of it was applied there is no message to compare; but what is removed of a partition never comes back. */
+function checkNothingBefore(
   topic: string,
   partition: number,
-  stored: StoredPosition | undefined,
-  bounds: PartitionBounds,
-): StartOffset {
-  if (stored === undefined) return { offset: bounds.low, verify: null };
-  const { nextOffset, sha256 } = stored;
-  checkNotRemoved(topic, partition, nextOffset, bounds);
-  checkNotCut(topic, partition, nextOffset, bounds);
-  const isLastHeld = nextOffset - 1 >= bounds.low;
-  return sha256 !== null && isLastHeld
-    ? { offset: nextOffset - 1, verify: sha256 }
-    : { offset: nextOffset, verify: null };
+  { firstOffset }: StoredPosition,
+  { low }: PartitionBounds,
+): void {
+  if (low >= firstOffset) return;
+  throw new FeedRefused(
+    `partition ${partition} of topic ${topic} begins at offset ${low}, and began at ${firstOffset} when these views first saw it: ` +
+      `it was made anew; ${START_ANEW}`,
+  );
+}
+
+/** What the log and /status say of a partition whose first messages were gone when it was first seen. */
+export function lackingText(partition: number, firstOffset: number): string | null {
+  if (firstOffset === 0) return null;
+  return (
+    `partition ${partition} began at offset ${firstOffset} when these views first saw it: ` +
+    'what was before is not in them, unless files had it'
+  );
 }
 
 /** Kafka itself would go on silently at the first offset that it holds. */
@@ -104,5 +142,14 @@ export function checkLastApplied(
   throw new FeedRefused(
     `partition ${partition} of topic ${topic} holds another message at offset ${offset} than the one these views applied: ` +
       `the topic was made anew; ${START_ANEW}`,
+  );
+}
+
+/** Kafka hands over what comes next instead. `next`: its offset, null where no message is known to follow. */
+export function lastAppliedMissing(topic: string, partition: number, offset: number, next: number | null): FeedRefused {
+  const found = next === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${next}`;
+  return new FeedRefused(
+    `partition ${partition} of topic ${topic} holds no message at offset ${offset}, where these views applied their last one (${found}): ` +
+      `the topic is compacted, which loses messages unseen (cleanup.policy must be delete), or it was made anew; ${START_ANEW}`,
   );
 }

@@ -6,11 +6,13 @@ import {
   checkLastApplied,
   checkNotCut,
   checkNotRemoved,
+  lastAppliedMissing,
   type PartitionBounds,
   type StartOffset,
   type StoredPosition,
 } from './guards.ts';
-import { decodeRecord, hashesOf, type KafkaRecord, recordOf, sha256, sizeOf } from './record.ts';
+import { createLane, type Lane, newCursor, positionOf, storedThrough } from './lane.ts';
+import { decodeRecord, hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
 
 /** Messages that were read and are not handed over take at most about this much, over all partitions. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -21,8 +23,8 @@ export interface IntakeOptions {
   readonly migrationId: number;
   /** Null: an idle partition holds the others for ever. */
   readonly partitionIdleMs: number | null;
-  /** Called where the last applied message is no longer in the topic, though what follows it is. */
-  readonly onUnverified: (partition: number) => void;
+  /** The next offset of each partition as the views have it; who changes it calls `noteStored`. */
+  readonly stored: ReadonlyMap<number, number>;
 }
 
 /** A batch as it comes from Kafka, in the order of offsets. */
@@ -46,23 +48,6 @@ export class SessionOver extends Error {
     super(message);
     this.name = 'SessionOver';
   }
-}
-
-interface Lane {
-  readonly partition: number;
-  /** The next offset to fetch. */
-  cursor: number;
-  /** The first message is not new: it must have this hash. Null once that was seen. */
-  verify: Uint8Array | null;
-  waiting: number;
-  waitingBytes: number;
-  bounds: PartitionBounds | null;
-  /** Since when nothing follows, and the latest moment at which that was seen to be so still. */
-  endSeenAt: number | null;
-  endConfirmedAt: number;
-  /** Behind what was handed over; and behind what is stored, which at first is where reading starts. */
-  handedOver: { readonly nextOffset: number; readonly bytes: Uint8Array | null } | null;
-  storedNext: number;
 }
 
 /** What is read of a topic's partitions and not yet handed over: in order, bounded, and with its position. No I/O. */
@@ -117,7 +102,7 @@ export class KafkaIntake {
     const items = messages.map(({ offset, value }) => recordOf(partition, offset, value));
     if (items.length === 0) return;
     this.#noteRecordTime(items);
-    if (items[0]!.offset === lane.cursor && this.#verified(lane, items[0]!)) items.shift();
+    if (this.#verified(lane, items[0]!)) items.shift();
     if (items.length === 0) return;
     lane.endSeenAt = null;
     lane.waiting += items.length;
@@ -125,28 +110,28 @@ export class KafkaIntake {
     this.#merge.add(partition, items);
   }
 
-  /** Whether the message is the one applied last, which is not handed over again. */
+  /** Whether the message is the one applied last, which is not handed over again. Throws where another one is in its place. */
   #verified(lane: Lane, first: KafkaRecord): boolean {
     if (lane.verify === null) return false;
-    const found = hashesOf(first);
-    checkLastApplied(this.#options.topic, lane.partition, first.offset, { stored: lane.verify, found });
+    const { topic } = this.#options;
+    if (first.offset !== lane.cursor) throw lastAppliedMissing(topic, lane.partition, lane.cursor, first.offset);
+    checkLastApplied(topic, lane.partition, first.offset, { stored: lane.verify, found: hashesOf(first) });
     lane.verify = null;
+    lane.cursor += 1;
     return true;
   }
 
   /** Everything before this offset was received, control records and aborted messages included. */
   advance(partition: number, nextOffset: number): void {
     const lane = this.#lanes.get(partition)!;
-    if (lane.verify !== null) {
-      lane.verify = null;
-      this.#options.onUnverified(partition);
-    }
+    if (lane.verify !== null) throw lastAppliedMissing(this.#options.topic, partition, lane.cursor, null);
     lane.cursor = nextOffset;
+    this.#checkMark();
   }
 
   /** Taken before the topic is asked what it holds: by the time it answers, more may have been written and read. */
   boundsRequest(at: number): BoundsRequest {
-    return { at, cursors: new Map([...this.#lanes].map(([partition, { cursor }]) => [partition, cursor])) };
+    return { at, cursors: new Map([...this.#lanes].map(([partition, lane]) => [partition, newCursor(lane)])) };
   }
 
   /** What the topic holds. Throws where that does not reach where we were when it was asked. */
@@ -155,7 +140,7 @@ export class KafkaIntake {
       const bounds = held.get(lane.partition);
       if (bounds === undefined) continue;
       const { topic } = this.#options;
-      checkNotRemoved(topic, lane.partition, lane.cursor, bounds);
+      checkNotRemoved(topic, lane.partition, newCursor(lane), bounds);
       checkNotCut(topic, lane.partition, cursors.get(lane.partition)!, bounds);
       lane.bounds = bounds;
       lane.endSeenAt = lane.cursor < bounds.high ? null : (lane.endSeenAt ?? at);
@@ -185,25 +170,21 @@ export class KafkaIntake {
     return items;
   }
 
-  noteStored(nextOffsets: ReadonlyMap<number, number>): void {
-    for (const [partition, nextOffset] of nextOffsets) {
-      const lane = this.#lanes.get(partition);
-      if (lane !== undefined) lane.storedNext = nextOffset;
-    }
+  /** More is stored. */
+  noteStored(): void {
     this.#checkMark();
   }
 
-  /** Up to where everything of a partition is stored: behind control records too, where nothing else is on its way. */
+  /** Up to where everything of a partition is stored. */
   storedThrough(partition: number): number {
-    const lane = this.#lanes.get(partition)!;
-    const onItsWay = lane.waiting > 0 || (lane.handedOver !== null && lane.handedOver.nextOffset !== lane.storedNext);
-    return onItsWay ? lane.storedNext : lane.verify === null ? lane.cursor : lane.storedNext;
+    return storedThrough(this.#lanes.get(partition)!, this.#options.stored.get(partition));
   }
 
+  /** While the message applied last was not compared, nobody knows that the topic is still the same. */
   #checkMark(): void {
     if (this.#mark === null) return;
     for (const [partition, end] of this.#mark.ends) {
-      if (this.storedThrough(partition) < end) return;
+      if (this.#lanes.get(partition)!.verify !== null || this.storedThrough(partition) < end) return;
     }
     this.#caughtUpAt = this.#mark.at;
     this.#mark = null;
@@ -211,10 +192,7 @@ export class KafkaIntake {
 
   /** Where another session goes on: behind what was handed over. */
   positions(): Map<number, StoredPosition> {
-    const handedOver = [...this.#lanes.values()].flatMap(({ partition, handedOver: last }) =>
-      last === null ? [] : [[partition, { nextOffset: last.nextOffset, sha256: sha256(last.bytes) }] as const],
-    );
-    return new Map(handedOver);
+    return new Map([...this.#lanes].map(([partition, lane]) => [partition, positionOf(lane)]));
   }
 
   get caughtUpAt(): number | null {
@@ -271,18 +249,3 @@ export class KafkaIntake {
 }
 
 const NONE: ReadonlySet<number> = new Set();
-
-function createLane(partition: number, { offset, verify }: StartOffset): Lane {
-  return {
-    partition,
-    cursor: offset,
-    verify,
-    waiting: 0,
-    waitingBytes: 0,
-    bounds: null,
-    endSeenAt: null,
-    endConfirmedAt: 0,
-    handedOver: null,
-    storedNext: verify === null ? offset : offset + 1,
-  };
-}

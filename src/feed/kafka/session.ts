@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { readBounds } from './bounds.ts';
 import type { FeedLogger } from './client.ts';
-import { checkIdentity, identityText, type StoredPosition, startOffsets } from './guards.ts';
+import { checkIdentity, identityText, type StartOffset, type StoredTopic, startOffsets } from './guards.ts';
 import { KafkaIntake, SessionOver } from './intake.ts';
 
 /** How often the ends of the partitions are asked for: what readiness and idle partitions go by. */
@@ -24,9 +24,12 @@ export interface SessionOptions {
   readonly sessionTimeoutMs: number;
   readonly migrationId: number;
   readonly partitionIdleMs: number | null;
-  /** What the views were built from, null for nothing yet; see `identityText`. */
-  readonly identity: string | null;
-  readonly positions: ReadonlyMap<number, StoredPosition>;
+  /** Behind what was handed over before, whether it is stored by now or not. */
+  readonly from: StoredTopic;
+  /** The next offset of each partition as the views have it, which may change at any time: see `KafkaIntake.noteStored`. */
+  readonly stored: ReadonlyMap<number, number>;
+  /** What was found to be gone on from, before anything of it is read. */
+  readonly onFound: (identity: string, starts: ReadonlyMap<number, StartOffset>) => void;
   readonly guards: SessionGuards;
   readonly logger: FeedLogger;
   /** Something came, or changed. */
@@ -48,7 +51,6 @@ export const SESSION_GUARDS: SessionGuards = {
 
 /** One membership of the group, from joining to the first failure. */
 export interface Session extends AsyncDisposable {
-  readonly identity: string;
   readonly intake: KafkaIntake;
   /** Why nothing is handed over now: partitions are assigned to someone else. Null when all are ours. */
   readonly stopped: string | null;
@@ -60,25 +62,23 @@ export interface Session extends AsyncDisposable {
 
 /** Connects, compares what the topic holds with what the views were built from, and starts to consume. */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { kafka, topic, logger } = options;
+  const { kafka, topic, from, stored, logger } = options;
   const admin = kafka.admin();
   try {
     await admin.connect();
     const { clusterId } = await admin.describeCluster();
-    checkIdentity(options.identity, { clusterId, topic });
+    checkIdentity(from.identity, { clusterId, topic });
     const bounds = await readBounds(admin, topic);
-    const starts = startOffsets(topic, options.positions, bounds);
-    const onUnverified = (partition: number): void =>
-      logger.warn(
-        { topic, partition },
-        'the last applied message is no longer in the topic, what follows it is: going on',
-      );
-    for (const [partition, { verify }] of starts) {
-      if (verify === null && options.positions.has(partition)) onUnverified(partition);
+    const starts = startOffsets(topic, from, bounds);
+    for (const [partition, { verify, position }] of starts) {
+      if (verify || position.sha256 === null) continue;
+      const warning = 'the last applied message is no longer in the topic, what follows it is: going on';
+      logger.warn({ topic, partition }, warning);
     }
+    options.onFound(identityText({ clusterId, topic }), starts);
     const { migrationId, partitionIdleMs } = options;
-    const intake = new KafkaIntake({ topic, starts, migrationId, partitionIdleMs, onUnverified });
-    return await consume(options, { admin, intake, identity: identityText({ clusterId, topic }) });
+    const intake = new KafkaIntake({ topic, starts, migrationId, partitionIdleMs, stored });
+    return await consume(options, { admin, intake });
   } catch (error) {
     await admin.disconnect();
     throw error;
@@ -87,7 +87,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 
 async function consume(
   options: SessionOptions,
-  { admin, intake, identity }: { admin: Admin; intake: KafkaIntake; identity: string },
+  { admin, intake }: { admin: Admin; intake: KafkaIntake },
 ): Promise<Session> {
   const { kafka, topic, group, guards, logger, onChange } = options;
   const consumer = kafka.consumer({
@@ -132,7 +132,11 @@ async function consume(
   });
   // The only sign of a batch that held nothing but control records or aborted messages.
   consumer.on('consumer.end_batch_process', ({ payload }) => {
-    if (failure === null) intake.advance(payload.partition, Number(payload.lastOffset) + 1);
+    try {
+      if (failure === null) intake.advance(payload.partition, Number(payload.lastOffset) + 1);
+    } catch (error) {
+      fail(error);
+    }
     onChange();
   });
 
@@ -165,7 +169,7 @@ async function consume(
     while (!closed.signal.aborted) {
       const request = intake.boundsRequest(Date.now());
       const bounds = await readBounds(admin, topic);
-      if (bounds.size > intake.partitions.length) throw new SessionOver(`topic ${topic} has new partitions`);
+      if (bounds.size !== intake.partitions.length) throw new SessionOver(`topic ${topic} has other partitions`);
       intake.noteBounds(request, bounds);
       onChange();
       await sleep(BOUNDS_INTERVAL_MS, undefined, { signal: closed.signal }).catch(() => {});
@@ -201,7 +205,6 @@ async function consume(
   });
 
   return {
-    identity,
     intake,
     get stopped() {
       if (assigned === null) return `joining the consumer group ${group}`;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FeedRefused, type Message, type Source, type SourceStatus } from '../source.ts';
+import { FeedRefused, type Message, type Source, type SourceStatus, type TopicStart } from '../source.ts';
 import { createKafkaClient, type FeedLogger, type KafkaConnection } from './client.ts';
 import { describeTrouble, isTransient } from './errors.ts';
-import type { StoredPosition } from './guards.ts';
+import { lackingText, type StartOffset, type StoredTopic } from './guards.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
 
 export interface KafkaSourceOptions {
@@ -13,8 +13,8 @@ export interface KafkaSourceOptions {
   readonly partitionIdleMs: number | null;
   /** Of messages that carry none. */
   readonly migrationId: number;
-  /** Where the views stand: what they were built from (null: nothing yet), and how far by partition. */
-  readonly stored: { readonly identity: string | null; readonly positions: ReadonlyMap<number, StoredPosition> };
+  /** Where the views stand. */
+  readonly stored: StoredTopic;
   readonly logger: FeedLogger;
   /** After how long Kafka gives up on a member that went away without a word. */
   readonly sessionTimeoutMs?: number;
@@ -34,7 +34,8 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
   const { topic, logger } = options;
   const kafka = createKafkaClient(options.connection, logger);
   const positions = new Map(options.stored.positions);
-  let identity = options.stored.identity;
+  const stored = new Map([...positions].map(([partition, { nextOffset }]) => [partition, nextOffset]));
+  let start = startOf(options.stored);
   let session: Session | null = null;
   const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
   let trouble = connecting;
@@ -72,14 +73,31 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
     trouble = `topic ${topic} is no longer read`;
   }
 
+  /** Partitions that are new begin here for ever, whatever the topic holds of them when the next session looks. */
+  function onFound(identity: string, starts: ReadonlyMap<number, StartOffset>): void {
+    const isFirst = start === null;
+    for (const [partition, { position }] of starts) {
+      if (positions.has(partition)) continue;
+      positions.set(partition, position);
+      start = null;
+    }
+    start ??= startOf({ identity, positions });
+    if (isFirst) warnOfLacking();
+  }
+
+  function warnOfLacking(): void {
+    const lacking = [...positions].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []);
+    if (lacking.length > 0) logger.warn({ topic }, `this topic begins late for these views: ${lacking.join('; ')}`);
+  }
+
   async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[]> {
     const { group, partitionIdleMs, migrationId, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
     const settings = { kafka, topic, group, partitionIdleMs, migrationId, sessionTimeoutMs, logger, onChange };
     const guards = options.guards ?? SESSION_GUARDS;
-    await using opened = await openSession({ ...settings, guards, identity, positions });
+    const from = { identity: start?.identity ?? null, positions };
+    await using opened = await openSession({ ...settings, guards, from, stored, onFound });
     session = opened;
     trouble = connecting;
-    identity = opened.identity;
     try {
       while (!signal.aborted) {
         const changed = change.promise;
@@ -99,9 +117,10 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
     name: `topic ${topic}`,
     batches,
     progress: () => ({ read, total: null }),
-    identity: () => identity ?? '',
+    topicStart: () => start,
     stored(nextOffsets) {
-      session?.intake.noteStored(nextOffsets);
+      for (const [partition, nextOffset] of nextOffsets) stored.set(partition, nextOffset);
+      session?.intake.noteStored();
       session?.commit(nextOffsets);
     },
     status() {
@@ -110,6 +129,11 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
       return { ...before, stopped: trouble };
     },
   };
+}
+
+function startOf({ identity, positions }: StoredTopic): TopicStart | null {
+  if (identity === null) return null;
+  return { identity, firstOffsets: new Map([...positions].map(([partition, of]) => [partition, of.firstOffset])) };
 }
 
 function statusOf({ stopped, intake }: Session): SourceStatus {

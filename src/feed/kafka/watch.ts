@@ -13,9 +13,10 @@ const BACK_OFF_MS = { first: 250, most: 10_000 };
 export function openKafkaWatch({
   connection,
   topic,
-  stored: { identity, positions },
+  stored,
   logger,
 }: Pick<KafkaSourceOptions, 'connection' | 'topic' | 'stored' | 'logger'>): Source {
+  const { identity, positions } = stored;
   const kafka = createKafkaClient(connection, logger);
   const connecting = `connecting to Kafka at ${connection.brokers.join(',')}`;
   let stopped = connecting;
@@ -36,7 +37,7 @@ export function openKafkaWatch({
       checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
       while (!signal.aborted) {
         const bounds = await readBounds(admin, topic);
-        startOffsets(topic, positions, bounds);
+        startOffsets(topic, stored, bounds);
         partitions = [...bounds].map(([partition, { low, high }]) => {
           const nextOffset = positions.get(partition)?.nextOffset ?? low;
           return { partition, nextOffset, endOffset: high, lag: high - nextOffset, passedOver: false };

@@ -23,10 +23,12 @@ CREATE TABLE setting(
   checksum INTEGER NOT NULL
 ) STRICT;
 
--- Where the feed was read to, per partition (-1 for files); written in every transaction.
+-- Where the feed was read to, per partition (-1 for files); written in every transaction. Those of a topic are there from
+-- the transaction on that stores what they belong to (setting.feed).
 CREATE TABLE position(
   partition INTEGER PRIMARY KEY,
   source TEXT NOT NULL,                 -- the file or topic
+  first_offset INTEGER,                 -- where a topic's partition began when it was first seen; null for files
   next_offset INTEGER NOT NULL,         -- the next message's line, element or Kafka offset
   sha256 BLOB,                          -- of the last applied message; kept for topics
   checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON

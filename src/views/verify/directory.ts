@@ -1,15 +1,13 @@
 import { isPartyId } from '../../ledger/party.ts';
-import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
-import { IMPORT_TIME } from '../write/positions.ts';
 import { roundChecksum } from '../write/rounds.ts';
 import { isStoredId } from './contract.ts';
 import { verifyMigrations } from './migrations.ts';
+import { verifyPositions } from './positions.ts';
 import { verifyRowChecksums, verifyRowCounts } from './rows.ts';
 import { verifyTemplates } from './templates.ts';
 import { inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
 
 const DAY_US = 86_400_000_000n;
-const SHA256_BYTES = 32;
 
 /** The small tables: settings, numbering, migrations and their clocks, snapshots in order, rounds, positions. */
 export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> {
@@ -100,54 +98,5 @@ function verifyRounds({ db, report }: VerifyContext): void {
     const wanted = roundChecksum({ migrationId: Number(migrationId), contractId, number, content });
     if (checksum !== BigInt(wanted)) differs('a checksum of its columns', String(checksum));
     if (!/^[0-9a-f]{64}$/.test(content)) differs('a SHA-256 of its content', content);
-  }
-}
-
-interface PositionRow {
-  readonly partition: bigint;
-  readonly nextOffset: bigint;
-  readonly sha256: Buffer | null;
-  readonly checkpoints: string;
-  readonly migrationId: bigint | null;
-  readonly recordTime: bigint | null;
-}
-
-function verifyPositions({ db, report }: VerifyContext): void {
-  const rows = db
-    .prepare<[], PositionRow>(
-      `SELECT partition, next_offset AS nextOffset, sha256, checkpoints, furthest_migration AS migrationId,
-         furthest_time AS recordTime FROM position`,
-    )
-    .safeIntegers();
-  for (const { partition, nextOffset, sha256, checkpoints, migrationId, recordTime } of rows.iterate()) {
-    const differs = (expected: string, found: string): void =>
-      report({
-        table: 'position',
-        owner: null,
-        snapshot: null,
-        expected: `partition ${partition}: ${expected}`,
-        found,
-      });
-    if (partition < -1n) differs('a partition from -1 on', String(partition));
-    if (nextOffset < 0n) differs('next_offset >= 0', String(nextOffset));
-    if (sha256 !== null && sha256.length !== SHA256_BYTES) differs('a SHA-256', `${sha256.length} bytes`);
-    if (!isTimes(checkpoints)) differs('checkpoint times as JSON', checkpoints);
-    const isPlace = migrationId !== null && recordTime !== null && migrationId >= 0n && isPlaceTime(recordTime);
-    if (!isPlace && (migrationId !== null || recordTime !== null))
-      differs('the furthest place read: a migration and a time, or neither', `${migrationId} and ${recordTime}`);
-  }
-}
-
-/** An import stands before every time. */
-function isPlaceTime(time: bigint): boolean {
-  return time === BigInt(IMPORT_TIME) || (time >= 0n && time < BigInt(LEDGER_TIME_MAX));
-}
-
-function isTimes(text: string): boolean {
-  try {
-    const times: unknown[] = Object.values(JSON.parse(text) as object);
-    return times.every((time) => typeof time === 'number' && time >= 0 && time < LEDGER_TIME_MAX);
-  } catch {
-    return false;
   }
 }

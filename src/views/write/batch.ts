@@ -7,7 +7,7 @@ import { Counterfeits } from './counterfeits.ts';
 import { type Counts, copyCounts } from './counts.ts';
 import { createContractFlush } from './flush.ts';
 import { type Owner, Owners } from './owners.ts';
-import type { SavePositions } from './positions.ts';
+import { type SavePositions, settlePositions } from './positions.ts';
 import { Rounds } from './rounds.ts';
 import { Seals } from './seal.ts';
 import { createStateSaver, loadState, type MigrationState, type WriterState } from './state.ts';
@@ -104,6 +104,7 @@ export class Batch {
       this.#saveState(this.state);
       also();
     })();
+    settlePositions(this.state.partitions);
     for (const part of [...parts, this.contracts]) part.settle();
   }
 }

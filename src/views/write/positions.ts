@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3';
-import { FILE_PARTITION } from '../../chunk/chunk.ts';
 import { messageHash } from '../../chunk/message.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { type Stored, withChecksum } from '../store/row-checksum.ts';
@@ -8,7 +7,9 @@ import { lastMessages, type Segment } from './segment.ts';
 
 /** How far one partition was read. */
 export interface PartitionState {
-  source: string;
+  readonly source: string;
+  /** Of a topic: where the partition began when it was first seen. Null for files, which are read from their start. */
+  readonly firstOffset: number | null;
   nextOffset: number;
   /** What is on disk, null for no row: the position that everything since was applied on top of. */
   storedOffset: number | null;
@@ -22,7 +23,13 @@ export interface PartitionState {
 /** Where a topic is gone on from: what its positions belong to (null: no topic yet), and how far each partition is applied. */
 export interface TopicPosition {
   readonly identity: string | null;
-  readonly positions: ReadonlyMap<number, { readonly nextOffset: number; readonly sha256: Buffer | null }>;
+  readonly positions: ReadonlyMap<number, PartitionPosition>;
+}
+
+interface PartitionPosition {
+  readonly firstOffset: number;
+  readonly nextOffset: number;
+  readonly sha256: Buffer | null;
 }
 
 export function topicPositionOf({
@@ -32,38 +39,45 @@ export function topicPositionOf({
   feed: string | null;
   partitions: ReadonlyMap<number, PartitionState>;
 }): TopicPosition {
-  const ofTopic = [...partitions].filter(([partition]) => partition !== FILE_PARTITION);
-  return { identity: feed, positions: new Map(ofTopic) };
+  const positions = new Map<number, PartitionPosition>();
+  for (const [partition, { firstOffset, nextOffset, sha256 }] of partitions) {
+    if (firstOffset !== null) positions.set(partition, { firstOffset, nextOffset, sha256 });
+  }
+  return { identity: feed, positions };
 }
 
 /** The time of an import among places: before every ledger time. */
 export const IMPORT_TIME: Micros = -1;
 
-export function newPartition(source: string, nextOffset: number): PartitionState {
-  return { source, nextOffset, storedOffset: null, sha256: null, checkpoints: new Map(), furthest: null };
+/** A file, before its first message. */
+export function newFile(source: string): PartitionState {
+  return newState({ source, firstOffset: null, nextOffset: 1 });
 }
 
-/** The state of a partition; a new one before its first message. */
-export function partitionOf(
-  partitions: Map<number, PartitionState>,
-  partition: number,
-  source: string,
-): PartitionState {
+/** A partition of a topic that is seen for the first time. */
+export function newPartition(source: string, firstOffset: number): PartitionState {
+  return newState({ source, firstOffset, nextOffset: firstOffset });
+}
+
+function newState(begin: Pick<PartitionState, 'source' | 'firstOffset' | 'nextOffset'>): PartitionState {
+  return { ...begin, storedOffset: null, sha256: null, checkpoints: new Map(), furthest: null };
+}
+
+/** The state of a partition that was begun, as every one is before its first message is applied. */
+export function partitionOf(partitions: ReadonlyMap<number, PartitionState>, partition: number): PartitionState {
   const known = partitions.get(partition);
-  if (known !== undefined) return known;
-  const state = newPartition(source, 0);
-  partitions.set(partition, state);
-  return state;
+  if (known === undefined) throw new Error(`a message of partition ${partition}, of which nothing is known yet`);
+  return known;
 }
 
 /** Puts the positions behind the messages from..to of a chunk. `keepsHash`: with the hash of the last one of each partition. */
 export function moveBehind(
-  partitions: Map<number, PartitionState>,
+  partitions: ReadonlyMap<number, PartitionState>,
   { chunk, from, to, hashes }: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>,
-  { source, keepsHash }: { source: string; keepsHash: boolean },
+  { keepsHash }: { keepsHash: boolean },
 ): void {
   for (const [partition, i] of lastMessages(chunk, from, to)) {
-    const state = partitionOf(partitions, partition, source);
+    const state = partitionOf(partitions, partition);
     state.nextOffset = chunk.updates.offset[i]! + 1;
     if (keepsHash) state.sha256 = hashes?.get(partition) ?? messageHash(chunk, i);
   }
@@ -80,6 +94,7 @@ export class PositionMoved extends Error {
 interface PositionRow {
   readonly partition: number;
   readonly source: string;
+  readonly firstOffset: number | null;
   readonly nextOffset: number;
   readonly sha256: Buffer | null;
   readonly checkpoints: string;
@@ -89,14 +104,15 @@ interface PositionRow {
 
 export function loadPartitions(db: Database): Map<number, PartitionState> {
   const rows = db.prepare<[], PositionRow>(
-    `SELECT partition, source, next_offset AS nextOffset, sha256, checkpoints, furthest_migration AS migrationId,
-       furthest_time AS recordTime FROM position`,
+    `SELECT partition, source, first_offset AS firstOffset, next_offset AS nextOffset, sha256, checkpoints,
+       furthest_migration AS migrationId, furthest_time AS recordTime FROM position`,
   );
   const entries = rows.all().map((row): [number, PartitionState] => {
-    const { partition, source, nextOffset, sha256, migrationId, recordTime } = row;
+    const { partition, source, firstOffset, nextOffset, sha256, migrationId, recordTime } = row;
     const checkpoints = new Map(Object.entries(JSON.parse(row.checkpoints) as Record<string, number>));
     const furthest = migrationId === null || recordTime === null ? null : { migrationId, recordTime };
-    return [partition, { source, nextOffset, storedOffset: nextOffset, sha256, checkpoints, furthest }];
+    const stored = { source, firstOffset, nextOffset, storedOffset: nextOffset, sha256 };
+    return [partition, { ...stored, checkpoints, furthest }];
   });
   return new Map(entries);
 }
@@ -109,10 +125,10 @@ export type SavePositions = (partitions: ReadonlyMap<number, PartitionState>) =>
  * does not know yet that it was replaced, writes nothing at all. Throws PositionMoved, which rolls the batch back.
  */
 export function preparePositions(db: Database): SavePositions {
-  const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const update = db.prepare(
-    `UPDATE position SET partition = ?, source = ?, next_offset = ?, sha256 = ?, checkpoints = ?, furthest_migration = ?,
-       furthest_time = ?, checksum = ? WHERE partition = ? AND next_offset = ?`,
+    `UPDATE position SET partition = ?, source = ?, first_offset = ?, next_offset = ?, sha256 = ?, checkpoints = ?,
+       furthest_migration = ?, furthest_time = ?, checksum = ? WHERE partition = ? AND next_offset = ?`,
   );
   const countAdded = prepareRowsAdded(db, 'position');
   const count = db.prepare<[], number>('SELECT count(*) FROM position').pluck();
@@ -125,14 +141,18 @@ export function preparePositions(db: Database): SavePositions {
       const done = storedOffset === null ? insert.run(row) : update.run(row, partition, storedOffset);
       if (done.changes !== 1) throw new PositionMoved();
       if (storedOffset === null) countAdded(1);
-      state.storedOffset = state.nextOffset;
     }
   };
 }
 
+/** To be called once the transaction that positions were saved in is committed: one that fails has stored nothing. */
+export function settlePositions(partitions: ReadonlyMap<number, PartitionState>): void {
+  for (const state of partitions.values()) state.storedOffset = state.nextOffset;
+}
+
 export function positionRow(partition: number, state: PartitionState): readonly Stored[] {
-  const { source, nextOffset, sha256, checkpoints, furthest } = state;
+  const { source, firstOffset, nextOffset, sha256, checkpoints, furthest } = state;
   const times = JSON.stringify(Object.fromEntries(checkpoints));
   const place = [furthest?.migrationId ?? null, furthest?.recordTime ?? null];
-  return withChecksum([partition, source, nextOffset, sha256, times, ...place]);
+  return withChecksum([partition, source, firstOffset, nextOffset, sha256, times, ...place]);
 }

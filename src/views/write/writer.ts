@@ -12,7 +12,7 @@ import { type ForceOutcome, sealNow } from './force.ts';
 import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
 import {
   moveBehind,
-  newPartition,
+  newFile,
   partitionOf,
   preparePositions,
   type SavePositions,
@@ -20,6 +20,7 @@ import {
   topicPositionOf,
 } from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
+import { isNews, noteTopicStart, type TopicStart } from './topic-start.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
@@ -80,7 +81,7 @@ export class ViewsWriter implements Disposable {
     if (topic) return;
     const { partitions } = this.#batch.state;
     const storedOffset = partitions.get(FILE_PARTITION)?.storedOffset ?? null;
-    partitions.set(FILE_PARTITION, { ...newPartition(source, 1), storedOffset });
+    partitions.set(FILE_PARTITION, { ...newFile(source), storedOffset });
     this.commit();
   }
 
@@ -93,19 +94,12 @@ export class ViewsWriter implements Disposable {
     return topicPositionOf(this.#batch.state);
   }
 
-  /**
-   * What the topic's positions belong to, before its first message is applied. Synchronizers known by then come from files:
-   * the topic must overlap with what they hold (PossibleGap).
-   */
-  followTopic(identity: string): void {
-    if (this.#batch.state.feed === identity) return;
+  /** One transaction: what the topic's positions belong to, and where its partitions begin; before any of its messages is applied. */
+  followTopic(start: TopicStart): void {
+    // What a commit that failed had noted is in memory only.
+    if (!this.#broken && !isNews(this.#batch.state, start)) return;
     this.commit();
-    const { state } = this.#batch;
-    if (state.feed !== null) throw new Error(`the views follow ${state.feed}, not ${identity}`);
-    state.feed = identity;
-    for (const migration of state.migrations.values()) {
-      for (const last of migration.synchronizers.values()) Object.assign(last, { unseen: true, changed: true });
-    }
+    noteTopicStart(this.#batch.state, start, this.#source);
     this.commit();
   }
 
@@ -161,11 +155,9 @@ export class ViewsWriter implements Disposable {
     if (from === to) return null;
     this.#broken = true;
     const rules: ApplyRules = { ...this.#options, periodUs: this.#periodUs, now };
-    const { partitions } = this.#batch.state;
     const ends = chunk.updates.eventsEnd;
     this.#batch.fetch(chunk.events.fold.slice(from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!));
     for (let i = from; i < to; i++) {
-      partitionOf(partitions, chunk.updates.partition[i]!, this.#source);
       if (isDecided(chunk, i, this.letters)) {
         this.#batch.counts.decided += 1;
         continue;
@@ -192,7 +184,7 @@ export class ViewsWriter implements Disposable {
   }
 
   #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
-    moveBehind(this.#batch.state.partitions, range, { source: this.#source, keepsHash: this.#keepsHash });
+    moveBehind(this.#batch.state.partitions, range, { keepsHash: this.#keepsHash });
   }
 
   /** Puts on disk what was applied, and the dead letter of the message behind it, in one transaction. */
@@ -286,7 +278,7 @@ export class ViewsWriter implements Disposable {
   resolve(letter: DeadLetter, decision: 'dropped' | 'resolved', { moveOn }: { moveOn: boolean }): void {
     this.commit();
     if (moveOn) {
-      const position = partitionOf(this.#batch.state.partitions, letter.partition, letter.source);
+      const position = partitionOf(this.#batch.state.partitions, letter.partition);
       position.nextOffset = letter.offset + 1;
       if (letter.partition !== FILE_PARTITION) position.sha256 = letter.sha256;
     }

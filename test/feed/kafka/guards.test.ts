@@ -1,47 +1,83 @@
 import { describe, expect, it } from 'vitest';
-import { checkIdentity, checkLastApplied, identityText, startOffsets } from '../../../src/feed/kafka/guards.ts';
+import {
+  checkIdentity,
+  checkLastApplied,
+  identityText,
+  type StoredTopic,
+  startOffsets,
+} from '../../../src/feed/kafka/guards.ts';
 import { FeedRefused } from '../../../src/feed/source.ts';
 
 const HASH = Buffer.from('hash of the last message');
 
-/** `stored` is the next offset, `held` the first offset and the end; `start` what is read first, `!` a refusal. */
+/**
+ * `stored` is the first offset and the next one, `new` a partition that is not stored of a topic that is; `held` the first
+ * offset and the end; `start` what is read first, `!` a refusal.
+ */
 const CASES = `
   stored  held     start
   -       0..10    0
   -       7..10    7
-  5       0..10    4 verified
-  5       4..10    4 verified
-  5       5..10    5
-  5       5..5     5
-  5       0..5     4 verified
-  0       0..10    0
-  5       6..10    !removed everything before 6
-  5       0..4     !ends at offset 4
-  5       0..0     !ends at offset 0
+  -       7..7     7
+  new     0..10    0
+  new     0..0     0
+  new     2..10    !is new to these views, and Kafka has removed everything before 2
+  0..5    0..10    4 verified
+  0..5    4..10    4 verified
+  0..5    5..10    5
+  0..5    5..5     5
+  0..5    0..5     4 verified
+  0..0    0..10    0
+  0..0    0..0     0
+  0..0    3..10    !goes on at offset 0 for these views, and Kafka has removed everything before 3
+  3..3    3..10    3
+  3..3    4..10    !removed everything before 4
+  3..3    2..10    !begins at offset 2, and began at 3 when these views first saw it: it was made anew
+  3..3    0..2     !ends at offset 2
+  3..5    0..10    4 verified
+  0..5    6..10    !removed everything before 6
+  0..5    0..4     !ends at offset 4
+  0..5    0..0     !ends at offset 0
 `;
 
 const rows = CASES.trim()
   .split('\n')
   .slice(1)
   .map((line) => line.trim().split(/\s{2,}/) as [string, string, string]);
+const numbersOf = (range: string): [number, number] => range.split('..').map(Number) as [number, number];
+
+function storedOf(text: string): StoredTopic {
+  if (text === '-') return { identity: null, positions: new Map() };
+  if (text === 'new') return { identity: 'any', positions: new Map() };
+  const [firstOffset, nextOffset] = numbersOf(text);
+  const sha256 = nextOffset > firstOffset ? HASH : null;
+  return { identity: 'any', positions: new Map([[3, { firstOffset, nextOffset, sha256 }]]) };
+}
 
 describe('where reading starts', () => {
   it.each(rows)('stored %s, the topic holds %s: %s', (stored, held, start) => {
-    const [low, high] = held.split('..').map(Number);
-    const positions = stored === '-' ? [] : [[3, { nextOffset: Number(stored), sha256: HASH }] as const];
-    const begin = () => startOffsets('t', new Map(positions), new Map([[3, { low: low!, high: high! }]])).get(3);
+    const [low, high] = numbersOf(held);
+    const topic = storedOf(stored);
+    const begin = () => startOffsets('t', topic, new Map([[3, { low, high }]])).get(3);
     if (start.startsWith('!')) {
       expect(begin).toThrow(FeedRefused);
       expect(begin).toThrow(start.slice(1));
     } else {
       const [offset, verified] = start.split(' ');
-      expect(begin()).toEqual({ offset: Number(offset), verify: verified === undefined ? null : HASH });
+      const { position, verify } = begin()!;
+      expect([verify ? position.nextOffset - 1 : position.nextOffset, verify]).toEqual([
+        Number(offset),
+        verified !== undefined,
+      ]);
+      const isKnown = topic.positions.get(3);
+      expect(position).toEqual(isKnown ?? { firstOffset: low, nextOffset: low, sha256: null });
     }
   });
 
   it('is refused where a partition that was applied is gone', () => {
-    const stored = new Map([[1, { nextOffset: 1, sha256: HASH }]]);
-    expect(() => startOffsets('t', stored, new Map([[0, { low: 0, high: 9 }]]))).toThrow('has no partition 1');
+    const positions = new Map([[1, { firstOffset: 0, nextOffset: 1, sha256: HASH }]]);
+    const begin = () => startOffsets('t', { identity: 'any', positions }, new Map([[0, { low: 0, high: 9 }]]));
+    expect(begin).toThrow('has no partition 1');
   });
 });
 

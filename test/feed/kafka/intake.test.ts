@@ -6,7 +6,8 @@ import { emptyUpdate } from '../../support/ledger/empty-update.ts';
 
 interface Made {
   readonly intake: KafkaIntake;
-  readonly unverified: number[];
+  /** What the views say is stored. */
+  store(nextOffsets: Record<number, number>): void;
   /** Messages of these seconds, fetched as one batch, as Kafka would give them next. */
   receive(partition: number, ...seconds: number[]): void;
   /** The record times, in seconds, of what may be applied now. */
@@ -14,17 +15,20 @@ interface Made {
 }
 
 function make(starts: Record<number, StartOffset>, partitionIdleMs: number | null = null): Made {
-  const unverified: number[] = [];
+  const stored = new Map<number, number>();
   const intake = new KafkaIntake({
     topic: 't',
     starts: new Map(Object.entries(starts).map(([partition, start]) => [Number(partition), start])),
     migrationId: 0,
     partitionIdleMs,
-    onUnverified: (partition) => unverified.push(partition),
+    stored,
   });
   return {
     intake,
-    unverified,
+    store(nextOffsets) {
+      for (const [partition, nextOffset] of Object.entries(nextOffsets)) stored.set(Number(partition), nextOffset);
+      intake.noteStored();
+    },
     receive(partition, ...seconds) {
       const fetchedOffset = intake.cursor(partition)!;
       const messages = seconds.map((second, n) => {
@@ -42,7 +46,11 @@ function secondOf(bytes: Uint8Array): number {
   return (Date.parse(record_time) - Date.UTC(2025, 0, 1)) / 1000;
 }
 
-const START = { offset: 0, verify: null };
+const START: StartOffset = { position: { firstOffset: 0, nextOffset: 0, sha256: null }, verify: false };
+/** Behind five messages, of which the last is compared first. */
+const behindFive = (last: string): StartOffset => {
+  return { position: { firstOffset: 0, nextOffset: 5, sha256: hash(last) }, verify: true };
+};
 const held = (ends: Record<number, number>): Map<number, { low: number; high: number }> =>
   new Map(Object.entries(ends).map(([partition, high]) => [Number(partition), { low: 0, high }]));
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -64,20 +72,20 @@ describe('what is read of a topic and not handed over', () => {
   });
 
   it('goes on at the offset that is due, and no other', () => {
-    const { intake } = make({ 0: { offset: 5, verify: null } });
-    for (const fetchedOffset of [4, 6]) {
+    const { intake } = make({ 0: behindFive('any') });
+    for (const fetchedOffset of [3, 5]) {
       expect(() => intake.receive({ partition: 0, fetchedOffset, messages: [] })).toThrow(SessionOver);
     }
   });
 
   it('begins with the message applied last, which is compared and not handed over again', () => {
-    const same = make({ 0: { offset: 5, verify: hash(emptyUpdate('s0', 1)) } });
+    const same = make({ 0: behindFive(emptyUpdate('s0', 1)) });
     same.receive(0, 1);
     expect(same.intake.newestRecordTime).toBe(Date.UTC(2025, 0, 1, 0, 0, 1) * 1000);
     same.receive(0, 2);
     expect(same.take()).toEqual([2]);
-    const other = make({ 0: { offset: 5, verify: hash('another') } });
-    expect(() => other.receive(0, 1, 2)).toThrow('another message at offset 5');
+    const other = make({ 0: behindFive('another') });
+    expect(() => other.receive(0, 1, 2)).toThrow('another message at offset 4');
   });
 
   it('knows the newest time read, whatever follows it', () => {
@@ -98,31 +106,66 @@ describe('what is read of a topic and not handed over', () => {
     expect(intake.newestRecordTime).toBe(second(4));
   });
 
-  it('says so where the message applied last is gone', () => {
-    const { intake, unverified } = make({ 0: { offset: 5, verify: hash('gone') } });
-    intake.receive({ partition: 0, fetchedOffset: 5, messages: [{ offset: 7, value: null }] });
-    intake.advance(0, 8);
-    expect([intake.take(10).length, unverified]).toEqual([1, [0]]);
+  it('is refused where no message is at the offset of the one applied last, whatever follows', () => {
+    const followed = make({ 0: behindFive('gone') }).intake;
+    const messages = [{ offset: 7, value: null }];
+    expect(() => followed.receive({ partition: 0, fetchedOffset: 4, messages })).toThrow(
+      'holds no message at offset 4, where these views applied their last one (the next one is at offset 7)',
+    );
+    const ended = make({ 0: behindFive('gone') }).intake;
+    expect(() => ended.advance(0, 5)).toThrow('no message at offset 4, where these views applied their last one (only');
+    expect(followed.take(10)).toEqual([]);
   });
 });
 
 describe('how far a topic is applied', () => {
   it('is caught up when all that was there at one time is stored, whatever came since', () => {
-    const { intake, receive, take } = make({ 0: START, 1: START });
+    const { intake, receive, store, take } = make({ 0: START, 1: START });
     receive(0, 1, 3);
     receive(1, 2);
     intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 2, 1: 1 }));
     expect([take(), intake.caughtUpAt]).toEqual([[1, 2], null]);
-    intake.noteStored(new Map([...[[0, 1]], ...[[1, 1]]] as [number, number][]));
+    store({ 0: 1, 1: 1 });
     expect(intake.holding()).toEqual([1]);
     receive(1, 4);
     expect(take()).toEqual([3]);
-    intake.noteStored(new Map([[0, 2]]));
+    store({ 0: 2 });
     expect(intake.caughtUpAt).toBe(1_000);
     expect(intake.status()).toMatchObject([
       { partition: 0, nextOffset: 2, endOffset: 2, lag: 0 },
       { partition: 1, nextOffset: 1, endOffset: 1, lag: 0 },
     ]);
+  });
+
+  it('is not known before the message applied last was compared', () => {
+    const last = emptyUpdate('s0', 1);
+    const { intake, receive, store } = make({ 0: behindFive(last) });
+    store({ 0: 5 });
+    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 5 }));
+    expect([intake.caughtUpAt, intake.status()]).toMatchObject([null, [{ nextOffset: 5, lag: 0 }]]);
+    receive(0, 1);
+    expect(intake.caughtUpAt).toBe(1_000);
+  });
+
+  it('is not further than what is stored, where more was handed over before the session', () => {
+    const last = emptyUpdate('s0', 1);
+    const { intake, receive, store } = make({ 0: behindFive(last) });
+    store({ 0: 2 });
+    receive(0, 1);
+    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 5 }));
+    expect([intake.caughtUpAt, intake.status()]).toMatchObject([null, [{ nextOffset: 2, lag: 3 }]]);
+    store({ 0: 5 });
+    expect([intake.caughtUpAt, intake.status()]).toMatchObject([1_000, [{ nextOffset: 5, lag: 0 }]]);
+  });
+
+  it('is behind ends of transactions too, once nothing before them is on its way', () => {
+    const { intake, receive, store, take } = make({ 0: START });
+    receive(0, 1);
+    intake.advance(0, 3);
+    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 3 }));
+    expect([take(), intake.status()]).toMatchObject([[1], [{ nextOffset: 0, lag: 3 }]]);
+    store({ 0: 1 });
+    expect([intake.caughtUpAt, intake.status()]).toMatchObject([1_000, [{ nextOffset: 3, lag: 0 }]]);
   });
 
   it('passes a partition over when its end was reached long enough ago, as far as the broker said', () => {
@@ -147,6 +190,13 @@ describe('how far a topic is applied', () => {
     expect(() => intake.noteBounds(request, held({ 0: 1 }))).not.toThrow();
     intake.noteBounds(intake.boundsRequest(2_000), held({ 0: 2 }));
     expect(intake.status()).toMatchObject([{ nextOffset: 0, endOffset: 2, lag: 2 }]);
+  });
+
+  it('is not refused when retention cuts up to the message that is due, and what was applied last is not compared yet', () => {
+    const { intake } = make({ 0: behindFive('any') });
+    const bounds = (low: number) => new Map([[0, { low, high: 9 }]]);
+    expect(() => intake.noteBounds(intake.boundsRequest(1), bounds(5))).not.toThrow();
+    expect(() => intake.noteBounds(intake.boundsRequest(1), bounds(6))).toThrow('removed everything before 6');
   });
 
   it('is refused when the topic moves from under it', () => {

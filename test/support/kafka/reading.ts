@@ -14,7 +14,7 @@ export function keepingLogger(lines: LogLine[] = []): FeedLogger & { readonly li
   return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** A source that is being read; what it hands over is told as stored at once, as the views would after each commit. */
+/** A source that is being read. */
 export interface Reading extends AsyncDisposable {
   readonly source: Source;
   readonly messages: readonly Message[];
@@ -26,7 +26,11 @@ export interface Reading extends AsyncDisposable {
 
 const PATIENCE_MS = 30_000;
 
-export function startReading(options: Omit<KafkaSourceOptions, 'logger'> & { logger?: FeedLogger }): Reading {
+/** `stores`: what is handed over is told as stored at once, as the views would after each commit. */
+export function startReading(
+  options: Omit<KafkaSourceOptions, 'logger'> & { logger?: FeedLogger },
+  { stores = true }: { stores?: boolean } = {},
+): Reading {
   const source = openKafkaSource({ logger: keepingLogger(), sessionTimeoutMs: 1_500, ...options });
   const stop = new AbortController();
   const messages: Message[] = [];
@@ -34,7 +38,7 @@ export function startReading(options: Omit<KafkaSourceOptions, 'logger'> & { log
   const reading = (async () => {
     for await (const batch of source.batches(stop.signal)) {
       messages.push(...batch);
-      source.stored!(new Map(batch.map(({ partition, offset }) => [partition, offset + 1])));
+      if (stores) source.stored!(new Map(batch.map(({ partition, offset }) => [partition, offset + 1])));
     }
   })().catch((error: unknown) => {
     ended.failure = error;

@@ -19,6 +19,7 @@ setting      | directory_id = upper(directory_id)
 setting      | feed = '{"clusterId":"c","topic":"t"}' | feed IS NULL
 setting      | feed = ''                             | feed IS NULL
 setting      | checksum = checksum + 1
+position     | first_offset = 0
 position     | next_offset = -1
 position     | checkpoints = '{'
 position     | sha256 = x'00'

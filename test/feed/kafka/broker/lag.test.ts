@@ -27,7 +27,9 @@ async function topicOf(service: RunningService): Promise<TopicAnswer | null> {
 
 async function untilPartitions(service: RunningService, partitions: readonly object[]): Promise<void> {
   const said = async (): Promise<unknown> => (await topicOf(service))?.partitions;
-  await expect.poll(said, { timeout: 20_000 }).toEqual(partitions.map((of) => ({ ...of, passed_over: false })));
+  await expect
+    .poll(said, { timeout: 20_000 })
+    .toEqual(partitions.map((of) => ({ ...of, first_offset: 0, passed_over: false })));
 }
 
 describe('the lag in /status', () => {

@@ -34,8 +34,10 @@ async function storedAfter(topic: TestTopic, count: number): Promise<KafkaSource
   await using reading = startReading(optionsFor(topic));
   await reading.until('read', () => reading.messages.length >= count);
   const { offset, bytes } = reading.messages[count - 1]!;
-  const positions = new Map([[0, { nextOffset: offset + 1, sha256: hash(Buffer.from(bytes!).toString()) }]]);
-  return { identity: reading.source.identity!(), positions };
+  const positions = new Map([
+    [0, { firstOffset: 0, nextOffset: offset + 1, sha256: hash(Buffer.from(bytes!).toString()) }],
+  ]);
+  return { identity: reading.source.topicStart!()!.identity, positions };
 }
 
 describe('a topic of one partition', () => {
@@ -48,9 +50,9 @@ describe('a topic of one partition', () => {
     expect(texts(reading)).toEqual(rows.map((row) => row.value));
     expect(reading.messages.map((message) => message.offset)).toEqual(rows.map((_, n) => n));
 
-    const positions = new Map([[0, { nextOffset: 400, sha256: hash(rows[399]!.value!) }]]);
+    const positions = new Map([[0, { firstOffset: 0, nextOffset: 400, sha256: hash(rows[399]!.value!) }]]);
     await using again = startReading(
-      optionsFor(topic, { stored: { identity: reading.source.identity!(), positions } }),
+      optionsFor(topic, { stored: { identity: reading.source.topicStart!()!.identity, positions } }),
     );
     await again.until('the rest read', () => again.messages.length === 100);
     expect(again.messages[0]!.offset).toBe(400);

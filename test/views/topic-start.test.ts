@@ -1,0 +1,179 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
+import { makeDataDirectory } from '../../src/views/store/database.ts';
+import { verifyViews } from '../../src/views/verify/verify.ts';
+import { PossibleGap } from '../../src/views/write/apply.ts';
+import { preparePositions } from '../../src/views/write/positions.ts';
+import { ViewsWriter, type WriterOptions } from '../../src/views/write/writer.ts';
+import { emptyUpdate } from '../support/ledger/empty-update.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
+
+let directory: TemporaryDirectory;
+let data: string;
+beforeEach(() => {
+  directory = temporaryDirectory();
+  data = directory.at('data');
+  makeDataDirectory(data);
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const IDENTITY = '{"clusterId":"c","topic":"t"}';
+const startOf = (...firstOffsets: number[]) => ({ identity: IDENTITY, firstOffsets: new Map(firstOffsets.entries()) });
+
+function following(changes: Partial<WriterOptions> = {}): ViewsWriter {
+  const writer = new ViewsWriter(data, { ...WRITER_OPTIONS, ...changes });
+  writer.beginSource('topic t', { topic: true });
+  return writer;
+}
+
+function applyOf(
+  writer: ViewsWriter,
+  { partition, offset }: { partition: number; offset: number },
+  line: string,
+): void {
+  const chunk = decodeAlone({ partition, offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+  expect(writer.apply(chunk)).toEqual({ done: true });
+}
+
+function inFile<T>(body: (db: DatabaseFile.Database) => T, dataDir = data): T {
+  const db = new DatabaseFile(join(dataDir, 'views.db'));
+  try {
+    return body(db);
+  } finally {
+    db.close();
+  }
+}
+
+const stored = (): unknown[] =>
+  inFile((db) => {
+    const rows = db
+      .prepare('SELECT partition, first_offset, next_offset, sha256 IS NOT NULL FROM position')
+      .raw()
+      .all();
+    return [db.prepare('SELECT feed FROM setting').pluck().get(), ...rows];
+  });
+
+function verify(dataDir = data): string[] {
+  const found: string[] = [];
+  const steps = verifyViews(dataDir, ({ table, expected }) => found.push(`${table}: ${expected}`), {
+    rowsPerStep: 1_000,
+  });
+  while (steps.next().done !== true);
+  return found;
+}
+
+describe('where a topic begins', () => {
+  it('is stored before anything of it is applied, and of a partition that comes later too', () => {
+    {
+      using writer = following();
+      expect(writer.topicPosition).toEqual({ identity: null, positions: new Map() });
+      writer.followTopic(startOf(0, 7));
+      expect(stored()).toEqual([IDENTITY, [0, 0, 0, 0], [1, 7, 7, 0]]);
+      applyOf(writer, { partition: 1, offset: 9 }, emptyUpdate('s', 1));
+      writer.followTopic(startOf(0, 7, 0));
+      expect(stored()).toEqual([IDENTITY, [0, 0, 0, 0], [1, 7, 10, 1], [2, 0, 0, 0]]);
+    }
+    expect(verify()).toEqual([]);
+    using again = new ViewsWriter(data, WRITER_OPTIONS);
+    expect([...again.topicPosition.positions]).toMatchObject([
+      [0, { firstOffset: 0, nextOffset: 0, sha256: null }],
+      [1, { firstOffset: 7, nextOffset: 10, sha256: expect.any(Buffer) }],
+      [2, { firstOffset: 0, nextOffset: 0, sha256: null }],
+    ]);
+  });
+
+  it('is stored by the next try where the first one fails, also of a partition that comes later', () => {
+    const fault = new Error('the transaction fails');
+    let failures = 0;
+    using writer = following({
+      positions: (db) => {
+        const save = preparePositions(db);
+        return (partitions) => {
+          save(partitions);
+          if (partitions.size > failures && failures < 2) {
+            failures += 1;
+            throw fault;
+          }
+        };
+      },
+    });
+    expect(() => writer.followTopic(startOf(3))).toThrow(fault);
+    expect(stored()).toEqual([null]);
+    writer.followTopic(startOf(3));
+    applyOf(writer, { partition: 0, offset: 3 }, emptyUpdate('s', 1));
+    writer.commit();
+    expect(() => writer.followTopic(startOf(3, 0))).toThrow(fault);
+    expect(stored()).toEqual([IDENTITY, [0, 3, 4, 1]]);
+    writer.followTopic(startOf(3, 0));
+    expect(stored()).toEqual([IDENTITY, [0, 3, 4, 1], [1, 0, 0, 0]]);
+  });
+
+  it('is known before a message: one of another partition is not applied', () => {
+    using writer = following();
+    writer.followTopic(startOf(0));
+    expect(() => applyOf(writer, { partition: 1, offset: 0 }, emptyUpdate('s', 1))).toThrow('a message of partition 1');
+  });
+
+  it('makes the topic overlap with the files that were replayed before any of it was applied', async () => {
+    {
+      using writer = following();
+      writer.followTopic(startOf(0));
+    }
+    await replayInto(data, [directory.writeLines('feed.ndjson', [emptyUpdate('s', 10)])]);
+    using writer = following();
+    writer.followTopic(startOf(0));
+    expect(() => applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 20))).toThrow(PossibleGap);
+  });
+
+  it('is compared by verify with what was applied since', () => {
+    {
+      using writer = following();
+      writer.followTopic(startOf(4, 0));
+      applyOf(writer, { partition: 0, offset: 4 }, emptyUpdate('s', 1));
+      writer.commit();
+    }
+    expect(verify()).toEqual([]);
+    const changed: Record<string, string> = {
+      'UPDATE position SET first_offset = 3 WHERE partition = 0': 'position: a checksum of its columns',
+      'UPDATE position SET first_offset = NULL WHERE partition = 0': 'position: partition 0: first_offset >= 0',
+      'UPDATE position SET first_offset = 9 WHERE partition = 0':
+        'position: partition 0: next_offset from first_offset, 9, on',
+      'UPDATE position SET next_offset = 2 WHERE partition = 1':
+        'position: partition 1: a sha256 of the last message applied',
+      'UPDATE position SET next_offset = 4 WHERE partition = 0':
+        'position: partition 0: no sha256, for nothing of it was applied',
+      'DELETE FROM position WHERE partition = 1': 'position: 2 rows (row_count)',
+      'DELETE FROM position WHERE partition >= 0': `position: positions of the topic in setting (${IDENTITY})`,
+      'UPDATE setting SET feed = NULL': 'position: no positions of a topic, for setting has none (feed)',
+    };
+    for (const [n, [statement, difference]] of Object.entries(changed).entries()) {
+      const copy = directory.at(`copy-${n}`);
+      mkdirSync(copy);
+      copyFileSync(join(data, 'views.db'), join(copy, 'views.db'));
+      inFile((db) => db.exec(statement), copy);
+      expect(verify(copy), statement).toContain(difference);
+    }
+  });
+});
+
+describe('a position that is shown', () => {
+  it('is the one on disk, also while what was applied since cannot be written', () => {
+    using writer = following();
+    writer.followTopic(startOf(0));
+    const storedOffset = (): unknown => writer.state.partitions.get(0)?.storedOffset;
+    applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 1));
+    const fault = new Error('the last statement of the transaction fails');
+    expect(() =>
+      writer.commit(() => {
+        throw fault;
+      }),
+    ).toThrow(fault);
+    expect(storedOffset()).toBe(0);
+    writer.commit();
+    expect(storedOffset()).toBe(1);
+  });
+});
