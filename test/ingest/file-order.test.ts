@@ -92,6 +92,12 @@ describe('files of one command', () => {
     expect(halted).toBeNull();
   });
 
+  it('are compared by their imports in the Ledger API form too', async () => {
+    const [a, b] = write(['00:01 m1 : +a alice 5', 'import m1 : +x alice 1 ; +y alice 2'], 'ledger-api');
+    expect(await replayed([a!, b!])).toContain('b is given behind a and begins before it: it begins with imports of');
+    expect(await replayed([b!, a!])).toBeNull();
+  });
+
   it('are left to the rule where what is too early lies beyond what is looked at: that halts there', async () => {
     const [a, b] = write([DAY_2, DAY_1.replaceAll(' :', ' @s2 :')]) as [string, string];
     const filler = Array.from({ length: 3_000 }, () => linesOf(told('00:21 : +c alice 7'), 'scan')[0]!);

@@ -64,11 +64,13 @@ function requireMigration({ state }: Batch, { migrationId: given }: ApplyRules):
 
 function applyTimed(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
   const u = chunk.updates;
-  if (u.isScan[i] === 0) requireMigration(batch, rules);
   const isImport = u.kind[i] === UPDATE.import;
   const place: Place = { migrationId: u.migrationId[i]!, recordTime: isImport ? IMPORT_TIME : u.recordTime[i]! };
   const { partitions } = batch.state;
-  if (u.isScan[i] === 0) batch.state.sourceMigrationId ??= place.migrationId;
+  if (u.isScan[i] === 0) {
+    requireMigration(batch, rules);
+    batch.state.sourceMigrationId ??= place.migrationId;
+  }
   const overtaken = isOvertaken(partitions, u.partition[i]!, place);
   if (isImport) applyImport(batch, chunk, i, overtaken);
   else applyUpdate(batch, chunk, i, { ...rules, overtaken });
