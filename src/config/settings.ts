@@ -102,7 +102,7 @@ export const SETTINGS = {
   }),
   migrationId: setting(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }), {
     expected: 'a whole number from 0',
-    help: 'migration of feeds that carry none, the Ledger API form (default: 0)',
+    help: 'migration of feeds that carry none, the Ledger API form (default: 0; required where the directory knows one above 0)',
     placeholder: 'N',
   }),
   snapshotPeriod: setting(
