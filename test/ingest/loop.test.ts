@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Chunk } from '../../src/chunk/chunk.ts';
 import { openFileSource } from '../../src/feed/file/source.ts';
+import type { Source, TopicStart } from '../../src/feed/source.ts';
 import type { Feed } from '../../src/ingest/feed-thread.ts';
 import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
@@ -47,4 +48,53 @@ it('hears what happens beside it, however fast chunks come', async () => {
   expect(await runLoop(writer, feed, options)).toBeNull();
   expect(chunks.length).toBeGreaterThan(0);
   expect(writer.counts.updates).toBeGreaterThan(0);
+});
+
+it('says what is stored, also where a new partition of the topic is what stores it', async () => {
+  using directory = temporaryDirectory();
+  const [applied, stop] = [Promise.withResolvers<void>(), new AbortController()];
+  const startOf = (partitions: number): TopicStart => {
+    return { identity: 'any', firstOffsets: new Map(Array.from({ length: partitions }, (_, at) => [at, 0])) };
+  };
+  let start = startOf(1);
+  const told: [number, number][][] = [];
+  const source: Source = {
+    name: 'topic t',
+    async *batches(signal) {
+      yield [{ partition: 0, offset: 0, bytes: Buffer.from(emptyUpdate('s', 1)) }];
+      // Asked for more, the message is with the writer, which has not committed it yet.
+      await applied.promise;
+      start = startOf(2);
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+    progress: () => ({ read: 0, total: null }),
+    topicStart: () => start,
+    stored(nextOffsets) {
+      told.push([...nextOffsets]);
+      if (nextOffsets.size === 2) stop.abort('told');
+    },
+  };
+  await using feed = openInlineFeed(source, { migrationId: 0 });
+  using writer = new ViewsWriter(directory.path, WRITER);
+  const beside: Feed = Object.create(feed, {
+    applied: { value: () => applied.resolve() },
+    // As of a feed that has more, which keeps what was applied from being committed.
+    ready: { get: () => start.firstOffsets.size === 1 },
+  });
+  const late = setTimeout(() => stop.abort('late'), 10_000);
+  await runLoop(writer, beside, {
+    ...WRITER,
+    source: { name: source.name, topic: true },
+    signal: stop.signal,
+    onAhead: 'stop',
+    persist: async (step) => step(),
+    onCommit: () => {},
+    onHalt: () => {},
+  });
+  clearTimeout(late);
+  expect(stop.signal.reason).toBe('told');
+  expect(told.find((offsets) => offsets.length === 2)).toEqual([
+    [0, 1],
+    [1, 0],
+  ]);
 });

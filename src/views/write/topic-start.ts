@@ -28,7 +28,10 @@ export function noteTopicStart(state: WriterState, { identity, firstOffsets }: T
   }
   if (isBegun(state)) return;
   for (const migration of state.migrations.values()) {
-    for (const last of migration.synchronizers.values()) Object.assign(last, { unseen: true, changed: true });
+    for (const last of migration.synchronizers.values()) {
+      last.unseen = true;
+      last.changed = true;
+    }
   }
 }
 
