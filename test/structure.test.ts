@@ -64,6 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   refusal: [],
   version: [],
   counted: [],
+  'shell-word': [],
   'thread-file': [],
 };
 
@@ -71,7 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const HOUSES = ['feed', 'http', 'views'];
 
 /** Small facts that any room may use. */
-const ANYWHERE = ['refusal', 'version', 'counted', 'thread-file'];
+const ANYWHERE = ['refusal', 'version', 'counted', 'shell-word', 'thread-file'];
 
 /** Turns amounts into doubles only where both are whole and below 2^53, and checks the quotient. */
 const EXACT_DOUBLES = 'src/ledger/holding-fee.ts';

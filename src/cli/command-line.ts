@@ -16,6 +16,7 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
   ['verify', async () => (await import('./verify.ts')).verifyCommand],
   ['backup', async () => (await import('./backup.ts')).backupCommand],
   ['restore', async () => (await import('./restore.ts')).restoreCommand],
+  ['rebuild', async () => (await import('./rebuild.ts')).rebuildCommand],
   ['dead-letters', async () => (await import('./dead-letters-list.ts')).deadLettersListCommand],
   ['dead-letters', async () => (await import('./dead-letters-show.ts')).deadLettersShowCommand],
   ['dead-letters', async () => (await import('./dead-letters-retry.ts')).deadLettersRetryCommand],

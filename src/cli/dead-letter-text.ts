@@ -2,6 +2,7 @@ import { dataDirDefault } from '../config.ts';
 import { withHint } from '../dead-letters/halt-hint.ts';
 import { nextStep } from '../dead-letters/halt-line.ts';
 import { formatTime } from '../ledger/time.ts';
+import { shellWord } from '../shell-word.ts';
 import type { DeadLetter, LetterFacts } from '../views/store/dead-letters.ts';
 
 /** What a terminal would obey, or show in another order than it stands there: controls, line and direction marks. */
@@ -41,10 +42,9 @@ export function nextText(letter: LetterFacts, dataDir: string): string {
 /** Text about a dead letter whose commands name the data directory, unless it is the one they take by themselves. */
 export function commandsOn(dataDir: string, text: string): string {
   if (dataDir === dataDirDefault()) return text;
-  const named = /^[\w./+@:-]+$/.test(dataDir) ? dataDir : `'${dataDir.replaceAll("'", "'\\''")}'`;
   return text.replaceAll(
     /`(holdfast dead-letters (?:list|retry|drop \d+))`/g,
-    (_, command) => `\`${command} --data ${named}\``,
+    (_, command) => `\`${command} --data ${shellWord(dataDir)}\``,
   );
 }
 

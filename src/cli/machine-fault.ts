@@ -10,7 +10,7 @@ const FAULTS: readonly (readonly [says: RegExp, means: string])[] = [
   ],
   [
     /malformed|file is not a database/,
-    'a database there is damaged: `holdfast verify` names what; restore a backup, or replay the feed into a new directory',
+    'a database there is damaged: `holdfast verify` names what; restore a backup, or run `holdfast rebuild --yes`, which keeps the users, and replay the feed',
   ],
   [
     /readonly database|unable to open database file|EROFS|EACCES|EPERM/,

@@ -21,6 +21,7 @@ describe('every command', () => {
     ['verify'],
     ['backup'],
     ['restore'],
+    ['rebuild'],
     ['dead-letters', 'list'],
     ['dead-letters', 'show'],
     ['dead-letters', 'retry'],
@@ -45,6 +46,7 @@ describe('every command', () => {
     ['snapshots', 'directory of views.db and users.db (default: ./data)'],
     ['verify', 'directory of views.db and users.db (default: ./data)'],
     ['backup', 'directory of views.db and users.db (default: ./data)'],
+    ['rebuild', 'directory of views.db and users.db (default: ./data)'],
     ['openapi', null],
     ['produce', null],
   ])('%s says of --data: %s', async (command, said) => {

@@ -3,8 +3,9 @@ import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { Refusal } from '../../refusal.ts';
-import { checkVersion, partialViewsFile, viewsFile } from '../store/database.ts';
+import { otherVersion, partialViewsFile, versionOf, viewsFile } from '../store/database.ts';
 import { prepareRowChange } from '../store/row-change.ts';
+import { SCHEMA_VERSION } from '../store/schema.ts';
 import { BACKUP_FORMAT, type BackupFile, sha256Of, sync } from './backup.ts';
 import { isCutDatabase, type Seal, unsealFile } from './file-hash.ts';
 
@@ -82,9 +83,15 @@ function checkViews(db: Database, { file, seal }: Given): void {
       `${file} has format ${format}, this program reads ${FORMAT_WITHOUT_SEAL} and ${BACKUP_FORMAT}: restore it with the program that wrote it`,
     );
   if (format === BACKUP_FORMAT && seal === 'none') throw damaged(file, 'its last line, the seal, is missing');
-  checkVersion(db, file);
+  const version = versionOf(db);
+  if (version !== SCHEMA_VERSION) throw new Refusal(`${otherVersion(file, version)}: ${elsewhere(version)}`);
   const found = db.pragma('quick_check(1)', { simple: true });
   if (found !== 'ok') throw damaged(file, String(found));
+}
+
+function elsewhere(version: number): string {
+  const restore = 'restore it with the program that wrote it';
+  return version < SCHEMA_VERSION ? `${restore}, and then run \`holdfast rebuild\` with this one` : restore;
 }
 
 /** The views have no hash of their own: what no file accounts for is altered in them. */

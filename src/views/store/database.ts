@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../../ledger/time.ts';
 import { Refusal } from '../../refusal.ts';
+import { shellWord } from '../../shell-word.ts';
 import { prepareRowChange } from './row-change.ts';
 import { withChecksum } from './row-checksum.ts';
 import { createRowCounts } from './row-counts.ts';
@@ -16,6 +17,16 @@ export interface DirectorySettings {
   readonly dso: string | null;
   /** Of sources that carry none. */
   readonly migrationId: number | null;
+}
+
+/** What a directory keeps for good, whatever it reads. */
+export interface DirectoryMade {
+  readonly directoryId: string;
+  readonly snapshotPeriodUs: number;
+  /** Of sources that carry none; null until one is read. */
+  readonly migrationId: number | null;
+  /** Null until one is named or seen. */
+  readonly dso: string | null;
 }
 
 const PERIOD_DEFAULT_US = 600_000_000;
@@ -70,7 +81,7 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
     db.pragma('temp_store = MEMORY');
     db.pragma('busy_timeout = 5000');
     db.transaction(() => {
-      if (db.pragma('user_version', { simple: true }) === 0) makeTables(db, settings);
+      if (versionOf(db) === 0) makeTables(db, madeNow(settings));
       checkVersion(db, file);
       checkSettings(db, settings);
     }).immediate();
@@ -111,21 +122,52 @@ export function openForReading(dataDir: string): Database {
   }
 }
 
-function makeTables(db: Database, { snapshotPeriodUs }: DirectorySettings): void {
+function makeTables(db: Database, made: DirectoryMade): void {
   createTables(db);
   createRowCounts(db);
-  const setting = withChecksum([1, randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, null, null, 0, 1, 1, null]);
+  const { directoryId, snapshotPeriodUs, migrationId, dso } = made;
+  const pinned = dso === null ? 0 : 1;
+  const setting = withChecksum([1, directoryId, snapshotPeriodUs, migrationId, dso, pinned, 1, 1, null]);
   db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
+/** A directory that is made by what is given now. The migration id is kept once a source that carries none is read. */
+export function madeNow({ snapshotPeriodUs, dso }: Pick<DirectorySettings, 'snapshotPeriodUs' | 'dso'>): DirectoryMade {
+  return { directoryId: randomUUID(), snapshotPeriodUs: snapshotPeriodUs ?? PERIOD_DEFAULT_US, migrationId: null, dso };
+}
+
+/** Makes the file of views in which nothing was applied yet. */
+export function makeViews(file: string, made: DirectoryMade): void {
+  const db = new DatabaseFile(file);
+  try {
+    db.pragma('page_size = 4096');
+    db.transaction(() => makeTables(db, made))();
+  } finally {
+    db.close();
+  }
+}
+
 /** Throws a Refusal where the tables are not this program's. */
-export function checkVersion(db: Database, file: string): void {
-  const version = db.pragma('user_version', { simple: true });
+function checkVersion(db: Database, file: string): void {
+  const version = versionOf(db);
   if (version === SCHEMA_VERSION) return;
   if (version === 0) throw new Refusal(`${file} has no tables yet; replay a feed into the directory first`);
+  const rebuild = `holdfast rebuild --data ${shellWord(dirname(file))}`;
   throw new Refusal(
-    `${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}: replay the feed into a new directory`,
+    `${otherVersion(file, version)}: ${
+      version < SCHEMA_VERSION
+        ? `run \`${rebuild}\`, which sets it aside and keeps the users, and then replay the feed`
+        : `run the newer program that wrote it, or \`${rebuild} --yes\` and then replay the feed`
+    }`,
   );
+}
+
+export function versionOf(db: Database): number {
+  return db.pragma('user_version', { simple: true }) as number;
+}
+
+export function otherVersion(file: string, version: number): string {
+  return `${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}`;
 }
 
 function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: DirectorySettings): void {
@@ -136,18 +178,20 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
     .get()!;
   if (migrationId !== null && stored.migrationId !== null && migrationId !== stored.migrationId) {
     throw new Refusal(
-      `--migration-id ${migrationId}: this directory has read a feed that carries none as migration ${stored.migrationId}; use another --data`,
+      `--migration-id ${migrationId}: this directory has read a feed that carries none as migration ${stored.migrationId}; use another --data, or run \`holdfast rebuild --yes\` with it`,
     );
   }
   if (snapshotPeriodUs !== null && snapshotPeriodUs !== stored.period) {
     const [given, made] = [formatDuration(snapshotPeriodUs), formatDuration(stored.period)];
     throw new Refusal(
-      `--snapshot-period ${given}: this directory was made with ${made}; leave the option out or use another --data`,
+      `--snapshot-period ${given}: this directory was made with ${made}; leave the option out, use another --data, or run \`holdfast rebuild --yes\` with it`,
     );
   }
   if (dso === null) return;
   if (stored.dso !== null && stored.dso !== dso) {
-    throw new Refusal(`--dso ${dso}: the views of this directory count the coins of ${stored.dso}; use another --data`);
+    throw new Refusal(
+      `--dso ${dso}: the views of this directory count the coins of ${stored.dso}; use another --data, or run \`holdfast rebuild --yes\` with it`,
+    );
   }
   prepareRowChange(db, 'setting', { key: 'lock', columns: ['dso', 'dso_pinned'] })(1, dso, 1);
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-/** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is refused, not migrated. */
+/** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is set aside (`holdfast rebuild`), not migrated. */
 export const SCHEMA_VERSION = 5;
 
 /**

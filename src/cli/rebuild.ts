@@ -1,0 +1,70 @@
+import { formatDuration } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
+import { type OldViews, readOldViews, setViewsAside } from '../views/backup/set-aside.ts';
+import { type DirectoryMade, madeNow, requireViews } from '../views/store/database.ts';
+import { SCHEMA_VERSION } from '../views/store/schema.ts';
+import { lockForWriting } from '../views/store/writer-lock.ts';
+import { type CliCommand, EXIT } from './command.ts';
+
+export const rebuildCommand: CliCommand = {
+  usage: 'rebuild',
+  summary:
+    'Set a views.db of an older version aside, so that the next start replays the feed into a new one; the users stay',
+  examples: ['holdfast rebuild --data ./data', 'holdfast rebuild --data ./data --yes --snapshot-period 30m'],
+  settings: [],
+  addOptions: (command) =>
+    command
+      .option('--yes', 'also one of this version, of a newer one, or a damaged one')
+      .option('--snapshot-period <D>', 'time between snapshots (default: as before)')
+      .option(
+        '--dso <PARTY>',
+        'the DSO whose coins count (default: as before where it was named, else the first one seen)',
+      )
+      .option('--migration-id <N>', 'migration of feeds that carry none, the Ledger API form (default: as before)'),
+  run: async ({ options, config, terminal }) => {
+    const { dataDir, snapshotPeriodUs, dso, migrationId } = config;
+    requireViews(dataDir);
+    using _lock = lockForWriting(dataDir);
+    const old = readOldViews(dataDir);
+    const isOlder = old.version !== null && old.version > 0 && old.version < SCHEMA_VERSION;
+    if (!isOlder && options.yes !== true) {
+      throw new Refusal(`--data ${dataDir}: views.db ${whyAsked(old)}; nothing was done, --yes sets it aside`);
+    }
+    const made: DirectoryMade = {
+      ...madeNow({ snapshotPeriodUs, dso }),
+      ...old.made,
+      ...(snapshotPeriodUs !== null && { snapshotPeriodUs }),
+      ...(dso !== null && { dso }),
+      ...(migrationId !== null && { migrationId }),
+    };
+    const aside = setViewsAside(dataDir, labelOf(old), made);
+    terminal.stdout.write(`${aside}: the views so far; keep it until the new ones are there\n`);
+    terminal.stdout.write(
+      `${dataDir}: new views, ${madeText(old, made)}; now replay or serve the feed from its start\n`,
+    );
+    return EXIT.ok;
+  },
+};
+
+function whyAsked({ version }: OldViews): string {
+  if (version === null) return 'is damaged, and what it was made with cannot be read';
+  if (version === 0) return 'has no tables yet';
+  if (version > SCHEMA_VERSION)
+    return `is of a newer program (version ${version} of the tables, not ${SCHEMA_VERSION})`;
+  const lost = 'forced snapshots, decisions on dead letters and what the feed no longer holds';
+  return `is of this program's version (${version}): ${lost} would be missing in the new one`;
+}
+
+function labelOf({ version }: OldViews): string {
+  return version === null ? 'damaged' : `version-${version}`;
+}
+
+/** What the new views have of the old ones, or were given in its place. */
+function madeText(old: OldViews, { snapshotPeriodUs, dso, migrationId }: DirectoryMade): string {
+  return [
+    `a snapshot every ${formatDuration(snapshotPeriodUs)}`,
+    ...(migrationId === null ? [] : [`feeds that carry no migration id are of ${migrationId}`]),
+    ...(dso === null ? [] : [`the dso is ${dso}`]),
+    `the users, the secret and ${old.made.directoryId === undefined ? 'no Kafka group' : 'the Kafka group'} as before`,
+  ].join(', ');
+}
