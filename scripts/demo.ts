@@ -108,7 +108,8 @@ function sayWhatNext(url: string | null): void {
   say(`Try next:${pages}
    npm test                  everything checked, on your machine
    node_modules/.bin/node dist/main.js replay --help    a feed of your own
-   README.md                 what it promises, and every setting`);
+   docs/operations.md        every command and setting
+   docs/api.md               what it answers and promises`);
 }
 
 async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
@@ -10,8 +10,11 @@ import { makeDataDirectory, openHoldings, post } from './http/holdings-service.t
 import { temporaryDirectory } from './support/program/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const rows = readme.split('\n').filter((line) => line.startsWith('|'));
+const page = (name: string): string => readFileSync(join(root, name), 'utf8');
+const readme = page('README.md');
+const rows = page('docs/operations.md')
+  .split('\n')
+  .filter((line) => line.startsWith('|'));
 /** The table of settings; other tables may name one too, and so may what one means. */
 const settings = rows.filter((row) => row.startsWith('| `--'));
 
@@ -28,7 +31,7 @@ async function commands(): Promise<string[]> {
   return [...help.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name]) => name!).filter((name) => name !== 'help');
 }
 
-describe('the README', () => {
+describe('the pages', () => {
   const options = Object.keys(SETTINGS).map((key) => optionName(key as SettingKey));
 
   it.each(options)('explains the setting %s once', (option) => {
@@ -57,13 +60,20 @@ describe('the README', () => {
 
   it('shows a configuration file that is whole and lawful', () => {
     using folder = temporaryDirectory();
-    const file = /^ {4}\{\n(?: {5,}.*\n)+ {4}\}\n/m.exec(readme)![0];
+    const file = /^ {4}\{\n(?: {5,}.*\n)+ {4}\}\n/m.exec(page('docs/api.md'))![0];
     writeFileSync(folder.at('holdfast.json'), file);
     writeFileSync(folder.at('shared-secret'), 'a secret\n');
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(folder.at('issuer.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
     const { config } = loadConfig({ options: { config: folder.at('holdfast.json') }, env: {} });
     expect(config.ledger.authServices).toHaveLength(3);
+  });
+
+  it('fit: the README on one screen, its links to pages that are there', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(60);
+    const links = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThanOrEqual(4);
+    expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
   });
 
   it('lists every command', async () => {
