@@ -4,7 +4,7 @@ import { settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './conf
 import { type KafkaConfig, kafkaConfig } from './config/kafka.ts';
 import { environmentName, type GivenSettings } from './config/settings.ts';
 import type { Micros } from './ledger/time.ts';
-import { type LedgerConfig, parseLedgerConfig } from './users/ledger-config.ts';
+import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';
 
 /** Everything the program can be told, frozen. Units are in the names. */
 export interface Config {
@@ -33,7 +33,8 @@ export interface Config {
   /** Null: the one made with users.db. */
   readonly participantId: string | null;
   readonly logLevel: string;
-  readonly ledger: LedgerConfig;
+  /** The key `ledger` of the configuration file. */
+  readonly users: UsersConfig;
 }
 
 const HOUR_US = 3_600_000_000;
@@ -53,8 +54,8 @@ export function loadConfig(sources: {
   const fileName = (sources.options.config as string | undefined) ?? sources.env[environmentName('config')];
   const file = fileName === undefined ? null : readConfigurationFile(fileName);
   const given: GivenSettings = { ...(file === null ? {} : settingsOfFile(file)), ...environment, ...options };
-  const ledger = parseLedgerConfig({ value: file?.values.ledger, folder: file?.folder ?? process.cwd() });
-  return { config: freezeDeep({ ...withDefaults(given), ledger }), warnings };
+  const users = parseUsersConfig({ value: file?.values.ledger, folder: file?.folder ?? process.cwd() });
+  return { config: freezeDeep({ ...withDefaults(given), users }), warnings };
 }
 
 /** Where a command works that is told of no directory. */
@@ -62,7 +63,7 @@ export function dataDirDefault(): string {
   return resolve('data');
 }
 
-function withDefaults(given: GivenSettings): Omit<Config, 'ledger'> {
+function withDefaults(given: GivenSettings): Omit<Config, 'users'> {
   return {
     dataDir: given.data ?? dataDirDefault(),
     host: given.host ?? '127.0.0.1',

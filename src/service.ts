@@ -10,8 +10,8 @@ import { createClientAddress } from './http/server/client-address.ts';
 import { createConnections } from './http/server/connections.ts';
 import { createMetrics, measureConnections } from './http/server/metrics.ts';
 import { startHttpServer } from './http/server/server.ts';
-import { createLedgerArea } from './http/users/area.ts';
-import { createLedgerDocument } from './http/users/document.ts';
+import { createUsersArea } from './http/users/area.ts';
+import { createUsersDocument } from './http/users/document.ts';
 import { dsoWarning, type IngestStatus } from './ingest/status.ts';
 import { startIngest } from './ingest/writer-thread.ts';
 import { openUsers } from './users/open-users.ts';
@@ -46,7 +46,7 @@ export async function startService(
   const views = starting.use(openSharedViewsReader(config.dataDir));
   const { dataDir, participantId, emptyOwners } = config;
   const slowReads = starting.use(startSlowReads({ dataDir, rules: { emptyOwners }, logger }));
-  const users = starting.use(openUsers({ dataDir, config: config.ledger, participantId, logger }));
+  const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
   let failure: Error | null = null;
   const failed = ingest.ended.then(
     () => new Promise<never>(() => {}),
@@ -82,13 +82,13 @@ export async function startService(
     version,
     documents: [
       { name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument(version) },
-      { name: 'Ledger', path: '/openapi/ledger.json', document: createLedgerDocument(version) },
+      { name: 'Ledger', path: '/openapi/ledger.json', document: createUsersDocument(version) },
     ],
     logger,
     metrics,
     clockMs: () => performance.now(),
   });
-  const ledger = createLedgerArea({
+  const usersArea = createUsersArea({
     users,
     logger,
     metrics: metrics.requests,
@@ -97,7 +97,7 @@ export async function startService(
   await beforeListening();
   const server = starting.use(
     await startHttpServer({
-      fetch: (request, env) => (isLedgerPath(request.url) ? ledger : holdings).fetch(request, env as never),
+      fetch: (request, env) => (isUsersPath(request.url) ? usersArea : holdings).fetch(request, env as never),
       host: config.host,
       port: config.port,
       logger,
@@ -109,8 +109,8 @@ export async function startService(
   return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-/** The ledger area is everything under /v2; the path begins behind `http://host`. */
-function isLedgerPath(url: string): boolean {
+/** The users' area is everything under /v2; the path begins behind `http://host`. */
+function isUsersPath(url: string): boolean {
   const path = url.indexOf('/', url.indexOf('://') + 3);
   return url.startsWith('/v2', path) && (url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?');
 }

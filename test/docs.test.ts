@@ -66,7 +66,7 @@ describe('the pages', () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(folder.at('issuer.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
     const { config } = loadConfig({ options: { config: folder.at('holdfast.json') }, env: {} });
-    expect(config.ledger.authServices).toHaveLength(3);
+    expect(config.users.authServices).toHaveLength(3);
   });
 
   it('fit: the README on one screen, its links to pages that are there', () => {

@@ -5,7 +5,7 @@ import { type CliCommand, EXIT } from './command.ts';
 /** The OpenAPI documents by the area they describe; loaded only here, because what makes them is large. */
 const DOCUMENTS: Readonly<Record<string, (version: string) => Promise<object>>> = {
   holdings: async (version) => (await import('../http/holdings/openapi/document.ts')).createHoldingsDocument(version),
-  ledger: async (version) => (await import('../http/users/document.ts')).createLedgerDocument(version),
+  ledger: async (version) => (await import('../http/users/document.ts')).createUsersDocument(version),
 };
 
 export const openapiCommand: CliCommand = {

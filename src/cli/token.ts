@@ -4,10 +4,10 @@ import { DURATION_EXPECTED, parseDuration } from '../config/value-schemas.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { userIdFault } from '../users/fields.ts';
-import type { LedgerConfig } from '../users/ledger-config.ts';
 import type { AuthService } from '../users/tokens/auth-service.ts';
 import { LOCAL_SECRET_FILE, localService } from '../users/tokens/local-secret.ts';
 import { mintToken } from '../users/tokens/mint-token.ts';
+import type { UsersConfig } from '../users/users-config.ts';
 import { type CliCommand, EXIT, type Terminal } from './command.ts';
 
 type SecretService = Extract<AuthService, { kind: 'secret' }>;
@@ -30,8 +30,8 @@ export const tokenCommand: CliCommand = {
     const given = options as { readonly user: string; readonly expiresIn?: string };
     const fault = userIdFault(given.user);
     if (fault !== null) throw new Refusal(`--user: ${fault}`);
-    const configured = secretService(config.ledger);
-    const lifetimeS = lifetimeOf(given.expiresIn, configured?.lifetimeMaxS ?? config.ledger.lifetimeMaxS);
+    const configured = secretService(config.users);
+    const lifetimeS = lifetimeOf(given.expiresIn, configured?.lifetimeMaxS ?? config.users.lifetimeMaxS);
     const service = configured ?? localSecret(config.dataDir, terminal);
     const token = await mintToken({ service, userId: given.user, lifetimeS, nowS: Date.now() / 1000 });
     terminal.stdout.write(`${token}\n`);
@@ -49,7 +49,7 @@ function localSecret(dataDir: string, { stderr }: Terminal): SecretService {
 }
 
 /** The first configured secret; null where nothing is configured, so that the directory's own counts. */
-function secretService({ authServices }: LedgerConfig): SecretService | null {
+function secretService({ authServices }: UsersConfig): SecretService | null {
   if (authServices.length === 0) return null;
   const service = authServices.find((candidate) => candidate.kind === 'secret');
   if (service !== undefined) return service;

@@ -1,4 +1,4 @@
-import { invalidArgument } from './ledger-error.ts';
+import { invalidArgument } from './users-error.ts';
 
 /** Annotations as a request gives them; a Map, so that no key can be mistaken for a property of an object. */
 export type Annotations = ReadonlyMap<string, string>;

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
-import type { LedgerConfig } from './ledger-config.ts';
-import { heldUp } from './ledger-error.ts';
 import { EMPTY_USER } from './rules/request.ts';
 import { migrate } from './store/migrations.ts';
 import { RememberingReader } from './store/remembering-reader.ts';
@@ -13,6 +11,8 @@ import type { UsersReader } from './store/users-reader.ts';
 import { UsersWriter } from './store/users-writer.ts';
 import type { AuthService } from './tokens/auth-service.ts';
 import { localService } from './tokens/local-secret.ts';
+import type { UsersConfig } from './users-config.ts';
+import { heldUp } from './users-error.ts';
 
 /** How long the start waits for another program's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -21,7 +21,7 @@ const BUSY_TIMEOUT_MS_OF_REQUESTS = 50;
 
 export interface UsersOptions {
   readonly dataDir: string;
-  readonly config: LedgerConfig;
+  readonly config: UsersConfig;
   /** Null: the one made with users.db and stored there. */
   readonly participantId: string | null;
   readonly logger: Logger;
@@ -30,7 +30,7 @@ export interface UsersOptions {
 
 /** The ledger's users: the one open users.db of the process, and what of the configuration belongs to it. */
 export interface Users extends Disposable {
-  readonly config: LedgerConfig;
+  readonly config: UsersConfig;
   readonly participantId: string;
   /** The services of the configuration, or the data directory's own secret where there are none. */
   readonly authServices: readonly AuthService[];

@@ -5,8 +5,8 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openFileSource } from '../../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
-import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
+import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { lockForWriting } from '../../src/views/store/writer-lock.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 function users(name: string): Users {
-  const config = parseLedgerConfig({ value: undefined, folder: folder.path });
+  const config = parseUsersConfig({ value: undefined, folder: folder.path });
   return openUsers({ dataDir: folder.at(name), config, participantId: null, logger: pino({ level: 'silent' }) });
 }
 

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers } from '../../src/users/open-users.ts';
+import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
@@ -26,7 +26,7 @@ let target = '';
 beforeAll(async () => {
   const lines = linesOf(randomLedger(oddLedger(52, { updates: 400, migrations: 2 })), 'scan');
   await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', lines)], { chunkBytes: 50_000 });
-  const config = parseLedgerConfig({ value: undefined, folder: folder.path });
+  const config = parseUsersConfig({ value: undefined, folder: folder.path });
   const options = { dataDir: folder.at('data'), config, participantId: null, logger: pino({ level: 'silent' }) };
   {
     using users = openUsers(options);

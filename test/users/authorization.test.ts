@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
-import { LedgerError } from '../../src/users/ledger-error.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
 import type { GivenRight } from '../../src/users/right.ts';
 import { resolveCaller } from '../../src/users/rules/caller.ts';
@@ -18,6 +16,8 @@ import { listRights, listUsers, readUser } from '../../src/users/rules/read-user
 import { EMPTY_USER } from '../../src/users/rules/request.ts';
 import { updateUser } from '../../src/users/rules/update-user.ts';
 import type { UsersWriter } from '../../src/users/store/users-writer.ts';
+import { parseUsersConfig } from '../../src/users/users-config.ts';
+import { UsersError } from '../../src/users/users-error.ts';
 import {
   type Asked,
   allowed,
@@ -32,7 +32,7 @@ let users: Users;
 let dataDir: string;
 beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'holdfast-rules-'));
-  const config = parseLedgerConfig({ value: undefined, folder: dataDir });
+  const config = parseUsersConfig({ value: undefined, folder: dataDir });
   users = openUsers({ dataDir, config, participantId: null, logger: pino({ level: 'silent' }) });
 });
 afterAll(() => {
@@ -69,7 +69,7 @@ function outcome(model: Model, asked: Asked): string {
         run(writer, model, asked);
         said = 'ok';
       } catch (error) {
-        if (!(error instanceof LedgerError)) throw error;
+        if (!(error instanceof UsersError)) throw error;
         said = error.code;
       }
       throw new Undo();

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers } from '../../src/users/open-users.ts';
+import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -46,7 +46,7 @@ describe('holdfast token', () => {
     expect(ended.stdout.trim().split('.')).toHaveLength(3);
     const again = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
     expect([again.code, again.stderr]).toEqual([0, '']);
-    const config = parseLedgerConfig({ value: undefined, folder: dataDir });
+    const config = parseUsersConfig({ value: undefined, folder: dataDir });
     using users = openUsers({ dataDir, config, participantId: null, logger: pino({ level: 'silent' }) });
     const [local] = users.authServices;
     const { payload } = await jwtVerify(

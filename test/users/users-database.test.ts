@@ -3,9 +3,9 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
-import { parseLedgerConfig } from '../../src/users/ledger-config.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
 import { migrate } from '../../src/users/store/migrations.ts';
+import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 let directory: TemporaryDirectory;
@@ -17,7 +17,7 @@ afterEach(() => directory[Symbol.dispose]());
 const at = (name: string): string => directory.at(`data/${name}`);
 
 function open(ledger: object = {}, participantId: string | null = null): Users {
-  const config = parseLedgerConfig({ value: ledger, folder: directory.path });
+  const config = parseUsersConfig({ value: ledger, folder: directory.path });
   return openUsers({ dataDir: directory.at('data'), config, participantId, logger: pino({ level: 'silent' }) });
 }
 

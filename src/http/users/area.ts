@@ -1,29 +1,29 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import type { LedgerError } from '../../users/ledger-error.ts';
 import type { Users } from '../../users/open-users.ts';
 import { KeySetCache } from '../../users/tokens/key-set-cache.ts';
 import { createTokenVerifier } from '../../users/tokens/token-verifier.ts';
+import type { UsersError } from '../../users/users-error.ts';
 import { jsonResponse, jsonTextResponse } from '../server/json-response.ts';
 import type { RequestMetrics } from '../server/metrics.ts';
 import { acceptsJson } from './accepts-json.ts';
-import { ledgerErrorAnswer } from './error-body.ts';
+import { errorAnswer } from './error-body.ts';
 import { createFailedAuthentications } from './failed-authentications.ts';
-import type { LedgerOperation } from './operation.ts';
-import { LEDGER_OPERATIONS, VERSION_ROUTE } from './operations.ts';
+import type { UsersOperation } from './operation.ts';
+import { USERS_OPERATIONS, VERSION_ROUTE } from './operations.ts';
 import { PlainFault } from './plain-fault.ts';
-import { type LedgerContext, requestIdOf, targetOf } from './request-facts.ts';
+import { requestIdOf, targetOf, type UsersContext } from './request-facts.ts';
 import { createRouteTable } from './route-table.ts';
 import { asKnownError, type ServeDeps, serveOperation, type Traces } from './serve-operation.ts';
 import { versionAnswer } from './version-answer.ts';
 
-export interface LedgerAreaDeps {
+export interface UsersAreaDeps {
   readonly users: Users;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
   /** Whom failed authentications are counted against; behind trusted proxies the client they name. */
-  readonly clientAddress: (c: LedgerContext) => string;
+  readonly clientAddress: (c: UsersContext) => string;
   /** The time of day, which tokens are held against. */
   readonly nowMs?: () => number;
   /** A clock that never jumps, for how long ago something was: a key set fetched, an authentication failed. */
@@ -32,8 +32,8 @@ export interface LedgerAreaDeps {
 
 const SHOWN_CHARS_MAX = 200;
 
-/** Everything under /v2, 404 and 405 in the ledger's own form included, to be mounted at the root of the server. */
-export function createLedgerArea(deps: LedgerAreaDeps): Hono<{ Bindings: HttpBindings }> {
+/** Everything under /v2, 404 and 405 in the form of the JSON Ledger API included, to be mounted at the root of the server. */
+export function createUsersArea(deps: UsersAreaDeps): Hono<{ Bindings: HttpBindings }> {
   const { users, logger, metrics, clientAddress, nowMs = Date.now, elapsedMs = () => performance.now() } = deps;
   const keySets = new KeySetCache({ logger, nowMs: elapsedMs, closed: users.closed });
   const serveDeps: ServeDeps = {
@@ -43,10 +43,10 @@ export function createLedgerArea(deps: LedgerAreaDeps): Hono<{ Bindings: HttpBin
     clientAddress,
     logger,
   };
-  const findRoute = createRouteTable<LedgerOperation | typeof VERSION_ROUTE>([VERSION_ROUTE, ...LEDGER_OPERATIONS]);
+  const findRoute = createRouteTable<UsersOperation | typeof VERSION_ROUTE>([VERSION_ROUTE, ...USERS_OPERATIONS]);
   const version = JSON.stringify(versionAnswer(users.config));
 
-  async function handle(c: LedgerContext): Promise<Response> {
+  async function handle(c: UsersContext): Promise<Response> {
     const { path, search } = targetOf(c);
     const match = findRoute(c.req.method, path);
     if (match.kind === 'unknown path') return unknownPath(c.req.method, path);
@@ -56,7 +56,7 @@ export function createLedgerArea(deps: LedgerAreaDeps): Hono<{ Bindings: HttpBin
     if (route === VERSION_ROUTE)
       return acceptsJson(c.req.header('accept')) ? jsonTextResponse(200, version) : plainText(406, '');
     const startMs = performance.now();
-    const response = await answer(c, route as LedgerOperation, { deps: serveDeps, given: { id, search } });
+    const response = await answer(c, route as UsersOperation, { deps: serveDeps, given: { id, search } });
     metrics.observe(route.path, response.status, (performance.now() - startMs) / 1000);
     return response;
   }
@@ -68,8 +68,8 @@ export function createLedgerArea(deps: LedgerAreaDeps): Hono<{ Bindings: HttpBin
 }
 
 async function answer(
-  c: LedgerContext,
-  operation: LedgerOperation,
+  c: UsersContext,
+  operation: UsersOperation,
   { deps, given }: { deps: ServeDeps; given: { id: string; search: string } },
 ): Promise<Response> {
   const requestId = requestIdOf(c);
@@ -92,7 +92,7 @@ async function answer(
       deps.logger.info(told(known.status, { reason: known.message }), 'ledger request refused');
       return plainText(known.status, known.message, known.headers);
     }
-    const { status, body } = ledgerErrorAnswer(known, {
+    const { status, body } = errorAnswer(known, {
       requestId,
       participantId: deps.users.participantId,
       service: operation.service,
@@ -105,7 +105,7 @@ async function answer(
 }
 
 /** Only of refusals that the caller is told nothing of has the log the reason: other messages may repeat what was given. */
-function refusalOf({ code, message }: LedgerError): object {
+function refusalOf({ code, message }: UsersError): object {
   return code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED' ? { code, reason: message } : { code };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ANSWER_SCHEMAS, type AnswerName } from './answers.ts';
-import type { LedgerOperation } from './operation.ts';
-import { LEDGER_OPERATIONS, VERSION_ROUTE } from './operations.ts';
+import type { UsersOperation } from './operation.ts';
+import { USERS_OPERATIONS, VERSION_ROUTE } from './operations.ts';
 import type { QueryParameter } from './query.ts';
 import { REQUEST_SCHEMAS, type RequestName } from './request-schemas.ts';
 
@@ -41,12 +41,12 @@ const BODY_TOO_LARGE = {
   413: { description: 'The body is larger than the limit, which is 64 KiB for a caller without any admin right.' },
 };
 
-/** The OpenAPI document of the ledger's area, made of the schemas that requests are judged by. */
-export function createLedgerDocument(version: string): object {
+/** The OpenAPI document of the users' area, made of the schemas that requests are judged by. */
+export function createUsersDocument(version: string): object {
   const paths: Record<string, Record<string, object>> = {
     [VERSION_ROUTE.path]: { get: { ...describe(VERSION_ROUTE), security: [] } },
   };
-  for (const operation of LEDGER_OPERATIONS) {
+  for (const operation of USERS_OPERATIONS) {
     const method = operation.method.toLowerCase();
     paths[operation.path] = { ...paths[operation.path], [method]: describeOperation(operation) };
   }
@@ -72,7 +72,7 @@ function describe({ operationId, summary, answer }: { operationId: string; summa
   return { operationId, summary, responses: { 200: { description: 'The answer.', ...json(answer) } } };
 }
 
-function describeOperation(operation: LedgerOperation): object {
+function describeOperation(operation: UsersOperation): object {
   const { path, query = [], body } = operation;
   const described = describe(operation);
   const faults = Object.entries(FAULTS).map(([status, description]) => [status, { description, ...json('Error') }]);

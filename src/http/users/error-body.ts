@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LedgerError } from '../../users/ledger-error.ts';
+import type { UsersError } from '../../users/users-error.ts';
 
 const STATUS_OF_GRPC: Readonly<Record<number, number>> = {
   1: 499,
@@ -40,19 +40,19 @@ export interface ErrorPlace {
   readonly submission: boolean;
 }
 
-export interface LedgerErrorAnswer {
+export interface ErrorAnswer {
   readonly status: number;
   readonly body: object;
 }
 
-/** The ledger's error body, in the flavour that the code and the place ask for (ledger-users-api.md 5). */
-export function ledgerErrorAnswer(error: LedgerError, place: ErrorPlace): LedgerErrorAnswer {
+/** The error body of the JSON Ledger API, in the flavour that the code and the place ask for (ledger-users-api.md 5). */
+export function errorAnswer(error: UsersError, place: ErrorPlace): ErrorAnswer {
   const status = STATUS_OF_GRPC[error.grpcCode] ?? 500;
   if (REDACTED.has(error.code)) return { status, body: redacted(error, place) };
   return { status, body: error.raisedBy === 'json-layer' ? plain(error, place) : full(error, place) };
 }
 
-function redacted(error: LedgerError, { requestId }: ErrorPlace): object {
+function redacted(error: UsersError, { requestId }: ErrorPlace): object {
   return {
     code: 'NA',
     cause: 'A security-sensitive error has been received',
@@ -67,7 +67,7 @@ function redacted(error: LedgerError, { requestId }: ErrorPlace): object {
   };
 }
 
-function plain(error: LedgerError, { requestId }: ErrorPlace): object {
+function plain(error: UsersError, { requestId }: ErrorPlace): object {
   return {
     code: error.code,
     cause: shorten(error.message),
@@ -82,7 +82,7 @@ function plain(error: LedgerError, { requestId }: ErrorPlace): object {
   };
 }
 
-function full(error: LedgerError, place: ErrorPlace): object {
+function full(error: UsersError, place: ErrorPlace): object {
   const inService = error.raisedBy === 'service';
   const quoted = inService && place.service === 'user';
   return {

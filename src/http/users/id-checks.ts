@@ -1,5 +1,5 @@
 import { userIdFault } from '../../users/fields.ts';
-import { invalidArgument } from '../../users/ledger-error.ts';
+import { invalidArgument } from '../../users/users-error.ts';
 
 /** Throws INVALID_ARGUMENT for a path whose user id is none; only where no body carries the id too. */
 export function checkPathUserId(id: string): void {

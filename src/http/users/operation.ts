@@ -1,8 +1,8 @@
-import type { LedgerConfig } from '../../users/ledger-config.ts';
 import type { Users } from '../../users/open-users.ts';
 import type { Caller } from '../../users/rules/caller.ts';
 import type { UsersReader } from '../../users/store/users-reader.ts';
 import type { UsersWriter } from '../../users/store/users-writer.ts';
+import type { UsersConfig } from '../../users/users-config.ts';
 import type { AnswerName } from './answers.ts';
 import { decodeBody } from './decode-body.ts';
 import type { Query, QueryParameter } from './query.ts';
@@ -25,7 +25,7 @@ export interface OperationFacts {
   readonly ownRecordOnly?: true;
 }
 
-export interface LedgerOperation extends OperationFacts {
+export interface UsersOperation extends OperationFacts {
   readonly body: RequestName | null;
   /** Decodes the body; throws a 400 where it cannot be. */
   readonly prepare: (given: { id: string; query: Query; bodyText: string }) => Prepared;
@@ -45,7 +45,7 @@ export interface Prepared {
 export interface Call<Store extends UsersReader, Body = null> {
   readonly users: Store;
   readonly caller: Caller;
-  readonly config: LedgerConfig;
+  readonly config: UsersConfig;
   /** Of the path; empty where it has none. */
   readonly id: string;
   readonly query: Query;
@@ -58,12 +58,12 @@ interface Act<Store extends UsersReader> {
 }
 
 /** An operation that changes nothing and has no body. */
-export function reading(facts: OperationFacts, act: Act<UsersReader>): LedgerOperation {
+export function reading(facts: OperationFacts, act: Act<UsersReader>): UsersOperation {
   return withoutBody(facts, act, (users, body) => body(users.reader));
 }
 
 /** An operation that changes something and has no body. */
-export function removing(facts: OperationFacts, act: Act<UsersWriter>): LedgerOperation {
+export function removing(facts: OperationFacts, act: Act<UsersWriter>): UsersOperation {
   return withoutBody(facts, act, (users, body) => users.write(body));
 }
 
@@ -71,7 +71,7 @@ function withoutBody<Store extends UsersReader>(
   facts: OperationFacts,
   act: Act<Store>,
   transact: (users: Users, body: (store: Store) => object) => object,
-): LedgerOperation {
+): UsersOperation {
   return {
     ...facts,
     body: null,
@@ -96,7 +96,7 @@ export function writing<Name extends RequestName>(
     readonly checkIds?: (ids: { readonly id: string; readonly body: RequestBodies[Name] }) => void;
     readonly run: (call: Call<UsersWriter, RequestBodies[Name]>) => object;
   },
-): LedgerOperation {
+): UsersOperation {
   return {
     ...facts,
     body,

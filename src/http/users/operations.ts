@@ -1,10 +1,10 @@
-import type { LedgerOperation } from './operation.ts';
+import type { UsersOperation } from './operation.ts';
 import { PROVIDER_OPERATIONS } from './provider-operations.ts';
 import { RIGHT_OPERATIONS } from './right-operations.ts';
 import { USER_OPERATIONS } from './user-operations.ts';
 
 /** Every operation of the area that asks for a token: the routes, the document and the log follow this list. */
-export const LEDGER_OPERATIONS: readonly LedgerOperation[] = [
+export const USERS_OPERATIONS: readonly UsersOperation[] = [
   ...USER_OPERATIONS,
   ...RIGHT_OPERATIONS,
   ...PROVIDER_OPERATIONS,

@@ -1,6 +1,6 @@
 /**
- * A request that fails before the ledger's own rules see it: its parameters, headers or body cannot be decoded, or it
- * is too large or too frequent. Answered with plain text or nothing, not with the ledger's error body.
+ * A request that fails before the rules for users see it: its parameters, headers or body cannot be decoded, or it
+ * is too large or too frequent. Answered with plain text or nothing, not with the error body of the JSON Ledger API.
  */
 export class PlainFault extends Error {
   readonly status: number;

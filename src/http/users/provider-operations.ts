@@ -7,13 +7,13 @@ import {
 } from '../../users/rules/identity-providers.ts';
 import { showProvider } from './answers.ts';
 import { checkSameId } from './id-checks.ts';
-import { type LedgerOperation, reading, removing, writing } from './operation.ts';
+import { reading, removing, type UsersOperation, writing } from './operation.ts';
 
 const PROVIDER = { service: 'identity provider' } as const;
 const ALL = '/v2/idps';
 const BY_ID = '/v2/idps/{idp-id}';
 
-export const PROVIDER_OPERATIONS: readonly LedgerOperation[] = [
+export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
   reading(
     {
       ...PROVIDER,

@@ -2,25 +2,25 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 
-export type LedgerContext = Context<{ Bindings: HttpBindings }>;
+export type UsersContext = Context<{ Bindings: HttpBindings }>;
 
 /** Trace id of a W3C traceparent: it names the request in answers and in the log. */
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
 /** The path and query, percent-encoded as they were sent. */
-export function targetOf({ req: { url } }: LedgerContext): { readonly path: string; readonly search: string } {
+export function targetOf({ req: { url } }: UsersContext): { readonly path: string; readonly search: string } {
   const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));
   const query = target.indexOf('?');
   return query === -1 ? { path: target, search: '' } : { path: target.slice(0, query), search: target.slice(query) };
 }
 
-export function requestIdOf(c: LedgerContext): string {
+export function requestIdOf(c: UsersContext): string {
   const given = c.req.header('traceparent');
   return (given === undefined ? null : TRACEPARENT.exec(given)?.[1]) ?? randomUUID().replaceAll('-', '');
 }
 
 /** Each Authorization line by itself: the joined form hides where one ends and another begins. */
-export function authorizationLines(c: LedgerContext): readonly string[] {
+export function authorizationLines(c: UsersContext): readonly string[] {
   const raw = incomingOf(c)?.rawHeaders;
   if (raw === undefined) return [c.req.header('authorization') ?? []].flat();
   const lines: string[] = [];
@@ -31,6 +31,6 @@ export function authorizationLines(c: LedgerContext): readonly string[] {
 }
 
 /** Absent where the request did not come over a socket. */
-function incomingOf(c: LedgerContext): HttpBindings['incoming'] | undefined {
+function incomingOf(c: UsersContext): HttpBindings['incoming'] | undefined {
   return (c.env as Partial<HttpBindings> | undefined)?.incoming;
 }

@@ -2,11 +2,11 @@ import { grantRights, revokeRights } from '../../users/rules/change-rights.ts';
 import { listRights } from '../../users/rules/read-users.ts';
 import { showRight } from './answers.ts';
 import { checkPathUserId, checkSameId } from './id-checks.ts';
-import { type LedgerOperation, reading, writing } from './operation.ts';
+import { reading, type UsersOperation, writing } from './operation.ts';
 
 const PATH = '/v2/users/{user-id}/rights';
 
-export const RIGHT_OPERATIONS: readonly LedgerOperation[] = [
+export const RIGHT_OPERATIONS: readonly UsersOperation[] = [
   reading(
     {
       service: 'user',

@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
-import { LedgerError, unauthenticated } from '../../users/ledger-error.ts';
 import type { Users } from '../../users/open-users.ts';
 import { isForParticipant, isUserAdmin, requireParticipant } from '../../users/rules/authorize.ts';
 import { type Caller, resolveCaller } from '../../users/rules/caller.ts';
 import type { UsersReader } from '../../users/store/users-reader.ts';
 import type { TokenVerifier, VerifiedToken } from '../../users/tokens/token-verifier.ts';
+import { UsersError, unauthenticated } from '../../users/users-error.ts';
 import { acceptsJson } from './accepts-json.ts';
 import { bearerToken } from './bearer-token.ts';
 import type { FailedAuthentications } from './failed-authentications.ts';
-import type { LedgerOperation, Prepared } from './operation.ts';
+import type { Prepared, UsersOperation } from './operation.ts';
 import { PlainFault } from './plain-fault.ts';
 import { parseQuery } from './query.ts';
 import { readBodyText } from './read-body.ts';
-import { authorizationLines, type LedgerContext } from './request-facts.ts';
+import { authorizationLines, type UsersContext } from './request-facts.ts';
 
 /**
  * For whom no operation with a body is: all of them take an administrator, and who is none is told so only behind the body's own
@@ -24,7 +24,7 @@ export interface ServeDeps {
   readonly users: Users;
   readonly verifier: TokenVerifier;
   readonly failures: FailedAuthentications;
-  readonly clientAddress: (c: LedgerContext) => string;
+  readonly clientAddress: (c: UsersContext) => string;
   readonly logger: Logger;
 }
 
@@ -35,12 +35,12 @@ export interface Traces {
 }
 
 /**
- * Takes a request through the steps of ledger-users-api.md 0.1 in their order; throws the LedgerError or PlainFault of
+ * Takes a request through the steps of ledger-users-api.md 0.1 in their order; throws the UsersError or PlainFault of
  * the first that fails.
  */
 export async function serveOperation(
-  c: LedgerContext,
-  operation: LedgerOperation,
+  c: UsersContext,
+  operation: UsersOperation,
   { deps, given, traces }: { deps: ServeDeps; given: { id: string; search: string }; traces: Traces },
 ): Promise<object> {
   const { users, verifier } = deps;
@@ -71,14 +71,14 @@ function resolveToken(users: Users, verified: VerifiedToken): Caller {
   try {
     return resolveCaller(users.reader, verified);
   } catch (error) {
-    if (error instanceof LedgerError) throw error;
+    if (error instanceof UsersError) throw error;
     return unresolvable(error);
   }
 }
 
 /** What went wrong with the token is our fault; the body says at least that it was there (ledger-users-api.md 4.6). */
 function unresolvable(cause: unknown): never {
-  throw new LedgerError('INTERNAL', 'the token could not be resolved', { raisedBy: 'token', cause });
+  throw new UsersError('INTERNAL', 'the token could not be resolved', { raisedBy: 'token', cause });
 }
 
 function run(prepared: Prepared, users: Users, findCaller: (users: UsersReader) => Caller): object {
@@ -95,7 +95,7 @@ function bodyBytesMax({ config: { bodyBytesMax }, participantId }: Users, caller
 }
 
 /** What is thrown that nobody foresaw is told as INTERNAL, without its text; the log has it under the request's id. */
-export function asKnownError(error: unknown): LedgerError | PlainFault {
-  if (error instanceof LedgerError || error instanceof PlainFault) return error;
-  return new LedgerError('INTERNAL', 'unforeseen');
+export function asKnownError(error: unknown): UsersError | PlainFault {
+  if (error instanceof UsersError || error instanceof PlainFault) return error;
+  return new UsersError('INTERNAL', 'unforeseen');
 }

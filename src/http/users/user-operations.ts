@@ -5,13 +5,13 @@ import { listUsers, readUser } from '../../users/rules/read-users.ts';
 import { updateUser } from '../../users/rules/update-user.ts';
 import { showUser } from './answers.ts';
 import { checkPathUserId, checkSameId } from './id-checks.ts';
-import { type LedgerOperation, reading, removing, writing } from './operation.ts';
+import { reading, removing, type UsersOperation, writing } from './operation.ts';
 
 const USER = { service: 'user' } as const;
 const CHANGE = { service: 'user', submission: true } as const;
 const BY_ID = '/v2/users/{user-id}';
 
-export const USER_OPERATIONS: readonly LedgerOperation[] = [
+export const USER_OPERATIONS: readonly UsersOperation[] = [
   reading(
     {
       ...USER,

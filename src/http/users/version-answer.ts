@@ -1,10 +1,10 @@
-import type { LedgerConfig } from '../../users/ledger-config.ts';
+import type { UsersConfig } from '../../users/users-config.ts';
 
-/** The version of the ledger's API that this area speaks; official clients choose their own form by it. */
+/** The version of the Ledger API that this area speaks; official clients choose their own form by it. */
 const API_VERSION = '3.4.0';
 
-/** What the ledger can do, in the reference's shape: of everything but users there is nothing here. */
-export function versionAnswer({ rightsPerUserMax, usersPageSizeMax }: LedgerConfig): object {
+/** What this participant can do, in the reference's shape: of everything but users there is nothing here. */
+export function versionAnswer({ rightsPerUserMax, usersPageSizeMax }: UsersConfig): object {
   return {
     version: API_VERSION,
     features: {

@@ -1,7 +1,7 @@
 import { ledgerStringFault } from '../fields.ts';
-import { LedgerError, permissionDenied } from '../ledger-error.ts';
 import { type GivenRight, needsParticipantAdmin } from '../right.ts';
 import { DEFAULT_PROVIDER } from '../user.ts';
+import { permissionDenied, UsersError } from '../users-error.ts';
 import type { Caller } from './caller.ts';
 
 /** Throws PERMISSION_DENIED unless the caller is a ParticipantAdmin. */
@@ -39,7 +39,7 @@ export function effectiveProvider(caller: Caller, requested: string): string {
   if (requested === '' && !caller.participantAdmin) return caller.identityProviderId;
   const fault = requested === '' ? null : ledgerStringFault(requested);
   if (fault !== null)
-    throw new LedgerError(
+    throw new UsersError(
       'INVALID_TOKEN',
       `The submitted token has a field with invalid value: Invalid field identity_provider_id: ${fault}`,
       { raisedBy: 'authorizer' },

@@ -1,8 +1,8 @@
 import { userIdFault } from '../fields.ts';
-import { LedgerError, permissionDenied } from '../ledger-error.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import type { VerifiedToken } from '../tokens/token-verifier.ts';
 import { DEFAULT_PROVIDER } from '../user.ts';
+import { permissionDenied, UsersError } from '../users-error.ts';
 
 /** Who asks, and what the rules need to know of it: as it is at this request, never as it was at an earlier one. */
 export interface Caller {
@@ -23,7 +23,7 @@ export function resolveCaller(users: UsersReader, token: VerifiedToken): Caller 
   const { userId, identityProviderId, participantId } = token;
   const fault = userIdFault(userId);
   if (fault !== null)
-    throw new LedgerError('INVALID_TOKEN', `The submitted request is missing a user-id: token ${fault}`, {
+    throw new UsersError('INVALID_TOKEN', `The submitted request is missing a user-id: token ${fault}`, {
       raisedBy: 'token',
     });
   const record = users.caller(userId);

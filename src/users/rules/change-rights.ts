@@ -1,7 +1,7 @@
-import { invalidArgument, tooManyRights } from '../ledger-error.ts';
 import { distinctRights, type Right, rightKey } from '../right.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
+import { invalidArgument, tooManyRights } from '../users-error.ts';
 import { effectiveProvider, requireAdminFor } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import type { ChangeRightsRequest } from './request.ts';

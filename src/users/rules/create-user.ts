@@ -1,15 +1,15 @@
 import { checkAnnotations } from '../annotations.ts';
-import type { LedgerConfig } from '../ledger-config.ts';
-import { invalidArgument, LedgerError, missingField, permissionDenied, tooManyRights } from '../ledger-error.ts';
 import { distinctRights } from '../right.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
+import type { UsersConfig } from '../users-config.ts';
+import { invalidArgument, missingField, permissionDenied, tooManyRights, UsersError } from '../users-error.ts';
 import { effectiveProvider, requireAdminFor } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { type CreateUserRequest, EMPTY_USER } from './request.ts';
 import { checkPartiesKnown, checkPrimaryParty, checkProviderExists, checkRights, checkUserId } from './user-checks.ts';
 
-export type UserLimits = Pick<LedgerConfig, 'usersMax' | 'rightsPerUserMax'>;
+export type UserLimits = Pick<UsersConfig, 'usersMax' | 'rightsPerUserMax'>;
 
 /** Creates a user with its rights; the order of the checks is that of ledger-users-api.md 2. */
 export function createUser(
@@ -31,7 +31,7 @@ export function createUser(
   checkIdFree(users, given.id, identityProviderId);
   if (rights.length > limits.rightsPerUserMax) throw tooManyRights('creating user', given.id);
   if (users.userCount >= limits.usersMax)
-    throw new LedgerError('TOO_MANY_USERS', `creating user failed, as there are already ${limits.usersMax} users`);
+    throw new UsersError('TOO_MANY_USERS', `creating user failed, as there are already ${limits.usersMax} users`);
   const user = { ...given, identityProviderId, resourceVersion: 0n };
   users.insertUser(user);
   for (const right of rights) users.grantRight(user.id, right);
@@ -44,7 +44,7 @@ function checkIdFree(users: UsersWriter, id: string, identityProviderId: string)
   if (existing === null) return;
   if (existing.identityProviderId !== identityProviderId)
     throw permissionDenied('the user id is taken in another identity provider', 'service');
-  throw new LedgerError('USER_ALREADY_EXISTS', `creating user failed, as user "${id}" already exists`, {
+  throw new UsersError('USER_ALREADY_EXISTS', `creating user failed, as user "${id}" already exists`, {
     resources: [['USER', id]],
   });
 }

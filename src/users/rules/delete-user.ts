@@ -1,5 +1,5 @@
-import { invalidArgument } from '../ledger-error.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
+import { invalidArgument } from '../users-error.ts';
 import { effectiveProvider, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { findUser } from './user-checks.ts';

@@ -1,10 +1,10 @@
 import { counted } from '../../counted.ts';
 import { ledgerStringFault } from '../fields.ts';
-import { invalidArgument, invalidField, LedgerError, missingField } from '../ledger-error.ts';
 import { USERS_COUNTED_MAX, type UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import { hasCredentials } from '../tokens/fetch-key-set.ts';
 import type { IdentityProvider } from '../user.ts';
+import { invalidArgument, invalidField, missingField, UsersError } from '../users-error.ts';
 import { requireParticipantAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import type { GivenProvider, UpdateProviderRequest } from './request.ts';
@@ -42,14 +42,14 @@ export function createIdentityProvider(
   if (given.issuer === '') throw missingField('issuer');
   checkLengths(given);
   if (users.identityProvider(given.id) !== null)
-    throw new LedgerError(
+    throw new UsersError(
       'IDP_CONFIG_ALREADY_EXISTS',
       `creating identity provider config failed, as identity provider id="${given.id}" already exists`,
       { resources: [['IDENTITY_PROVIDER_CONFIG', given.id]] },
     );
   checkIssuerFree(users, given.issuer, 'creating');
   if (users.identityProviders().length >= IDENTITY_PROVIDERS_MAX)
-    throw new LedgerError(
+    throw new UsersError(
       'TOO_MANY_IDENTITY_PROVIDER_CONFIGS',
       `creating identity provider config failed, as there are already ${IDENTITY_PROVIDERS_MAX} of them`,
     );
@@ -70,7 +70,7 @@ export function updateIdentityProvider(
   if (request.updatePaths === null) throw missingField('update_mask');
   const parsed = parseMask(request.updatePaths, PROVIDER_MASK_FIELDS);
   if ('fault' in parsed)
-    throw new LedgerError(
+    throw new UsersError(
       'INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST',
       `Update operation for identity provider config '${given.id}' failed due to: ${parsed.fault}`,
       { resources: [['IDENTITY_PROVIDER_CONFIG', given.id]] },
@@ -128,7 +128,7 @@ function checkJwksUrl(text: string): void {
 function findProvider(users: UsersReader, id: string, verb: ProviderVerb): IdentityProvider {
   const provider = users.identityProvider(id);
   if (provider !== null) return provider;
-  throw new LedgerError(
+  throw new UsersError(
     'IDP_CONFIG_NOT_FOUND',
     `${verb} identity provider config failed for unknown identity provider id="${id}"`,
     { resources: [['IDENTITY_PROVIDER_CONFIG', id]] },
@@ -149,7 +149,7 @@ function checkLengths(given: GivenProvider): void {
 
 function checkIssuerFree(users: UsersReader, issuer: string, verb: ProviderVerb): void {
   if (users.identityProviderOfIssuer(issuer) === null) return;
-  throw new LedgerError(
+  throw new UsersError(
     'IDP_CONFIG_ISSUER_ALREADY_EXISTS',
     `${verb} identity provider config failed, as issuer "${issuer}" already exists`,
     { resources: [['IDENTITY_PROVIDER_CONFIG', issuer]] },

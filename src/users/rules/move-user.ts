@@ -1,6 +1,6 @@
 import { ledgerStringFault } from '../fields.ts';
-import { invalidField } from '../ledger-error.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
+import { invalidField } from '../users-error.ts';
 import { requireParticipantAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import type { MoveUserRequest } from './request.ts';

@@ -1,9 +1,9 @@
 import type { Annotations } from '../annotations.ts';
 import { userIdFault } from '../fields.ts';
-import { invalidArgument } from '../ledger-error.ts';
 import type { Right } from '../right.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import type { User } from '../user.ts';
+import { invalidArgument } from '../users-error.ts';
 import { effectiveProvider, requireSelfOrUserAdmin, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { decodePageToken, encodePageToken } from './page-token.ts';

@@ -1,8 +1,8 @@
 import { ANNOTATIONS_BYTES_MAX, type Annotations, annotationBytes, checkAnnotations } from '../annotations.ts';
 import { parseInt64 } from '../fields.ts';
-import { invalidArgument, invalidField, LedgerError, missingField } from '../ledger-error.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
+import { invalidArgument, invalidField, missingField, UsersError } from '../users-error.ts';
 import { effectiveProvider, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import type { GivenUser, UpdateUserRequest } from './request.ts';
@@ -54,7 +54,7 @@ function parseVersion(text: string): bigint | null {
 function readMask(userId: string, paths: readonly string[]): UserMask {
   const parsed = parseMask(paths, USER_MASK_FIELDS);
   if ('mask' in parsed) return parsed.mask;
-  throw new LedgerError(
+  throw new UsersError(
     'INVALID_USER_UPDATE_REQUEST',
     `Update operation for user id '${userId}' failed due to: ${parsed.fault}`,
     { resources: [['USER', userId]] },
@@ -101,16 +101,16 @@ function writeAnnotations(
   for (const [name, value] of after) if (before.get(name) !== value) users.setAnnotation(id, name, value);
 }
 
-function concurrentUpdate(userId: string): LedgerError {
-  return new LedgerError(
+function concurrentUpdate(userId: string): UsersError {
+  return new UsersError(
     'CONCURRENT_USER_UPDATE_DETECTED',
     `Update operation for user '${userId}' failed due to a concurrent update to the same user`,
     { resources: [['USER', userId]] },
   );
 }
 
-function annotationsTooLarge(userId: string): LedgerError {
-  return new LedgerError(
+function annotationsTooLarge(userId: string): UsersError {
+  return new UsersError(
     'MAX_USER_ANNOTATIONS_SIZE_EXCEEDED',
     `Maximum annotations size for user '${userId}' has been exceeded`,
     { resources: [['USER', userId]] },

@@ -1,16 +1,16 @@
 import { partyFault, userIdFault } from '../fields.ts';
-import {
-  invalidArgument,
-  invalidField,
-  LedgerError,
-  missingField,
-  permissionDenied,
-  type UserVerb,
-  userNotFound,
-} from '../ledger-error.ts';
 import { type GivenRight, isPartyKind, type Right } from '../right.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import { DEFAULT_PROVIDER, type User } from '../user.ts';
+import {
+  invalidArgument,
+  invalidField,
+  missingField,
+  permissionDenied,
+  UsersError,
+  type UserVerb,
+  userNotFound,
+} from '../users-error.ts';
 import type { Caller } from './caller.ts';
 
 /** Throws MISSING_FIELD or INVALID_FIELD for a user id in a body, by the name that its message calls the field. */
@@ -52,7 +52,7 @@ export function checkPartiesKnown(caller: Caller, rights: readonly Right[], iden
   const named = rights.filter(({ kind }) => kind === 'CanActAs' || kind === 'CanReadAs').map(({ party }) => party);
   const parties = [...new Set(named)];
   if (parties.length === 0) return;
-  throw new LedgerError(
+  throw new UsersError(
     'UNKNOWN_RESOURCE',
     `The submitted request refers to a non-existing PARTIES: Provided parties have not been found in identity_provider_id=\`${identityProviderId}\`: [${parties.join(',')}].`,
     { resources: parties.map((party) => ['PARTIES', party] as const) },

@@ -11,7 +11,7 @@ export interface Migration {
 
 const MIGRATIONS: readonly Migration[] = [{ name: 'first tables', sql: FIRST_TABLES }];
 
-const LEDGER_OF_MIGRATIONS = `
+const MIGRATIONS_TABLE = `
 CREATE TABLE IF NOT EXISTS migration (
   version INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
@@ -33,7 +33,7 @@ export function migrate(
   { file, now, migrations = MIGRATIONS }: { file: string; now: () => Date; migrations?: readonly Migration[] },
 ): void {
   db.transaction(() => {
-    db.exec(LEDGER_OF_MIGRATIONS);
+    db.exec(MIGRATIONS_TABLE);
     const applied = db.prepare<[], AppliedRow>('SELECT version, checksum FROM migration ORDER BY version').all();
     if (applied.length > migrations.length)
       throw new Refusal(

@@ -1,4 +1,4 @@
-import type { Leeway } from '../ledger-config.ts';
+import type { Leeway } from '../users-config.ts';
 import type { TokenMode } from './auth-service.ts';
 import type { Claims } from './claims.ts';
 

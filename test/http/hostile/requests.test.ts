@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createHoldingsDocument } from '../../../src/http/holdings/openapi/document.ts';
-import { createLedgerDocument } from '../../../src/http/users/document.ts';
+import { createUsersDocument } from '../../../src/http/users/document.ts';
 import { readExpected } from '../expected-answers.ts';
 import { listenHoldings } from '../holdings-service.ts';
 import { type HostileCase, readCases } from './cases.ts';
@@ -13,7 +13,7 @@ const service = await listenHoldings({
   limits: { ownersMax: 1000, bodyBytesMax: 20_000 },
   documents: [
     { name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument('1') },
-    { name: 'Ledger', path: '/openapi/ledger.json', document: createLedgerDocument('1') },
+    { name: 'Ledger', path: '/openapi/ledger.json', document: createUsersDocument('1') },
   ],
 });
 const { port } = service;

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createLedgerDocument } from '../../../src/http/users/document.ts';
+import { createUsersDocument } from '../../../src/http/users/document.ts';
 import { readVersion } from '../../../src/version.ts';
 
 describe("the ledger's OpenAPI document", () => {
   it('is the one that schemas/openapi-ledger.json publishes', () => {
     const file = join(import.meta.dirname, '../../../schemas/openapi-ledger.json');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(
-      JSON.parse(JSON.stringify(createLedgerDocument(readVersion()))),
+      JSON.parse(JSON.stringify(createUsersDocument(readVersion()))),
     );
   });
 
   it('has a component for every reference', () => {
-    const document = createLedgerDocument('1') as { components: { schemas: object } };
+    const document = createUsersDocument('1') as { components: { schemas: object } };
     const references = [...JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name);
     expect(references.length).toBeGreaterThan(20);
     for (const name of references) expect(document.components.schemas).toHaveProperty(name!);

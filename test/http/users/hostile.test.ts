@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../../src/http/server/metrics.ts';
-import { createLedgerArea } from '../../../src/http/users/area.ts';
+import { createUsersArea } from '../../../src/http/users/area.ts';
 import { ask, checkErrorForm } from '../../support/users/cases.ts';
 import { keyToken, secretToken } from '../../support/users/keys.ts';
 import { ISSUER, startWorld, type World } from '../../support/users/world.ts';
@@ -236,7 +236,7 @@ describe('hostile HTTP', () => {
       pull: (controller) => controller.enqueue(Buffer.alloc(70_000)),
       cancel: () => Promise.reject(new Error('gone')),
     });
-    const app = createLedgerArea({
+    const app = createUsersArea({
       users: world.area.users,
       logger: pino({ level: 'silent' }),
       metrics: createMetrics().requests,

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { parseLedgerConfig } from '../../../src/users/ledger-config.ts';
 import { openUsers } from '../../../src/users/open-users.ts';
 import { EMPTY_USER } from '../../../src/users/rules/request.ts';
+import { parseUsersConfig } from '../../../src/users/users-config.ts';
 import type { HistoryItem } from '../ledger/history.ts';
 import { told } from '../ledger/told-ledger.ts';
 import { linesOf, replayInto } from '../views/replayed.ts';
@@ -38,7 +38,7 @@ function* ledger(): Iterable<HistoryItem> {
 }
 
 function insertUsers(dataDir: string): void {
-  const config = parseLedgerConfig({ value: undefined, folder: dataDir });
+  const config = parseUsersConfig({ value: undefined, folder: dataDir });
   using users = openUsers({ dataDir, config, participantId: null, logger: pino({ level: 'silent' }) });
   const provider = { isDeactivated: false, issuer: 'i', jwksUrl: 'https://i.example', audience: '' };
   users.write((writer) => {

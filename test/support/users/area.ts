@@ -6,9 +6,9 @@ import { Hono } from 'hono';
 import { pino } from 'pino';
 import { createMetrics } from '../../../src/http/server/metrics.ts';
 import { type HttpServer, startHttpServer } from '../../../src/http/server/server.ts';
-import { createLedgerArea } from '../../../src/http/users/area.ts';
-import { parseLedgerConfig } from '../../../src/users/ledger-config.ts';
+import { createUsersArea } from '../../../src/http/users/area.ts';
 import { openUsers, type Users } from '../../../src/users/open-users.ts';
+import { parseUsersConfig } from '../../../src/users/users-config.ts';
 import { SECRET } from './keys.ts';
 
 export const PARTICIPANT_ID = 'participant1::1220aa';
@@ -21,7 +21,7 @@ export interface RunningArea extends AsyncDisposable {
   readonly log: readonly string[];
 }
 
-/** The ledger area on a real socket, over a real users.db in a directory of its own. */
+/** The users' area on a real socket, over a real users.db in a directory of its own. */
 export async function startArea(
   ledger: Readonly<Record<string, unknown>> = {},
   { nowMs = Date.now, dataDir = mkdtempSync(join(tmpdir(), 'holdfast-users-')) } = {},
@@ -35,9 +35,9 @@ export async function startArea(
   });
   const logger = pino({ level: 'debug' }, sink);
   const authServices = [{ type: 'unsafe-jwt-hmac-256', secret: SECRET }];
-  const config = parseLedgerConfig({ value: { authServices, ...ledger }, folder: dataDir });
+  const config = parseUsersConfig({ value: { authServices, ...ledger }, folder: dataDir });
   const users = openUsers({ dataDir, config, participantId: PARTICIPANT_ID, logger });
-  const area = createLedgerArea({
+  const area = createUsersArea({
     users,
     logger,
     metrics: createMetrics().requests,

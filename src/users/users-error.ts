@@ -23,7 +23,7 @@ const CODES = {
   INDEX_DB_SQL_TRANSIENT_ERROR: { grpc: 14, category: 1 },
 } as const;
 
-export type LedgerErrorCode = keyof typeof CODES;
+export type UsersErrorCode = keyof typeof CODES;
 export type Resource = readonly [type: string, name: string];
 
 /** Where a request was refused; the body's form depends on it (ledger-users-api.md 5, flavours G, R and J). */
@@ -37,15 +37,15 @@ interface Details {
 }
 
 /** A request refused for a reason of the page. The message is the body's `cause`, unless the code is redacted. */
-export class LedgerError extends Error {
-  readonly code: LedgerErrorCode;
+export class UsersError extends Error {
+  readonly code: UsersErrorCode;
   readonly raisedBy: RaisedBy;
   readonly fieldName: string | null;
   readonly resources: readonly Resource[];
 
-  constructor(code: LedgerErrorCode, message: string, details: Details = {}) {
+  constructor(code: UsersErrorCode, message: string, details: Details = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
-    this.name = 'LedgerError';
+    this.name = 'UsersError';
     this.code = code;
     this.raisedBy = details.raisedBy ?? 'service';
     this.fieldName = details.fieldName ?? null;
@@ -61,30 +61,30 @@ export class LedgerError extends Error {
   }
 }
 
-export function missingField(fieldName: string): LedgerError {
-  return new LedgerError('MISSING_FIELD', `The submitted command is missing a mandatory field: ${fieldName}`, {
+export function missingField(fieldName: string): UsersError {
+  return new UsersError('MISSING_FIELD', `The submitted command is missing a mandatory field: ${fieldName}`, {
     fieldName,
   });
 }
 
-export function invalidField(fieldName: string, reason: string): LedgerError {
-  return new LedgerError(
+export function invalidField(fieldName: string, reason: string): UsersError {
+  return new UsersError(
     'INVALID_FIELD',
     `The submitted command has a field with invalid value: Invalid field ${fieldName}: ${reason}`,
   );
 }
 
-export function invalidArgument(reason: string, raisedBy: RaisedBy = 'service'): LedgerError {
-  return new LedgerError('INVALID_ARGUMENT', `The submitted request has invalid arguments: ${reason}`, { raisedBy });
+export function invalidArgument(reason: string, raisedBy: RaisedBy = 'service'): UsersError {
+  return new UsersError('INVALID_ARGUMENT', `The submitted request has invalid arguments: ${reason}`, { raisedBy });
 }
 
 /** The reason goes to the log only: the caller gets the redacted body. */
-export function permissionDenied(reason: string, raisedBy: RaisedBy = 'authorizer'): LedgerError {
-  return new LedgerError('PERMISSION_DENIED', reason, { raisedBy });
+export function permissionDenied(reason: string, raisedBy: RaisedBy = 'authorizer'): UsersError {
+  return new UsersError('PERMISSION_DENIED', reason, { raisedBy });
 }
 
-export function unauthenticated(reason: string): LedgerError {
-  return new LedgerError('UNAUTHENTICATED', reason, { raisedBy: 'authorizer' });
+export function unauthenticated(reason: string): UsersError {
+  return new UsersError('UNAUTHENTICATED', reason, { raisedBy: 'authorizer' });
 }
 
 /** What SQLite says of a full disk, a lock of another program or a failing device: nothing was written, and later it may work. */
@@ -94,7 +94,7 @@ const HELD_UP = /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN)/;
 export function heldUp(error: unknown): unknown {
   if (!(error instanceof Error) || !HELD_UP.test((error as { code?: string }).code ?? '')) return error;
   const message = `nothing was changed: users.db cannot be written now (${error.message})`;
-  return new LedgerError('INDEX_DB_SQL_TRANSIENT_ERROR', message, { cause: error });
+  return new UsersError('INDEX_DB_SQL_TRANSIENT_ERROR', message, { cause: error });
 }
 
 /** How an operation names itself in the messages about a user, such as `getting user failed for unknown user "bob"`. */
@@ -108,14 +108,14 @@ export type UserVerb =
   | 'list user rights'
   | 'update user identity provider';
 
-export function userNotFound(verb: UserVerb, userId: string): LedgerError {
-  return new LedgerError('USER_NOT_FOUND', `${verb} failed for unknown user "${userId}"`, {
+export function userNotFound(verb: UserVerb, userId: string): UsersError {
+  return new UsersError('USER_NOT_FOUND', `${verb} failed for unknown user "${userId}"`, {
     resources: [['USER', userId]],
   });
 }
 
-export function tooManyRights(verb: UserVerb, userId: string): LedgerError {
-  return new LedgerError('TOO_MANY_USER_RIGHTS', `${verb} failed, as user "${userId}" would have too many rights.`, {
+export function tooManyRights(verb: UserVerb, userId: string): UsersError {
+  return new UsersError('TOO_MANY_USER_RIGHTS', `${verb} failed, as user "${userId}" would have too many rights.`, {
     resources: [['USER', userId]],
   });
 }

@@ -8,7 +8,7 @@ import type { AuthService, TokenMode } from './tokens/auth-service.ts';
 import { hasCredentials } from './tokens/fetch-key-set.ts';
 
 /** The `ledger` key of the configuration file, with its keys read; durations in seconds, as tokens count. */
-export interface LedgerConfig {
+export interface UsersConfig {
   /** In the order in which they are tried. Empty: only the data directory's own secret. */
   readonly authServices: readonly AuthService[];
   readonly lifetimeMaxS: number | null;
@@ -87,7 +87,7 @@ const authService = z.discriminatedUnion(
   },
 );
 
-const ledger = z.strictObject({
+const usersConfig = z.strictObject({
   authServices: z.array(authService).max(AUTH_SERVICES_MAX, `expected at most ${AUTH_SERVICES_MAX}`).default([]),
   maxTokenLifetime: lifetime.default(null),
   leeway: z
@@ -108,8 +108,8 @@ const ledger = z.strictObject({
 type GivenService = z.output<typeof authService>;
 
 /** Reads the `ledger` value of the configuration file (undefined: all defaults). Throws a Refusal that names the key. */
-export function parseLedgerConfig(given: { readonly value: unknown; readonly folder: string }): LedgerConfig {
-  const parsed = ledger.safeParse(given.value === undefined ? {} : given.value);
+export function parseUsersConfig(given: { readonly value: unknown; readonly folder: string }): UsersConfig {
+  const parsed = usersConfig.safeParse(given.value === undefined ? {} : given.value);
   if (!parsed.success) throw new Refusal(describe(parsed.error, given.value));
   const settings = parsed.data;
   const { default: leewayS, expiresAt, issuedAt, notBefore } = settings.leeway;

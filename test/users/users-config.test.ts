@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
-import { type LedgerConfig, parseLedgerConfig } from '../../src/users/ledger-config.ts';
+import { parseUsersConfig, type UsersConfig } from '../../src/users/users-config.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const directory = temporaryDirectory();
@@ -26,11 +26,11 @@ const FILES: Readonly<Record<string, string>> = {
 };
 for (const [name, text] of Object.entries(FILES)) writeFileSync(directory.at(name), text);
 
-const parse = (value: unknown): LedgerConfig => parseLedgerConfig({ value, folder: directory.path });
+const parse = (value: unknown): UsersConfig => parseUsersConfig({ value, folder: directory.path });
 const hmac = (secret: unknown, rest: object = {}): object => ({
   authServices: [{ type: 'unsafe-jwt-hmac-256', secret, ...rest }],
 });
-const secretOf = (config: LedgerConfig): string => {
+const secretOf = (config: UsersConfig): string => {
   const [service] = config.authServices;
   return service?.kind === 'secret' ? Buffer.from(service.secret).toString() : '';
 };
