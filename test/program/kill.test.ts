@@ -19,7 +19,8 @@ const TIMEOUT_MS = 300_000;
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 
-let files: readonly string[] = [];
+/** The files, and the option that says of which migration the lines are that carry none. */
+let feed: readonly string[] = [];
 let wanted: ReturnType<typeof dumpViews> = {};
 let undisturbedMs = 0;
 let updates = 0;
@@ -29,20 +30,27 @@ function updatesOf(stdout: string): number {
   return Number(/^applied (\d+) updates/.exec(stdout)?.[1]);
 }
 
-/** Files that overlap, so that a start goes over what is known as well as over what is new, and commits often. */
-function writeFiles(): string[] {
-  const options = { updates: 2_000, owners: 300, activeTarget: 1_500, migrations: 2, synchronizers: 2, roundEvery: 50 };
-  const lines = linesOf(randomLedger(oddLedger(4_711, options)), 'scan');
+/**
+ * Files that overlap, so that a start goes over what is known as well as over what is new, and commits often. The newest of two
+ * migrations is told in the Ledger API's form, with imports of several creates and repairs that share their time.
+ */
+function writeFeed(): string[] {
+  const large = { updates: 2_000, owners: 300, activeTarget: 1_500, roundEvery: 50, importCreatesMax: 8 };
+  const options = { ...large, migrations: 2, synchronizers: 2, shares: { repair: 0.1 } };
+  const items = [...randomLedger(oddLedger(4_711, options))];
+  const migrationId = Math.max(...items.map((item) => item.migrationId));
+  const lines = items.flatMap((item) => linesOf([item], item.migrationId === migrationId ? 'ledger-api' : 'scan'));
   const size = Math.ceil(lines.length / 3);
-  return Array.from({ length: 3 }, (_, i) => {
+  const files = Array.from({ length: 3 }, (_, i) => {
     return directory.writeLines(`part-${i}.ndjson`, lines.slice(Math.max(0, i * size - 100), (i + 1) * size));
   });
+  return [...files, '--migration-id', String(migrationId)];
 }
 
 beforeAll(async () => {
-  files = writeFiles();
+  feed = writeFeed();
   const startedMs = Date.now();
-  const { code, stdout } = await runProgram(['replay', '--data', directory.at('undisturbed'), ...files]);
+  const { code, stdout } = await runProgram(['replay', '--data', directory.at('undisturbed'), ...feed]);
   expect(code).toBe(0);
   updates = updatesOf(stdout);
   undisturbedMs = Date.now() - startedMs;
@@ -61,7 +69,7 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
         // The first part of a run is the start of the process, where nothing can be lost.
         const afterMs = undisturbedMs * (0.2 + random.below(80) / 100);
         const startedMs = Date.now();
-        await using program = startProgram(['replay', '--data', data, ...files]);
+        await using program = startProgram(['replay', '--data', data, ...feed]);
         await Promise.race([sleep(afterMs), program.ended]);
         program.kill('SIGKILL');
         if ((await program.ended).signal === 'SIGKILL') killed += 1;
@@ -76,7 +84,7 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
         const sound = verified.stderr.includes('has no tables yet') ? 2 : 0;
         expect(verified).toMatchObject({ code: sound });
       }
-      expect(await runProgram(['replay', '--data', data, ...files])).toMatchObject({ code: 0 });
+      expect(await runProgram(['replay', '--data', data, ...feed])).toMatchObject({ code: 0 });
       expect(dumpViews(data)).toEqual(wanted);
     },
     TIMEOUT_MS,
@@ -91,14 +99,14 @@ describe('a SIGTERM at a random moment', () => {
     const random = createRandom(99);
     let applied = 0;
     for (let i = 0; i < 3; i++) {
-      await using service = await startService(['--data', data, '--file', ...files]);
+      await using service = await startService(['--data', data, '--file', ...feed]);
       await sleep((undisturbedMs * random.below(60)) / 100);
       const { counts } = (await service.ask('/status')).body as { counts: { updates: number } };
       service.program.kill('SIGTERM');
       expect(await service.program.ended).toMatchObject({ code: 0, signal: null });
       applied += counts.updates;
     }
-    const { code, stdout } = await runProgram(['replay', '--data', data, ...files]);
+    const { code, stdout } = await runProgram(['replay', '--data', data, ...feed]);
     expect(code).toBe(0);
     expect(dumpViews(data)).toEqual(wanted);
     // What was said to be applied needed not be applied again.
@@ -107,12 +115,12 @@ describe('a SIGTERM at a random moment', () => {
 
   it('ends replay with code 1, and what was applied is on disk', { timeout: TIMEOUT_MS }, async () => {
     const data = directory.at('stopped');
-    await using program = startProgram(['replay', '--data', data, ...files]);
+    await using program = startProgram(['replay', '--data', data, ...feed]);
     while (!existsSync(`${data}/views.db`)) await sleep(10);
     program.kill('SIGTERM');
     const { code, stderr } = await program.ended;
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('run it again to go on') });
-    expect(await runProgram(['replay', '--data', data, ...files])).toMatchObject({ code: 0 });
+    expect(await runProgram(['replay', '--data', data, ...feed])).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);
   });
 });

@@ -13,6 +13,9 @@ import { type TemporaryDirectory, temporaryDirectory } from '../support/program/
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { CHANGES, DOUBLED } from '../support/views/verify-changes.ts';
 
+/** Of a ledger whose migrations are no neighbours: a row of one is then none of the other. */
+const SEED = 32;
+
 let folder: TemporaryDirectory;
 let copies = 0;
 
@@ -22,10 +25,10 @@ const LIMITS = { chunkBytes: 50_000, lineBytesMax: 100_000, overlongHeadBytes: 6
 /** Two migrations, a snapshot by force, counterfeits, dead letters of several kinds: something in every table. */
 beforeAll(async () => {
   folder = temporaryDirectory();
-  const lines = linesOf(
-    randomLedger(oddLedger(31, { updates: 160, migrations: 2, shares: { counterfeit: 0.2 } })),
-    'scan',
-  );
+  const shares = { counterfeit: 0.2, repair: 0.5 };
+  const items = [...randomLedger(oddLedger(SEED, { updates: 160, migrations: 2, shares }))];
+  const migrationId = Math.max(...items.map((item) => item.migrationId));
+  const lines = linesOf(items, 'scan');
   lines.splice(50, 0, '{"foo":1}');
   lines.splice(70, 0, 'x'.repeat(150_000));
   // The same time again, and another update: disorder.
@@ -34,7 +37,7 @@ beforeAll(async () => {
   lines.splice(90, 0, '{"foo":2,"update_id":"1220ab\\ud800","record_time":"2025-02-12T00:00:00.5Z"}');
   const file = folder.writeLines('feed.ndjson', lines);
   const openFeed = (path: string, migrationId: number) => openInlineFeed(openFileSource(path, LIMITS), { migrationId });
-  await replayInto(folder.at('sound'), [file], { onBadUpdate: 'quarantine', seal: true, openFeed });
+  await replayInto(folder.at('sound'), [file], { migrationId, onBadUpdate: 'quarantine', seal: true, openFeed });
   await replayInto(folder.at('sound'), [folder.writeLines('broken.json', [`[${lines[at]!},{`])], { openFeed });
 });
 afterAll(() => folder[Symbol.dispose]());

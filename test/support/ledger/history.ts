@@ -18,6 +18,8 @@ export interface HistoryUpdate {
   readonly otherSynchronizerId?: string;
   /** Null for an import. */
   readonly recordTime: Micros | null;
+  /** A repair at the time of an earlier update, or of a checkpoint: only format B has words for it. */
+  readonly sharesTime?: true;
   readonly effectiveAt: Micros;
   readonly offset: number;
   /**
@@ -112,7 +114,7 @@ export interface OtherPayload {
 }
 
 /** Format A has an import for each contract, whose id is that of the update too; format B has several in one. */
-export function importsOfOne(item: HistoryItem): readonly HistoryItem[] {
+export function importsOfOne<Item extends HistoryItem>(item: Item): readonly Item[] {
   if (item.kind !== 'update' || item.wrapping !== 'import') return [item];
   return item.events.map((event) => ({ ...item, updateId: event.contract.contractId, events: [event] }));
 }

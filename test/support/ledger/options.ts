@@ -9,6 +9,10 @@ export interface LedgerOptions {
   /** The active set grows to about this many coins and stays there. */
   readonly activeTarget: number;
   readonly migrations: number;
+  /** Contracts that the first migration begins with as imports. */
+  readonly carriedOver: number;
+  /** Creates in one import; format A has them one by one. */
+  readonly importCreatesMax: number;
   /** Of the first migration; a random one unless given. */
   readonly migrationId?: number;
   /** A random one unless given. */
@@ -36,6 +40,13 @@ export interface LedgerShares {
   readonly counterfeit: number;
   readonly other: number;
   readonly reassignment: number;
+  /** of updates that purge or import a contract by a reassignment within one synchronizer */
+  readonly within: number;
+  /**
+   * of updates of the last migration behind which others come at the time of one before, or of a checkpoint: only format B has
+   * words for those, and so they are left to who tells a ledger in it
+   */
+  readonly repair: number;
   readonly checkpoint: number;
   readonly notice: number;
   readonly offActiveSet: number;
@@ -65,6 +76,8 @@ const ODD: LedgerShares = {
   counterfeit: 0.04,
   other: 0.06,
   reassignment: 0.05,
+  within: 0.05,
+  repair: 0,
   checkpoint: 0.05,
   notice: 0.02,
   offActiveSet: 0.03,
@@ -90,6 +103,8 @@ export function oddLedger(
     owners: 12,
     activeTarget: 60,
     migrations: 1,
+    carriedOver: 0,
+    importCreatesMax: 1,
     synchronizers: 2,
     start: START + 123_456,
     periodMicros: TEN_MINUTES,
@@ -109,6 +124,8 @@ export function realLedger(size: { seed: number; events: number }): LedgerOption
     owners: Math.ceil(size.events * 0.036),
     activeTarget: Math.ceil(size.events * 0.2),
     migrations: 1,
+    carriedOver: 0,
+    importCreatesMax: 1,
     synchronizers: 1,
     start: START,
     periodMicros: TEN_MINUTES,

@@ -1,4 +1,4 @@
-import type { Contract, HistoryItem, HistoryUpdate, Micros } from './history.ts';
+import type { Contract, HistoryCheckpoint, HistoryItem, HistoryUpdate, Micros } from './history.ts';
 import { AMULET, COIN_PACKAGE, entityOf, inOrder, LOCKED_AMULET, OPEN_ROUND } from './history.ts';
 import { createArguments, plainDecimal } from './wire-text.ts';
 
@@ -29,11 +29,19 @@ export interface Oracle {
   readonly forced: OracleSnapshot | null;
 }
 
+/** Of one synchronizer: its first and last times, and the ids of the updates at the last one. */
+interface AppliedTimes {
+  readonly first: Micros;
+  readonly last: Micros;
+  readonly ids: ReadonlySet<string>;
+}
+
 interface Era {
   readonly migrationId: number;
   /** Of each synchronizer: the record times of its first and its last update. */
-  readonly firstTimes: Map<string, Micros>;
-  readonly lastTimes: Map<string, Micros>;
+  readonly applied: Map<string, AppliedTimes>;
+  /** The newest time that a checkpoint named, by synchronizer. */
+  readonly passed: Map<string, Micros>;
   readonly coins: Map<string, ActiveCoin>;
   readonly rounds: Map<string, Contract>;
   readonly counterfeits: Set<string>;
@@ -43,7 +51,7 @@ interface Era {
   /** The largest time moved to, by updates and checkpoints. */
   reached: Micros;
   /** The largest record time of an update. */
-  applied: Micros;
+  updated: Micros;
 }
 
 interface World {
@@ -85,7 +93,7 @@ function eraOf({ eras }: World, migrationId: number): Era {
   const known = eras.get(migrationId);
   if (known !== undefined) return known;
   const maps = { coins: new Map(), rounds: new Map(), counterfeits: new Set<string>() };
-  const times = { firstTimes: new Map(), lastTimes: new Map() };
+  const times = { applied: new Map(), passed: new Map() };
   const era: Era = {
     migrationId,
     ...maps,
@@ -93,7 +101,7 @@ function eraOf({ eras }: World, migrationId: number): Era {
     snapshots: [],
     next: null,
     reached: Number.NEGATIVE_INFINITY,
-    applied: Number.NEGATIVE_INFINITY,
+    updated: Number.NEGATIVE_INFINITY,
   };
   eras.set(migrationId, era);
   return era;
@@ -102,7 +110,7 @@ function eraOf({ eras }: World, migrationId: number): Era {
 /** The newest snapshot where one lies at or behind the last update, else all that is active now. */
 function forcedIn(era: Era): OracleSnapshot {
   const newest = era.snapshots.at(-1);
-  return newest !== undefined && newest.recordTime >= era.applied ? newest : snapshotOf(era, era.applied);
+  return newest !== undefined && newest.recordTime >= era.updated ? newest : snapshotOf(era, era.updated);
 }
 
 function snapshotOf(era: Era, recordTime: Micros): OracleSnapshot {
@@ -116,22 +124,40 @@ function foldUpdate(world: World, era: Era, update: HistoryUpdate): void {
     else foldEvents(world, era, update);
     return;
   }
-  const last = era.lastTimes.get(update.synchronizerId);
-  const first = era.firstTimes.get(update.synchronizerId) ?? update.recordTime;
-  if (update.recordTime < first) throw new Error(`${update.updateId} lies before the first update known`);
-  if (last !== undefined && update.recordTime <= last) {
+  if (!isNew(era, update, update.recordTime)) {
     world.redelivered++;
     return;
   }
   world.updates++;
-  era.firstTimes.set(update.synchronizerId, first);
-  era.lastTimes.set(update.synchronizerId, update.recordTime);
+  const { first = update.recordTime, last, ids = [] } = era.applied.get(update.synchronizerId) ?? {};
+  const before = last === update.recordTime ? ids : [];
+  era.applied.set(update.synchronizerId, {
+    first,
+    last: update.recordTime,
+    ids: new Set([...before, update.updateId]),
+  });
   era.next ??= (Math.floor(update.recordTime / world.periodMicros) + 1) * world.periodMicros;
   // An update at exactly T still belongs to T; only a later one seals it.
   while (era.next < update.recordTime) sealNext(world, era);
   era.reached = Math.max(era.reached, update.recordTime);
-  era.applied = Math.max(era.applied, update.recordTime);
+  era.updated = Math.max(era.updated, update.recordTime);
   foldEvents(world, era, update);
+}
+
+/** Whether an update comes for the first time. Throws where it comes in disorder. */
+function isNew(era: Era, { updateId, synchronizerId, sharesTime }: HistoryUpdate, recordTime: Micros): boolean {
+  const known = era.applied.get(synchronizerId);
+  if (known !== undefined && recordTime < known.first)
+    throw new Error(`${updateId} lies before the first update known`);
+  if (known !== undefined && recordTime < known.last) return false;
+  if (recordTime === known?.last) {
+    if (known.ids.has(updateId)) return false;
+    if (!sharesTime) throw new Error(`${updateId} comes at the time of another update`);
+    return true;
+  }
+  if (recordTime < (era.passed.get(synchronizerId) ?? recordTime))
+    throw new Error(`${updateId} lies before a checkpoint`);
+  return true;
 }
 
 function sealNext(world: World, era: Era): void {
@@ -139,16 +165,21 @@ function sealNext(world: World, era: Era): void {
   era.next = era.next! + world.periodMicros;
 }
 
-function foldCheckpoint(world: World, era: Era, times: readonly { recordTime: Micros }[]): void {
+function foldCheckpoint(world: World, era: Era, times: HistoryCheckpoint['times']): void {
+  for (const { synchronizerId, recordTime } of times) {
+    era.passed.set(synchronizerId, Math.max(era.passed.get(synchronizerId) ?? recordTime, recordTime));
+  }
   const time = Math.min(...times.map(({ recordTime }) => recordTime));
   if (era.next === null || time < era.reached) return;
   while (era.next <= time) sealNext(world, era);
   era.reached = time;
 }
 
+/** Whether an import says nothing new. */
 function isActive(era: Era, { events }: HistoryUpdate): boolean {
-  const { contractId } = events[0]!.contract;
-  return era.coins.has(contractId) || era.rounds.has(contractId) || era.counterfeits.has(contractId);
+  const ours = events.filter(({ contract }) => isOurs(contract)).map(({ contract }) => contract.contractId);
+  const known = ours.filter((id) => era.coins.has(id) || era.rounds.has(id) || era.counterfeits.has(id));
+  return ours.length > 0 && known.length === ours.length;
 }
 
 function foldEvents(world: World, era: Era, update: HistoryUpdate): void {

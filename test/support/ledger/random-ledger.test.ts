@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inOrder } from './history.ts';
+import { importsOfOne, inOrder } from './history.ts';
 import { oddLedger, realLedger } from './options.ts';
 import { oracle } from './oracle.ts';
 import { coinOf, ownersOf, stateV0, supplyOf, tellingRounds, totalsOf } from './oracle-answers.ts';
@@ -18,7 +18,13 @@ describe('a random ledger', () => {
 
   it('is lawful: the oracle folds 40 of them, and every snapshot adds up', () => {
     for (let seed = 0; seed < 40; seed++) {
-      const changes = { migrations: 1 + (seed % 3), synchronizers: 1 + (seed % 2) };
+      const changes = {
+        migrations: 1 + (seed % 3),
+        synchronizers: 1 + (seed % 2),
+        carriedOver: (seed % 4) * 10,
+        importCreatesMax: 1 + (seed % 5),
+        shares: { repair: (seed % 2) * 0.2 },
+      };
       const { snapshots } = oracle(randomLedger(oddLedger(seed, changes)), { periodMicros: TEN_MINUTES });
       expect(snapshots.length, `seed ${seed}`).toBeGreaterThan(10);
       for (const snapshot of snapshots) {
@@ -32,7 +38,8 @@ describe('a random ledger', () => {
   });
 
   it('has everything that may happen', () => {
-    const items = [...randomLedger(oddLedger(3, { updates: 2_000, migrations: 3 }))];
+    const changes = { updates: 2_000, migrations: 3, importCreatesMax: 4, shares: { repair: 0.05 } };
+    const items = [...randomLedger(oddLedger(3, changes))];
     const updates = items.filter((item) => item.kind === 'update');
     const events = updates.flatMap((update) => [...inOrder(update.events)]);
     const { snapshots, counts } = oracle(items, { periodMicros: TEN_MINUTES });
@@ -45,6 +52,15 @@ describe('a random ledger', () => {
     expect(coins.some(({ amount }) => amount >= 10n ** 37n)).toBe(true);
     expect(coins.some(({ rate }) => rate === 0n)).toBe(true);
     expect(tellingRounds(snapshots.at(-1)!).length).toBeGreaterThan(20);
+    expect(updates.some((update) => importsOfOne(update).length > 1)).toBe(true);
+    expect(updates.some((update) => update.sharesTime && update.wrapping === 'transaction')).toBe(true);
+    for (const wrapping of ['assignment', 'unassignment']) {
+      const within = updates.filter(
+        (each) => each.wrapping === wrapping && each.otherSynchronizerId === each.synchronizerId,
+      );
+      expect(within.some((update) => update.sharesTime)).toBe(true);
+      expect(within.some((update) => !update.sharesTime)).toBe(true);
+    }
     expect(counts.importsLate).toBeGreaterThan(0);
     expect(counts.redelivered).toBeGreaterThan(0);
   });

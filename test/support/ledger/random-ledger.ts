@@ -1,15 +1,16 @@
-import type { Contract, Draft, HistoryItem, HistoryUpdate } from './history.ts';
+import type { Contract, Draft, HistoryItem, HistoryUpdate, Micros } from './history.ts';
 import { numbered } from './history.ts';
 import type { LedgerOptions } from './options.ts';
 import type { Random } from './random.ts';
 import { createRandom } from './random.ts';
-import { drawCoin, drawTerms } from './random-contract.ts';
+import { drawCoin, drawCounterfeit, drawRound, drawTerms } from './random-contract.ts';
 import type { Clock, Era } from './random-era.ts';
 import { checkpointTimes, nextEra, openEra, tick } from './random-era.ts';
 import type { Names } from './random-names.ts';
 import { createNames } from './random-names.ts';
+import { drawRepair } from './random-repair.ts';
 import type { Step } from './random-update.ts';
-import { advanceRounds, drawTransaction } from './random-update.ts';
+import { advanceRounds, drawTransaction, newCoin } from './random-update.ts';
 
 interface World {
   readonly options: LedgerOptions;
@@ -21,7 +22,7 @@ interface World {
 
 /**
  * A random ledger, item by item, never held as a whole: the same options give the same items. Every update is lawful, so a
- * replay must take all of it. Checkpoints and notices exist only in the Ledger API form, imports only in Scan's.
+ * replay must take all of it. Checkpoints, notices and repairs that share a time exist only in the Ledger API form.
  */
 export function* randomLedger(options: LedgerOptions): Generator<HistoryItem> {
   const random = createRandom(options.seed);
@@ -30,6 +31,7 @@ export function* randomLedger(options: LedgerOptions): Generator<HistoryItem> {
     now: options.start,
   });
   const world: World = { options, random, names: createNames(random, options), eras: [first], offset: 0 };
+  if (options.carriedOver > 0) yield* carryOver(world, first);
   const updatesPerEra = Math.ceil(options.updates / options.migrations);
   for (let made = 0; made < options.updates; made++) {
     if (made > 0 && made % updatesPerEra === 0) yield* migrate(world);
@@ -38,24 +40,59 @@ export function* randomLedger(options: LedgerOptions): Generator<HistoryItem> {
     yield* besides(world, era);
     if (made % options.roundEvery === 0) yield transaction(world, era, advanceRounds);
     else yield* someUpdate(world, era);
+    if (era === newest && world.eras.length === options.migrations) yield* repairs(world, era);
   }
 }
 
 function* someUpdate(world: World, era: Era): Generator<HistoryUpdate> {
   const { random, options, eras } = world;
   const someCoin = era.coins.length > 0 ? random.pick(era.coins) : null;
-  if (someCoin !== null && random.chance(options.shares.reassignment)) yield* reassignment(world, era, someCoin);
+  const { reassignment: leaving, within } = options.shares;
+  const leaves = someCoin !== null && random.chance(leaving) && era.synchronizers.length > 1;
+  if (leaves) yield* reassignment(world, era, someCoin);
+  else if (within > 0 && random.chance(within)) yield repair(world, era, tick(random, options, era));
   else yield transaction(world, era, drawTransaction);
-  if (eras.length > 1 && random.chance(options.shares.importAgain)) yield lateImport(world, era);
+  const hasImports = eras.length > 1 || options.carriedOver > 0;
+  if (hasImports && random.chance(options.shares.importAgain)) yield lateImport(world, era);
 }
 
-function transaction(world: World, era: Era, draw: (step: Step) => readonly Draft[]): HistoryUpdate {
-  const { random, options, names } = world;
-  const { clock, recordTime } = tick(random, options, era);
+type Place = ReturnType<typeof tick>;
+type DrawRoots = (step: Step) => readonly Draft[];
+
+function transaction(world: World, era: Era, draw: DrawRoots): HistoryUpdate {
+  return transactionAt(world, era, tick(world.random, world.options, era), draw);
+}
+
+function transactionAt(world: World, era: Era, { clock, recordTime }: Place, draw: DrawRoots): HistoryUpdate {
+  const step = stepAt(world, era, recordTime);
+  return { ...placed(world, era, clock), recordTime, effectiveAt: step.createdAt, events: numbered(draw(step)) };
+}
+
+function stepAt({ random, names, options }: World, era: Era, recordTime: Micros): Step {
   // Whole seconds make coins of different updates share a creation time.
   const createdAt = recordTime - (random.chance(0.5) ? recordTime % 1_000_000 : random.below(1_000_000));
-  const step = { random, names, shares: options.shares, activeTarget: options.activeTarget, era, createdAt };
-  return { ...placed(world, era, clock), recordTime, effectiveAt: createdAt, events: numbered(draw(step)) };
+  return { random, names, shares: options.shares, activeTarget: options.activeTarget, era, createdAt };
+}
+
+/** One to four updates at the last time of a synchronizer, be it that of an update or of a checkpoint. */
+function* repairs(world: World, era: Era): Generator<HistoryUpdate> {
+  const { random, options } = world;
+  const begun = era.synchronizers.filter(({ last }) => last > 0);
+  if (options.shares.repair === 0 || begun.length === 0 || !random.chance(options.shares.repair)) return;
+  const clock = random.pick(begun);
+  for (let left = 1 + random.below(4); left > 0; left--) {
+    if (random.chance(0.5)) yield { ...repair(world, era, { clock, recordTime: clock.last }), sharesTime: true };
+    else yield { ...transactionAt(world, era, { clock, recordTime: clock.last }, drawTransaction), sharesTime: true };
+  }
+}
+
+/** A contract is purged or imported by a reassignment from a synchronizer to the same. */
+function repair(world: World, era: Era, { clock, recordTime }: Place): HistoryUpdate {
+  const step = stepAt(world, era, recordTime);
+  const { wrapping, drafts } = drawRepair(step);
+  const otherSynchronizerId = clock.synchronizerId;
+  const place = { ...placed(world, era, clock), recordTime, effectiveAt: step.createdAt };
+  return { ...place, wrapping, otherSynchronizerId, events: numbered(drafts) };
 }
 
 function placed(world: World, era: Era, clock: Clock): Omit<HistoryUpdate, 'events' | 'recordTime' | 'effectiveAt'> {
@@ -69,7 +106,7 @@ function placed(world: World, era: Era, clock: Clock): Omit<HistoryUpdate, 'even
   };
 }
 
-/** An unassignment and, on another synchronizer where there is one, the assignment of the same contract. */
+/** An unassignment and, on another synchronizer, the assignment of the same contract. */
 function* reassignment(world: World, era: Era, contract: Contract): Generator<HistoryUpdate> {
   const source = tick(world.random, world.options, era);
   const target = tick(world.random, world.options, era, source.clock);
@@ -115,24 +152,46 @@ function* besides(world: World, era: Era): Generator<HistoryItem> {
 
 /** A hard migration: everything active is imported, some of it twice, and then an update closes the imports. */
 function* migrate(world: World): Generator<HistoryUpdate> {
-  const { random, options } = world;
-  const era = nextEra(random, options, world.eras.at(-1)!);
+  const era = nextEra(world.random, world.options, world.eras.at(-1)!);
   world.eras.push(era);
-  for (const contract of [...era.rounds, ...era.strays, ...era.coins]) {
-    yield importOf(world, era, contract);
-    if (random.chance(options.shares.importAgain)) yield importOf(world, era, contract);
-  }
+  yield* imports(world, era);
   yield transaction(world, era, advanceRounds);
 }
 
-function importOf(world: World, era: Era, contract: Contract): HistoryUpdate {
+/** Begins with what is left of a migration that nobody tells of. */
+function* carryOver(world: World, era: Era): Generator<HistoryUpdate> {
+  const { random, options } = world;
+  const step = stepAt(world, era, options.start - options.periodMicros);
+  for (let made = 0; made < options.carriedOver; made++) {
+    if (made < 2) era.rounds.push(drawRound(step, { round: era.nextRound++, createdAt: step.createdAt }));
+    else if (random.chance(0.8)) newCoin(step);
+    else era.strays.push(drawCounterfeit(step, { round: era.nextRound, createdAt: step.createdAt }));
+  }
+  yield* imports(world, era);
+}
+
+function* imports(world: World, era: Era): Generator<HistoryUpdate> {
+  const { random, options } = world;
+  const active = [...era.rounds, ...era.strays, ...era.coins];
+  for (let from = 0; from < active.length; ) {
+    const to = from + 1 + random.below(options.importCreatesMax);
+    yield importOf(world, era, active.slice(from, to));
+    // Again with some that are new, or with none of them.
+    const { importCreatesMax, shares } = options;
+    const overlap = importCreatesMax > 1 && random.chance(shares.importAgain);
+    if (overlap) yield importOf(world, era, active.slice(Math.max(0, from - 2), to + 1));
+    if (random.chance(shares.importAgain)) yield importOf(world, era, active.slice(from, to));
+    from = to;
+  }
+}
+
+function importOf(world: World, era: Era, contracts: readonly Contract[]): HistoryUpdate {
   return {
     ...placed(world, era, era.synchronizers[0]!),
     wrapping: 'import',
-    updateId: contract.contractId,
     recordTime: null,
-    effectiveAt: contract.createdAt,
-    events: numbered([{ kind: 'create', contract, acsDelta: true }]),
+    effectiveAt: contracts[0]!.createdAt,
+    events: numbered(contracts.map((contract) => ({ kind: 'create', contract, acsDelta: true }))),
   };
 }
 
@@ -141,5 +200,5 @@ function lateImport(world: World, era: Era): HistoryUpdate {
   const draw = { ...world, shares: world.options.shares };
   const unknown = drawCoin(draw, drawTerms(draw, era.nextRound), { createdAt: era.now, locked: false });
   const known = world.random.chance(0.5) ? era.coins.at(-1) : undefined;
-  return importOf(world, era, known ?? unknown);
+  return importOf(world, era, [known ?? unknown]);
 }

@@ -111,7 +111,8 @@ function offActiveSet(step: Step): Draft[] {
   ];
 }
 
-function newCoin(step: Step): Contract {
+/** Changes what is active in the era. */
+export function newCoin(step: Step): Contract {
   const terms = drawTerms(step, roundNow(step));
   const coin = drawCoin(step, terms, { createdAt: step.createdAt, locked: step.random.chance(step.shares.lock) });
   step.era.coins.push(coin);
@@ -123,13 +124,13 @@ function roundNow({ era, random }: Step): bigint {
   return round < 0n ? 0n : round;
 }
 
-function create(contract: Contract): Extract<Draft, { kind: 'create' }> {
+export function create(contract: Contract): Extract<Draft, { kind: 'create' }> {
   return { kind: 'create', contract, acsDelta: true };
 }
 
 type ExerciseDraft = Extract<Draft, { kind: 'exercise' }>;
 
-function archive(step: Step, contract: Contract, choice: string, then = { frees: true }): ExerciseDraft {
+export function archive(step: Step, contract: Contract, choice: string, then = { frees: true }): ExerciseDraft {
   if (then.frees) step.names.archived(contract.contractId);
   const templateId = step.names.templateId(entityOf(contract.templateId));
   return { kind: 'exercise', contract, templateId, choice, consuming: true, acsDelta: true, children: [] };

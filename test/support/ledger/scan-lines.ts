@@ -1,12 +1,15 @@
 import type { Contract, CreateEvent, ExerciseEvent, HistoryEvent, HistoryItem, HistoryUpdate } from './history.ts';
+import { importsOfOne } from './history.ts';
 import { createArguments, javaDecimal, shortTime, sixDigitTime } from './wire-text.ts';
 
 const IMPORT_TIME = '0001-01-01T00:00:00.000000Z';
 
 /** One item as a line of format A (Scan `/v2/updates`), or null where that format has no word for it. */
 export function scanLine(item: HistoryItem): string | null {
-  if (item.kind !== 'update') return null;
-  return JSON.stringify(isReassignment(item) ? reassignment(item) : transaction(item));
+  if (item.kind !== 'update' || item.sharesTime) return null;
+  const [update, ...others] = importsOfOne(item);
+  if (update === undefined || others.length > 0) throw new Error('an import of format A has one create');
+  return JSON.stringify(isReassignment(update) ? reassignment(update) : transaction(update));
 }
 
 function isReassignment(update: HistoryUpdate): boolean {

@@ -14,7 +14,7 @@ export const CLOCK_US = Date.UTC(2026, 0, 1) * 1000;
 /** `acs-delta` is the Ledger API's form with archived events in place of exercised ones. */
 export type Format = 'scan' | 'ledger-api' | 'acs-delta';
 
-/** The items as feed lines; what the format has no word for is left out. */
+/** The items as feed lines. What the format has no word for is left out, but for repairs, which only format B has: they are told in it. */
 export function linesOf(items: Iterable<HistoryItem>, format: Format): string[] {
   const lines: string[] = [];
   for (const item of items) {
@@ -27,7 +27,7 @@ export function linesOf(items: Iterable<HistoryItem>, format: Format): string[] 
 }
 
 function lineOf(item: HistoryItem, format: Format): string | null {
-  if (format === 'scan') return scanLine(item);
+  if (format === 'scan') return item.kind === 'update' && item.sharesTime ? ledgerApiLine(item) : scanLine(item);
   return ledgerApiLine(item, format === 'acs-delta' ? 'acs-delta' : 'ledger-effects');
 }
 

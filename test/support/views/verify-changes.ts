@@ -12,8 +12,8 @@ setting      | next_owner = next_owner - 1
 setting      | next_no = next_no + 1
 setting      | dso = dso || '0'
 setting      | dso_pinned = 1                        | dso_pinned = 0
-setting      | source_migration_id = 0               | source_migration_id IS NULL
-setting      | source_migration_id = 1               | source_migration_id IS NULL
+setting      | source_migration_id = 1               | source_migration_id <> 1
+setting      | source_migration_id = NULL
 setting      | directory_id = 'other'
 setting      | directory_id = upper(directory_id)
 setting      | feed = '{"clusterId":"c","topic":"t"}' | feed IS NULL
