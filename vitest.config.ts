@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { BUILT } from './test/support/program/built.ts';
 
-const KAFKA_TESTS = 'test/feed/kafka/broker/*.test.ts';
+/** Tests with a real broker. */
+const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/documented-commands.test.ts'];
 
 export default defineConfig({
   test: {
@@ -11,11 +12,11 @@ export default defineConfig({
     globalSetup: './test/support/program/built.ts',
     alias: [BUILT],
     projects: [
-      { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: [KAFKA_TESTS] } },
+      { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: KAFKA_TESTS } },
       // Started only where one of these files runs: a real broker, shared by them.
       {
         extends: true,
-        test: { name: 'kafka', include: [KAFKA_TESTS], globalSetup: './test/support/kafka/shared-broker.ts' },
+        test: { name: 'kafka', include: KAFKA_TESTS, globalSetup: './test/support/kafka/shared-broker.ts' },
       },
     ],
   },

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, inject, it } from 'vitest';
+import { freePorts } from './support/program/free-ports.ts';
+import { runProgram } from './support/program/program.ts';
+import { type TemporaryDirectory, temporaryDirectory } from './support/program/temporary-directory.ts';
+
+const root = join(import.meta.dirname, '..');
+const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];
+const read = (name: string): string => readFileSync(join(root, name), 'utf8');
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+/** Where what pages name by example is in a test. */
+interface Places {
+  readonly port: number;
+  readonly broker: string;
+  readonly topic: string;
+}
+
+/** The blocks of a page that a reader types into a shell, each with the line it begins at. */
+function blocksOf(page: string): { readonly name: string; readonly commands: string }[] {
+  const text = read(page);
+  return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((found) => ({
+    name: `${page}:${text.slice(0, found.index).split('\n').length}`,
+    commands: found[1]!,
+  }));
+}
+
+/** What pages speak of as given: feed files, a topic that holds them, and for the block on dead letters a directory that is halted. */
+async function setTheScene(directory: TemporaryDirectory, commands: string, at: Places): Promise<void> {
+  const feed = read('fixtures/story.scan.ndjson');
+  writeFileSync(directory.at('history.ndjson'), feed);
+  writeFileSync(directory.at('more.ndjson'), feed);
+  writeFileSync(directory.at('history.ndjson.gz'), gzipSync(feed));
+  if (commands.includes('--kafka-topic') && !commands.includes('--create')) {
+    const topic = ['--kafka-brokers', at.broker, '--kafka-topic', at.topic, '--create', directory.at('history.ndjson')];
+    expect(await runProgram(['produce', ...topic])).toMatchObject({ code: 0 });
+  }
+  if (!commands.includes('dead-letters')) return;
+  const halted = directory.writeLines('halted.ndjson', ['{"foo": 1}']);
+  expect(await runProgram(['replay', '--data', directory.at('data'), halted])).toMatchObject({ code: 3 });
+}
+
+/**
+ * `holdfast serve` goes on behind what follows, until another one takes its place or the block ends. npm is not run: what it would
+ * start is looked up. A comment that ends in `exit 3` says what the command before it exits with.
+ */
+function scriptOf(commands: string, { port, broker, topic }: Places): string {
+  const lines = commands
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+    .replaceAll('kafka:9092', broker)
+    .replaceAll('--kafka-topic updates', `--kafka-topic ${topic}`)
+    .replaceAll(' fixtures/', ` ${root}/fixtures/`)
+    .split('\n')
+    .map((line) => {
+      const [, command, comment = ''] = /^(.*?)(?:\s+#\s(.*))?$/.exec(line)!;
+      const exits = /exit (\d)$/.exec(comment)?.[1];
+      return exits === undefined ? command : `${command} && exit 1 || [ $? = ${exits} ]`;
+    });
+  return `set -e
+    service=
+    end() { [ -z "$service" ] || { kill $service; wait $service; service=; }; }
+    holdfast() {
+      if [ "$1" != serve ]; then '${process.execPath}' '${root}/dist/main.js' "$@"; return; fi
+      end
+      HOLDFAST_PORT=${port} '${process.execPath}' '${root}/dist/main.js' "$@" 2>>service.log & service=$!
+      for i in $(seq 150); do
+        kill -0 $service
+        command curl -s http://127.0.0.1:${port}/readyz >ready.json || true
+        grep -qE '"ready":true|"reasons":\\["no snapshot is sealed yet"' ready.json && return
+        sleep 0.2
+      done
+      echo 'not ready:' >&2; cat ready.json service.log >&2; return 1
+    }
+    curl() { command curl -sS --fail-with-body "$@"; }
+    npm() { [ "$1" = run ] && shift; case ' ${Object.keys(scripts).join(' ')} ' in *" $1 "*) ;; *) echo "no script $1" >&2; return 1;; esac; }
+    ${lines.join('\n')}
+    end`;
+}
+
+const blocks = pages.flatMap(blocksOf);
+const mentions = pages.flatMap((page) =>
+  [...read(page).matchAll(/`holdfast ([a-z-]+)([^`]*)`/g)].map(([, command, rest]) => ({
+    command: command!,
+    rest: rest!,
+  })),
+);
+
+describe('the commands of README and docs', () => {
+  it.each(blocks)('at $name do what they say', async ({ commands }) => {
+    using directory = temporaryDirectory();
+    const [port] = await freePorts(1);
+    const at = { port: port!, broker: inject('kafka').addresses.plain, topic: `documented-${port}` };
+    await setTheScene(directory, commands, at);
+    const script = scriptOf(commands, at);
+    const shell = spawn('bash', ['-c', script], { cwd: directory.path, stdio: ['ignore', 'ignore', 'pipe'] });
+    const said = text(shell.stderr);
+    const code = await new Promise((resolve) => {
+      shell.once('close', resolve);
+    });
+    expect({ code, said: code === 0 ? '' : (await said).slice(-2000) }).toEqual({ code: 0, said: '' });
+  });
+
+  it.each([...Map.groupBy(mentions, ({ command }) => command)])(
+    'that name holdfast %s name options that it has',
+    async (command, of) => {
+      const { code, stdout } = await runProgram([command, '--help']);
+      const options = of.flatMap(({ rest }) => [...rest.matchAll(/--[a-z-]+/g)].map(([option]) => option));
+      expect(code).toBe(0);
+      expect(options.filter((option) => !stdout.includes(option))).toEqual([]);
+    },
+  );
+
+  it('name npm scripts that there are', () => {
+    const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([a-z:-]+)/g)].map(([, name]) => name!));
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
