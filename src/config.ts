@@ -3,6 +3,7 @@ import { readConfigurationFile } from './config/configuration-file.ts';
 import { settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './config/given-settings.ts';
 import { type KafkaConfig, kafkaConfig } from './config/kafka.ts';
 import { environmentName, type GivenSettings } from './config/settings.ts';
+import { OWNERS_MAX_DEFAULT } from './holdings/question.ts';
 import type { Micros } from './ledger/time.ts';
 import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';
 
@@ -76,7 +77,7 @@ function withDefaults(given: GivenSettings): Omit<Config, 'users'> {
     emptyOwners: given.emptyOwners ?? 'zero',
     onBadUpdate: given.onBadUpdate ?? 'halt',
     forceSnapshots: given.forceSnapshots ?? false,
-    ownersMax: given.ownersMax ?? 1000,
+    ownersMax: given.ownersMax ?? OWNERS_MAX_DEFAULT,
     bodyBytesMax: given.bodyBytesMax ?? 1_048_576,
     recordTimeAheadMaxUs: given.recordTimeAheadMax ?? HOUR_US,
     recordTimeGapMaxUs: given.recordTimeGapMax ?? 400 * DAY_US,

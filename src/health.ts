@@ -2,21 +2,21 @@ import { FILE_PARTITION } from './chunk/chunk.ts';
 import { counted } from './counted.ts';
 import { withHint } from './dead-letters/halt-hint.ts';
 import { haltLine, nextStep } from './dead-letters/halt-line.ts';
+import type { HoldingsStore } from './holdings/facts.ts';
 import type { Health, Readiness } from './http/server/health.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
-import type { ViewsDatabase } from './views/read/types.ts';
 
 /** What /readyz and /status say, from where ingest stands and what the views hold (interface.md section 3). */
 export function createHealth({
-  views,
+  store,
   status,
   version,
   failure,
   readyLagMaxMs,
   clockMs,
 }: {
-  views: ViewsDatabase;
+  store: HoldingsStore;
   status: () => IngestStatus;
   version: string;
   /** What ended the writer's thread, once it has ended by itself. */
@@ -26,16 +26,13 @@ export function createHealth({
   clockMs: () => number;
 }): Health {
   return {
-    ready: () =>
-      readiness(status(), { hasSnapshot: hasSnapshot(views), failure: failure(), readyLagMaxMs, now: clockMs() }),
-    status() {
+    async ready() {
+      const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
+      return readiness(status(), { hasSnapshot, failure: failure(), readyLagMaxMs, now: clockMs() });
+    },
+    async status() {
+      const newest = await store.facts({ kind: 'newest snapshots' });
       const { phase, source, halted, counts, deadLetters, lastError, dso } = status();
-      const snapshots = views.read((reader) =>
-        reader.newestSnapshots().map(({ migrationId, recordTime }) => ({
-          migration_id: migrationId,
-          record_time: formatTime(recordTime),
-        })),
-      );
       return {
         version,
         phase,
@@ -45,7 +42,10 @@ export function createHealth({
             ? { position: source.position, topic: source.topic && topicAnswer(source.topic) }
             : fileAnswer(source, phase)),
         },
-        snapshots,
+        snapshots: newest.map(({ migrationId, recordTime }) => ({
+          migration_id: migrationId,
+          record_time: formatTime(recordTime),
+        })),
         dso: dso.party,
         dso_pinned: dso.pinned,
         counts: {
@@ -175,8 +175,4 @@ function lagSeconds({ newestRecordTime, appliedRecordTime, partitions }: TopicSt
   if (newestRecordTime !== null && appliedRecordTime !== null)
     return Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000;
   return partitions.length > 0 && partitions.every(({ lag }) => lag === 0) ? 0 : null;
-}
-
-function hasSnapshot(views: ViewsDatabase): boolean {
-  return views.read((reader) => reader.newestSnapshot()) !== null;
 }

@@ -5,7 +5,6 @@ import { haltFacts } from './dead-letters/halt-line.ts';
 import { createHealth } from './health.ts';
 import { createHoldingsApp } from './http/holdings/app.ts';
 import { createHoldingsDocument } from './http/holdings/openapi/document.ts';
-import { startSlowReads } from './http/holdings/reader-thread.ts';
 import { createClientAddress } from './http/server/client-address.ts';
 import { createConnections } from './http/server/connections.ts';
 import { createMetrics, measureConnections } from './http/server/metrics.ts';
@@ -16,7 +15,8 @@ import { dsoWarning, type IngestStatus } from './ingest/status.ts';
 import { startIngest } from './ingest/writer-thread.ts';
 import { openUsers } from './users/open-users.ts';
 import { readVersion } from './version.ts';
-import { openSharedViewsReader } from './views/read/reader.ts';
+import { startAnswers } from './views/read/answers.ts';
+import { openEventLoopStore } from './views/read/store.ts';
 import { makeDataDirectory } from './views/store/database.ts';
 import { lockForWriting } from './views/store/writer-lock.ts';
 
@@ -43,9 +43,9 @@ export async function startService(
   const ingest = starting.use(
     await startIngest(config, onStatus, ({ level, fields, message }) => logger[level](fields, message)),
   );
-  const views = starting.use(openSharedViewsReader(config.dataDir));
   const { dataDir, participantId, emptyOwners } = config;
-  const slowReads = starting.use(startSlowReads({ dataDir, rules: { emptyOwners }, logger }));
+  const store = starting.use(openEventLoopStore(dataDir));
+  const answers = starting.use(startAnswers(store, { dataDir, rules: { emptyOwners }, logger }));
   const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
   let failure: Error | null = null;
   const failed = ingest.ended.then(
@@ -63,12 +63,11 @@ export async function startService(
   const connections = createConnections({ logger, trustedProxies });
   measureConnections(metrics.registry, connections);
   const holdings = createHoldingsApp({
-    views,
-    slowReads,
+    answers,
     clientAddress: (c) => clientAddress(c as never),
     requireRoom: (c) => connections.requireRoom(c.env.incoming.socket),
     health: createHealth({
-      views,
+      store,
       status: () => ingest.status,
       version,
       failure: () => failure,
@@ -77,7 +76,6 @@ export async function startService(
     }),
     force: config.forceSnapshots ? (wish) => ingest.force(wish) : null,
     limits: config,
-    emptyOwners,
     corsOrigins: config.corsOrigins,
     version,
     documents: [

@@ -6,7 +6,7 @@ import { replayInThread } from '../ingest/replay-thread.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
-import { openViewsReader } from '../views/read/reader.ts';
+import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { commandsOn, safeText } from './dead-letter-text.ts';
 import { createFileProgress } from './file-progress.ts';
@@ -39,7 +39,7 @@ export const replayCommand: CliCommand = {
     progress[Symbol.dispose]();
     const warning = dsoWarning(result.dso);
     if (warning !== null) logger.warn({ dso: result.dso.party }, warning);
-    terminal.stdout.write(`${summaryLine(result, config.dataDir)}\n`);
+    terminal.stdout.write(`${await summaryLine(result, config.dataDir)}\n`);
     if (result.halted !== null) {
       const unread =
         result.halted.createdAt < startedAt
@@ -67,12 +67,13 @@ export function checkReadable(file: string): void {
   if (statSync(file).isDirectory()) throw new Refusal(`${file}: is a directory; name the feed files in it`);
 }
 
-function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDir: string): string {
+async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDir: string): Promise<string> {
   const { updates, events, redelivered } = counts;
   const deadLetters = quarantined + (halted === null ? 0 : 1);
-  using database = openViewsReader(dataDir);
-  const newest = database.read((views) => views.newestSnapshot());
-  const snapshot = newest === null ? 'none' : `${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
+  using store = openViewsStore(dataDir);
+  const newest = (await store.facts({ kind: 'newest snapshots' })).at(-1);
+  const snapshot =
+    newest === undefined ? 'none' : `${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
   return `applied ${updates} updates, ${events} events; redelivered ${redelivered}; dead letters ${deadLetters}; newest snapshot ${snapshot}`;
 }
 

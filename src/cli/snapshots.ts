@@ -1,7 +1,5 @@
-import { formatAmount } from '../ledger/amount.ts';
-import { formatTime } from '../ledger/time.ts';
-import { openViewsReader } from '../views/read/reader.ts';
-import type { Snapshot } from '../views/read/types.ts';
+import { type ListedSnapshot, listedSnapshot } from '../holdings/snapshots.ts';
+import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { formatTable } from './table.ts';
 
@@ -12,26 +10,15 @@ export const snapshotsCommand: CliCommand = {
   settings: [],
   addOptions: (command) => command.option('--json', 'print JSON for programs'),
   run: async ({ options, config, terminal }) => {
-    using database = openViewsReader(config.dataDir);
-    const rows = database.read((views) => [...views.snapshots()].map(describe));
+    using store = openViewsStore(config.dataDir);
+    const rows = (await store.facts({ kind: 'snapshots' })).map(listedSnapshot);
     if (options.json === true) terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
     else terminal.stdout.write(snapshotsText(rows));
     return EXIT.ok;
   },
 };
 
-function describe(snapshot: Snapshot) {
-  return {
-    migration_id: snapshot.migrationId,
-    record_time: formatTime(snapshot.recordTime),
-    contracts: snapshot.contracts,
-    owners: snapshot.owners,
-    total_unlocked_coin: formatAmount(snapshot.unlocked),
-    total_locked_coin: formatAmount(snapshot.locked),
-  };
-}
-
-function snapshotsText(rows: readonly ReturnType<typeof describe>[]): string {
+function snapshotsText(rows: readonly ListedSnapshot[]): string {
   const header = ['migration', 'record time', 'contracts', 'owners', 'unlocked coin', 'locked coin'];
   return formatTable(
     header,

@@ -1,11 +1,11 @@
-import { type SummaryV0, type SummaryV1, summaryWithFees, summaryWithoutFees } from '../http/holdings/summary.ts';
-import { parseInt64 } from '../http/server/lossless-json.ts';
+import type { SnapshotChoice } from '../holdings/facts.ts';
+import { type SummaryV0, type SummaryV1, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary.ts';
+import { parseInt64 } from '../json/int64.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
-import { openViewsReader } from '../views/read/reader.ts';
-import type { Snapshot, ViewsReader } from '../views/read/types.ts';
+import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { formatTable } from './table.ts';
 
@@ -19,10 +19,9 @@ interface SummaryOptions {
   readonly json?: true;
 }
 
-interface Wanted {
+interface Wanted extends SnapshotChoice {
   readonly owners: readonly string[];
-  readonly recordTime: bigint | null;
-  readonly migrationId: bigint | null;
+  /** Null: the lowest open one. */
   readonly round: bigint | null;
 }
 
@@ -44,15 +43,14 @@ export const summaryCommand: CliCommand = {
   run: async ({ options, config, terminal }) => {
     const given = options as unknown as SummaryOptions;
     const wanted = parseWanted(given, config.ownersMax);
-    using database = openViewsReader(config.dataDir);
-    const found = database.read((views) => {
-      const snapshot = findSnapshot(views, wanted);
-      return snapshot === null ? null : answer(views, snapshot, wanted, config);
-    });
-    if (found === null) {
+    using store = openViewsStore(config.dataDir);
+    const { round, ...asked } = wanted;
+    const facts = await store.facts(summaryFacts(asked, round ?? 'lowest open'));
+    if (facts.snapshot === null) {
       terminal.stderr.write(`holdfast: ${noSnapshot(wanted)}\n`);
       return EXIT.noSnapshot;
     }
+    const found = facts.round === null ? summaryV1(asked, facts, config) : summaryV0(asked, facts, config);
     if (!('computed_as_of_round' in found))
       terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
     terminal.stdout.write(given.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found));
@@ -68,6 +66,7 @@ function parseWanted({ owner, at, migration, round }: SummaryOptions, ownersMax:
   return {
     owners: [...new Set(owner)],
     recordTime: parseOption('--at', at, parseRequestTime, TIME_EXPECTED),
+    match: 'exact',
     migrationId: parseOption('--migration', migration, parseInt64, 'an integer of 64 bits'),
     round: parseOption('--round', round, parseInt64, 'an integer of 64 bits'),
   };
@@ -83,25 +82,6 @@ function parseOption(
   const value = parse(text);
   if (value === null) throw new Refusal(`${name}: given ${showGiven(text)}, expected ${expected}`);
   return value;
-}
-
-function findSnapshot(views: ViewsReader, { migrationId, recordTime }: Wanted): Snapshot | null {
-  const last = views.lastMigration();
-  const migration = migrationId ?? (last === null ? null : BigInt(last));
-  if (migration === null) return null;
-  if (recordTime === null) return views.newestSnapshot(migration);
-  return views.snapshotAt({ migrationId: migration, recordTime, match: 'exact' });
-}
-
-function answer(
-  views: ViewsReader,
-  snapshot: Snapshot,
-  { owners, round }: Wanted,
-  rules: { readonly emptyOwners: 'zero' | 'omit' },
-): SummaryV0 | SummaryV1 {
-  const asOfRound = round ?? views.lowestOpenRound();
-  if (asOfRound === null) return summaryWithoutFees(views, snapshot, owners, rules);
-  return summaryWithFees(views, { snapshot, owners, round: asOfRound }, rules);
 }
 
 function noSnapshot({ migrationId, recordTime }: Wanted): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { DURATION_EXPECTED, durationUs, flag, ipAddress, list, wholeNumber } from './value-schemas.ts';
 
@@ -135,7 +136,7 @@ export const SETTINGS = {
   }),
   ownersMax: setting(wholeNumber({ min: 1, max: OWNERS_MAX_MAX }), {
     expected: `a whole number from 1 to ${OWNERS_MAX_MAX}`,
-    help: 'owners that one request may name (default: 1000)',
+    help: `owners that one request may name (default: ${OWNERS_MAX_DEFAULT})`,
     placeholder: 'N',
   }),
   bodyBytesMax: setting(wholeNumber({ min: 1, max: BODY_BYTES_MAX_MAX }), {

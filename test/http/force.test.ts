@@ -77,12 +77,12 @@ test('a new one is sealed at most once in ten seconds', async () => {
 test('of requests at once one seals, and the others get its answer', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => ask()));
   expect(answers).toEqual(Array(5).fill([200, { record_time: '2025-02-12T00:01:00Z', migration_id: 4 }, null]));
-  expect(service.views.read((views) => [...views.snapshots()])).toHaveLength(1);
+  expect(await service.store.facts({ kind: 'snapshots' })).toHaveLength(1);
 });
 
 test('a page of any origin is refused', async () => {
   expect((await ask({ origin: 'http://localhost' }))[0]).toBe(403);
-  expect(service.views.read((views) => [...views.snapshots()])).toEqual([]);
+  expect(await service.store.facts({ kind: 'snapshots' })).toEqual([]);
 });
 
 test('where it is disabled it says so as Scan does', async () => {

@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { pino } from 'pino';
+import { answersFrom } from '../../src/holdings/answer.ts';
+import type { AnswerRules } from '../../src/holdings/summary.ts';
 import { createHoldingsApp, type HoldingsDeps } from '../../src/http/holdings/app.ts';
-import { startSlowReads } from '../../src/http/holdings/reader-thread.ts';
 import { createConnections } from '../../src/http/server/connections.ts';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/http/server/limits.ts';
 import { createMetrics, measureConnections } from '../../src/http/server/metrics.ts';
 import { startHttpServer } from '../../src/http/server/server.ts';
-import { openViewsReader } from '../../src/views/read/reader.ts';
-import type { ViewsDatabase } from '../../src/views/read/types.ts';
+import { startAnswers } from '../../src/views/read/answers.ts';
+import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../src/views/read/store.ts';
 import { replayInto } from '../support/views/replayed.ts';
 import { fixture } from './expected-answers.ts';
 
@@ -25,24 +26,25 @@ export async function makeDataDirectory(files: readonly string[]): Promise<strin
 
 export interface HoldingsService extends Disposable {
   readonly app: Hono;
-  readonly views: ViewsDatabase;
+  readonly store: ViewsStore;
   /** What was logged, a JSON line each. */
   readonly log: readonly string[];
 }
 
 /** The holdings app on a data directory, with settings of the test's own. */
-export function openHoldings(dataDir: string, deps: Partial<HoldingsDeps> = {}): HoldingsService {
-  const views = openViewsReader(dataDir);
+export function openHoldings(
+  dataDir: string,
+  { emptyOwners = 'zero', ...deps }: Partial<HoldingsDeps & AnswerRules> = {},
+): HoldingsService {
+  const store = openViewsStore(dataDir);
   const log: string[] = [];
   const app = createHoldingsApp({
-    views,
-    slowReads: null,
+    answers: answersFrom(store, { emptyOwners }),
     clientAddress: () => 'a test',
     requireRoom: () => {},
-    health: { ready: () => ({ ready: true, reasons: [], degraded: [] }), status: () => ({ source: null }) },
+    health: { ready: async () => ({ ready: true, reasons: [], degraded: [] }), status: async () => ({ source: null }) },
     force: null,
     limits: { ownersMax: 1000, bodyBytesMax: 1_048_576 },
-    emptyOwners: 'zero',
     corsOrigins: ['*'],
     version: '1.2.3',
     documents: [],
@@ -51,7 +53,7 @@ export function openHoldings(dataDir: string, deps: Partial<HoldingsDeps> = {}):
     clockMs: Date.now,
     ...deps,
   });
-  return { app, views, log, [Symbol.dispose]: () => views[Symbol.dispose]() };
+  return { app, store, log, [Symbol.dispose]: () => store[Symbol.dispose]() };
 }
 
 export interface ListeningHoldings extends AsyncDisposable {
@@ -74,12 +76,13 @@ export async function listenHoldings(
   const logger = pino({ level: 'info' }, { write: (line: string) => void serverLog.push(line) });
   await using parts = new AsyncDisposableStack();
   const dataDir = await makeDataDirectory([feed]);
-  const slowReads = parts.use(startSlowReads({ dataDir, rules: { emptyOwners: 'zero' }, logger }));
+  const store = parts.use(openEventLoopStore(dataDir));
+  const answers = parts.use(startAnswers(store, { dataDir, rules: { emptyOwners: 'zero' }, logger }));
   const connections = createConnections({ logger, trustedProxies, limits });
   const metrics = createMetrics();
   measureConnections(metrics.registry, connections);
   const requireRoom: HoldingsDeps['requireRoom'] = (c) => connections.requireRoom(c.env.incoming.socket);
-  const { app, log } = parts.use(openHoldings(dataDir, { slowReads, requireRoom, metrics, ...deps }));
+  const { app, log } = parts.use(openHoldings(dataDir, { answers, requireRoom, metrics, ...deps }));
   const server = parts.use(
     await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger, limits, connections }),
   );

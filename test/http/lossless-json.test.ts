@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { int64Json, parseInt64, parseJson } from '../../src/http/server/lossless-json.ts';
+import { parseJson } from '../../src/http/server/lossless-json.ts';
+import { int64Json, parseInt64 } from '../../src/json/int64.ts';
 import { showGiven } from '../../src/ledger/bad-update.ts';
 
 describe('an int64', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { retryHalted } from '../../src/ingest/resolve-halt.ts';
-import { openViewsReader } from '../../src/views/read/reader.ts';
+import { openViewsStore } from '../../src/views/read/store.ts';
 import { clockTime, told } from '../support/ledger/told-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
@@ -47,9 +47,9 @@ describe('rule 6: the clock', () => {
     expect(await at('12:30')).toBe('ahead 3');
     expect(await at('12:40')).toBe('ahead 3');
     expect(await at('12:41')).toBeNull();
-    using database = openViewsReader(directory.at('data'));
-    const contracts = database.read((views) => [...views.snapshots()].map((snapshot) => snapshot.contracts));
-    expect(contracts).toEqual([...Array(9).fill(1), 2, 2]);
+    using store = openViewsStore(directory.at('data'));
+    const snapshots = await store.facts({ kind: 'snapshots' });
+    expect(snapshots.map(({ contracts }) => contracts)).toEqual([...Array(9).fill(1), 2, 2]);
   });
 
   it('halts at a jump of more than the gap allowed, of an update and of a checkpoint', async () => {
@@ -77,8 +77,8 @@ describe('rule 6: the clock', () => {
     expect(retryHalted(data, { ...WRITER_OPTIONS, ...gap }).bad).toContain('--record-time-gap-max');
     expect(retryHalted(data, { ...WRITER_OPTIONS, ...wide }).bad).toBeNull();
     expect(await replayInto(data, [feed], gap)).toMatchObject({ halted: null, quarantined: 0 });
-    using database = openViewsReader(data);
-    expect(database.read((views) => [...views.snapshots()].length)).toBe(4);
+    using store = openViewsStore(data);
+    expect(await store.facts({ kind: 'snapshots' })).toHaveLength(4);
   });
 
   it('measures a jump in each migration from the time reached there, imports and first updates aside', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { openViewsReader } from '../../src/views/read/reader.ts';
+import { openViewsStore } from '../../src/views/read/store.ts';
 import { told } from '../support/ledger/told-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
-import { outcome } from '../support/views/told-outcome.ts';
+import { holds, outcome, ownersAt } from '../support/views/told-outcome.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 /** Replays a told ledger into the directory's views with --seal. */
@@ -48,9 +48,9 @@ describe('rule 12: a forced snapshot', () => {
     expect(sealed(directory)).toEqual(['m0 00:05:00 forced']);
     await seal(directory, `${first}\n00:04 @s2 =c : +c carol 30\n00:06 =d : -a`);
     expect(sealed(directory)).toEqual(['m0 00:05:00 forced', 'm0 00:06:00 forced']);
-    using database = openViewsReader(directory.at('data'));
-    const contracts = database.read((views) => [...views.snapshots()].map((snapshot) => snapshot.contracts));
-    expect(contracts).toEqual([2, 2]);
+    using store = openViewsStore(directory.at('data'));
+    const snapshots = await store.facts({ kind: 'snapshots' });
+    expect(snapshots.map(({ contracts }) => contracts)).toEqual([2, 2]);
   });
 
   it('at a grid time takes the place of that snapshot, which is not sealed again', async () => {
@@ -76,10 +76,12 @@ describe('rule 12: a forced snapshot', () => {
       'm0 00:31:00 forced',
     ]);
     const parties = ['alice::1220ab', 'bob::1220ab', 'carol::1220ab'];
-    using database = openViewsReader(directory.at('data'));
-    const holders = database.read((views) =>
-      [...views.snapshots()].map((snapshot) => parties.map((party) => (views.holds(snapshot, party) ? 1 : 0)).join('')),
-    );
+    using store = openViewsStore(directory.at('data'));
+    const holders: string[] = [];
+    for (const snapshot of await store.facts({ kind: 'snapshots' })) {
+      const owners = await ownersAt(store, snapshot, parties);
+      holders.push(owners.map((owner) => (holds(owner) ? 1 : 0)).join(''));
+    }
     expect(holders).toEqual(['100', '110', '110', '110', '011']);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openViewsReader } from '../../src/views/read/reader.ts';
+import { openViewsStore } from '../../src/views/read/store.ts';
 import { told } from '../support/ledger/told-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
@@ -122,13 +122,11 @@ describe('rule 5: imports open a migration', () => {
     for (const format of ['scan', 'ledger-api'] as const) {
       const lines = linesOf(told('import : +a alice 10\n00:01 : +b bob 20\n00:11 :'), format);
       await replayInto(directory.at(format), [directory.writeLines(`${format}.ndjson`, lines)]);
-      using database = openViewsReader(directory.at(format));
-      const ids = database.read((views) => {
-        const parties = ['alice::1220ab', 'bob::1220ab'];
-        const page = views.page({ snapshot: views.newestSnapshot()!, parties, after: null, size: 10 });
-        return page?.contracts.map(({ updateId }) => updateId);
-      });
-      expect(ids).toEqual([null, 'u2']);
+      using store = openViewsStore(directory.at(format));
+      const snapshot = { migrationId: null, recordTime: null, match: 'exact' } as const;
+      const owners = ['alice::1220ab', 'bob::1220ab'];
+      const page = await store.facts({ kind: 'page', snapshot, owners, after: null, pageSize: 10 });
+      expect(page).toMatchObject({ found: 'page', contracts: [{ updateId: null }, { updateId: 'u2' }] });
     }
   });
 });
@@ -185,8 +183,8 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
     await replayInto(data, [scan], { migrationId: 7 });
     await replayInto(data, [directory.writeLines('feed.ndjson', lines)]);
     await expect(replayInto(data, [scan], { migrationId: 7 })).rejects.toThrow('as migration 0');
-    using database = openViewsReader(data);
-    expect(database.read((views) => [...views.snapshots()].map(({ migrationId }) => migrationId))).toEqual([0]);
+    using store = openViewsStore(data);
+    expect(await store.facts({ kind: 'snapshots' })).toMatchObject([{ migrationId: 0 }]);
   });
 
   describe('which nobody guesses where the directory knows a migration above 0', () => {

@@ -1,23 +1,21 @@
 import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
-import type { ViewsDatabase } from '../../views/read/types.ts';
+import type { Answers } from '../../holdings/answer.ts';
+import type { Question } from '../../holdings/question.ts';
 import { createCors } from '../server/cors.ts';
 import { docsOperations, type ServedDocument } from '../server/docs.ts';
 import type { Health } from '../server/health.ts';
 import { jsonResponse, jsonTextResponse } from '../server/json-response.ts';
 import type { Metrics } from '../server/metrics.ts';
 import { addOperations, type Operation } from '../server/routes.ts';
-import { answerIfBounded, answerQuestion, type Question } from './answers.ts';
 import { parseFields } from './field-fault.ts';
 import { createForceHandler, type ForceSnapshot } from './force.ts';
-import type { SlowReads } from './reader-thread.ts';
+import { throwAsHttpFault } from './holdings-fault.ts';
 import { readJsonBody } from './request-body.ts';
 import { createRequestSchemas } from './requests.ts';
 
 export interface HoldingsDeps {
-  readonly views: ViewsDatabase;
-  /** Answers what its request does not bound, off the event loop; null: the event loop answers everything. */
-  readonly slowReads: Pick<SlowReads, 'answer'> | null;
+  readonly answers: Answers;
   /** Who asks, so that nobody has all of these reads to himself. */
   readonly clientAddress: (c: Context) => string;
   /** Throws a 503 where more answers wait to be taken than may, in all or by whom this request is from. */
@@ -26,7 +24,6 @@ export interface HoldingsDeps {
   /** Null where forced snapshots are disabled. */
   readonly force: ForceSnapshot | null;
   readonly limits: { readonly ownersMax: number; readonly bodyBytesMax: number };
-  readonly emptyOwners: 'zero' | 'omit';
   readonly corsOrigins: readonly string[];
   readonly version: string;
   /** What /docs shows and /openapi/ serves, first the one that the page opens with. */
@@ -42,22 +39,19 @@ const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 21) / 1000}`;
 
 /** The holdings area, the service's own routes, and the answers 404 and 405 for the whole server. */
 export function createHoldingsApp(deps: HoldingsDeps): Hono {
-  const { views, limits, emptyOwners, logger } = deps;
+  const { limits, logger } = deps;
   const cors = createCors(deps.corsOrigins);
   const schemas = createRequestSchemas(limits);
-  const rules = { emptyOwners };
 
-  const answer = (question: Question): string => answerQuestion(views, question, rules);
-  const answerSlow = (c: Context, question: Question): string | Promise<string> =>
-    deps.slowReads === null
-      ? answer(question)
-      : (answerIfBounded(views, question, rules) ??
-        deps.slowReads.answer(question, { client: deps.clientAddress(c), signal: c.req.raw.signal }));
+  const answer = (c: Context, question: Question): Promise<string> =>
+    deps.answers
+      .json(question, () => ({ client: deps.clientAddress(c), signal: c.req.raw.signal }))
+      .catch(throwAsHttpFault);
   /** A page may be large. It is made only where there is room, and sent only where there still is. */
   const answerPage = async (c: Context, name: 'state v0' | 'state v1'): Promise<Response> => {
     const query = parseFields(schemas.state, await body(c));
     deps.requireRoom(c);
-    const text = await answerSlow(c, { answer: name, query });
+    const text = await answer(c, { answer: name, query });
     deps.requireRoom(c);
     return reply(c, text);
   };
@@ -76,23 +70,23 @@ export function createHoldingsApp(deps: HoldingsDeps): Hono {
   const operations: readonly Operation[] = [
     read('POST', '/v0/holdings/summary', async (c) => {
       const query = parseFields(schemas.summaryV0, await body(c));
-      return reply(c, await answerSlow(c, { answer: 'summary v0', query }), deprecated(c));
+      return reply(c, await answer(c, { answer: 'summary v0', query }), deprecated(c));
     }),
     read('POST', '/v1/holdings/summary', async (c) => {
       const query = parseFields(schemas.summaryV1, await body(c));
-      return reply(c, answer({ answer: 'summary v1', query }));
+      return reply(c, await answer(c, { answer: 'summary v1', query }));
     }),
     read('POST', '/v0/holdings/state', (c) => answerPage(c, 'state v0')),
     read('POST', '/v1/holdings/state', (c) => answerPage(c, 'state v1')),
-    read('GET', '/v0/state/acs/snapshot-timestamp', (c) => {
+    read('GET', '/v0/state/acs/snapshot-timestamp', async (c) => {
       const query = parseFields(schemas.before, c.req.query());
-      return reply(c, answer({ answer: 'snapshot before', query }));
+      return reply(c, await answer(c, { answer: 'snapshot before', query }));
     }),
-    read('GET', '/v0/state/acs/snapshot-timestamp-after', (c) => {
+    read('GET', '/v0/state/acs/snapshot-timestamp-after', async (c) => {
       const query = parseFields(schemas.after, c.req.query());
-      return reply(c, answer({ answer: 'snapshot after', query }));
+      return reply(c, await answer(c, { answer: 'snapshot after', query }));
     }),
-    read('GET', '/v0/migrations/last', (c) => reply(c, answer({ answer: 'last migration' }))),
+    read('GET', '/v0/migrations/last', async (c) => reply(c, await answer(c, { answer: 'last migration' }))),
     {
       method: 'POST',
       path: '/v0/state/acs/force',
@@ -131,11 +125,11 @@ function serviceOperations(
   });
   return [
     get('/livez', (c) => reply(c, 200, {})),
-    get('/readyz', (c) => {
-      const { ready, reasons, degraded } = health.ready();
+    get('/readyz', async (c) => {
+      const { ready, reasons, degraded } = await health.ready();
       return reply(c, ready ? 200 : 503, { ready, reasons, degraded });
     }),
-    get('/status', (c) => reply(c, 200, health.status())),
+    get('/status', async (c) => reply(c, 200, await health.status())),
     get('/version', (c) => reply(c, 200, { version })),
     {
       method: 'GET',

@@ -1,33 +1,8 @@
 import { z } from 'zod';
+import type { SnapshotQuery, StateQuery, SummaryQuery, TimeQuery } from '../../holdings/question.ts';
+import { parseInt64 } from '../../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../../ledger/party.ts';
 import { parseRequestTime } from '../../ledger/time.ts';
-import { parseInt64 } from '../server/lossless-json.ts';
-
-/** One snapshot of one migration; the time in microseconds. */
-export interface SnapshotQuery {
-  readonly migrationId: bigint;
-  readonly recordTime: bigint;
-  readonly match: 'exact' | 'at_or_before';
-}
-
-export interface SummaryQuery extends SnapshotQuery {
-  /** In the order asked, without duplicates. */
-  readonly owners: readonly string[];
-  /** Null: the lowest open round. */
-  readonly asOfRound: bigint | null;
-}
-
-export interface StateQuery extends SnapshotQuery {
-  readonly owners: readonly string[];
-  readonly pageSize: number;
-  /** The token of the page before; null for the first page. */
-  readonly after: bigint | null;
-}
-
-export interface TimeQuery {
-  readonly migrationId: bigint;
-  readonly recordTime: bigint;
-}
 
 const PAGE_SIZE_MAX = 1000;
 const INT64_EXPECTED = 'an integer from -9223372036854775808 to 9223372036854775807';

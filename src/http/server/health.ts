@@ -1,7 +1,7 @@
 /** What the service knows of itself; answered by /readyz and /status (interface.md, section 3). */
 export interface Health {
-  ready(): Readiness;
-  status(): object;
+  ready(): Promise<Readiness>;
+  status(): Promise<object>;
 }
 
 export interface Readiness {

@@ -1,4 +1,5 @@
 import { ExactNumber } from '../../json/exact-number.ts';
+import { isInt64 } from '../../json/int64.ts';
 import { isDeeperThan } from '../../json/nesting.ts';
 import { HttpFault } from './http-fault.ts';
 import { jsonFault } from './json-fault.ts';
@@ -16,9 +17,6 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
 /** An int64 has 19 digits. What is written with far more, or a larger exponent, is not worked out: that may take long. */
 const EXPONENT_MAX = 40;
 const CHARS_MAX = 1000;
-
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
 
 /**
  * Parses the JSON of a request. Integers of 64 bits that a double would round come as bigint. Throws a 400 that says where the
@@ -61,26 +59,4 @@ function integerOf(source: string): bigint | null {
   if (source.length > CHARS_MAX || Math.abs(Number(exponent)) > EXPONENT_MAX) return null;
   if (shift >= 0) return BigInt(`${sign}${digits}${'0'.repeat(shift)}`);
   return /^0*$/.test(digits.slice(shift)) ? BigInt(`${sign}${digits.slice(0, shift) || '0'}`) : null;
-}
-
-/** An int64 as a request may give it: a JSON number, a bigint of `parseJson`, or a string of digits. Null: it is none. */
-export function parseInt64(given: unknown): bigint | null {
-  const integer = parseInteger(given);
-  return integer !== null && isInt64(integer) ? integer : null;
-}
-
-function isInt64(integer: bigint): boolean {
-  return integer >= INT64_MIN && integer <= INT64_MAX;
-}
-
-function parseInteger(given: unknown): bigint | null {
-  if (typeof given === 'number') return Number.isSafeInteger(given) ? BigInt(given) : null;
-  if (typeof given === 'string') return /^-?\d{1,40}$/.test(given) ? BigInt(given) : null;
-  return typeof given === 'bigint' ? given : null;
-}
-
-/** An int64 as an answer writes it: a JSON number with all its digits. */
-export function int64Json(value: bigint): unknown {
-  const double = Number(value);
-  return Number.isSafeInteger(double) ? double : JSON.rawJSON(value.toString());
 }

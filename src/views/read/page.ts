@@ -1,9 +1,15 @@
 import type { Database } from 'better-sqlite3';
+import type { Asked, ContractFacts, PageFacts } from '../../holdings/facts.ts';
 import { coinContent } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
 import { unitsOf } from '../store/columns.ts';
-import { PAGE_CHARS_MAX, PageTooLarge } from './page-too-large.ts';
-import type { StoredContract, ViewsReader } from './types.ts';
+import type { StoredSnapshot } from './snapshots.ts';
+
+/**
+ * What the contracts of one page may take: pages of usual ones are a tenth of this, but whoever locks a coin writes a text of any
+ * length beside it, and a thousand of those would fill the memory of a service that many ask for them.
+ */
+const PAGE_CHARS_MAX = 16 * 2 ** 20;
 
 /** A contract active at the snapshot, before its facts are read. */
 interface Entry {
@@ -33,14 +39,16 @@ interface Start {
   readonly contractId: string;
 }
 
+export type ReadPage = (snapshot: StoredSnapshot, asked: Omit<Asked<'page'>, 'kind' | 'snapshot'>) => PageFacts;
+
 /**
- * Returns the page of `ViewsReader.page`. Contracts come by created_at, then contract id; all coins of an update share a created_at, so
- * whole groups of equal times are read and ordered by id.
+ * Reads pages. Contracts come by created_at, then contract id; all coins of an update share a created_at, so whole groups of equal times
+ * are read and ordered by id.
  */
-export function createPageReader(
-  db: Database,
-  ownerNo: (migrationId: number, party: string) => number | undefined,
-): ViewsReader['page'] {
+export function createPageReader(db: Database): ReadPage {
+  const ownerNo = db
+    .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
+    .pluck();
   const held = db.prepare<[number, number, number], Entry>(
     'SELECT created_at AS createdAt, no FROM held WHERE owner = ? + 0 AND created_at >= ? AND created_seq <= ? ORDER BY created_at, no',
   );
@@ -76,23 +84,24 @@ export function createPageReader(
     for (const entry of spent.all(owner, seq, seq, from)) if (entry.createdAt <= enough()) yield entry;
   }
 
-  /** The contracts of a page; throws PageTooLarge before more than one too many is held. */
-  function contractsOf(page: readonly Entry[]): StoredContract[] {
+  /** The contracts of a page; or how many of them may be held, where not all may. One always may. */
+  function contractsOf(page: readonly Entry[]): ContractFacts[] | { readonly fitting: number } {
     const dso = dsoOf.get() ?? '';
+    const contracts: ContractFacts[] = [];
     let chars = 0;
-    return page.map(({ no }, i) => {
+    for (const { no } of page) {
       const row = contract.get(no);
       if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
       chars += row.extra?.length ?? 0;
-      if (chars > PAGE_CHARS_MAX && i > 0) throw new PageTooLarge(i);
-      return contractOf(row, dso);
-    });
+      if (chars > PAGE_CHARS_MAX && contracts.length > 0) return { fitting: contracts.length };
+      contracts.push(contractOf(row, dso));
+    }
+    return contracts;
   }
 
-  function contractOf(row: ContractRow, dso: string): StoredContract {
-    const entity = row.locked === 1n ? 'LockedAmulet' : 'Amulet';
+  function contractOf(row: ContractRow, dso: string): ContractFacts {
     const terms = {
-      entity,
+      entity: row.locked === 1n ? 'LockedAmulet' : 'Amulet',
       owner: row.party,
       amount: unitsOf(row.amount),
       rate: unitsOf(row.rate),
@@ -102,7 +111,6 @@ export function createPageReader(
     return {
       ...coinContent(terms, dso),
       contractId: idText(row.contractId),
-      entity,
       templateId: row.templateId,
       packageName: row.packageName,
       updateId: row.updateId === null ? null : idText(row.updateId),
@@ -117,20 +125,21 @@ export function createPageReader(
     return row === undefined ? 'unknown' : { createdAt: row.createdAt, contractId: idText(row.contractId) };
   }
 
-  return ({ snapshot, parties, after, size }) => {
+  return (snapshot, { owners, after, pageSize }) => {
     const start = startOf(after, snapshot.seq, snapshot.migrationId);
-    if (start === 'unknown') return null;
-    const wanted = new FirstEntries(size + 1, start);
-    for (const party of new Set(parties)) {
-      const owner = ownerNo(snapshot.migrationId, party);
+    if (start === 'unknown') return { found: 'no such token' };
+    const wanted = new FirstEntries(pageSize + 1, start);
+    for (const party of new Set(owners)) {
+      const owner = ownerNo.get(snapshot.migrationId, party);
       if (owner === undefined) continue;
       const from = start?.createdAt ?? 0;
       for (const entry of ownerEntries(owner, snapshot.seq, from, () => wanted.cutoff)) wanted.add(entry);
     }
-    const ordered = firstInOrder(size + 1, wanted.entries(), { idOf: (no) => idText(idOf.get(no)!), start });
-    const page = ordered.slice(0, size);
-    const next = ordered.length > size ? BigInt(page.at(-1)!.no) : null;
-    return { contracts: contractsOf(page), next };
+    const ordered = firstInOrder(pageSize + 1, wanted.entries(), { idOf: (no) => idText(idOf.get(no)!), start });
+    const page = ordered.slice(0, pageSize);
+    const contracts = contractsOf(page);
+    if ('fitting' in contracts) return { found: 'too large', ...contracts };
+    return { found: 'page', snapshot, contracts, next: ordered.length > pageSize ? BigInt(page.at(-1)!.no) : null };
   };
 }
 

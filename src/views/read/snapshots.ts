@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { Snapshot, ViewsReader } from './types.ts';
+import type { Snapshot, SnapshotChoice } from '../../holdings/facts.ts';
+import type { TimeQuery } from '../../holdings/question.ts';
 
 interface Row {
   readonly migrationId: bigint;
@@ -14,10 +15,19 @@ interface Row {
 /** A month of snapshots in the default period, at some 300 bytes each. */
 const SNAPSHOTS_FOUND_MAX = 5_000;
 
-type SnapshotReader = Pick<
-  ViewsReader,
-  'snapshotAt' | 'firstSnapshotAfter' | 'newestSnapshot' | 'newestSnapshots' | 'snapshots'
->;
+/** `seq` is the snapshot's number within its migration. */
+export interface StoredSnapshot extends Snapshot {
+  readonly seq: number;
+}
+
+export interface SnapshotReader {
+  find(choice: SnapshotChoice): StoredSnapshot | null;
+  after(query: TimeQuery): StoredSnapshot | null;
+  newest(): readonly StoredSnapshot[];
+  all(): readonly StoredSnapshot[];
+  /** The largest migration seen. */
+  lastMigration(): number | null;
+}
 
 /**
  * Look-ups of sealed snapshots. Times asked for may lie anywhere in the years 1-9999, so they are bigints. Why `? + 0`: see database.ts.
@@ -38,17 +48,15 @@ export function createSnapshotReader(db: Database): SnapshotReader {
   );
   const larger = prepare<[bigint]>('WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
   const newestOf = prepare<[bigint]>('WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1');
-  const newest = prepare<[]>(
-    'WHERE migration_id = (SELECT max(migration_id) FROM snapshot) ORDER BY record_time DESC LIMIT 1',
-  );
+  const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();
   const migrationIds = db
     .prepare<[], bigint>('SELECT migration_id FROM migration ORDER BY migration_id')
     .pluck()
     .safeIntegers();
   /** A sealed snapshot never changes, so one that was found once is found again without a look-up; the oldest found is forgotten first. */
-  const found = new Map<string, Snapshot>();
+  const found = new Map<string, StoredSnapshot>();
 
-  function snapshotAtExactly(migrationId: bigint, recordTime: bigint): Snapshot | null {
+  function snapshotAtExactly(migrationId: bigint, recordTime: bigint): StoredSnapshot | null {
     const key = `${migrationId} ${recordTime}`;
     const known = found.get(key);
     if (known !== undefined) return known;
@@ -60,27 +68,25 @@ export function createSnapshotReader(db: Database): SnapshotReader {
   }
 
   return {
-    snapshotAt({ migrationId, recordTime, match }) {
-      const time = match === 'exact' ? recordTime : timeBefore.get(migrationId, recordTime);
-      return time === undefined ? null : snapshotAtExactly(migrationId, time);
+    find({ migrationId, recordTime, match }) {
+      const migration = migrationId ?? lastMigration.get();
+      if (migration === undefined || migration === null) return null;
+      if (recordTime === null) return snapshotOf(newestOf.get(BigInt(migration)));
+      const time = match === 'exact' ? recordTime : timeBefore.get(BigInt(migration), recordTime);
+      return time === undefined ? null : snapshotAtExactly(BigInt(migration), time);
     },
-    firstSnapshotAfter({ migrationId, recordTime }) {
-      return snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId));
-    },
-    newestSnapshot(migrationId) {
-      return snapshotOf(migrationId === undefined ? newest.get() : newestOf.get(migrationId));
-    },
-    newestSnapshots() {
-      return migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(migrationId)) ?? []);
-    },
-    *snapshots() {
-      // Prepared only for who asks for all of them: a server never does.
-      for (const row of prepare<[]>('ORDER BY migration_id, record_time').iterate()) yield snapshotOf(row)!;
-    },
+    after: ({ migrationId, recordTime }) => snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId)),
+    newest: () => migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(migrationId)) ?? []),
+    // Prepared only for who asks for all of them: a server never does.
+    all: () =>
+      prepare<[]>('ORDER BY migration_id, record_time')
+        .all()
+        .map((row) => snapshotOf(row)!),
+    lastMigration: () => lastMigration.get() ?? null,
   };
 }
 
-function snapshotOf(row: Row | undefined): Snapshot | null {
+function snapshotOf(row: Row | undefined): StoredSnapshot | null {
   if (row === undefined) return null;
   return {
     migrationId: Number(row.migrationId),

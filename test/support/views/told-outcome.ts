@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import type { HoldingsStore, OwnerFacts, Snapshot } from '../../../src/holdings/facts.ts';
 import type { ReplayOptions } from '../../../src/ingest/replay.ts';
-import { openViewsReader } from '../../../src/views/read/reader.ts';
-import type { Snapshot, ViewsReader } from '../../../src/views/read/types.ts';
+import { openViewsStore } from '../../../src/views/read/store.ts';
 import type { Counts } from '../../../src/views/write/counts.ts';
 import { type Contract, type HistoryItem, importsOfOne, inOrder } from '../ledger/history.ts';
 import { told } from '../ledger/told-ledger.ts';
@@ -66,15 +66,19 @@ async function outcomeOf(
   const paths = files.map((items, i) => directory.writeLines(`feed-${i}.ndjson`, linesOf(items, format)));
   const migrationId = format === 'scan' ? null : files[0]![0]!.migrationId;
   const { counts, halted } = await replayInto(directory.at('data'), paths, { migrationId, ...changes });
-  using database = openViewsReader(directory.at('data'));
+  using store = openViewsStore(directory.at('data'));
+  const parties = ownersOf(files.flat());
+  const snapshots: string[] = [];
+  for (const snapshot of await store.facts({ kind: 'snapshots' }))
+    snapshots.push(snapshotLine(snapshot, await ownersAt(store, snapshot, parties)));
   const { updates, redelivered, importsLate, createsRepeated, counterfeits, checkpoints, checkpointsBehind } = counts;
-  return database.read((views) => ({
-    snapshots: [...views.snapshots()].map((snapshot) => snapshotLine(views, snapshot, ownersOf(files.flat()))),
+  return {
+    snapshots,
     halted: halted && `line ${halted.offset}: given ${halted.given}, expected ${halted.expected}`,
     dso: storedDso(directory.at('data')),
-    lowestOpenRound: views.lowestOpenRound(),
+    lowestOpenRound: await lowestOpenRound(store),
     counts: { updates, redelivered, importsLate, createsRepeated, counterfeits, checkpoints, checkpointsBehind },
-  }));
+  };
 }
 
 function ownersOf(items: readonly HistoryItem[]): string[] {
@@ -84,17 +88,35 @@ function ownersOf(items: readonly HistoryItem[]): string[] {
   return [...new Set(owners)].sort();
 }
 
+/** What parties hold at a snapshot. */
+export async function ownersAt(
+  store: HoldingsStore,
+  { migrationId, recordTime }: Snapshot,
+  owners: readonly string[],
+): Promise<readonly OwnerFacts[]> {
+  const at = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
+  return (await store.facts({ kind: 'owners', snapshot: at, owners, round: null })).owners;
+}
+
+async function lowestOpenRound(store: HoldingsStore): Promise<bigint | null> {
+  const newest = { migrationId: null, recordTime: null, match: 'exact' } as const;
+  return (await store.facts({ kind: 'owners', snapshot: newest, owners: [], round: 'lowest open' })).round;
+}
+
+export function holds({ unlocked, locked }: OwnerFacts): boolean {
+  return unlocked.count + locked.count > 0;
+}
+
 /** The snapshot as text, whose figures must add up. */
-export function snapshotLine(views: ViewsReader, snapshot: Snapshot, parties: readonly string[]): string {
-  const holders = parties.filter((party) => views.holds(snapshot, party));
-  const texts = holders.map((party) => {
-    const { unlocked, locked } = views.totals(snapshot, party);
-    return `${party.split('::')[0]} ${unlocked / COIN}${locked === 0n ? '' : ` + ${locked / COIN} locked`}`;
+function snapshotLine(snapshot: Snapshot, owners: readonly OwnerFacts[]): string {
+  const holders = owners.filter(holds);
+  const texts = holders.map(({ party, unlocked, locked }) => {
+    const lockedText = locked.amount === 0n ? '' : ` + ${locked.amount / COIN} locked`;
+    return `${party.split('::')[0]} ${unlocked.amount / COIN}${lockedText}`;
   });
-  const sums = holders.map((party) => views.totals(snapshot, party));
   expect(snapshot.owners).toBe(holders.length);
-  expect(snapshot.unlocked).toBe(sums.reduce((sum, { unlocked }) => sum + unlocked, 0n));
-  expect(snapshot.locked).toBe(sums.reduce((sum, { locked }) => sum + locked, 0n));
+  expect(snapshot.unlocked).toBe(holders.reduce((sum, { unlocked }) => sum + unlocked.amount, 0n));
+  expect(snapshot.locked).toBe(holders.reduce((sum, { locked }) => sum + locked.amount, 0n));
   const clock = shortTime(snapshot.recordTime).slice(11, -1).replace(/:00$/, '');
   return `m${snapshot.migrationId} ${clock}: ${texts.join(', ') || 'nobody'}`;
 }

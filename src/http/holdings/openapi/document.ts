@@ -1,11 +1,9 @@
 import { z } from 'zod';
+import { OWNERS_MAX_DEFAULT } from '../../../holdings/question.ts';
 import { createRequestSchemas, type RequestSchemas } from '../requests.ts';
 import { ANSWER_SCHEMAS, type AnswerName } from './answer-schemas.ts';
 import { REQUEST_EXAMPLES } from './examples.ts';
 import { DOCUMENTED_OPERATIONS, type DocumentedOperation } from './operations.ts';
-
-/** What holds unless the service is configured otherwise; the document says so. */
-const OWNERS_MAX_DEFAULT = 1000;
 
 const DESCRIPTION = `Coin totals per owner at every snapshot of a ledger. Wire-compatible with the holdings operations of Splice Scan;
 served at the root and under /api/scan. Amounts are strings with exactly ten decimals. Integers of 64 bits are JSON numbers

@@ -1,17 +1,17 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
+import type { Asker } from '../../holdings/answer.ts';
+import { HoldingsFault, type HoldingsFaultCode } from '../../holdings/fault.ts';
+import type { Question } from '../../holdings/question.ts';
+import type { AnswerRules } from '../../holdings/summary.ts';
 import { threadFile } from '../../thread-file.ts';
-import { HttpFault } from '../server/http-fault.ts';
-import type { Question } from './answers.ts';
-import type { AnswerRules } from './summary.ts';
 
-/** Answers questions off the event loop, each within a time limit. */
-export interface SlowReads extends AsyncDisposable {
-  /**
-   * The JSON text of the answer. Throws an HttpFault: the answer's own, or a 503 past a time limit. A question whose signal
-   * aborts before a thread was free is not asked any more. `client` is whoever asks: nobody has all threads to himself.
-   */
-  answer(question: Question, asker: { readonly client: string; readonly signal?: AbortSignal }): Promise<string>;
+/**
+ * Answers questions off the event loop, each within a time limit: past it `read_too_long`. A question whose signal aborts before a thread
+ * was free is not asked any more (`not_begun`). `client` is whoever asks: nobody has all threads to himself.
+ */
+export interface ReaderThreads extends AsyncDisposable {
+  json(question: Question, asker: Asker): Promise<string>;
 }
 
 /** What a thread is told when it starts. */
@@ -22,7 +22,7 @@ export interface ReaderWorkerData {
 
 export type ReaderReply =
   | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'fault'; readonly status: number; readonly message: string }
+  | { readonly type: 'fault'; readonly code: HoldingsFaultCode; readonly message: string }
   | { readonly type: 'failure'; readonly stack: string };
 
 /** How long a question may wait for a thread, and how long a thread may work on it. */
@@ -52,13 +52,17 @@ interface Reader {
   asked: Asked | null;
 }
 
-export interface SlowReadsOptions extends ReaderWorkerData {
+export interface ReaderThreadsOptions extends ReaderWorkerData {
   readonly logger: Logger;
   readonly readMsMax?: number;
 }
 
 /** Starts the threads. One that is past its time limit is ended and another takes its place. */
-export function startSlowReads({ logger, readMsMax = READ_MS_MAX, ...workerData }: SlowReadsOptions): SlowReads {
+export function startReaderThreads({
+  logger,
+  readMsMax = READ_MS_MAX,
+  ...workerData
+}: ReaderThreadsOptions): ReaderThreads {
   const readers = new Set<Reader>();
   const waiting: Asked[] = [];
   let stopping = false;
@@ -111,22 +115,22 @@ export function startSlowReads({ logger, readMsMax = READ_MS_MAX, ...workerData 
     readers.delete(reader);
     reader.asked = null;
     reader.worker.terminate();
-    fail(asked, new HttpFault(503, `the read took longer than ${readMsMax / 1000} s; ask for less`));
+    fail(asked, new HoldingsFault('read_too_long', `the read took longer than ${readMsMax / 1000} s; ask for less`));
   }
 
   function stopWaiting(asked: Asked, why: string): void {
     const at = waiting.indexOf(asked);
     if (at < 0) return;
     waiting.splice(at, 1);
-    fail(asked, new HttpFault(503, why));
+    fail(asked, new HoldingsFault('not_begun', why));
   }
 
   for (let i = 0; i < THREADS; i++) startReader();
   return {
-    answer(question, { client, signal }) {
+    async json(question, { client, signal }) {
       const own = waiting.filter((each) => each.client === client).length;
       if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
-        throw new HttpFault(503, 'too many reads are waiting; ask again later');
+        throw new HoldingsFault('not_begun', 'too many reads are waiting; ask again later');
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const tooLate = (): void =>
         stopWaiting(asked, 'other reads took too long for this one to begin; ask again later');
@@ -151,7 +155,7 @@ function settle(asked: Asked, reply: ReaderReply): void {
       asked.resolve(reply.text);
       return;
     case 'fault':
-      fail(asked, new HttpFault(reply.status, reply.message));
+      fail(asked, new HoldingsFault(reply.code, reply.message));
       return;
     case 'failure':
       fail(asked, new Error(`in the reader thread: ${reply.stack}`));

@@ -1,0 +1,47 @@
+import type { HoldingsStore } from './facts.ts';
+import type { Question } from './question.ts';
+import { lastMigration, snapshotAfter, snapshotBefore } from './snapshots.ts';
+import { stateFacts, stateV0, stateV1 } from './state.ts';
+import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary.ts';
+
+/** Whoever asks, so that nobody has all of the reads to himself, and when the answer is not wanted any more. */
+export interface Asker {
+  readonly client: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Where questions are asked; which thread reads for them, its caller does not know. */
+export interface Answers {
+  /** The JSON text of the answer. Rejects with a HoldingsFault. Most questions never wait, and nobody has to know who asks them. */
+  json(question: Question, asker: () => Asker): Promise<string>;
+}
+
+/** Answers from a store, in this thread. */
+export function answersFrom(store: HoldingsStore, rules: AnswerRules): { json(question: Question): Promise<string> } {
+  return { json: async (question) => JSON.stringify(await answer(question, store, rules)) };
+}
+
+/** Each question: which facts are read for it, and what is made of them. */
+async function answer(question: Question, store: HoldingsStore, rules: AnswerRules): Promise<object> {
+  switch (question.answer) {
+    case 'summary v0': {
+      const { query } = question;
+      return summaryV0(query, await store.facts(summaryFacts(query, query.asOfRound ?? 'lowest open')), rules);
+    }
+    case 'summary v1':
+      return summaryV1(question.query, await store.facts(summaryFacts(question.query, null)), rules);
+    case 'state v0':
+      return stateV0(question.query, await store.facts(stateFacts(question.query)));
+    case 'state v1':
+      return stateV1(question.query, await store.facts(stateFacts(question.query)));
+    case 'snapshot before': {
+      const { query } = question;
+      const snapshot = { ...query, match: 'at_or_before' } as const;
+      return snapshotBefore(query, await store.facts({ kind: 'snapshot', snapshot }));
+    }
+    case 'snapshot after':
+      return snapshotAfter(question.query, await store.facts({ kind: 'snapshot after', ...question.query }));
+    case 'last migration':
+      return lastMigration(await store.facts({ kind: 'last migration' }));
+  }
+}

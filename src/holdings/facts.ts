@@ -1,0 +1,121 @@
+import type { Micros } from '../ledger/time.ts';
+import type { StateQuery, TimeQuery } from './question.ts';
+
+/**
+ * The read seam: all that a store (SQLite today) is asked for. Each question is answered from one moment, so what is put together from
+ * its facts is consistent; fees, sums and texts are worked out from them in this room, the same for every store.
+ */
+export interface HoldingsStore {
+  facts<K extends FactKind>(asked: Asked<K>): Promise<Facts<K>>;
+}
+
+/** Every kind of fact: what is asked for, and what is given. Another one is a line here and a function in each store. */
+export interface FactKinds {
+  /** Null: there is none such. */
+  snapshot: { asked: { snapshot: SnapshotChoice }; given: Snapshot | null };
+  /** The first strictly after a time in its migration, else the first of the smallest larger migration that has one. */
+  'snapshot after': { asked: TimeQuery; given: Snapshot | null };
+  /** The newest of each migration that has one, by migration. */
+  'newest snapshots': { asked: unknown; given: readonly Snapshot[] };
+  /** All of them, by migration and record time. */
+  snapshots: { asked: unknown; given: readonly Snapshot[] };
+  /** The largest migration seen. */
+  'last migration': { asked: unknown; given: number | null };
+  owners: { asked: OwnersAsked; given: OwnersFacts };
+  page: { asked: PageAsked; given: PageFacts };
+}
+
+export type FactKind = keyof FactKinds;
+export type Asked<K extends FactKind> = { readonly kind: K } & FactKinds[K]['asked'];
+export type Facts<K extends FactKind> = FactKinds[K]['given'];
+
+export interface SnapshotChoice {
+  /** Null: the largest migration seen. */
+  readonly migrationId: bigint | null;
+  /** In microseconds since 1970, of any year; null: the newest. */
+  readonly recordTime: bigint | null;
+  /** At exactly that time, or the newest at or before it; in that migration only. */
+  readonly match: 'exact' | 'at_or_before';
+}
+
+/** A sealed snapshot, with the supply. Amounts in 1e-10 units. */
+export interface Snapshot {
+  readonly migrationId: number;
+  readonly recordTime: Micros;
+  readonly contracts: number;
+  readonly owners: number;
+  readonly unlocked: bigint;
+  readonly locked: bigint;
+}
+
+export interface OwnersAsked {
+  readonly snapshot: SnapshotChoice;
+  readonly owners: readonly string[];
+  /** That fees are wanted of; `lowest open`: of the open mining rounds in the newest migration now. Null: no fees are wanted. */
+  readonly round: bigint | 'lowest open' | null;
+}
+
+export interface OwnersFacts {
+  readonly snapshot: Snapshot | null;
+  /** Null: none was asked for, or none is open. */
+  readonly round: bigint | null;
+  /** In the order asked; none without a snapshot. */
+  readonly owners: readonly OwnerFacts[];
+}
+
+/** An owner's coins at the snapshot; zeros for a party that never had any. */
+export interface OwnerFacts {
+  readonly party: string;
+  readonly unlocked: OwnerSums;
+  readonly locked: OwnerSums;
+  /** The coins that have expired as of the round; read where `mayHaveExpired` (fees.ts), else null. */
+  readonly expired: { readonly unlocked: CoinSums; readonly locked: CoinSums } | null;
+}
+
+/** Sums over coins, exact: initial amounts and rates in 1e-10 units, and each rate times the round that its coin was created in. */
+export interface CoinSums {
+  readonly amount: bigint;
+  readonly rate: bigint;
+  readonly rateRound: bigint;
+}
+
+export interface OwnerSums extends CoinSums {
+  readonly count: number;
+  /** A lower bound of the rounds that the coins expire in; Infinity where none does. */
+  readonly expiryBound: number | bigint;
+}
+
+export interface PageAsked extends Pick<StateQuery, 'owners' | 'pageSize' | 'after'> {
+  readonly snapshot: SnapshotChoice;
+}
+
+/** The owners' contracts behind `after`, by created_at and then contract id (UTF-8 bytes). */
+export type PageFacts =
+  | {
+      readonly found: 'page';
+      readonly snapshot: Snapshot;
+      /** At most `pageSize`. */
+      readonly contracts: readonly ContractFacts[];
+      /** The token of the last one; null at the end. */
+      readonly next: bigint | null;
+    }
+  | { readonly found: 'no snapshot' }
+  /** `after` is no token of this snapshot. */
+  | { readonly found: 'no such token' }
+  /** The contracts are so large that only so many may be held at once. */
+  | { readonly found: 'too large'; readonly fitting: number };
+
+/** A coin contract active at a snapshot, with what the feed said of it. */
+export interface ContractFacts {
+  readonly contractId: string;
+  readonly templateId: string;
+  readonly packageName: string;
+  /** Null for imports. */
+  readonly updateId: string | null;
+  readonly node: number;
+  readonly createdAt: Micros;
+  /** Create arguments as JSON values; Decimals printed plainly with ten decimals. */
+  readonly createArguments: Readonly<Record<string, unknown>>;
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+}

@@ -1,0 +1,35 @@
+/** One snapshot of one migration; the time in microseconds since 1970. */
+export interface SnapshotQuery {
+  readonly migrationId: bigint;
+  readonly recordTime: bigint;
+  readonly match: 'exact' | 'at_or_before';
+}
+
+export interface SummaryQuery extends SnapshotQuery {
+  /** In the order asked, without duplicates. */
+  readonly owners: readonly string[];
+  /** Null: the lowest open round. */
+  readonly asOfRound: bigint | null;
+}
+
+export interface StateQuery extends SnapshotQuery {
+  readonly owners: readonly string[];
+  readonly pageSize: number;
+  /** The token of the page before; null for the first page. */
+  readonly after: bigint | null;
+}
+
+export interface TimeQuery {
+  readonly migrationId: bigint;
+  readonly recordTime: bigint;
+}
+
+/** What may be asked, by the name of its answer: plain values, so that it can be handed to another thread. */
+export type Question =
+  | { readonly answer: 'summary v0' | 'summary v1'; readonly query: SummaryQuery }
+  | { readonly answer: 'state v0' | 'state v1'; readonly query: StateQuery }
+  | { readonly answer: 'snapshot before' | 'snapshot after'; readonly query: TimeQuery }
+  | { readonly answer: 'last migration' };
+
+/** How many owners one question may name unless the service is configured otherwise. */
+export const OWNERS_MAX_DEFAULT = 1000;

@@ -1,0 +1,53 @@
+import { formatAmount } from '../ledger/amount.ts';
+import { formatTime } from '../ledger/time.ts';
+import type { Snapshot, SnapshotChoice } from './facts.ts';
+import { HoldingsFault } from './fault.ts';
+import type { TimeQuery } from './question.ts';
+
+/** Why there is no snapshot as it was asked for. */
+export function snapshotFault({ migrationId, recordTime, match }: SnapshotChoice): HoldingsFault {
+  const migration = migrationId === null ? 'the largest migration' : `migration id ${migrationId}`;
+  if (recordTime === null) return new HoldingsFault('no_snapshot_in', `No snapshots found in ${migration}`);
+  const time = formatTime(recordTime);
+  if (match === 'at_or_before') return new HoldingsFault('no_snapshot_before', `No snapshots found before ${time}`);
+  return new HoldingsFault('no_snapshot_at', `Failed to find ACS snapshot for ${migration} at ${time}`);
+}
+
+/** The record time of the newest snapshot at or before a time. */
+export function snapshotBefore(query: TimeQuery, found: Snapshot | null): { record_time: string } {
+  if (found === null) throw snapshotFault({ ...query, match: 'at_or_before' });
+  return { record_time: formatTime(found.recordTime) };
+}
+
+/** The record time of the first snapshot strictly after a time. */
+export function snapshotAfter({ recordTime }: TimeQuery, found: Snapshot | null): { record_time: string } {
+  if (found === null)
+    throw new HoldingsFault('no_snapshot_after', `No snapshots found after ${formatTime(recordTime)}`);
+  return { record_time: formatTime(found.recordTime) };
+}
+
+export function lastMigration(found: number | null): { migration_id: number } {
+  if (found === null) throw new HoldingsFault('no_migration', 'No migrations found');
+  return { migration_id: found };
+}
+
+/** One snapshot of a list, with the supply. */
+export interface ListedSnapshot {
+  readonly migration_id: number;
+  readonly record_time: string;
+  readonly contracts: number;
+  readonly owners: number;
+  readonly total_unlocked_coin: string;
+  readonly total_locked_coin: string;
+}
+
+export function listedSnapshot(snapshot: Snapshot): ListedSnapshot {
+  return {
+    migration_id: snapshot.migrationId,
+    record_time: formatTime(snapshot.recordTime),
+    contracts: snapshot.contracts,
+    owners: snapshot.owners,
+    total_unlocked_coin: formatAmount(snapshot.unlocked),
+    total_locked_coin: formatAmount(snapshot.locked),
+  };
+}

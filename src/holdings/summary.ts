@@ -1,0 +1,111 @@
+import { int64Json } from '../json/int64.ts';
+import { fitsNumeric, formatAmount } from '../ledger/amount.ts';
+import { formatTime } from '../ledger/time.ts';
+import type { Asked, OwnerFacts, OwnersAsked, OwnersFacts, SnapshotChoice } from './facts.ts';
+import { HoldingsFault } from './fault.ts';
+import { holdingFees, type UnlockedLocked } from './fees.ts';
+import { snapshotFault } from './snapshots.ts';
+
+/** How summaries are answered, from the settings. */
+export interface AnswerRules {
+  /** Whether an owner without coin is answered with zeros or left out. */
+  readonly emptyOwners: 'zero' | 'omit';
+}
+
+export interface OwnerTotals {
+  readonly party_id: string;
+  readonly total_unlocked_coin: string;
+  readonly total_locked_coin: string;
+  readonly total_coin_holdings: string;
+}
+
+export interface OwnerTotalsAndFees extends OwnerTotals {
+  readonly accumulated_holding_fees_unlocked: string;
+  readonly accumulated_holding_fees_locked: string;
+  readonly accumulated_holding_fees_total: string;
+  readonly total_available_coin: string;
+}
+
+export interface SummaryV1 {
+  readonly record_time: string;
+  readonly migration_id: number;
+  readonly summaries: readonly OwnerTotals[];
+}
+
+export interface SummaryV0 {
+  readonly record_time: string;
+  readonly migration_id: number;
+  /** An int64: a number, or the raw JSON of one that no double holds. */
+  readonly computed_as_of_round: unknown;
+  readonly summaries: readonly OwnerTotalsAndFees[];
+}
+
+/** A snapshot, and whose coins. */
+export interface SummaryAsked extends SnapshotChoice {
+  readonly owners: readonly string[];
+}
+
+/** What a summary is worked out from; with a round where fees are wanted. */
+export function summaryFacts({ owners, ...snapshot }: SummaryAsked, round: OwnersAsked['round']): Asked<'owners'> {
+  return { kind: 'owners', snapshot, owners, round };
+}
+
+/** Throws a HoldingsFault where there is no such snapshot, or a total has too many digits. */
+export function summaryV1(asked: SummaryAsked, { snapshot, owners }: OwnersFacts, rules: AnswerRules): SummaryV1 {
+  if (snapshot === null) throw snapshotFault(asked);
+  return {
+    record_time: formatTime(snapshot.recordTime),
+    migration_id: snapshot.migrationId,
+    summaries: answered(owners, rules).map(ownerTotals),
+  };
+}
+
+/** The same, and where no round was asked for and none is open. */
+export function summaryV0(asked: SummaryAsked, facts: OwnersFacts, rules: AnswerRules): SummaryV0 {
+  const { snapshot, round, owners } = facts;
+  if (snapshot === null) throw snapshotFault(asked);
+  if (round === null) throw new HoldingsFault('no_open_round', 'No open mining rounds found.');
+  return {
+    record_time: formatTime(snapshot.recordTime),
+    migration_id: snapshot.migrationId,
+    computed_as_of_round: int64Json(round),
+    summaries: answered(owners, rules).map((owner) => ownerTotalsAndFees(owner, holdingFees(owner, round))),
+  };
+}
+
+function answered(owners: readonly OwnerFacts[], { emptyOwners }: AnswerRules): readonly OwnerFacts[] {
+  return emptyOwners === 'zero' ? owners : owners.filter(holdsCoin);
+}
+
+function holdsCoin({ unlocked, locked }: OwnerFacts): boolean {
+  return unlocked.count + locked.count > 0;
+}
+
+function ownerTotals({ party, unlocked, locked }: OwnerFacts): OwnerTotals {
+  return {
+    party_id: party,
+    total_unlocked_coin: numeric(party, unlocked.amount),
+    total_locked_coin: numeric(party, locked.amount),
+    total_coin_holdings: numeric(party, unlocked.amount + locked.amount),
+  };
+}
+
+function ownerTotalsAndFees(owner: OwnerFacts, fees: UnlockedLocked): OwnerTotalsAndFees {
+  const { party, unlocked } = owner;
+  return {
+    ...ownerTotals(owner),
+    accumulated_holding_fees_unlocked: numeric(party, fees.unlocked),
+    accumulated_holding_fees_locked: numeric(party, fees.locked),
+    accumulated_holding_fees_total: numeric(party, fees.unlocked + fees.locked),
+    total_available_coin: numeric(party, unlocked.amount - fees.unlocked),
+  };
+}
+
+/** Clients read these as Numeric(10) with 38 digits; a sum, or a fee of a round far off, may need more. */
+function numeric(party: string, units: bigint): string {
+  if (fitsNumeric(units)) return formatAmount(units);
+  throw new HoldingsFault(
+    'number_too_large',
+    `a total or fee of ${party} does not fit a Numeric(10) of 38 digits: ${formatAmount(units)}`,
+  );
+}

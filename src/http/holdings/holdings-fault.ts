@@ -1,0 +1,21 @@
+import { HoldingsFault, type HoldingsFaultCode } from '../../holdings/fault.ts';
+import { HttpFault } from '../server/http-fault.ts';
+
+const STATUS: Readonly<Record<HoldingsFaultCode, number>> = {
+  no_snapshot_in: 404,
+  no_snapshot_at: 404,
+  no_snapshot_before: 404,
+  no_snapshot_after: 404,
+  no_migration: 404,
+  no_open_round: 400,
+  unknown_token: 400,
+  page_too_large: 400,
+  number_too_large: 400,
+  read_too_long: 503,
+  not_begun: 503,
+};
+
+/** What HTTP says of a question that has no answer; anything else is passed on as it is. */
+export function throwAsHttpFault(error: unknown): never {
+  throw error instanceof HoldingsFault ? new HttpFault(STATUS[error.code], error.message) : error;
+}

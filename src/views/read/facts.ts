@@ -1,0 +1,89 @@
+import type { Database } from 'better-sqlite3';
+import type { Asked, FactKind, Facts, OwnerFacts, OwnersFacts } from '../../holdings/facts.ts';
+import { mayHaveExpired } from '../../holdings/fees.ts';
+import { decodeVersion, NO_SUMS } from '../store/totals.ts';
+import { createExpiredReader, type RowBudget } from './expired.ts';
+import { createPageReader } from './page.ts';
+import { createSnapshotReader, type StoredSnapshot } from './snapshots.ts';
+
+/** Thrown where a read would take more rows than its budget has; nothing is wrong but where it was asked. */
+export const NOT_BOUNDED = new Error('this read is not bounded by its question');
+
+/** Facts of views.db on one connection, whose caller holds the transaction. */
+export interface FactsReader {
+  /** Throws NOT_BOUNDED. */
+  read<K extends FactKind>(asked: Asked<K>, budget?: RowBudget): Facts<K>;
+  /** To be called between two transactions: what was read may have changed. */
+  newMoment(): void;
+}
+
+type ReadKind = { readonly [K in FactKind]: (asked: Asked<K>, budget: RowBudget) => Facts<K> };
+
+export function createFactsReader(db: Database): FactsReader {
+  const version = db.prepare<[number, string, number], { owner: number; v: Buffer }>(
+    `SELECT owner, v FROM owner_total
+     WHERE owner = (SELECT id FROM owner WHERE migration_id = ? AND party = ?) AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+  );
+  const lowestRound = db
+    .prepare<[], bigint | null>(
+      'SELECT min(number) FROM round WHERE migration_id = (SELECT max(migration_id) FROM migration)',
+    )
+    .pluck()
+    .safeIntegers();
+  const snapshots = createSnapshotReader(db);
+  const readExpired = createExpiredReader(db);
+  const readPage = createPageReader(db);
+  /** Asked for by nearly every request, and the same for all of a moment. */
+  let lowestOpen: bigint | null | undefined;
+
+  function lowestOpenRound(): bigint | null {
+    if (lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
+    return lowestOpen;
+  }
+
+  function ownerAt(snapshot: StoredSnapshot, party: string, round: bigint | null, budget: RowBudget): OwnerFacts {
+    const row = version.get(snapshot.migrationId, party, snapshot.seq);
+    if (row === undefined) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
+    const { unlocked, locked } = decodeVersion(row.v);
+    if (round === null || !mayHaveExpired({ unlocked, locked }, round))
+      return { party, unlocked, locked, expired: null };
+    const expired = readExpired(snapshot.seq, row.owner, round, budget);
+    if (expired === null) throw NOT_BOUNDED;
+    return { party, unlocked, locked, expired };
+  }
+
+  function owners(asked: Asked<'owners'>, budget: RowBudget): OwnersFacts {
+    const snapshot = snapshots.find(asked.snapshot);
+    const round = asked.round === 'lowest open' ? lowestOpenRound() : asked.round;
+    const found = snapshot === null ? [] : asked.owners.map((party) => ownerAt(snapshot, party, round, budget));
+    return { snapshot, round, owners: found };
+  }
+
+  const readers: ReadKind = {
+    snapshot: ({ snapshot }) => snapshots.find(snapshot),
+    'snapshot after': (asked) => snapshots.after(asked),
+    'newest snapshots': () => snapshots.newest(),
+    snapshots: (_, budget) => {
+      requireUnbounded(budget);
+      return snapshots.all();
+    },
+    'last migration': () => snapshots.lastMigration(),
+    owners,
+    page: (asked, budget) => {
+      requireUnbounded(budget);
+      const snapshot = snapshots.find(asked.snapshot);
+      return snapshot === null ? { found: 'no snapshot' } : readPage(snapshot, asked);
+    },
+  };
+
+  return {
+    read: (asked, budget = { rows: Infinity }) => readers[asked.kind](asked, budget),
+    newMoment() {
+      lowestOpen = undefined;
+    },
+  };
+}
+
+function requireUnbounded({ rows }: RowBudget): void {
+  if (rows !== Infinity) throw NOT_BOUNDED;
+}

@@ -1,0 +1,107 @@
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { HoldingsFault } from '../../src/holdings/fault.ts';
+import type { Question } from '../../src/holdings/question.ts';
+import { startReaderThreads } from '../../src/views/read/reader-thread.ts';
+import { fixture, readExpected } from '../http/expected-answers.ts';
+import { makeDataDirectory } from '../http/holdings-service.ts';
+
+const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
+const { owner_party_ids: owners, snapshots } = readExpected('story');
+const options = { dataDir, rules: { emptyOwners: 'zero' }, logger: pino({ level: 'silent' }) } as const;
+const client = '10.0.0.1';
+const last = snapshots.at(-1)!;
+const query = {
+  migrationId: 0n,
+  recordTime: BigInt(Date.parse(last.record_time)) * 1000n,
+  match: 'exact',
+  owners,
+} as const;
+const state: Question = { answer: 'state v1', query: { ...query, pageSize: 1000, after: null } };
+
+describe('reads off the event loop', () => {
+  test('answer what the event loop would', async () => {
+    await using threads = startReaderThreads(options);
+    for (const { record_time, summaries_v0 } of snapshots)
+      for (const wanted of summaries_v0) {
+        const asOfRound = BigInt(wanted.computed_as_of_round);
+        const recordTime = BigInt(Date.parse(record_time)) * 1000n;
+        const text = await threads.json(
+          { answer: 'summary v0', query: { ...query, recordTime, asOfRound } },
+          { client },
+        );
+        expect(JSON.parse(text)).toEqual(wanted);
+      }
+    const page = JSON.parse(await threads.json(state, { client }));
+    expect(page.created_events).toEqual(last.state_v1);
+  });
+
+  test('answer many questions at once', async () => {
+    await using threads = startReaderThreads(options);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => threads.json(state, { client })));
+    expect(new Set(answers).size).toBe(1);
+  });
+
+  test('leave a thread to others, however much one client asks', async () => {
+    await using threads = startReaderThreads(options);
+    const answered: string[] = [];
+    const ask = async (from: string): Promise<void> => {
+      await threads.json(state, { client: from });
+      answered.push(from);
+    };
+    // Every thread is up, so that none of them counts as taken because it is only starting.
+    for (let round = 0; round < 20; round++) await Promise.all(['10.0.0.4', '10.0.0.5', '10.0.0.6'].map(ask));
+    const greedy = Array.from({ length: 100 }, () => ask(client));
+    await Promise.all([ask('10.0.0.2'), ask('10.0.0.3')]);
+    expect(answered.filter((from) => from === client).length).toBeLessThan(50);
+    await Promise.all(greedy);
+  });
+
+  test('are refused where too many of one client wait, and not where another asks', async () => {
+    await using threads = startReaderThreads(options);
+    const greedy = await Promise.allSettled(Array.from({ length: 200 }, async () => threads.json(state, { client })));
+    const refused = greedy.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ code: 'not_begun', message: 'too many reads are waiting; ask again later' });
+    expect(JSON.parse(await threads.json(state, { client: '10.0.0.2' })).created_events).toEqual(last.state_v1);
+  });
+
+  test('bring back the fault of an answer', async () => {
+    await using threads = startReaderThreads(options);
+    const missing = threads.json(
+      { answer: 'state v1', query: { ...state.query, migrationId: 9n } as never },
+      { client },
+    );
+    await expect(missing).rejects.toThrow(HoldingsFault);
+    await expect(missing).rejects.toMatchObject({ code: 'no_snapshot_at' });
+  });
+
+  test('end at their time limit with a 503, and others are answered after them', async () => {
+    const limit = { ...options, readMsMax: 1 };
+    await using hurried = startReaderThreads(limit);
+    const late = await Promise.allSettled(Array.from({ length: 10 }, () => hurried.json(state, { client })));
+    const reasons = late.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(reasons.length).toBeGreaterThan(0);
+    for (const reason of reasons)
+      expect(reason).toMatchObject({ code: 'read_too_long', message: expect.stringContaining('longer than') });
+    await expect(hurried.json(state, { client })).rejects.toMatchObject({ code: 'read_too_long' });
+    await using patient = startReaderThreads(options);
+    expect(JSON.parse(await patient.json(state, { client })).created_events).toEqual(last.state_v1);
+  });
+
+  test('are not begun for a client that went away while it waited', async () => {
+    await using threads = startReaderThreads(options);
+    const [gone, others] = [new AbortController(), Array.from({ length: 4 }, () => threads.json(state, { client }))];
+    const abandoned = threads.json(state, { client, signal: gone.signal });
+    gone.abort();
+    await expect(abandoned).rejects.toMatchObject({ code: 'not_begun', message: 'the client went away' });
+    expect(new Set(await Promise.all(others)).size).toBe(1);
+  });
+
+  test('end with the service', async () => {
+    const threads = startReaderThreads(options);
+    const asked = Array.from({ length: 10 }, () => threads.json(state, { client }));
+    const [settled] = await Promise.all([Promise.allSettled(asked), threads[Symbol.asyncDispose]()]);
+    expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { message: 'the service is stopping' } });
+  });
+});
