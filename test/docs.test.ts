@@ -50,7 +50,7 @@ describe('the pages', () => {
 
   it('shows a request that works on the fixture as typed', async () => {
     const [, url, body] = /curl (\S+) -H 'Content-Type: application\/json' -d '([^']+)'/.exec(readme)!;
-    const [, fixtureFile] = /--file (fixtures\/\S+)`/.exec(readme)!;
+    const [, fixtureFile] = /--file (fixtures\/\S+)/.exec(readme)!;
     const dataDir = await makeDataDirectory([join(root, fixtureFile!)]);
     using service = openHoldings(dataDir);
     const response = await post(service.app, new URL(url!).pathname, body!);
