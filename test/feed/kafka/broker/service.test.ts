@@ -7,7 +7,7 @@ import { createTopic, type Row, type TestTopic } from '../../../support/kafka/to
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import type { HistoryItem } from '../../../support/ledger/history.ts';
 import { ledgerApiLine } from '../../../support/ledger/ledger-api-lines.ts';
-import { type LedgerOptions, oddLedger } from '../../../support/ledger/options.ts';
+import { oddLedger } from '../../../support/ledger/options.ts';
 import { inMergeOrder, intoPartitions, type PartitionedRow } from '../../../support/ledger/partitioned.ts';
 import { randomLedger } from '../../../support/ledger/random-ledger.ts';
 import { scanLine } from '../../../support/ledger/scan-lines.ts';
@@ -25,8 +25,11 @@ beforeEach(() => {
 afterEach(() => directory[Symbol.dispose]());
 
 /** The clocks of its synchronizers agree: what sorts before something else by record time did happen before it. */
-const agreeing = (seed: number, changes: Partial<LedgerOptions>): Generator<HistoryItem> =>
-  randomLedger({ ...oddLedger(seed), periodMicros: 1, ...changes });
+const agreeing = (seed: number, changes: Parameters<typeof oddLedger>[1]): Generator<HistoryItem> =>
+  randomLedger(oddLedger(seed, { periodMicros: 1, ...changes }));
+
+/** What a participant sends beside ordinary updates. A repair has the time of an earlier update, and so goes with one partition. */
+const REPAIRED = { synchronizers: 2, migrationId: 0, carriedOver: 60, importCreatesMax: 5, shares: { repair: 0.2 } };
 
 const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
   serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, ...options });
@@ -55,7 +58,13 @@ describe('the views of a topic', () => {
   it.each([
     { partitions: 1, format: 'scan', lineOf: scanLine, changes: { synchronizers: 1, migrations: 2 } },
     { partitions: 3, format: 'scan', lineOf: scanLine, changes: { synchronizers: 3, migrations: 2 } },
-    { partitions: 3, format: 'ledger-api', lineOf: ledgerApiLine, changes: { synchronizers: 5, migrationId: 0 } },
+    { partitions: 1, format: 'ledger-api', lineOf: ledgerApiLine, changes: REPAIRED },
+    {
+      partitions: 3,
+      format: 'ledger-api',
+      lineOf: ledgerApiLine,
+      changes: { ...REPAIRED, shares: {}, synchronizers: 5 },
+    },
     { partitions: 12, format: 'ledger-api', lineOf: ledgerApiLine, changes: { synchronizers: 12, migrationId: 0 } },
   ])('equal a replay in merge order: $partitions partitions, $format', async ({ partitions, lineOf, changes }) => {
     const topic = await createTopic(address, { partitions });

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
+import { PossibleGap } from '../../src/views/write/apply.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+/** Files that end with two updates at one time, and then a topic from its first message on. */
+async function filesThenTopic(topic: string, format: Format = 'ledger-api'): Promise<ViewsWriter['counts']> {
+  const files = linesOf(told('00:01 =a : +a alice 10\n00:02 =b : +b bob 20\n00:02 =c : +c carol 30'), 'ledger-api');
+  await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', files)]);
+  using writer = new ViewsWriter(directory.at('data'), WRITER_OPTIONS);
+  writer.beginSource('topic t', { topic: true });
+  writer.followTopic({ identity: '{"clusterId":"c","topic":"t"}', firstOffsets: new Map([[0, 0]]) });
+  for (const [offset, line] of linesOf(told(topic), format).entries()) {
+    const chunk = decodeAlone({ partition: 0, offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+    const applied = writer.apply(chunk);
+    if (!applied.done) throw new Error(applied.halted.reason);
+  }
+  writer.commit();
+  return writer.counts;
+}
+
+describe('a topic behind files that end with several updates at one time', () => {
+  it.each([
+    ['the first of them', '00:02 =b : +b bob 20\n00:02 =c : +c carol 30', 2],
+    ['the last of them', '00:02 =c : +c carol 30', 1],
+    ['an update before them', '00:01 =a : +a alice 10\n00:02 =b : +b bob 20\n00:02 =c : +c carol 30', 3],
+  ])('overlaps where it begins with %s; another one at their time is then new', async (_, known, redelivered) => {
+    const counts = await filesThenTopic(`${known}\n00:02 =d : +d dave 40\n00:03 =e : -d`);
+    expect(counts).toMatchObject({ updates: 2, redelivered });
+  });
+
+  it('may lack some in between where it begins with another one at that time, as where it begins later', async () => {
+    for (const topic of ['00:02 =d : +d dave 40', '00:03 =e : +d dave 40']) {
+      await expect(filesThenTopic(topic)).rejects.toThrow(PossibleGap);
+      directory[Symbol.dispose]();
+      directory = temporaryDirectory();
+    }
+  });
+
+  it('comes in disorder where that other one is of format A', async () => {
+    await expect(filesThenTopic('00:02 =d : +d dave 40', 'scan')).rejects.toThrow('expected a time after');
+  });
+});
