@@ -3,7 +3,7 @@ import { counted } from './counted.ts';
 import { withHint } from './dead-letters/halt-hint.ts';
 import { haltLine, nextStep } from './dead-letters/halt-line.ts';
 import type { HoldingsStore } from './holdings/facts.ts';
-import type { Health, Readiness } from './http/server/health.ts';
+import type { Health, Readiness } from './http/service/health.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
 

@@ -3,14 +3,13 @@ import type { Config } from './config.ts';
 import { haltHint } from './dead-letters/halt-hint.ts';
 import { haltFacts } from './dead-letters/halt-line.ts';
 import { createHealth } from './health.ts';
-import { createHoldingsApp } from './http/holdings/app.ts';
-import { createHoldingsDocument } from './http/holdings/openapi/document.ts';
+import { createApp } from './http/app.ts';
+import { DOCUMENTS } from './http/documents.ts';
 import { createClientAddress } from './http/server/client-address.ts';
 import { createConnections } from './http/server/connections.ts';
 import { createMetrics, measureConnections } from './http/server/metrics.ts';
 import { startHttpServer } from './http/server/server.ts';
 import { createUsersArea } from './http/users/area.ts';
-import { createUsersDocument } from './http/users/document.ts';
 import { dsoWarning, type IngestStatus } from './ingest/status.ts';
 import { startIngest } from './ingest/writer-thread.ts';
 import { openUsers } from './users/open-users.ts';
@@ -62,7 +61,7 @@ export async function startService(
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createConnections({ logger, trustedProxies });
   measureConnections(metrics.registry, connections);
-  const holdings = createHoldingsApp({
+  const app = createApp({
     answers,
     clientAddress: (c) => clientAddress(c as never),
     requireRoom: (c) => connections.requireRoom(c.env.incoming.socket),
@@ -78,10 +77,9 @@ export async function startService(
     limits: config,
     corsOrigins: config.corsOrigins,
     version,
-    documents: [
-      { name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument(version) },
-      { name: 'Ledger', path: '/openapi/ledger.json', document: createUsersDocument(version) },
-    ],
+    documents: Object.entries(DOCUMENTS).map(([area, { name, create }]) => {
+      return { name, path: `/openapi/${area}.json`, document: create(version) };
+    }),
     logger,
     metrics,
     clockMs: () => performance.now(),
@@ -95,7 +93,7 @@ export async function startService(
   await beforeListening();
   const server = starting.use(
     await startHttpServer({
-      fetch: (request, env) => (isUsersPath(request.url) ? usersArea : holdings).fetch(request, env as never),
+      fetch: (request, env) => (isUsersPath(request.url) ? usersArea : app).fetch(request, env as never),
       host: config.host,
       port: config.port,
       logger,

@@ -5,7 +5,7 @@ import type { Hono } from 'hono';
 import { pino } from 'pino';
 import { answersFrom } from '../../src/holdings/answer.ts';
 import type { AnswerRules } from '../../src/holdings/summary.ts';
-import { createHoldingsApp, type HoldingsDeps } from '../../src/http/holdings/app.ts';
+import { type AppDeps, createApp } from '../../src/http/app.ts';
 import { createConnections } from '../../src/http/server/connections.ts';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/http/server/limits.ts';
 import { createMetrics, measureConnections } from '../../src/http/server/metrics.ts';
@@ -34,11 +34,11 @@ export interface HoldingsService extends Disposable {
 /** The holdings app on a data directory, with settings of the test's own. */
 export function openHoldings(
   dataDir: string,
-  { emptyOwners = 'zero', ...deps }: Partial<HoldingsDeps & AnswerRules> = {},
+  { emptyOwners = 'zero', ...deps }: Partial<AppDeps & AnswerRules> = {},
 ): HoldingsService {
   const store = openViewsStore(dataDir);
   const log: string[] = [];
-  const app = createHoldingsApp({
+  const app = createApp({
     answers: answersFrom(store, { emptyOwners }),
     clientAddress: () => 'a test',
     requireRoom: () => {},
@@ -65,7 +65,7 @@ export interface ListeningHoldings extends AsyncDisposable {
 
 /** The holdings app on the views of a feed, with reader threads, behind a socket. */
 export async function listenHoldings(
-  deps: Partial<HoldingsDeps> = {},
+  deps: Partial<AppDeps> = {},
   {
     limits = SERVER_LIMITS,
     trustedProxies = [],
@@ -81,7 +81,7 @@ export async function listenHoldings(
   const connections = createConnections({ logger, trustedProxies, limits });
   const metrics = createMetrics();
   measureConnections(metrics.registry, connections);
-  const requireRoom: HoldingsDeps['requireRoom'] = (c) => connections.requireRoom(c.env.incoming.socket);
+  const requireRoom: AppDeps['requireRoom'] = (c) => connections.requireRoom(c.env.incoming.socket);
   const { app, log } = parts.use(openHoldings(dataDir, { answers, requireRoom, metrics, ...deps }));
   const server = parts.use(
     await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger, limits, connections }),

@@ -1,8 +1,27 @@
-import type { Context } from 'hono';
+import { z } from 'zod';
 import { formatTime } from '../../ledger/time.ts';
 import type { ForceOutcome } from '../../views/write/force.ts';
 import { HttpFault } from '../server/http-fault.ts';
-import { jsonResponse } from '../server/json-response.ts';
+import { snapshot } from './answer-fields.ts';
+import type { HoldingsCall, HoldingsOperation } from './operation.ts';
+
+export const forceSnapshot: HoldingsOperation = {
+  method: 'POST',
+  path: '/v0/state/acs/force',
+  operationId: 'forceAcsSnapshotNow',
+  summary:
+    'Seals a snapshot at the last applied record time, where that is allowed; the newest one where nothing came since.',
+  programsOnly: 'snapshots are not forced from web pages',
+  request: null,
+  answer: { name: 'ForcedSnapshot', schema: z.strictObject(snapshot) },
+  faults: {
+    400: 'Forced snapshots are disabled, or nothing has been applied.',
+    403: 'The request comes from a web page (it has an Origin header).',
+    429: 'A new snapshot was forced less than 10 s ago.',
+    503: 'The disk is full or the database is locked; nothing was sealed.',
+  },
+  handle: (_, { force }) => force(),
+};
 
 /** The writer's answer to a wish for a snapshot now (design.md section 6, rule 12). */
 export type ForceSnapshot = (wish: { readonly maySeal: boolean }) => Promise<ForceOutcome>;
@@ -10,21 +29,21 @@ export type ForceSnapshot = (wish: { readonly maySeal: boolean }) => Promise<For
 /** A snapshot costs a row for every owner that changed; asked for in a loop they would fill the disk. */
 const SEAL_INTERVAL_MS_MIN = 10_000;
 
-export function createForceHandler({
+export function createForce({
   force,
   clockMs,
 }: {
   /** Null: forced snapshots are disabled. */
   readonly force: ForceSnapshot | null;
   readonly clockMs: () => number;
-}): (c: Context) => Promise<Response> {
+}): HoldingsCall['force'] {
   let sealedAtMs = Number.NEGATIVE_INFINITY;
   let last: Promise<unknown> = Promise.resolve();
 
   /** One at a time: of two requests at once only the first may seal. */
-  const forceInTurn = (): Promise<ForceOutcome> => {
+  const forceInTurn = (force: ForceSnapshot): Promise<ForceOutcome> => {
     const turn = last.then(async () => {
-      const outcome = await force!({ maySeal: clockMs() - sealedAtMs >= SEAL_INTERVAL_MS_MIN });
+      const outcome = await force({ maySeal: clockMs() - sealedAtMs >= SEAL_INTERVAL_MS_MIN });
       if (outcome.kind === 'snapshot' && outcome.sealed) sealedAtMs = clockMs();
       return outcome;
     });
@@ -32,15 +51,15 @@ export function createForceHandler({
     return turn;
   };
 
-  return async (c) => {
-    // Any page may send a POST without asking first; only programs may force.
-    if (c.req.header('origin') !== undefined)
-      throw new HttpFault(403, 'Origin: given, expected none: snapshots are not forced from web pages');
+  return async () => {
     if (force === null) throw new HttpFault(400, 'Forced ACS snapshots are disabled.');
-    const outcome = await forceInTurn();
+    const outcome = await forceInTurn(force);
     switch (outcome.kind) {
       case 'snapshot':
-        return jsonResponse(200, { record_time: formatTime(outcome.recordTime), migration_id: outcome.migrationId });
+        return JSON.stringify({
+          record_time: formatTime(outcome.recordTime),
+          migration_id: outcome.migrationId,
+        });
       case 'too_soon': {
         const seconds = Math.ceil((sealedAtMs + SEAL_INTERVAL_MS_MIN - clockMs()) / 1000);
         throw new HttpFault(429, `a new snapshot is forced at most once in ${SEAL_INTERVAL_MS_MIN / 1000} s`, {

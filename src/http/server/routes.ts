@@ -6,63 +6,63 @@ import { HttpFault } from './http-fault.ts';
 import { jsonResponse } from './json-response.ts';
 import type { RequestMetrics } from './metrics.ts';
 
-/** One operation: a method, a path, and what answers it. A handler throws an HttpFault for what the caller can mend. */
-export interface Operation {
-  readonly method: 'GET' | 'POST';
+/** A method and a path, and what answers them. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** As OpenAPI writes it, such as `/v2/users/{user-id}`; /metrics counts its requests by this name. */
   readonly path: string;
   /** Served under /api/scan as well as at the root. */
-  readonly underScan: boolean;
-  /** Whether pages of other origins may read it. */
-  readonly cors: boolean;
+  readonly underScan?: boolean;
+  /** Where pages of other origins may read it. */
+  readonly cors?: Cors | undefined;
+  /** Throws an HttpFault for what the caller can mend. */
   readonly handle: (c: Context) => Response | Promise<Response>;
 }
 
 const SCAN_PREFIX = '/api/scan';
 
-/** What every route shares. */
-export interface RouteContext {
-  readonly cors: Cors;
-  readonly logger: Logger;
-  readonly metrics: RequestMetrics;
-}
-
-/** Adds the operations to the app, and the answers 404 and 405 for every path that none of its routes takes. */
-export function addOperations(app: Hono, operations: readonly Operation[], context: RouteContext): void {
-  const methodsOf = new Map<string, readonly string[]>();
-  for (const operation of operations) {
-    const answer = answering(operation, context);
-    for (const path of operation.underScan ? [operation.path, SCAN_PREFIX + operation.path] : [operation.path]) {
-      app.on(operation.method, path, answer);
-      const methods = [
-        operation.method,
-        ...(operation.method === 'GET' ? ['HEAD'] : []),
-        ...(operation.cors ? ['OPTIONS'] : []),
-      ];
-      methodsOf.set(path, methods);
-      if (operation.cors) app.on('OPTIONS', path, (c) => context.cors.preflight(c, methods));
+/**
+ * Adds the routes to the app, each with its preflight and counted. None of this is a middleware of Hono's: with one of them every
+ * request is composed of several handlers, and a header set behind the answer makes @hono/node-server build a whole web Response of it.
+ */
+export function addRoutes(
+  app: Hono,
+  routes: readonly Route[],
+  context: { readonly logger: Logger; readonly metrics: RequestMetrics },
+): void {
+  for (const route of routes) {
+    const { method, path, cors } = route;
+    const answer = answering(route, context);
+    for (const prefix of route.underScan === true ? ['', SCAN_PREFIX] : ['']) {
+      const pattern = prefix + path.replaceAll(/\{(.*?)\}/g, ':$1');
+      app.on(method, pattern, answer);
+      if (cors !== undefined) app.on('OPTIONS', pattern, (c) => cors.preflight(c, methodsOf(app, c)));
     }
   }
-  app.notFound((c) => {
-    const methods = methodsOf.get(c.req.path);
-    const headers = context.cors.headers(c);
-    if (methods === undefined)
-      return jsonResponse(404, { error: `no such path: ${c.req.path.slice(0, 200)}` }, headers);
-    const error = `${c.req.method} is not allowed here, only ${methods.join(', ')}`;
-    return jsonResponse(405, { error }, { ...headers, Allow: methods.join(', ') });
-  });
 }
 
-/** The operation's handler, with its faults answered and its requests counted. */
-function answering(operation: Operation, { cors, logger, metrics }: RouteContext): (c: Context) => Promise<Response> {
+/** Hono answers HEAD as it does GET. */
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+
+/** The methods that the path of a request takes; none where there is no such path. */
+export function methodsOf(app: Hono, c: Context): readonly string[] {
+  return METHODS.filter((method) => app.router.match(method === 'HEAD' ? 'GET' : method, c.req.path)[0].length > 0);
+}
+
+/** The route's handler, with its faults answered and its requests counted. */
+function answering(
+  { path, cors, handle }: Route,
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: RequestMetrics },
+): (c: Context) => Promise<Response> {
   return async (c) => {
-    const start = performance.now();
+    const startMs = performance.now();
     let response: Response;
     try {
-      response = await operation.handle(c);
+      response = await handle(c);
     } catch (error) {
-      response = failure(error, operation.cors ? cors.headers(c) : {}, logger);
+      response = failure(error, cors?.headers(c) ?? {}, logger);
     }
-    metrics.observe(operation.path, response.status, (performance.now() - start) / 1000);
+    metrics.observe(path, response.status, (performance.now() - startMs) / 1000);
     return response;
   };
 }

@@ -1,4 +1,3 @@
-import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Users } from '../../users/open-users.ts';
@@ -7,14 +6,14 @@ import { createTokenVerifier } from '../../users/tokens/token-verifier.ts';
 import type { UsersError } from '../../users/users-error.ts';
 import { jsonResponse, jsonTextResponse } from '../server/json-response.ts';
 import type { RequestMetrics } from '../server/metrics.ts';
+import { addRoutes, methodsOf, type Route } from '../server/routes.ts';
 import { acceptsJson } from './accepts-json.ts';
 import { errorAnswer } from './error-body.ts';
 import { createFailedAuthentications } from './failed-authentications.ts';
 import type { UsersOperation } from './operation.ts';
-import { USERS_OPERATIONS, VERSION_ROUTE } from './operations.ts';
+import { USERS_OPERATIONS, VERSION_OPERATION } from './operations.ts';
 import { PlainFault } from './plain-fault.ts';
 import { requestIdOf, targetOf, type UsersContext } from './request-facts.ts';
-import { createRouteTable } from './route-table.ts';
 import { asKnownError, type ServeDeps, serveOperation, type Traces } from './serve-operation.ts';
 import { versionAnswer } from './version-answer.ts';
 
@@ -32,8 +31,8 @@ export interface UsersAreaDeps {
 
 const SHOWN_CHARS_MAX = 200;
 
-/** Everything under /v2, 404 and 405 in the form of the JSON Ledger API included, to be mounted at the root of the server. */
-export function createUsersArea(deps: UsersAreaDeps): Hono<{ Bindings: HttpBindings }> {
+/** Everything under /v2, 404 and 405 in the form of the JSON Ledger API included. */
+export function createUsersArea(deps: UsersAreaDeps): Hono {
   const { users, logger, metrics, clientAddress, nowMs = Date.now, elapsedMs = () => performance.now() } = deps;
   const keySets = new KeySetCache({ logger, nowMs: elapsedMs, closed: users.closed });
   const serveDeps: ServeDeps = {
@@ -43,37 +42,32 @@ export function createUsersArea(deps: UsersAreaDeps): Hono<{ Bindings: HttpBindi
     clientAddress,
     logger,
   };
-  const findRoute = createRouteTable<UsersOperation | typeof VERSION_ROUTE>([VERSION_ROUTE, ...USERS_OPERATIONS]);
   const version = JSON.stringify(versionAnswer(users.config));
-
-  async function handle(c: UsersContext): Promise<Response> {
-    const { path, search } = targetOf(c);
-    const match = findRoute(c.req.method, path);
-    if (match.kind === 'unknown path') return unknownPath(c.req.method, path);
-    if (match.kind === 'wrong method') return plainText(405, 'Method Not Allowed', { Allow: match.methods.join(', ') });
-    if (match.kind === 'undecodable') return plainText(400, `Invalid value for: path parameter ${match.parameter}`);
-    const { route, id } = match;
-    if (route === VERSION_ROUTE)
-      return acceptsJson(c.req.header('accept')) ? jsonTextResponse(200, version) : plainText(406, '');
-    const startMs = performance.now();
-    const response = await answer(c, route as UsersOperation, { deps: serveDeps, given: { id, search } });
-    metrics.observe(route.path, response.status, (performance.now() - startMs) / 1000);
-    return response;
-  }
-
-  const app = new Hono<{ Bindings: HttpBindings }>();
-  app.all('/v2', handle);
-  app.all('/v2/*', handle);
+  // Not strict: a slash behind a path changes nothing.
+  const app = new Hono({ strict: false });
+  const routes: readonly Route[] = [
+    {
+      ...VERSION_OPERATION,
+      handle: (c) => (acceptsJson(c.req.header('accept')) ? jsonTextResponse(200, version) : plainText(406, '')),
+    },
+    ...USERS_OPERATIONS.map((operation) => ({
+      method: operation.method,
+      path: operation.path,
+      handle: (c: UsersContext) => answer(c, operation, serveDeps),
+    })),
+  ];
+  addRoutes(app, routes, { logger, metrics });
+  app.notFound((c) => {
+    const methods = methodsOf(app, c);
+    if (methods.length > 0) return plainText(405, 'Method Not Allowed', { Allow: methods.join(', ') });
+    return unknownPath(c.req.method, targetOf(c).path);
+  });
   return app;
 }
 
-async function answer(
-  c: UsersContext,
-  operation: UsersOperation,
-  { deps, given }: { deps: ServeDeps; given: { id: string; search: string } },
-): Promise<Response> {
+async function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Promise<Response> {
   const requestId = requestIdOf(c);
-  const traces: Traces = { userId: null, subject: given.id };
+  const traces: Traces = { userId: null, subject: '' };
   const told = (status: number, rest: object = {}): object => ({
     requestId,
     operation: operation.operationId,
@@ -83,7 +77,7 @@ async function answer(
     ...rest,
   });
   try {
-    const result = await serveOperation(c, operation, { deps, given, traces });
+    const result = await serveOperation(c, operation, { deps, traces });
     deps.logger[operation.ownRecordOnly === true ? 'debug' : 'info'](told(200), 'ledger request answered');
     return jsonResponse(200, result);
   } catch (error) {

@@ -1,17 +1,16 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { type DocumentFacts, jsonSchema, openApiDocument } from '../server/openapi.ts';
 import { ANSWER_SCHEMAS, type AnswerName } from './answers.ts';
 import type { UsersOperation } from './operation.ts';
-import { USERS_OPERATIONS, VERSION_ROUTE } from './operations.ts';
+import { USERS_OPERATIONS, VERSION_OPERATION } from './operations.ts';
 import type { QueryParameter } from './query.ts';
 import { REQUEST_SCHEMAS, type RequestName } from './request-schemas.ts';
-
-type JsonSchema = Record<string, unknown>;
 
 const DESCRIPTION =
   "The ledger's users, their rights and identity providers, as the JSON Ledger API has them. Every operation but " +
   '/v2/version asks for a token. What is missing in a body has the default of its type; unknown properties are ignored.';
 
-const QUERY: Readonly<Record<QueryParameter, { readonly description: string; readonly schema: JsonSchema }>> = {
+const QUERY: Readonly<Record<QueryParameter, { readonly description: string; readonly schema: object }>> = {
   pageSize: {
     description: 'At most so many users; 0 or none: as many as the service allows.',
     schema: { type: 'integer', format: 'int32' },
@@ -43,29 +42,20 @@ const BODY_TOO_LARGE = {
 
 /** The OpenAPI document of the users' area, made of the schemas that requests are judged by. */
 export function createUsersDocument(version: string): object {
-  const paths: Record<string, Record<string, object>> = {
-    [VERSION_ROUTE.path]: { get: { ...describe(VERSION_ROUTE), security: [] } },
-  };
-  for (const operation of USERS_OPERATIONS) {
-    const method = operation.method.toLowerCase();
-    paths[operation.path] = { ...paths[operation.path], [method]: describeOperation(operation) };
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Holdfast: the ledger',
-      version,
-      description: DESCRIPTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/' }],
+  const facts: DocumentFacts = {
+    title: 'Holdfast: the ledger',
+    version,
+    description: DESCRIPTION,
+    servers: ['/'],
     security: [{ token: [] }],
-    paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       schemas: { ...schemasOf(REQUEST_SCHEMAS), ...schemasOf(ANSWER_SCHEMAS) },
     },
   };
+  return openApiDocument(facts, [VERSION_OPERATION, ...USERS_OPERATIONS], (operation) =>
+    'prepare' in operation ? describeOperation(operation) : { ...describe(operation), security: [] },
+  );
 }
 
 function describe({ operationId, summary, answer }: { operationId: string; summary: string; answer: AnswerName }) {
@@ -99,10 +89,8 @@ function json(name: AnswerName | RequestName): object {
   return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } } };
 }
 
-function schemasOf(schemas: Readonly<Record<string, z.ZodType>>): Record<string, JsonSchema> {
-  const entries = Object.entries(schemas).map(([name, schema]) => {
-    const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-    return [name, rest];
-  });
-  return Object.fromEntries(entries) as Record<string, JsonSchema>;
+function schemasOf(schemas: Readonly<Record<string, z.ZodType>>): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, jsonSchema(schema, { io: 'input' })]),
+  );
 }

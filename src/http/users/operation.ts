@@ -3,18 +3,18 @@ import type { Caller } from '../../users/rules/caller.ts';
 import type { UsersReader } from '../../users/store/users-reader.ts';
 import type { UsersWriter } from '../../users/store/users-writer.ts';
 import type { UsersConfig } from '../../users/users-config.ts';
+import type { OperationFacts } from '../server/operation.ts';
 import type { AnswerName } from './answers.ts';
 import { decodeBody } from './decode-body.ts';
 import type { Query, QueryParameter } from './query.ts';
 import { REQUEST_SCHEMAS, type RequestBodies, type RequestName } from './request-schemas.ts';
 
-/** What an operation is and how it is described; the same list makes the routes and the document. */
-export interface OperationFacts {
-  /** As the document and the log call it. */
-  readonly operationId: string;
-  readonly summary: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  readonly path: string;
+/**
+ * What an operation is and how it is described; the same list makes the routes and the document. It shares its facts with the operations
+ * of the other areas, and no more: here a token, a path and a body are judged in an order that the page gives, some faults are plain
+ * text, and a handler runs within a transaction with whoever asks.
+ */
+export interface UsersFacts extends OperationFacts {
   readonly query?: readonly QueryParameter[];
   readonly answer: AnswerName;
   /** Which of the reference's services it belongs to: only the one for users puts the participant in quotes. */
@@ -25,7 +25,7 @@ export interface OperationFacts {
   readonly ownRecordOnly?: true;
 }
 
-export interface UsersOperation extends OperationFacts {
+export interface UsersOperation extends UsersFacts {
   readonly body: RequestName | null;
   /** Decodes the body; throws a 400 where it cannot be. */
   readonly prepare: (given: { id: string; query: Query; bodyText: string }) => Prepared;
@@ -58,17 +58,17 @@ interface Act<Store extends UsersReader> {
 }
 
 /** An operation that changes nothing and has no body. */
-export function reading(facts: OperationFacts, act: Act<UsersReader>): UsersOperation {
+export function reading(facts: UsersFacts, act: Act<UsersReader>): UsersOperation {
   return withoutBody(facts, act, (users, body) => body(users.reader));
 }
 
 /** An operation that changes something and has no body. */
-export function removing(facts: OperationFacts, act: Act<UsersWriter>): UsersOperation {
+export function removing(facts: UsersFacts, act: Act<UsersWriter>): UsersOperation {
   return withoutBody(facts, act, (users, body) => users.write(body));
 }
 
 function withoutBody<Store extends UsersReader>(
-  facts: OperationFacts,
+  facts: UsersFacts,
   act: Act<Store>,
   transact: (users: Users, body: (store: Store) => object) => object,
 ): UsersOperation {
@@ -89,7 +89,7 @@ function withoutBody<Store extends UsersReader>(
 /** An operation that changes something, as its body says. */
 export function writing<Name extends RequestName>(
   body: Name,
-  facts: OperationFacts,
+  facts: UsersFacts,
   act: {
     /** Only where the path has no id. */
     readonly subject?: (body: RequestBodies[Name]) => string | undefined;

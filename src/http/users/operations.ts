@@ -11,7 +11,7 @@ export const USERS_OPERATIONS: readonly UsersOperation[] = [
 ];
 
 /** The one that asks for none: official clients call it before anything else. */
-export const VERSION_ROUTE = {
+export const VERSION_OPERATION = {
   operationId: 'getVersion',
   summary: 'Get the version of the API and what the ledger can do',
   method: 'GET',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import { invalidValue } from './plain-fault.ts';
 
 export type UsersContext = Context<{ Bindings: HttpBindings }>;
 
@@ -8,10 +9,24 @@ export type UsersContext = Context<{ Bindings: HttpBindings }>;
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
 /** The path and query, percent-encoded as they were sent. */
-export function targetOf({ req: { url } }: UsersContext): { readonly path: string; readonly search: string } {
+export function targetOf({ req: { url } }: Context): { readonly path: string; readonly search: string } {
   const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));
   const query = target.indexOf('?');
   return query === -1 ? { path: target, search: '' } : { path: target.slice(0, query), search: target.slice(query) };
+}
+
+/**
+ * The id in a request's path, decoded once; empty where the operation's path has none. Hono would leave what cannot be decoded as it is:
+ * that is a 400.
+ */
+export function idOf(c: UsersContext, operationPath: string): string {
+  const at = operationPath.split('/').findIndex((segment) => segment.startsWith('{'));
+  if (at < 0) return '';
+  try {
+    return decodeURIComponent(targetOf(c).path.split('/')[at]!);
+  } catch {
+    throw invalidValue(`path parameter ${operationPath.split('/')[at]!.slice(1, -1)}`);
+  }
 }
 
 export function requestIdOf(c: UsersContext): string {

@@ -12,7 +12,7 @@ import type { Prepared, UsersOperation } from './operation.ts';
 import { PlainFault } from './plain-fault.ts';
 import { parseQuery } from './query.ts';
 import { readBodyText } from './read-body.ts';
-import { authorizationLines, type UsersContext } from './request-facts.ts';
+import { authorizationLines, idOf, targetOf, type UsersContext } from './request-facts.ts';
 
 /**
  * For whom no operation with a body is: all of them take an administrator, and who is none is told so only behind the body's own
@@ -41,10 +41,12 @@ export interface Traces {
 export async function serveOperation(
   c: UsersContext,
   operation: UsersOperation,
-  { deps, given, traces }: { deps: ServeDeps; given: { id: string; search: string }; traces: Traces },
+  { deps, traces }: { deps: ServeDeps; traces: Traces },
 ): Promise<object> {
   const { users, verifier } = deps;
-  const query = parseQuery(operation.query ?? [], given.search);
+  const id = idOf(c, operation.path);
+  traces.subject = id;
+  const query = parseQuery(operation.query ?? [], targetOf(c).search);
   const token = bearerToken({
     authorization: authorizationLines(c),
     webSocketProtocol: c.req.header('sec-websocket-protocol'),
@@ -55,7 +57,7 @@ export async function serveOperation(
   const caller = verified === null ? null : resolveToken(users, verified);
 
   const bodyText = operation.body === null ? '' : await readBodyText(c, bodyBytesMax(users, caller));
-  const prepared = operation.prepare({ id: given.id, query, bodyText });
+  const prepared = operation.prepare({ id, query, bodyText });
   traces.subject = prepared.subject;
   if (!acceptsJson(c.req.header('accept'))) throw new PlainFault(406, '');
   prepared.checkIds();

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { createHoldingsDocument } from '../../../src/http/holdings/openapi/document.ts';
-import { createUsersDocument } from '../../../src/http/users/document.ts';
+import { DOCUMENTS } from '../../../src/http/documents.ts';
 import { readExpected } from '../expected-answers.ts';
 import { listenHoldings } from '../holdings-service.ts';
 import { type HostileCase, readCases } from './cases.ts';
@@ -12,8 +11,8 @@ const BAD_REQUESTS_MIN = 300;
 const service = await listenHoldings({
   limits: { ownersMax: 1000, bodyBytesMax: 20_000 },
   documents: [
-    { name: 'Holdings', path: '/openapi/holdings.json', document: createHoldingsDocument('1') },
-    { name: 'Ledger', path: '/openapi/ledger.json', document: createUsersDocument('1') },
+    { name: 'Holdings', path: '/openapi/holdings.json', document: DOCUMENTS.holdings!.create('1') },
+    { name: 'Ledger', path: '/openapi/ledger.json', document: DOCUMENTS.ledger!.create('1') },
   ],
 });
 const { port } = service;

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { Hono } from 'hono';
 import { pino } from 'pino';
 import { createMetrics } from '../../../src/http/server/metrics.ts';
 import { type HttpServer, startHttpServer } from '../../../src/http/server/server.ts';
@@ -45,8 +44,12 @@ export async function startArea(
     nowMs,
     elapsedMs: nowMs,
   });
-  const app = new Hono().route('/', area);
-  const server: HttpServer = await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger });
+  const server: HttpServer = await startHttpServer({
+    fetch: (request, env) => area.fetch(request, env as never),
+    host: '127.0.0.1',
+    port: 0,
+    logger,
+  });
   return {
     url: server.url,
     dataDir,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { showGiven } from '../../ledger/bad-update.ts';
-import { HttpFault } from '../server/http-fault.ts';
+import { HttpFault } from './http-fault.ts';
 
 /**
  * Parses what a request gave by its schema, whose messages say what is expected. Throws a 400 that names the first

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Operation } from './routes.ts';
+import type { Route } from '../server/routes.ts';
 
 /** An OpenAPI document and where it is served. */
 export interface ServedDocument {
@@ -43,7 +43,7 @@ const PAGE = `<!doctype html>
 `;
 
 /** The API page and the documents that it shows. */
-export function docsOperations(documents: readonly ServedDocument[]): readonly Operation[] {
+export function docsRoutes(documents: readonly ServedDocument[]): readonly Route[] {
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const read = new Map<string, Promise<Bytes>>();
   /** Read once and the same bytes for all: a client that takes them slowly holds no copy of its own. */
@@ -63,8 +63,8 @@ export function docsOperations(documents: readonly ServedDocument[]): readonly O
   ];
 }
 
-function get(path: string, handle: Operation['handle']): Operation {
-  return { method: 'GET', path, underScan: false, cors: false, handle };
+function get(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, handle };
 }
 
 function send(body: string | Bytes, type: string): Response {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { SnapshotQuery, StateQuery, SummaryQuery, TimeQuery } from '../../holdings/question.ts';
+import type { SnapshotQuery } from '../../holdings/question.ts';
 import { parseInt64 } from '../../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../../ledger/party.ts';
 import { parseRequestTime } from '../../ledger/time.ts';
+import type { RequestLimits } from '../server/operation.ts';
 
 const PAGE_SIZE_MAX = 1000;
 const INT64_EXPECTED = 'an integer from -9223372036854775808 to 9223372036854775807';
@@ -25,7 +26,7 @@ function field<Value>(parse: (given: unknown) => Value | null, expected: string,
     });
 }
 
-const int64 = (examples: readonly number[]) =>
+export const int64 = (examples: readonly number[]) =>
   field(parseInt64, INT64_EXPECTED, { type: 'integer', format: 'int64', examples });
 
 const time = (expected: string) =>
@@ -35,15 +36,16 @@ const time = (expected: string) =>
     examples: ['2025-02-14T15:00:00Z'],
   });
 
+export const migrationId = int64([4]);
 const recordTime = time(TIME_EXPECTED);
-const queryTime = time(`${TIME_EXPECTED} (in a query a "+" is written %2B)`);
+export const queryTime = time(`${TIME_EXPECTED} (in a query a "+" is written %2B)`);
 
 const match = z
   .enum(['exact', 'at_or_before'], { error: '"exact" or "at_or_before"' })
   .nullish()
   .meta({ default: 'exact', description: 'at_or_before takes the newest snapshot at or before record_time' });
 
-const pageSize = field(parsePageSize, `an integer from 1 to ${PAGE_SIZE_MAX}`, {
+export const pageSize = field(parsePageSize, `an integer from 1 to ${PAGE_SIZE_MAX}`, {
   type: 'integer',
   format: 'int32',
   minimum: 1,
@@ -81,59 +83,40 @@ function distinct(owners: readonly string[]): readonly string[] {
   return owners.length === 1 ? owners : [...new Set(owners)];
 }
 
-export interface RequestSchemas {
-  readonly summaryV0: z.ZodType<SummaryQuery>;
-  readonly summaryV1: z.ZodType<SummaryQuery>;
-  readonly state: z.ZodType<StateQuery>;
-  readonly before: z.ZodType<TimeQuery>;
-  readonly after: z.ZodType<TimeQuery>;
-}
+/** What is said of a body that is no object. */
+export const OBJECT = { error: 'a JSON object' } as const;
 
-/** The schemas of every request of the area: made once, used for each request and for the OpenAPI document. */
-export function createRequestSchemas({ ownersMax }: { ownersMax: number }): RequestSchemas {
-  const object = { error: 'a JSON object' };
-  const snapshot = {
-    migration_id: int64([4]),
-    record_time: recordTime,
-    record_time_match: match,
-    owner_party_ids: ownerPartyIds(ownersMax),
-  };
-  return {
-    summaryV0: z.object({ ...snapshot, as_of_round: int64([20203]).nullish() }, object).transform((given) => ({
-      ...snapshotQuery(given),
-      owners: given.owner_party_ids,
-      asOfRound: given.as_of_round ?? null,
-    })),
-    summaryV1: z
-      .object(snapshot, object)
-      .transform((given) => ({ ...snapshotQuery(given), owners: given.owner_party_ids, asOfRound: null })),
-    state: z
-      .object({ ...snapshot, page_size: pageSize, after: int64([1234]).nullish() }, object)
-      .transform((given) => ({
-        ...snapshotQuery(given),
-        owners: given.owner_party_ids,
-        pageSize: given.page_size,
-        after: given.after ?? null,
-      })),
-    before: z
-      .object({ before: queryTime, migration_id: int64([4]) }, object)
-      .transform((given) => ({ recordTime: given.before, migrationId: given.migration_id })),
-    after: z
-      .object({ after: queryTime, migration_id: int64([4]) }, object)
-      .transform((given) => ({ recordTime: given.after, migrationId: given.migration_id })),
-  };
-}
+/** The fields of whatever is asked about owners at a snapshot. */
+export const ownersAtSnapshot = ({ ownersMax }: RequestLimits) => ({
+  migration_id: migrationId,
+  record_time: recordTime,
+  record_time_match: match,
+  owner_party_ids: ownerPartyIds(ownersMax),
+});
 
-interface GivenSnapshot {
+/** A request about them as the document shows it. */
+export const OWNERS_AT_SNAPSHOT_EXAMPLE = {
+  migration_id: 0,
+  record_time: '2025-02-12T00:30:00Z',
+  record_time_match: 'exact',
+  owner_party_ids: [
+    'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec',
+    'bob::1220aea0403af1b689b3c31a44d0368f5f1e60d13736ad7afca711ed4636400f308b',
+  ],
+} as const;
+
+interface GivenOwnersAtSnapshot {
   readonly migration_id: bigint;
   readonly record_time: bigint;
   readonly record_time_match?: 'exact' | 'at_or_before' | null | undefined;
+  readonly owner_party_ids: readonly string[];
 }
 
-function snapshotQuery(given: GivenSnapshot): SnapshotQuery {
+export function ownersQuery(given: GivenOwnersAtSnapshot): SnapshotQuery & { readonly owners: readonly string[] } {
   return {
     migrationId: given.migration_id,
     recordTime: given.record_time,
     match: given.record_time_match ?? 'exact',
+    owners: given.owner_party_ids,
   };
 }

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
-import { readBodyBytes } from '../server/body-bytes.ts';
-import { contentCoding } from '../server/content-coding.ts';
-import { HttpFault } from '../server/http-fault.ts';
-import { parseJson } from '../server/lossless-json.ts';
+import { readBodyBytes } from './body-bytes.ts';
+import { contentCoding } from './content-coding.ts';
+import { HttpFault } from './http-fault.ts';
+import { parseJson } from './lossless-json.ts';
 
 const JSON_TYPE = /^application\/(?:[^\s;,]+\+)?json[ \t]*(?:;|$)/i;
 const EXPECTED = { 'Content-Type': 'application/json', 'Content-Encoding': 'none' } as const;

@@ -1,0 +1,36 @@
+import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
+import { HOLDINGS_OPERATIONS } from './holdings/operations.ts';
+import { answerSchemas, describeJsonOperation, openApiDocument } from './server/openapi.ts';
+import { SERVICE_OPERATIONS } from './service/operations.ts';
+import { createUsersDocument } from './users/document.ts';
+
+interface AreaDocument {
+  /** As /docs calls it. */
+  readonly name: string;
+  readonly create: (version: string) => object;
+}
+
+/** The OpenAPI documents, by what `holdfast openapi` and /openapi/ call them. */
+export const DOCUMENTS: Readonly<Record<string, AreaDocument>> = {
+  holdings: { name: 'Holdings', create: createHoldingsDocument },
+  ledger: { name: 'Ledger', create: createUsersDocument },
+};
+
+const DESCRIPTION = `Coin totals per owner at every snapshot of a ledger. Wire-compatible with the holdings operations of Splice Scan;
+served at the root and under /api/scan. Amounts are strings with exactly ten decimals. Integers of 64 bits are JSON numbers
+and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the
+service is configured otherwise.`;
+
+/** The document of the holdings area and of the service itself, with the limits that hold unless they are configured otherwise. */
+function createHoldingsDocument(version: string): object {
+  const operations = [...HOLDINGS_OPERATIONS, ...SERVICE_OPERATIONS];
+  const facts = {
+    title: 'Holdfast: holdings',
+    version,
+    description: DESCRIPTION.replaceAll('\n', ' '),
+    servers: ['/', '/api/scan'],
+    components: { schemas: answerSchemas(operations) },
+  };
+  const limits = { ownersMax: OWNERS_MAX_DEFAULT };
+  return openApiDocument(facts, operations, (operation) => describeJsonOperation(operation, limits));
+}

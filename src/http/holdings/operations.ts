@@ -1,0 +1,17 @@
+import { forceSnapshot } from './force.ts';
+import type { HoldingsOperation } from './operation.ts';
+import { lastMigration, snapshotAfter, snapshotBefore } from './snapshot-operations.ts';
+import { stateV0, stateV1 } from './state-operations.ts';
+import { summaryV0, summaryV1 } from './summary-operations.ts';
+
+/** Every operation of the area: routes, requests, the document and the names in /metrics follow from this list. */
+export const HOLDINGS_OPERATIONS: readonly HoldingsOperation[] = [
+  summaryV0,
+  summaryV1,
+  stateV0,
+  stateV1,
+  snapshotBefore,
+  snapshotAfter,
+  forceSnapshot,
+  lastMigration,
+];

@@ -1,0 +1,115 @@
+import type { Context } from 'hono';
+import type { z } from 'zod';
+import type { Cors } from './cors.ts';
+import { parseFields } from './field-fault.ts';
+import { HttpFault } from './http-fault.ts';
+import { jsonTextResponse } from './json-response.ts';
+import { readJsonBody } from './request-body.ts';
+import type { Route } from './routes.ts';
+
+/** What an operation of any area is called. Its routes, its place in the OpenAPI document and its name in /metrics come from this. */
+export interface OperationFacts extends Pick<Route, 'method' | 'path'> {
+  /** As the document calls it. */
+  readonly operationId: string;
+  readonly summary: string;
+}
+
+/** A schema by the name that the document gives it. */
+export interface NamedSchema {
+  readonly name: string;
+  readonly schema: z.ZodType;
+}
+
+/** From the settings: what a request may ask for at most, and how large it may be. */
+export interface RequestLimits {
+  readonly ownersMax: number;
+}
+export interface ServedLimits extends RequestLimits {
+  readonly bodyBytesMax: number;
+}
+
+/** How a request is read. */
+export interface RequestForm<Query> {
+  readonly in: 'body' | 'query';
+  readonly schema: (limits: RequestLimits) => z.ZodType<Query>;
+  /** As the document shows it. It is answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** The JSON text of a 200, or of another status that is answered in the same form. */
+export type Answer = string | { readonly status: number; readonly text: string };
+
+/**
+ * An operation that is asked and answers in JSON: all there is to know of it. `Call` is what its area gives a handler. zod judges
+ * the request and is what the document shows; Hono's own validator, and @hono/zod-openapi over it, would read the body with a JSON.parse
+ * that rounds integers above 2^53, take a body of another type for an empty one, and have no message of ours for either.
+ */
+export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
+  /** Null: whatever a request holds is not looked at. */
+  readonly request: RequestForm<Query> | null;
+  readonly answer: NamedSchema;
+  /** Statuses other than 200 with an answer of the same form, and when they come. */
+  readonly alsoAnswers?: Readonly<Record<number, string>>;
+  /** Statuses with an error, other than 500, and when they come. */
+  readonly faults: Readonly<Record<number, string>>;
+  readonly deprecated?: Deprecation;
+  /** Why only programs may ask: pages of other origins may read nothing, and what any page asks is refused. */
+  readonly programsOnly?: string;
+  /**
+   * Throws an HttpFault for what the caller can mend. Written as a method, so that a list holds operations of different queries: each
+   * is given what its own schema made.
+   */
+  handle(query: Query, call: Call): Answer | Promise<Answer>;
+}
+
+/** The day that an operation is deprecated from (RFC 9745), and the path that takes its place. */
+interface Deprecation {
+  readonly since: string;
+  readonly successor: string;
+}
+
+export interface Served<Call> {
+  readonly callOf: (c: Context) => Call;
+  readonly limits: ServedLimits;
+  readonly cors: Cors;
+}
+
+/** The route of an operation, at the root and under /api/scan. */
+export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits, cors }: Served<Call>): Route {
+  const { method, path, programsOnly, deprecated } = operation;
+  const readQuery = createQueryReader(operation.request, limits);
+  const open = programsOnly === undefined ? cors : undefined;
+  return {
+    method,
+    path,
+    underScan: true,
+    cors: open,
+    handle: async (c) => {
+      // Any page may send a POST without asking first.
+      if (programsOnly !== undefined && c.req.header('origin') !== undefined)
+        throw new HttpFault(403, `Origin: given, expected none: ${programsOnly}`);
+      const answer = await operation.handle(await readQuery(c), callOf(c));
+      const headers = { ...open?.headers(c), ...(deprecated && deprecationHeaders(c, path, deprecated)) };
+      return typeof answer === 'string'
+        ? jsonTextResponse(200, answer, headers)
+        : jsonTextResponse(answer.status, answer.text, headers);
+    },
+  };
+}
+
+function createQueryReader(request: RequestForm<unknown> | null, limits: ServedLimits): (c: Context) => unknown {
+  if (request === null) return () => null;
+  const schema = request.schema(limits);
+  return request.in === 'query'
+    ? (c) => parseFields(schema, c.req.query())
+    : async (c) => parseFields(schema, await readJsonBody(c, limits.bodyBytesMax));
+}
+
+/** The successor stands under the prefix that was asked. */
+function deprecationHeaders(c: Context, path: string, { since, successor }: Deprecation): Record<string, string> {
+  return {
+    Deprecation: `@${Date.parse(since) / 1000}`,
+    'Access-Control-Expose-Headers': 'Deprecation, Link',
+    Link: `<${c.req.path.slice(0, -path.length)}${successor}>; rel="successor-version"`,
+  };
+}

@@ -1,0 +1,27 @@
+import type { Registry } from 'prom-client';
+import type { Cors } from '../server/cors.ts';
+import { jsonRoute, type ServedLimits } from '../server/operation.ts';
+import type { Route } from '../server/routes.ts';
+import { docsRoutes, type ServedDocument } from './docs.ts';
+import { SERVICE_OPERATIONS, type ServiceCall } from './operations.ts';
+
+export interface ServiceDeps extends ServiceCall {
+  readonly registry: Registry;
+  /** What /docs shows and /openapi/ serves, first the one that the page opens with. */
+  readonly documents: readonly ServedDocument[];
+  readonly limits: ServedLimits;
+}
+
+/** Every route of the service itself. Metrics and documents have no place under /api/scan, nor for pages of other origins. */
+export function serviceRoutes(deps: ServiceDeps, cors: Cors): readonly Route[] {
+  const { registry, documents, limits } = deps;
+  return [
+    ...SERVICE_OPERATIONS.map((operation) => jsonRoute(operation, { callOf: () => deps, limits, cors })),
+    {
+      method: 'GET',
+      path: '/metrics',
+      handle: async () => new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } }),
+    },
+    ...docsRoutes(documents),
+  ];
+}
