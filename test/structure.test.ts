@@ -189,6 +189,13 @@ describe('the structure of src', () => {
     expect(linesWith(outside('src/main.ts'), /\bprocess\.(env|argv)\b/)).toEqual([]);
   });
 
+  it('works out the amounts of answers in holdings only', () => {
+    const others = sources.filter(({ path }) => /^src\/(http|cli|service|health)/.test(path));
+    expect(others.filter(({ imports }) => imports.includes('src/ledger/amount.ts')).map(({ path }) => path)).toEqual(
+      [],
+    );
+  });
+
   it('lets no float touch an amount', () => {
     expect(linesWith(outside('src/ledger/amount.ts'), /\b(parseFloat|toFixed|toPrecision)\b/)).toEqual([]);
     expect(linesWith(outside(EXACT_DOUBLES), /\bNumber\([^)]*(amount|rate|fee|units)/i)).toEqual([]);

@@ -32,8 +32,9 @@ export interface StatePage<Contract> {
   readonly next_page_token: unknown;
 }
 
-export function stateFacts({ owners, pageSize, after, ...snapshot }: StateQuery): Asked<'page'> {
-  return { kind: 'page', snapshot, owners, pageSize, after };
+export function stateFacts(query: StateQuery): Asked<'page'> {
+  const { owners, pageSize, after } = query;
+  return { kind: 'page', snapshot: query, owners, pageSize, after };
 }
 
 export function stateV0(query: StateQuery, facts: PageFacts): StatePage<CreatedEvent> {

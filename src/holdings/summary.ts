@@ -46,8 +46,8 @@ export interface SummaryAsked extends SnapshotChoice {
 }
 
 /** What a summary is worked out from; with a round where fees are wanted. */
-export function summaryFacts({ owners, ...snapshot }: SummaryAsked, round: OwnersAsked['round']): Asked<'owners'> {
-  return { kind: 'owners', snapshot, owners, round };
+export function summaryFacts(asked: SummaryAsked, round: OwnersAsked['round']): Asked<'owners'> {
+  return { kind: 'owners', snapshot: asked, owners: asked.owners, round };
 }
 
 /** Throws a HoldingsFault where there is no such snapshot, or a total has too many digits. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Asked, FactKind, Facts, OwnerFacts, OwnersFacts } from '../../holdings/facts.ts';
+import type { Asked, FactKind, Facts, OwnerFacts, OwnerSums, OwnersFacts } from '../../holdings/facts.ts';
 import { mayHaveExpired } from '../../holdings/fees.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
 import { createExpiredReader, type RowBudget } from './expired.ts';
@@ -15,6 +15,12 @@ export interface FactsReader {
   read<K extends FactKind>(asked: Asked<K>, budget?: RowBudget): Facts<K>;
   /** To be called between two transactions: what was read may have changed. */
   newMoment(): void;
+}
+
+interface KnownSums {
+  readonly owner: number;
+  readonly unlocked: OwnerSums;
+  readonly locked: OwnerSums;
 }
 
 type ReadKind = { readonly [K in FactKind]: (asked: Asked<K>, budget: RowBudget) => Facts<K> };
@@ -41,13 +47,24 @@ export function createFactsReader(db: Database): FactsReader {
     return lowestOpen;
   }
 
-  function ownerAt(snapshot: StoredSnapshot, party: string, round: bigint | null, budget: RowBudget): OwnerFacts {
+  /** Whoever polls asks for the same owner again, and a sealed snapshot never changes. */
+  let last: { readonly snapshot: StoredSnapshot; readonly party: string; readonly sums: KnownSums | null } | null =
+    null;
+
+  function sumsAt(snapshot: StoredSnapshot, party: string): KnownSums | null {
+    if (last !== null && last.snapshot === snapshot && last.party === party) return last.sums;
     const row = version.get(snapshot.migrationId, party, snapshot.seq);
-    if (row === undefined) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
-    const { unlocked, locked } = decodeVersion(row.v);
-    if (round === null || !mayHaveExpired({ unlocked, locked }, round))
-      return { party, unlocked, locked, expired: null };
-    const expired = readExpired(snapshot.seq, row.owner, round, budget);
+    const sums = row === undefined ? null : { owner: row.owner, ...decodeVersion(row.v) };
+    last = { snapshot, party, sums };
+    return sums;
+  }
+
+  function ownerAt(snapshot: StoredSnapshot, party: string, round: bigint | null, budget: RowBudget): OwnerFacts {
+    const sums = sumsAt(snapshot, party);
+    if (sums === null) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
+    const { owner, unlocked, locked } = sums;
+    if (round === null || !mayHaveExpired(sums, round)) return { party, unlocked, locked, expired: null };
+    const expired = readExpired(snapshot.seq, owner, round, budget);
     if (expired === null) throw NOT_BOUNDED;
     return { party, unlocked, locked, expired };
   }
