@@ -109,18 +109,12 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
     case 'refused':
       return lastError?.message ?? 'the feed is refused';
     case 'retrying':
-      return `ingest is held up (${heldUpBy(lastError)}); tried again by itself`;
+      return `ingest is unavailable (${lastError?.message ?? 'unknown'}); tried again by itself`;
     case 'reading':
       return `${source?.name ?? 'the source'} is not read to its end yet`;
     default:
       return `ingest is ${phase}`;
   }
-}
-
-/** Where a file does not grow, SQLite says of a full disk only that it could not write. */
-function heldUpBy(error: IngestStatus['lastError']): string {
-  const message = error?.message ?? 'unknown';
-  return message === 'disk I/O error' ? `${message}: the disk may be full, or a limit of file size met` : message;
 }
 
 /** Why a topic is behind; nothing where everything there was applied not long ago. */

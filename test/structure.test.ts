@@ -48,11 +48,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'http/users/': ['http/server/', 'users/'],
   'http/service/': ['http/server/'],
   'http/server/': ['ledger/', 'json/'],
-  'ingest/': ['feed/', 'feed/file/', 'feed/kafka/', 'views/write/', 'views/store/', 'decode/', 'chunk/', 'ledger/'],
+  'ingest/': [
+    'threads/',
+    'feed/',
+    'feed/file/',
+    'feed/kafka/',
+    'views/write/',
+    'views/store/',
+    'decode/',
+    'chunk/',
+    'ledger/',
+  ],
   'dead-letters/': ['views/store/', 'chunk/', 'ledger/'],
   'views/backup/': ['views/store/'],
   'views/verify/': ['views/write/', 'views/store/', 'decode/', 'ledger/'],
-  'views/read/': ['holdings/', 'views/store/', 'ledger/'],
+  'views/read/': ['threads/', 'holdings/', 'views/store/', 'ledger/'],
   'views/write/': ['views/store/', 'chunk/', 'ledger/'],
   'views/store/': ['ledger/'],
   'users/': ['config/', 'ledger/'],
@@ -69,14 +79,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   version: [],
   counted: [],
   'shell-word': [],
-  'thread-file': [],
+  'machine-errors': [],
+  retry: [],
+  'threads/': [],
 };
 
 /** Folders that are houses: their folders are the rooms. */
 const HOUSES = ['feed', 'http', 'views'];
 
 /** Small facts that any room may use. */
-const ANYWHERE = ['refusal', 'version', 'counted', 'shell-word', 'thread-file'];
+const ANYWHERE = ['refusal', 'version', 'counted', 'shell-word', 'machine-errors', 'retry'];
 
 /** Turns amounts into doubles only where both are whole and below 2^53, and checks the quotient. */
 const EXACT_DOUBLES = 'src/ledger/holding-fee.ts';
@@ -183,6 +195,15 @@ describe('the structure of src', () => {
 
   it('speaks to kafkajs in the Kafka source only', () => {
     expect(linesWith(outside('src/feed/kafka/'), /'kafkajs/)).toEqual([]);
+  });
+
+  it('speaks to threads in one room only', () => {
+    expect(linesWith(outside('src/threads/'), /'node:worker_threads'/)).toEqual([]);
+  });
+
+  it('tells what is wrong with the machine by one table', () => {
+    const codes = /\bSQLITE_|\bE(NOSPC|DQUOT|FBIG|IO|MFILE|NFILE|ACCES|PERM|ROFS)\b/;
+    expect(linesWith(outside('src/machine-errors.ts'), codes)).toEqual([]);
   });
 
   it('reads the environment and the arguments in main.ts only', () => {

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { SETTING_KEYS } from '../config/settings.ts';
+import { explained } from '../machine-errors.ts';
+import { type Pause, RETRY_START, retry } from '../retry.ts';
 import type { Service } from '../service.ts';
 import { type CliCommand, EXIT, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
-import { isPassingFault } from './machine-fault.ts';
 
 export const serveCommand: CliCommand = {
   usage: 'serve',
@@ -18,13 +18,13 @@ export const serveCommand: CliCommand = {
   run: async ({ config, terminal, logger }) => {
     const stop = terminal.stopSignal();
     // Loaded only here: every other command would carry the servers along for nothing.
-    const [{ startService }, { createHeldUp }] = await Promise.all([
+    const [{ startService }, { createUnavailableServer }] = await Promise.all([
       import('../service.ts'),
       import('../http/server/unavailable.ts'),
     ]);
-    await using heldUp = createHeldUp({ host: config.host, port: config.port, logger });
-    const start = (): Promise<Service> => startService(config, { logger, beforeListening: heldUp.end });
-    await using service = await startWhenPossible(start, { onFailure: heldUp.tell, stop, logger });
+    await using unavailable = createUnavailableServer({ host: config.host, port: config.port, logger });
+    const start = (): Promise<Service> => startService(config, { logger, beforeListening: unavailable.end });
+    await using service = await startWhenPossible(start, { tellClients: unavailable.tell, stop, logger });
     if (service === null) return EXIT.ok;
     const stopped = new Promise<void>((resolve) => {
       if (stop.aborted) resolve();
@@ -36,23 +36,19 @@ export const serveCommand: CliCommand = {
   },
 };
 
-const DELAY_MS_MIN = 1_000;
-const DELAY_MS_MAX = 5_000;
-
 /** A disk that is full or a database that is locked when the service starts is waited for, as it is later; null once asked to stop. */
 async function startWhenPossible(
   start: () => Promise<Service>,
-  { onFailure, stop, logger }: { onFailure: (reason: string) => Promise<void>; stop: AbortSignal; logger: Logger },
+  { tellClients, stop, logger }: { tellClients: (reason: string) => Promise<void>; stop: AbortSignal; logger: Logger },
 ): Promise<Service | null> {
-  for (let retryInMs = DELAY_MS_MIN; !stop.aborted; retryInMs = Math.min(retryInMs * 2, DELAY_MS_MAX)) {
-    try {
-      return await start();
-    } catch (error) {
-      if (!isPassingFault(error)) throw error;
-      logger.error({ err: error, retryInMs }, 'the data directory cannot be opened; trying again');
-      await onFailure(error.message);
-      await sleep(retryInMs, undefined, { signal: stop }).catch(() => {});
-    }
+  const onFailure = async ({ error, retryInMs }: Pause): Promise<void> => {
+    logger.error({ err: error, retryInMs }, 'the data directory cannot be opened; trying again');
+    await tellClients(explained(error));
+  };
+  try {
+    return await retry(RETRY_START, start, { signal: stop, onFailure });
+  } catch (error) {
+    if (stop.aborted && RETRY_START.passes(error)) return null;
+    throw error;
   }
-  return null;
 }

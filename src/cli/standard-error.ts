@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
+import { isDiskError } from '../machine-errors.ts';
 
 const STANDARD_ERROR = 2;
 
@@ -22,8 +23,7 @@ function fileStream(fd: number): Writable {
         const written = writeSync(fd, bytes);
         isCut = written < bytes.length && (isCut || written > 0);
       } catch (error) {
-        if (!/^(ENOSPC|EDQUOT|EFBIG|EIO)$/.test((error as NodeJS.ErrnoException).code ?? ''))
-          return done(error as Error);
+        if (!isDiskError(error)) return done(error as Error);
       }
       done();
     },

@@ -1,9 +1,11 @@
-import { Worker } from 'node:worker_threads';
 import type { Chunk } from '../chunk/chunk.ts';
 import type { KafkaSourceOptions } from '../feed/kafka/source.ts';
 import { BrokenContainer, FeedRefused, type SourceStatus, type TopicStart } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
-import { threadFile } from '../thread-file.ts';
+import type { ThreadContract } from '../threads/contract.ts';
+import type { LogLine } from '../threads/log-line.ts';
+import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
+import { within } from './within.ts';
 
 /** Which source a feed reads, in a form that can cross threads. */
 export type SourceSpec = { readonly kind: 'file'; readonly path: string } | TopicSpec;
@@ -46,97 +48,71 @@ export interface FeedThreadOptions {
   readonly onStatus?: (status: SourceStatus) => void;
 }
 
-/** What a thread wants logged; the process has one logger, in its main thread. */
-export interface LogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly fields: object;
-  readonly message: string;
-}
-
-/** Of every thread that feeds or writes: a thread started by one without them would not have the second. */
-export const THREAD_OPTIONS = {
-  // A nursery of 8 MiB: objects die young there, and larger ones let a thread hold hundreds of megabytes of garbage.
-  resourceLimits: { maxYoungGenerationSizeMb: 24 },
-  // The descriptor of a pipe is closed by its socket. Node would close that number again when the thread ends, whatever it
-  // stands for by then: a client's connection, a database.
-  trackUnmanagedFds: false,
-};
 /** Chunks of about 1 MiB (800 events of the usual size) that the thread may be ahead. */
 export const CHUNKS_AHEAD_MAX = 16;
-/** How long a stop waits for the thread to close its file, or to leave its group, so that the next start need not wait for a timeout. */
-const STOP_GRACE_MS = 6_000;
 
-export type FeedMessage =
-  | {
-      readonly type: 'chunk';
-      /** Of its names only those that were not sent before; `namesFrom` says how many were. */
-      readonly chunk: Chunk;
-      readonly namesFrom: number;
-      readonly progress: FeedProgress;
-    }
-  | { readonly type: 'topic_start'; readonly start: TopicStart }
-  | { readonly type: 'end' }
-  | { readonly type: 'broken'; readonly place: string; readonly reason: string }
-  | { readonly type: 'refused'; readonly message: string }
-  | { readonly type: 'feed_refused'; readonly message: string };
+export interface FeedContract extends ThreadContract {
+  readonly data: { readonly source: SourceSpec; readonly migrationId: number };
+  readonly requests: {
+    /** The next chunk, null at the end of the source. Each is asked for ahead, and gives a buffer back that may be used again. */
+    readonly next: (spare: ArrayBuffer | null) => DecodedChunk | null;
+    readonly stored: (nextOffsets: ReadonlyMap<number, number>) => void;
+  };
+  readonly notices: { readonly topicStart: TopicStart; readonly status: SourceStatus; readonly log: LogLine };
+}
 
-export type FeedNotice =
-  | { readonly type: 'status'; readonly status: SourceStatus }
-  | { readonly type: 'log'; readonly line: LogLine };
-
-export type FeedRequest =
-  /** One chunk less is ahead, and the buffer that may be used again. */
-  | { readonly type: 'applied'; readonly raw: ArrayBuffer | null }
-  | { readonly type: 'stored'; readonly nextOffsets: ReadonlyMap<number, number> }
-  | { readonly type: 'stop' };
+export interface DecodedChunk {
+  /** Of its names only those that were not sent before; `namesFrom` says how many were. */
+  readonly chunk: Chunk;
+  readonly namesFrom: number;
+  readonly progress: FeedProgress;
+}
 
 /** Reads and decodes a source in a thread of its own. */
 export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStatus }: FeedThreadOptions): Feed {
-  const worker = new Worker(threadFile('feed-worker', import.meta.url), {
-    name: 'feed',
-    workerData: { source, migrationId },
-    ...THREAD_OPTIONS,
-  });
-  const queue: FeedMessage[] = [];
-  let failure: Error | null = null;
-  let wake: () => void = () => {};
   let progress: FeedProgress = { read: 0, total: null };
   let topicStart: TopicStart | null = null;
+  let isStartSeen = true;
   let names: string[] = [];
   let status: SourceStatus | null = null;
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-  const request = (message: FeedRequest, transfer: ArrayBuffer[] = []): void => worker.postMessage(message, transfer);
-  worker.on('message', (message: FeedMessage | FeedNotice) => {
-    if (message.type === 'log') return onLog?.(message.line);
-    if (message.type === 'status') {
-      status = message.status;
-      return onStatus?.(status);
-    }
-    queue.push(message);
-    wake();
+  const thread = startThread<FeedContract>(threadFile('feed-worker', import.meta.url), {
+    name: 'feed',
+    data: { source, migrationId },
+    on: {
+      topicStart(said) {
+        topicStart = said;
+        isStartSeen = false;
+      },
+      status(said) {
+        status = said;
+        onStatus?.(said);
+      },
+      log: (line) => onLog?.(line),
+    },
+    errors: [BrokenContainer, FeedRefused, Refusal],
+    worker: FEEDING,
   });
-  worker.on('error', (error) => {
-    failure = error instanceof Error ? error : new Error(String(error));
-    wake();
-  });
-  worker.on('exit', (code) => {
-    failure ??= new Error(`the feed thread ended by itself (code ${code})`);
-    wake();
-  });
+  /** In the order of the source; those that are here already come first. */
+  const asked: Promise<DecodedChunk | null>[] = [];
+  let here = 0;
+  for (let ahead = 0; ahead < CHUNKS_AHEAD_MAX; ahead++) ask(null);
 
-  function arrival(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, waitMs);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  function ask(spare: ArrayBuffer | null): void {
+    const coming = thread.call('next', spare, spare === null ? [] : [spare]);
+    const arrive = (): void => void here++;
+    coming.then(arrive, arrive);
+    asked.push(coming);
+  }
+
+  /** What was found before the topic is refused has been seen: it is stored all the same. */
+  function startFirst(error: unknown): 'late' {
+    if (isStartSeen) throw error;
+    return 'late';
   }
 
   return {
     get ready() {
-      return queue.length > 0;
+      return here > 0;
     },
     get progress() {
       return progress;
@@ -148,40 +124,21 @@ export function startFeedThread(source: SourceSpec, { migrationId, onLog, onStat
       return status;
     },
     async next(waitMs) {
-      if (queue.length === 0 && failure === null) await arrival(waitMs);
-      const message = queue.shift();
-      if (message === undefined && failure !== null) throw failure;
-      switch (message?.type) {
-        case undefined:
-          return 'idle';
-        case 'chunk':
-          progress = message.progress;
-          if (message.namesFrom === 0) names = [];
-          for (const name of message.chunk.names) names.push(name);
-          return { ...message.chunk, names };
-        case 'topic_start':
-          topicStart = message.start;
-          return 'idle';
-        case 'end':
-          return 'end';
-        case 'broken':
-          throw new BrokenContainer(message.place, message.reason);
-        case 'refused':
-          throw new Refusal(message.message);
-        case 'feed_refused':
-          throw new FeedRefused(message.message);
-      }
+      const arrived = await within(asked[0] ?? new Promise<never>(() => {}), waitMs).catch(startFirst);
+      isStartSeen = true;
+      if (arrived === 'late') return 'idle';
+      asked.shift();
+      here -= 1;
+      if (arrived === null) return 'end';
+      progress = arrived.progress;
+      if (arrived.namesFrom === 0) names = [];
+      for (const name of arrived.chunk.names) names.push(name);
+      return { ...arrived.chunk, names };
     },
     applied({ raw }, { reusable }) {
-      const buffer = reusable && raw.buffer instanceof ArrayBuffer ? raw.buffer : null;
-      request({ type: 'applied', raw: buffer }, buffer === null ? [] : [buffer]);
+      ask(reusable && raw.buffer instanceof ArrayBuffer ? raw.buffer : null);
     },
-    stored: (nextOffsets) => request({ type: 'stored', nextOffsets }),
-    async [Symbol.asyncDispose]() {
-      request({ type: 'stop' });
-      const late = setTimeout(() => void worker.terminate(), STOP_GRACE_MS);
-      await exited;
-      clearTimeout(late);
-    },
+    stored: (nextOffsets) => thread.notify('stored', nextOffsets),
+    [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
   };
 }

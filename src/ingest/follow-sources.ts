@@ -1,20 +1,22 @@
 import { FILE_PARTITION } from '../chunk/chunk.ts';
 import { FeedRefused } from '../feed/source.ts';
+import { explained, mayPass } from '../machine-errors.ts';
+import { RETRY_DISK, RETRY_OPENING, retry } from '../retry.ts';
+import type { LogLine } from '../threads/log-line.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { PossibleGap } from '../views/write/apply.ts';
 import { MigrationIdMissing } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
-import { type LogLine, type SourceSpec, startFeedThread, type TopicSpec } from './feed-thread.ts';
+import { type SourceSpec, startFeedThread, type TopicSpec } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';
 import { awaitClock, type LoopOptions, runLoop } from './loop.ts';
 import { stillHalted } from './replay.ts';
-import { isOutOfFiles, isTransient, retryTransient } from './retry.ts';
-import type { StatusTeller } from './status-reporter.ts';
+import type { StatusReporter } from './status-reporter.ts';
 import type { IngestSettings, TopicSettings } from './writer-thread.ts';
 
 export interface Following {
   readonly writer: ViewsWriter;
-  readonly status: StatusTeller;
+  readonly status: StatusReporter;
   readonly signal: AbortSignal;
   /** Our clock, microseconds. */
   readonly now: () => number;
@@ -50,7 +52,7 @@ export async function followSources(following: Following, settings: IngestSettin
     await watchHalted(following, kafka);
   } catch (error) {
     // What could not be written when the stop came is read again at the next start.
-    const isStopped = signal.aborted && isTransient(error);
+    const isStopped = signal.aborted && mayPass(error, 'running');
     if (!(isStopped || isOfTopic(error, status.standing.source?.isTopic === true))) throw error;
     status.note({ lastError: errorNow(error) });
     if (!isStopped) status.turn({ phase: 'refused' });
@@ -66,12 +68,13 @@ function isOfTopic(error: unknown, isTopic: boolean): error is Error {
 
 function createLoop(following: Following, { recordTimeAheadMaxUs }: IngestSettings): LoopOfAll {
   const { status, signal, now } = following;
-  const retrying = retryingOf(following);
+  const onFailure = failing(following);
+  const onRecovery = (): void => status.turn({ phase: 'reading' });
   return {
     signal,
     now,
     recordTimeAheadMaxUs,
-    persist: (step) => retryTransient(step, retrying),
+    persist: (step) => retry(RETRY_DISK, step, { signal, onFailure, onRecovery }),
     onHalt: (halted) => status.turn({ halted, phase: phaseOf(halted) }),
   };
 }
@@ -81,16 +84,12 @@ function phaseOf(halted: DeadLetter | null): 'reading' | 'waiting_for_clock' | '
   return halted.kind === 'ahead' ? 'waiting_for_clock' : 'halted';
 }
 
-function retryingOf({ status, signal }: Following): Parameters<typeof retryTransient>[1] {
-  return {
-    signal,
-    onFailure: (error) => status.turn({ lastError: errorNow(error), phase: 'retrying' }),
-    onSuccess: () => status.turn({ phase: 'reading' }),
-  };
+function failing({ status }: Following): (failed: { readonly error: Error }) => void {
+  return ({ error }) => status.turn({ lastError: errorNow(error), phase: 'retrying' });
 }
 
-function errorNow({ message }: Error): { at: string; message: string } {
-  return { at: new Date().toISOString(), message };
+function errorNow(error: Error): { at: string; message: string } {
+  return { at: new Date().toISOString(), message: explained(error) };
 }
 
 /** Notes the halt that the directory was left with, and waits for the clock where that ends it. */
@@ -119,11 +118,9 @@ function follow(
   loop: LoopOfAll,
   { name, specNow }: { name: string; specNow: () => SourceSpec },
 ): Promise<void> {
-  return retryTransient(() => followOnce(following, loop, { name, spec: specNow() }), {
-    ...retryingOf(following),
-    passes: isOutOfFiles,
-    onSuccess: () => {},
-  });
+  const { signal } = following;
+  const once = (): Promise<void> => followOnce(following, loop, { name, spec: specNow() });
+  return retry(RETRY_OPENING, once, { signal, onFailure: failing(following) });
 }
 
 async function followOnce(
@@ -134,7 +131,7 @@ async function followOnce(
   await using feed = startFeedThread(spec, {
     migrationId: writer.sourceMigrationId,
     onLog,
-    onStatus: () => status.tell(),
+    onStatus: () => status.report(),
   });
   const isTopic = spec.kind === 'topic';
   status.turn({ source: { name, isTopic, feed }, phase: 'reading' });
@@ -142,7 +139,7 @@ async function followOnce(
     ...loop,
     source: { name, topic: isTopic },
     onAhead: 'wait',
-    onCommit: () => status.tell(),
+    onCommit: () => status.report(),
   });
   // What was last heard of a topic goes on being told.
   status.note({ halted, source: { name, isTopic, feed: isTopic ? feed : null } });
@@ -154,8 +151,7 @@ async function watchHalted(following: Following, kafka: TopicSettings | null): P
   const { halted, source } = status.standing;
   if (kafka === null || halted === null || signal.aborted) return;
   if (source?.isTopic !== true || source.name !== `topic ${kafka.topic}`) return;
-  const passing = { signal, passes: isOutOfFiles, onFailure: () => {}, onSuccess: () => {} };
-  await retryTransient(() => watchOnce(following, kafka), passing);
+  await retry(RETRY_OPENING, () => watchOnce(following, kafka), { signal });
 }
 
 async function watchOnce({ writer, status, signal, onLog }: Following, kafka: TopicSettings): Promise<void> {
@@ -167,7 +163,7 @@ async function watchOnce({ writer, status, signal, onLog }: Following, kafka: To
     const isFirst = status.standing.source?.feed === null;
     const hasHeard = (feed.status?.partitions.length ?? 0) > 0;
     if (!signal.aborted && (isFirst || hasHeard)) status.note({ source: { name, isTopic: true, feed } });
-    status.tell();
+    status.report();
   }
   while (!signal.aborted) await feed.next(WAIT_MS);
 }

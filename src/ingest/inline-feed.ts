@@ -2,6 +2,7 @@ import type { Chunk } from '../chunk/chunk.ts';
 import type { Source } from '../feed/source.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import type { Feed } from './feed-thread.ts';
+import { within } from './within.ts';
 
 /** A feed that decodes in the caller's own thread, one chunk at a time. */
 export function openInlineFeed(source: Source, { migrationId }: { migrationId: number }): Feed {
@@ -26,7 +27,7 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
     async next(waitMs) {
       coming ??= chunks.next();
       const result = await within(coming, waitMs);
-      if (result === null) return 'idle';
+      if (result === 'late') return 'idle';
       coming = null;
       return result.done === true ? 'end' : result.value;
     },
@@ -40,12 +41,4 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       await chunks.return(undefined);
     },
   };
-}
-
-/** Null where the promise takes longer. */
-function within<Value>(promise: Promise<Value>, waitMs: number): Promise<Value | null> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, waitMs, null);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

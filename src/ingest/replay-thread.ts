@@ -1,8 +1,8 @@
-import { Worker } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
-import { threadFile } from '../thread-file.ts';
+import type { ThreadContract } from '../threads/contract.ts';
+import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
 import type { Counts } from '../views/write/counts.ts';
-import { type FeedProgress, THREAD_OPTIONS } from './feed-thread.ts';
+import type { FeedProgress } from './feed-thread.ts';
 import type { ReplayOptions, ReplayResult } from './replay.ts';
 
 export interface ReplayProgress {
@@ -14,31 +14,29 @@ export interface ReplayProgress {
 /** What of a replay can cross threads. */
 export type ReplayThreadOptions = Omit<ReplayOptions, 'signal' | 'now' | 'openFeed' | 'onProgress'>;
 
-export type ReplayReply =
-  | { readonly type: 'progress'; readonly progress: ReplayProgress }
-  | { readonly type: 'done'; readonly result: ReplayResult }
-  | { readonly type: 'refused'; readonly message: string };
+export interface ReplayContract extends ThreadContract {
+  readonly data: ReplayThreadOptions;
+  readonly requests: { readonly replay: (nothing: null) => ReplayResult };
+  readonly notices: { readonly progress: ReplayProgress };
+}
 
 /** `replayFiles` in a thread of its own, whose memory is bounded and which leaves the caller's thread to the terminal. */
-export function replayInThread(
+export async function replayInThread(
   options: ReplayThreadOptions,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: ReplayProgress) => void },
 ): Promise<ReplayResult> {
-  const worker = new Worker(threadFile('replay-worker', import.meta.url), {
+  await using thread = startThread<ReplayContract>(threadFile('replay-worker', import.meta.url), {
     name: 'writer',
-    workerData: options,
-    ...THREAD_OPTIONS,
+    data: options,
+    on: { progress: onProgress },
+    errors: [Refusal],
+    worker: FEEDING,
   });
-  const stop = (): void => worker.postMessage('stop');
-  return new Promise<ReplayResult>((resolve, reject) => {
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    worker.on('message', (reply: ReplayReply) => {
-      if (reply.type === 'progress') onProgress(reply.progress);
-      else if (reply.type === 'done') resolve(reply.result);
-      else reject(new Refusal(reply.message));
-    });
-    worker.on('error', reject);
-    worker.on('exit', () => reject(new Error('the replay thread ended by itself')));
-  }).finally(() => signal.removeEventListener('abort', stop));
+  if (signal.aborted) thread.stop();
+  signal.addEventListener('abort', thread.stop, { once: true });
+  try {
+    return await thread.call('replay', null);
+  } finally {
+    signal.removeEventListener('abort', thread.stop);
+  }
 }

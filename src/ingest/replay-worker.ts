@@ -1,25 +1,13 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { Refusal } from '../refusal.ts';
+import { serveThread } from '../threads/serve-thread.ts';
 import { replayFiles } from './replay.ts';
-import type { ReplayReply, ReplayThreadOptions } from './replay-thread.ts';
+import type { ReplayContract } from './replay-thread.ts';
 
-const port = parentPort!;
-const post = (reply: ReplayReply): void => port.postMessage(reply);
-const stop = new AbortController();
-port.once('message', () => stop.abort());
-
-try {
-  const result = await replayFiles({
-    ...(workerData as ReplayThreadOptions),
-    signal: stop.signal,
-    now: () => Date.now() * 1000,
-    onProgress: ({ file, feed, counts }) =>
-      post({ type: 'progress', progress: { file, bytes: feed.progress, counts } }),
-  });
-  post({ type: 'done', result });
-} catch (error) {
-  if (!(error instanceof Refusal)) throw error;
-  post({ type: 'refused', message: error.message });
-} finally {
-  port.close();
-}
+await serveThread<ReplayContract>(({ data: options, stop, say }) => ({
+  replay: () =>
+    replayFiles({
+      ...options,
+      signal: stop,
+      now: () => Date.now() * 1000,
+      onProgress: ({ file, feed, counts }) => say('progress', { file, bytes: feed.progress, counts }),
+    }),
+}));

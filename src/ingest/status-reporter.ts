@@ -1,12 +1,12 @@
 import { FILE_PARTITION } from '../chunk/chunk.ts';
+import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type LetterFacts } from '../views/store/dead-letters.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
-import { isTransient } from './retry.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './status.ts';
-import { createTopicTeller } from './topic-status.ts';
+import { createTopicReporter } from './topic-status.ts';
 
-/** How often the main thread is told at most of what moves by itself. */
+/** How often at most the main thread hears of what moves by itself. */
 const STATUS_INTERVAL_MS = 200;
 
 /** What of the status is decided by who reads the sources; the rest is read from the views and the feed. */
@@ -18,25 +18,25 @@ export interface Standing {
   readonly lastError: IngestStatus['lastError'];
 }
 
-/** Puts the status together and tells it. */
-export interface StatusTeller {
+/** Puts the status together and reports it. */
+export interface StatusReporter {
   readonly standing: Standing;
   /** A change that the next status has. */
   note(change: Partial<Standing>): void;
-  /** A change that is told at once. */
+  /** A change that is reported at once. */
   turn(change: Partial<Standing>): void;
-  /** What has moved meanwhile, unless it was told a moment ago. */
-  tell(): void;
+  /** What has moved meanwhile, unless that was reported a moment ago. */
+  report(): void;
 }
 
-export function createStatusTeller(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusTeller {
+export function createStatusReporter(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusReporter {
   const lookAtLetters = createLetterWatch(writer);
-  const topicOf = createTopicTeller(writer);
+  const topicOf = createTopicReporter(writer);
   let standing: Standing = { phase: 'starting', halted: null, source: null, lastError: null };
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
 
-  function tellNow(): void {
-    toldAt = performance.now();
+  function reportNow(): void {
+    reportedAt = performance.now();
     const { phase, halted, source, lastError } = standing;
     onStatus({
       phase,
@@ -59,10 +59,10 @@ export function createStatusTeller(writer: ViewsWriter, onStatus: (status: Inges
     note,
     turn(change) {
       note(change);
-      tellNow();
+      reportNow();
     },
-    tell() {
-      if (performance.now() - toldAt >= STATUS_INTERVAL_MS) tellNow();
+    report() {
+      if (performance.now() - reportedAt >= STATUS_INTERVAL_MS) reportNow();
     },
   };
 }
@@ -92,7 +92,7 @@ function whileReadable(read: () => void): void {
   try {
     read();
   } catch (error) {
-    if (!isTransient(error)) throw error;
+    if (!mayPass(error, 'running')) throw error;
   }
 }
 
@@ -121,7 +121,7 @@ function letterFacts({
   length: _length,
   bytes: _bytes,
   createdAt: _at,
-  ...told
+  ...facts
 }: DeadLetter): LetterFacts {
-  return told;
+  return facts;
 }

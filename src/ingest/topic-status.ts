@@ -15,7 +15,7 @@ export interface TopicStanding {
 }
 
 /** How the topic stands, from what was heard of it last and what the views have by now; null for files. */
-export function createTopicTeller(writer: ViewsWriter): (standing: TopicStanding) => TopicStatus | null {
+export function createTopicReporter(writer: ViewsWriter): (standing: TopicStanding) => TopicStatus | null {
   // Each session with the brokers knows only what itself has read.
   let newest: Micros | null = null;
 

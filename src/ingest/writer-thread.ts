@@ -1,11 +1,11 @@
-import { Worker } from 'node:worker_threads';
 import type { KafkaConnection } from '../feed/kafka/client.ts';
 import { Refusal } from '../refusal.ts';
-import { threadFile } from '../thread-file.ts';
+import type { ThreadContract } from '../threads/contract.ts';
+import type { LogLine } from '../threads/log-line.ts';
+import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
 import type { DirectorySettings } from '../views/store/database.ts';
 import { noCounts } from '../views/write/counts.ts';
 import type { ForceOutcome } from '../views/write/force.ts';
-import { type LogLine, THREAD_OPTIONS } from './feed-thread.ts';
 import type { IngestStatus } from './status.ts';
 
 /** What the writer's thread is told at its start. */
@@ -28,16 +28,16 @@ export interface TopicSettings extends KafkaConnection {
   readonly sessionTimeoutMs?: number;
 }
 
-export type IngestRequest =
-  | { readonly type: 'stop' }
-  | { readonly type: 'force'; readonly id: number; readonly maySeal: boolean };
-
-export type IngestReply =
-  | { readonly type: 'status'; readonly status: IngestStatus }
-  | { readonly type: 'log'; readonly line: LogLine }
-  | { readonly type: 'forced'; readonly id: number; readonly outcome: ForceOutcome }
-  | { readonly type: 'force_failed'; readonly id: number; readonly message: string }
-  | { readonly type: 'refused'; readonly message: string };
+export interface WriterContract extends ThreadContract {
+  readonly data: IngestSettings;
+  readonly requests: {
+    /** Follows the sources until it is asked to stop. */
+    readonly follow: (nothing: null) => void;
+    /** Seals a snapshot between batches. */
+    readonly force: (wish: { readonly maySeal: boolean }) => ForceOutcome;
+  };
+  readonly notices: { readonly status: IngestStatus; readonly log: LogLine };
+}
 
 export interface Ingest extends AsyncDisposable {
   readonly status: IngestStatus;
@@ -67,76 +67,38 @@ export async function startIngest(
   onStatus: (status: IngestStatus, before: IngestStatus) => void,
   onLog: (line: LogLine) => void = () => {},
 ): Promise<Ingest> {
-  const worker = new Worker(threadFile('writer-worker', import.meta.url), {
-    name: 'writer',
-    workerData: settings,
-    ...THREAD_OPTIONS,
-  });
-  const waiting = new Map<number, { resolve: (outcome: ForceOutcome) => void; reject: (error: Error) => void }>();
   const opened = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<void>();
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   let status = STARTING;
-  let lastId = 0;
-
-  function settle(id: number, answer: ForceOutcome | Error): void {
-    const wish = waiting.get(id);
-    waiting.delete(id);
-    if (answer instanceof Error) wish?.reject(answer);
-    else wish?.resolve(answer);
-  }
-
-  worker.on('message', (reply: IngestReply) => {
-    switch (reply.type) {
-      case 'status': {
+  const thread = startThread<WriterContract>(threadFile('writer-worker', import.meta.url), {
+    name: 'writer',
+    data: settings,
+    on: {
+      status(said) {
         const before = status;
-        status = reply.status;
+        status = said;
         opened.resolve();
-        return onStatus(status, before);
-      }
-      case 'log':
-        return onLog(reply.line);
-      case 'forced':
-        return settle(reply.id, reply.outcome);
-      case 'force_failed':
-        return settle(reply.id, new Error(reply.message));
-      case 'refused': {
-        const refusal = new Refusal(reply.message);
-        opened.reject(refusal);
-        ended.reject(refusal);
-      }
-    }
+        onStatus(status, before);
+      },
+      log: onLog,
+    },
+    errors: [Refusal],
+    stopGraceMs: STOP_GRACE_MS,
+    worker: FEEDING,
   });
-  worker.on('error', (error) => {
-    opened.reject(error);
-    ended.reject(error);
-  });
-  worker.on('exit', () => {
-    const gone = new Error('the writer has stopped');
-    for (const id of [...waiting.keys()]) settle(id, gone);
-    const byItself = new Error('the writer thread ended by itself');
-    opened.reject(byItself);
-    if (status.phase === 'stopped') ended.resolve();
-    else ended.reject(byItself);
-  });
-  ended.promise.catch(() => {});
-  await opened.promise;
-
+  const ended = thread.call('follow', null);
+  ended.catch(() => {});
+  try {
+    await Promise.race([opened.promise, ended]);
+  } catch (error) {
+    await thread[Symbol.asyncDispose]();
+    throw error;
+  }
   return {
     get status() {
       return status;
     },
-    force({ maySeal }) {
-      const id = ++lastId;
-      worker.postMessage({ type: 'force', id, maySeal } satisfies IngestRequest);
-      return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
-    },
-    ended: ended.promise,
-    async [Symbol.asyncDispose]() {
-      worker.postMessage({ type: 'stop' } satisfies IngestRequest);
-      const late = setTimeout(() => void worker.terminate(), STOP_GRACE_MS);
-      await exited;
-      clearTimeout(late);
-    },
+    force: (wish) => thread.call('force', wish),
+    ended,
+    [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
   };
 }

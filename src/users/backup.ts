@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3, { type Database } from 'better-sqlite3';
+import { isDamaged, isMachineError } from '../machine-errors.ts';
+import { damagedUsers, databaseError } from './database-error.ts';
 import { LOCAL_SECRET_FILE } from './tokens/local-secret.ts';
 
 export const USERS_FILE = 'users.db';
@@ -18,8 +20,10 @@ export function readUsersFile(dataDir: string): Buffer | null {
   try {
     // What keeps the file from being read is said here, and a damaged one is no backup: `serialize` would only copy its pages.
     const fault = integrityFault(db);
-    if (fault !== null) throw new Error(`${USERS_FILE}: database disk image is malformed: ${fault}`);
+    if (fault !== null) throw damagedUsers(`database disk image is malformed: ${fault}`);
     return db.serialize();
+  } catch (error) {
+    throw databaseError(error);
   } finally {
     db.close();
   }
@@ -36,7 +40,7 @@ export function usersFileFault(bytes: Buffer): string | null {
     if (db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) return 'it has no tables';
     return integrityFault(db);
   } catch (error) {
-    if (!/^SQLITE_(CORRUPT|NOTADB|CANTOPEN)/.test((error as { code?: string }).code ?? '')) throw error;
+    if (!isDamaged(error) && !isMachineError(error, 'unwritable')) throw error;
     return (error as Error).message;
   } finally {
     db.close();

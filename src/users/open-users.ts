@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
+import { databaseError } from './database-error.ts';
 import { EMPTY_USER } from './rules/request.ts';
 import { migrate } from './store/migrations.ts';
 import { RememberingReader } from './store/remembering-reader.ts';
@@ -12,7 +13,7 @@ import { UsersWriter } from './store/users-writer.ts';
 import type { AuthService } from './tokens/auth-service.ts';
 import { localService } from './tokens/local-secret.ts';
 import type { UsersConfig } from './users-config.ts';
-import { heldUp } from './users-error.ts';
+import { unavailable } from './users-error.ts';
 
 /** How long the start waits for another program's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -59,14 +60,8 @@ export function openUsers({ dataDir, config, participantId, logger, now = () => 
     return users;
   } catch (error) {
     db.close();
-    throw ofUsers(error);
+    throw databaseError(error);
   }
-}
-
-/** Whoever reads of a fault of SQLite must know which of the two databases it is about. */
-function ofUsers(error: unknown): unknown {
-  const isOfDatabase = error instanceof Error && /^SQLITE_/.test((error as { code?: string }).code ?? '');
-  return isOfDatabase ? new Error(`users.db: ${error.message}`, { cause: error }) : error;
 }
 
 function openDatabase(file: string): Database {
@@ -80,7 +75,7 @@ function openDatabase(file: string): Database {
     return db;
   } catch (error) {
     db.close();
-    throw ofUsers(error);
+    throw databaseError(error);
   }
 }
 
@@ -107,7 +102,7 @@ function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | '
         return result;
       } catch (error) {
         writer.userCount = userCount;
-        throw heldUp(error);
+        throw unavailable(error);
       }
     },
     [Symbol.dispose]() {

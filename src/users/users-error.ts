@@ -1,3 +1,5 @@
+import { mayPass } from '../machine-errors.ts';
+
 /** gRPC status and category of each error code: ledger-users-api.md 5.2. */
 const CODES = {
   UNAUTHENTICATED: { grpc: 16, category: 6 },
@@ -87,12 +89,9 @@ export function unauthenticated(reason: string): UsersError {
   return new UsersError('UNAUTHENTICATED', reason, { raisedBy: 'authorizer' });
 }
 
-/** What SQLite says of a full disk, a lock of another program or a failing device: nothing was written, and later it may work. */
-const HELD_UP = /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN)/;
-
 /** A fault of the machine that may pass, as what a caller may try again after; any other error as it is. */
-export function heldUp(error: unknown): unknown {
-  if (!(error instanceof Error) || !HELD_UP.test((error as { code?: string }).code ?? '')) return error;
+export function unavailable(error: unknown): unknown {
+  if (!(error instanceof Error) || !mayPass(error, 'running')) return error;
   const message = `nothing was changed: users.db cannot be written now (${error.message})`;
   return new UsersError('INDEX_DB_SQL_TRANSIENT_ERROR', message, { cause: error });
 }

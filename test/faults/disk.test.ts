@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 120_000);
 
 const isRetrying = (status: number, body: unknown): boolean =>
-  status === 503 && /held up .*disk (is|may be) full.*; tried again by itself/.test(JSON.stringify(body));
+  status === 503 && /unavailable .*disk (is|may be) full.*; tried again by itself/.test(JSON.stringify(body));
 
 describe('a full disk', () => {
   it('is waited for by serve, which says so and goes on once there is room', async () => {
@@ -50,7 +50,8 @@ describe('a full disk', () => {
     const args = ['serve', '--port', '0', '--data', folder.at('full-log')];
     await using program = startProgram(args, { limits: `exec 2>>${log}; ulimit -S -f 16` });
     // Not even the tables fit, so it tries again, and says so each time.
-    await sleep(2_500);
+    while (statSync(log).size < 8_192) await sleep(50);
+    await sleep(2_000);
     expect(statSync(log).size).toBe(8_192);
     expect(spawnSync('prlimit', ['--pid', String(program.pid), '--fsize=unlimited']).status).toBe(0);
     while (!readFileSync(log, 'utf8').includes('"msg":"listening"')) await sleep(50);
@@ -138,11 +139,15 @@ describe('a database that another program holds', () => {
     expect(ended.code).toBe(1);
     expectOneLine(ended, /^holdfast: --data .*: another program holds the database: .* \(database is locked\)$/);
     await using program = startProgram(['serve', '--port', '0', '--data', data, '--file', feed]);
-    const heldUp = String((await program.logged('answering that the service is held up')).url);
+    const unavailable = String((await program.logged('answering that the service is unavailable')).url);
     const reason = 'the data directory cannot be opened (database is locked); tried again by itself';
-    expect((await fetch(`${heldUp}/livez`)).status).toBe(200);
-    expect(await (await fetch(`${heldUp}/readyz`)).json()).toEqual({ ready: false, reasons: [reason], degraded: [] });
-    const summary = await fetch(`${heldUp}/api/scan/v1/holdings/summary`, { method: 'POST', body: '{}' });
+    expect((await fetch(`${unavailable}/livez`)).status).toBe(200);
+    expect(await (await fetch(`${unavailable}/readyz`)).json()).toEqual({
+      ready: false,
+      reasons: [reason],
+      degraded: [],
+    });
+    const summary = await fetch(`${unavailable}/api/scan/v1/holdings/summary`, { method: 'POST', body: '{}' });
     expect([summary.status, await summary.json()]).toEqual([503, { error: reason }]);
     db.exec('ROLLBACK');
     db.close();

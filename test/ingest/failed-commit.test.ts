@@ -3,7 +3,7 @@ import { openFileSource } from '../../src/feed/file/source.ts';
 import { type Feed, startFeedThread } from '../../src/ingest/feed-thread.ts';
 import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
-import { isTransient } from '../../src/ingest/retry.ts';
+import { mayPass } from '../../src/machine-errors.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -48,7 +48,7 @@ async function replayOnFullDisk(
         try {
           return step();
         } catch (error) {
-          if (!isTransient(error)) throw error;
+          if (!mayPass(error, 'running')) throw error;
           failures += 1;
           writer.db.pragma(`max_page_count = ${random.chance(0.3) ? pages + random.below(3) : ROOM_FOR_ALL}`);
         }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { IngestStatus } from '../../src/ingest/status.ts';
-import { createStatusTeller, type StatusTeller } from '../../src/ingest/status-reporter.ts';
+import { createStatusReporter, type StatusReporter } from '../../src/ingest/status-reporter.ts';
 import { createDeadLetterCounter, type DeadLetter, type Decision } from '../../src/views/store/dead-letters.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -88,9 +88,9 @@ it('looks at few pages for each status, however many there are, and whatever is 
   expect(again.last()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
 });
 
-function statusOf(writer: ViewsWriter): { readonly status: StatusTeller; readonly last: () => object } {
+function statusOf(writer: ViewsWriter): { readonly status: StatusReporter; readonly last: () => object } {
   let deadLetters: IngestStatus['deadLetters'] = {};
-  const status = createStatusTeller(writer, (told) => {
+  const status = createStatusReporter(writer, (told) => {
     ({ deadLetters } = told);
   });
   return { status, last: () => deadLetters };

@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
+import { isMachineError } from '../../machine-errors.ts';
 import { CONTAINER_BYTES_MAX, LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
 import type { Message, Source } from '../source.ts';
 import { openFileBytes } from './bytes.ts';
@@ -91,7 +92,7 @@ function readableSize(path: string): number | null {
     if (error instanceof UnusableFile) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') throw new UnusableFile(path, 'does not exist', error);
-    if (code === 'EMFILE' || code === 'ENFILE') throw error;
+    if (isMachineError(error, 'outOfFiles')) throw error;
     throw new UnusableFile(path, `cannot be read (${code ?? String(error)})`, error);
   }
 }

@@ -1,12 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
+import { type RetryPolicy, retry } from '../../retry.ts';
 import type { PartitionBounds } from './guards.ts';
 
-/** How long a topic may be without a leader, or unknown to a broker, until that is an error. */
-const TAKES_AT_MOST_MS = 15_000;
-const PAUSE_MS = 200;
 /** What brokers answer that have not heard yet of a topic, or that they lead a partition. */
 const NOT_YET = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'];
+/** How long a topic may be without a leader, or unknown to a broker, until that is an error. */
+const RETRY_NOT_YET: RetryPolicy = {
+  firstMs: 200,
+  longestMs: 200,
+  forMsMax: 15_000,
+  passes: (error) => answeredWith(error, NOT_YET),
+};
 
 /** The first offset held and the end of each partition, in their order. Throws where the topic does not exist. */
 export async function readBounds(admin: Admin, topic: string): Promise<Map<number, PartitionBounds>> {
@@ -19,20 +23,16 @@ export async function readBounds(admin: Admin, topic: string): Promise<Map<numbe
  * The same, of a topic that was just made or whose leaders move. kafkajs takes a broker's answer that it is not the leader
  * for the last word; a new client asks anew who leads.
  */
-export async function awaitBounds(kafka: Kafka, topic: string): Promise<Map<number, PartitionBounds>> {
-  const end = performance.now() + TAKES_AT_MOST_MS;
-  for (;;) {
+export function awaitBounds(kafka: Kafka, topic: string): Promise<Map<number, PartitionBounds>> {
+  return retry(RETRY_NOT_YET, async () => {
     const admin = kafka.admin();
     try {
       await admin.connect();
       return await readBounds(admin, topic);
-    } catch (error) {
-      if (!answeredWith(error, NOT_YET) || performance.now() > end) throw error;
     } finally {
       await admin.disconnect();
     }
-    await sleep(PAUSE_MS);
-  }
+  });
 }
 
 /** Whether a broker answered with one of these, as kafkajs wraps it. */

@@ -38,9 +38,9 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** What went wrong, where, and what may mend it: the innermost error knows. */
-export function describeTrouble(error: unknown, topic: string): string {
+export function describeKafkaError(error: unknown, topic: string): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.cause instanceof Error) return describeTrouble(error.cause, topic);
+  if (error.cause instanceof Error) return describeKafkaError(error.cause, topic);
   const { type, broker, message: words } = error as KafkaError;
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') return `there is no topic ${topic} on this cluster`;
   const message = words.trim();

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Kafka, Producer } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
+import { retry } from '../../retry.ts';
 import { answeredWith, awaitBounds } from './bounds.ts';
 import { createKafkaClient, type FeedLogger, type KafkaConnection } from './client.ts';
-import { describeTrouble } from './errors.ts';
+import { describeKafkaError } from './errors.ts';
 import { readNames } from './names.ts';
 import { MESSAGE_BYTES_MAX } from './record.ts';
-import { withNotice, withPatience } from './retry.ts';
+import { RETRY_PRODUCING } from './retry.ts';
 
 export interface ProducedRecord {
   readonly partition: number;
@@ -37,11 +38,9 @@ export interface TopicProducerOptions {
   /** Ends the waiting for brokers that went away. */
   readonly signal: AbortSignal;
   /** For how long brokers that went away, once they were there, are waited for. */
-  readonly patienceMs?: number;
+  readonly retryForMs?: number;
 }
 
-/** Long enough for a broker to be restarted, or for another one to take its place. */
-const PATIENCE_MS = 60_000;
 /** Room for the largest message that a consumer takes, and what Kafka adds to it. */
 const CREATED_MESSAGE_BYTES_MAX = MESSAGE_BYTES_MAX + 1024 * 1024;
 /** For a leader that moves, which a producer sits out without sending anything twice; the rest is for a new one. */
@@ -50,17 +49,23 @@ const ATTEMPTS = { retries: 5, initialRetryTime: 200, maxRetryTime: 5_000 };
 const METADATA_AGE_MS = 5_000;
 const LEFT_OUT = { attempts: 10, pauseMs: 1_000 };
 const DISCONNECT_TIMEOUT_MS = 5_000;
+/** How often a step that takes long says so. */
+const NOTICE_MS = 5_000;
+
+type Doing = 'read' | 'write to';
 
 export async function openTopicProducer(options: TopicProducerOptions): Promise<TopicProducer> {
-  const { topic, logger, signal, patienceMs = PATIENCE_MS } = options;
+  const { topic, logger, signal, retryForMs = RETRY_PRODUCING.forMsMax } = options;
   const kafka = createKafkaClient(options.connection, logger);
   const brokers = options.connection.brokers.join(',');
-  const explained = async <Result>(doing: 'read' | 'write to', step: Promise<Result>): Promise<Result> => {
+  const cannot = (doing: Doing, error: unknown): string =>
+    `cannot ${doing} topic ${topic}: ${describeKafkaError(error, topic)}`;
+  const explained = async <Result>(doing: Doing, step: Promise<Result>): Promise<Result> => {
     try {
       return await step;
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw new Error(`cannot ${doing} topic ${topic}: ${describeTrouble(error, topic)}`, { cause: error });
+      throw new Error(cannot(doing, error), { cause: error });
     }
   };
   const connected = <Result>(step: Promise<Result>): Promise<Result> =>
@@ -68,13 +73,17 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
       'write to',
       withNotice(step, () => logger.info({ topic }, `connecting to Kafka at ${brokers}`)),
     );
-  const patience = { topic, patienceMs, signal, logger };
-  const writing = { ...patience, doing: 'write to', notice: `waiting for Kafka at ${brokers} to answer` } as const;
-  const reading = {
-    ...patience,
-    doing: 'read',
-    notice: `reading topic ${topic} to see which partition holds which synchronizer`,
-  } as const;
+  /** Again and again, and says that it waits: for brokers that are gone, or for one that takes connections and never answers. */
+  const retried = <Result>(doing: Doing, step: () => Promise<Result>, notice: string): Promise<Result> => {
+    const policy = { ...RETRY_PRODUCING, forMsMax: retryForMs };
+    return retry(policy, () => withNotice(step(), () => logger.info({ topic }, notice)), {
+      signal,
+      onFailure: ({ error, retryInMs, leftMs }) => {
+        const waits = `waiting for it, for ${Math.ceil(leftMs / 1000)} s at most`;
+        logger.warn({ topic, err: error, retryInMs }, `${cannot(doing, error)}; ${waits}`);
+      },
+    });
+  };
   // Brokers that were never there are not waited for: their names may be wrong.
   const partitions = await connected(preparedPartitions(kafka, options));
   let producer: Producer | null = await connected(connectedProducer(kafka));
@@ -99,7 +108,7 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
   async function sendAll(records: readonly ProducedRecord[]): Promise<void> {
     let left = records;
     for (let attempt = 1; left.length > 0; attempt++) {
-      left = await withPatience(() => sendOnce(left), writing);
+      left = await retried('write to', () => sendOnce(left), `waiting for Kafka at ${brokers} to answer`);
       if (left.length === 0) return;
       if (attempt === LEFT_OUT.attempts) throw new Error(`partition ${left[0]!.partition} is not taken by its brokers`);
       await sleep(LEFT_OUT.pauseMs);
@@ -111,7 +120,11 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
     partitionsByName: (name, { all }) =>
       explained(
         'read',
-        withPatience(() => readNames(kafka, topic, { name, all }), reading),
+        retried(
+          'read',
+          () => readNames(kafka, topic, { name, all }),
+          `reading topic ${topic} to see which partition holds which synchronizer`,
+        ),
       ),
     send: (records) => explained('write to', sendAll(records)),
     async [Symbol.asyncDispose]() {
@@ -173,4 +186,14 @@ async function createTopic(admin: Admin, topic: string, partitions: number): Pro
     waitForLeaders: false,
     topics: [{ topic, numPartitions: partitions, replicationFactor: -1, configEntries }],
   });
+}
+
+/** Says again and again that a step is not done yet. */
+async function withNotice<Result>(step: Promise<Result>, say: () => void): Promise<Result> {
+  const timer = setInterval(say, NOTICE_MS);
+  try {
+    return await step;
+  } finally {
+    clearInterval(timer);
+  }
 }

@@ -180,7 +180,7 @@ async function consume(
   const watch = watchStandstill((ms) =>
     fail(new SessionOver(`the process stood still for ${Math.round(ms / 1000)} s`)),
   );
-  const tell = createOffsetTeller(consumer, { topic, logger });
+  const report = createOffsetReporter(consumer, { topic, logger });
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
@@ -221,7 +221,7 @@ async function consume(
     },
     commit(nextOffsets) {
       if (failure !== null) return;
-      tell(new Map([...nextOffsets.keys()].map((partition) => [partition, intake.storedThrough(partition)])));
+      report(new Map([...nextOffsets.keys()].map((partition) => [partition, intake.storedThrough(partition)])));
     },
     async [Symbol.asyncDispose]() {
       closed.abort();
@@ -247,14 +247,14 @@ function watchStandstill(onStandstill: (ms: number) => void): NodeJS.Timeout {
 }
 
 /** Commits to Kafka in the background, one at a time and the latest only: a courtesy, whose failure is only logged. */
-function createOffsetTeller(
+function createOffsetReporter(
   consumer: Consumer,
   { topic, logger }: { topic: string; logger: FeedLogger },
 ): (nextOffsets: ReadonlyMap<number, number>) => void {
   let latest: ReadonlyMap<number, number> | null = null;
-  let telling = false;
-  async function tellLatest(): Promise<void> {
-    telling = true;
+  let isCommitting = false;
+  async function commitLatest(): Promise<void> {
+    isCommitting = true;
     while (latest !== null) {
       const offsets = [...latest].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
       latest = null;
@@ -262,10 +262,10 @@ function createOffsetTeller(
         logger.debug({ err: error, topic }, 'Kafka was not told of the position; nothing here relies on that');
       });
     }
-    telling = false;
+    isCommitting = false;
   }
   return (nextOffsets) => {
     latest = nextOffsets;
-    if (!telling) void tellLatest();
+    if (!isCommitting) void commitLatest();
   };
 }

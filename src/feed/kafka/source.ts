@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createPauses } from '../../retry.ts';
 import { FeedRefused, type Message, type Source, type SourceStatus, type TopicStart } from '../source.ts';
 import { createKafkaClient, type FeedLogger, type KafkaConnection } from './client.ts';
-import { describeTrouble, isTransient } from './errors.ts';
+import { describeKafkaError, isTransient } from './errors.ts';
 import { lackingText, type StartOffset, type StoredTopic } from './guards.ts';
+import { RETRY_READING } from './retry.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
 
 export interface KafkaSourceOptions {
@@ -24,7 +25,6 @@ export interface KafkaSourceOptions {
 /** A crashed process is missed by its group for this long, and so the next one waits as long. */
 const SESSION_TIMEOUT_MS = 10_000;
 const BATCH_MESSAGES_MAX = 2_000;
-const BACK_OFF_MS = { first: 250, most: 10_000 };
 
 /**
  * A Kafka topic: its messages from the stored position on, in one order over all partitions. What comes and goes (a broker
@@ -38,7 +38,8 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
   let start = startOf(options.stored);
   let session: Session | null = null;
   const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
-  let trouble = connecting;
+  /** Why nothing is read while there is no session. */
+  let notRead = connecting;
   let last: SourceStatus | null = null;
   let read = 0;
   let change = Promise.withResolvers<void>();
@@ -49,28 +50,28 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
   }
 
   async function* batches(signal: AbortSignal): AsyncGenerator<readonly Message[]> {
-    let backOffMs = BACK_OFF_MS.first;
+    const pauses = createPauses(RETRY_READING, { signal });
     signal.addEventListener('abort', onChange);
     while (!signal.aborted) {
       try {
         for await (const messages of sessionBatches(signal)) {
-          backOffMs = BACK_OFF_MS.first;
+          pauses.afterSuccess();
           read += messages.length;
           yield messages;
         }
       } catch (error) {
         if (!isTransient(error)) {
           const final = stopping(error, topic);
-          trouble = final.message;
+          notRead = final.message;
           throw final;
         }
-        trouble = `cannot read topic ${topic}: ${describeTrouble(error, topic)}`;
-        logger.warn({ topic, err: error, retryInMs: backOffMs }, trouble);
-        await sleep(backOffMs, undefined, { signal }).catch(() => {});
-        backOffMs = Math.min(backOffMs * 2, BACK_OFF_MS.most);
+        await pauses.afterFailure(error, ({ retryInMs }) => {
+          notRead = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;
+          logger.warn({ topic, err: error, retryInMs }, notRead);
+        });
       }
     }
-    trouble = `topic ${topic} is no longer read`;
+    notRead = `topic ${topic} is no longer read`;
   }
 
   /** Partitions that are new begin here for ever, whatever the topic holds of them when the next session looks. */
@@ -97,7 +98,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
     const from = { identity: start?.identity ?? null, positions };
     await using opened = await openSession({ ...settings, guards, from, stored, onFound });
     session = opened;
-    trouble = connecting;
+    notRead = connecting;
     try {
       while (!signal.aborted) {
         const changed = change.promise;
@@ -126,7 +127,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
     status() {
       if (session !== null) return statusOf(session);
       const before = last ?? { holding: [], caughtUpAt: null, newestRecordTime: null, partitions: [] };
-      return { ...before, stopped: trouble };
+      return { ...before, stopped: notRead };
     },
   };
 }
@@ -146,5 +147,5 @@ function statusOf({ stopped, intake }: Session): SourceStatus {
 
 function stopping(error: unknown, topic: string): Error {
   if (error instanceof FeedRefused) return error;
-  return new Error(`the Kafka consumer stopped: ${describeTrouble(error, topic)}`, { cause: error });
+  return new Error(`the Kafka consumer stopped: ${describeKafkaError(error, topic)}`, { cause: error });
 }

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createPauses } from '../../retry.ts';
 import { FeedRefused, type PartitionStatus, type Source } from '../source.ts';
 import { readBounds } from './bounds.ts';
 import { createKafkaClient } from './client.ts';
-import { describeTrouble } from './errors.ts';
+import { describeKafkaError } from './errors.ts';
 import { checkIdentity, startOffsets } from './guards.ts';
+import { RETRY_WATCHING } from './retry.ts';
 import type { KafkaSourceOptions } from './source.ts';
 
 const INTERVAL_MS = 1_000;
-const BACK_OFF_MS = { first: 250, most: 10_000 };
 
 /** A topic that nobody reads, behind a halt: how much of it there is by now, and no messages. */
 export function openKafkaWatch({
@@ -54,20 +55,17 @@ export function openKafkaWatch({
   return {
     name: `topic ${topic}`,
     async *batches(signal) {
-      let backOffMs = BACK_OFF_MS.first;
-      const onAnswer = (): void => {
-        backOffMs = BACK_OFF_MS.first;
-      };
+      const pauses = createPauses(RETRY_WATCHING, { signal });
       while (!signal.aborted) {
         try {
-          await follow(signal, onAnswer);
+          await follow(signal, pauses.afterSuccess);
         } catch (error) {
-          const trouble = `cannot read topic ${topic}: ${describeTrouble(error, topic)}`;
-          if (trouble !== stopped) logger.warn({ topic, err: error }, trouble);
-          stopped = trouble;
           if (error instanceof FeedRefused) partitions = unknownEnds();
-          await sleep(backOffMs, undefined, { signal }).catch(() => {});
-          backOffMs = Math.min(backOffMs * 2, BACK_OFF_MS.most);
+          await pauses.afterFailure(error, () => {
+            const before = stopped;
+            stopped = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;
+            if (stopped !== before) logger.warn({ topic, err: error }, stopped);
+          });
         }
       }
       yield* [];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { formatTime } from '../../ledger/time.ts';
+import { mayPass } from '../../machine-errors.ts';
 import type { ForceOutcome } from '../../views/write/force.ts';
 import { HttpFault } from '../server/http-fault.ts';
 import { snapshot } from './answer-fields.ts';
@@ -53,7 +54,7 @@ export function createForce({
 
   return async () => {
     if (force === null) throw new HttpFault(400, 'Forced ACS snapshots are disabled.');
-    const outcome = await forceInTurn(force);
+    const outcome = await forceInTurn(force).catch(unavailable);
     switch (outcome.kind) {
       case 'snapshot':
         return JSON.stringify({
@@ -68,8 +69,12 @@ export function createForce({
       }
       case 'nothing_applied':
         throw new HttpFault(400, 'No update has been applied yet that a snapshot could be forced at.');
-      case 'held_up':
-        throw new HttpFault(503, `no snapshot can be written now (${outcome.reason}); ask again once that has passed`);
     }
   };
+}
+
+/** The disk or the database refuses for now; nothing was sealed. */
+function unavailable(error: Error): never {
+  if (!mayPass(error, 'running')) throw error;
+  throw new HttpFault(503, `no snapshot can be written now (${error.message}); ask again once that has passed`);
 }

@@ -3,7 +3,7 @@ import { jsonResponse } from './json-response.ts';
 import { type HttpServer, startHttpServer } from './server.ts';
 
 /** What answers at the service's address as long as its data directory cannot be opened. */
-export interface HeldUp extends AsyncDisposable {
+export interface UnavailableServer extends AsyncDisposable {
   /** Listens, from the first time on, and says why there is nothing else yet. */
   readonly tell: (reason: string) => Promise<void>;
   /** Frees the address. */
@@ -11,7 +11,7 @@ export interface HeldUp extends AsyncDisposable {
 }
 
 /** As on a full disk: the process lives, and whoever asks is told why there is no answer. */
-export function createHeldUp(address: { host: string; port: number; logger: Logger }): HeldUp {
+export function createUnavailableServer(address: { host: string; port: number; logger: Logger }): UnavailableServer {
   let server: HttpServer | null = null;
   let why = '';
   const end = async (): Promise<void> => {
@@ -23,7 +23,7 @@ export function createHeldUp(address: { host: string; port: number; logger: Logg
       why = `the data directory cannot be opened (${reason}); tried again by itself`;
       if (server !== null) return;
       server = await startHttpServer({ ...address, fetch: (request) => answer(request, why) });
-      address.logger.warn({ url: server.url }, 'answering that the service is held up');
+      address.logger.warn({ url: server.url }, 'answering that the service is unavailable');
     },
     end,
     [Symbol.asyncDispose]: end,

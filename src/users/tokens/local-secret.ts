@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isMachineError } from '../../machine-errors.ts';
 import { Refusal } from '../../refusal.ts';
 import type { AuthService } from './auth-service.ts';
 
@@ -51,7 +52,7 @@ function closeToOthers(file: string): void {
   try {
     chmodSync(file, 0o600);
   } catch (error) {
-    if (!['EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!isMachineError(error, 'unwritable')) throw error;
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
+import { isMachineError } from '../../machine-errors.ts';
 import { openForReading } from '../store/database.ts';
 import { sealFile } from './file-hash.ts';
 
@@ -19,9 +20,6 @@ const DDL = `
 CREATE TABLE backup(lock INTEGER PRIMARY KEY CHECK (lock = 1), format INTEGER NOT NULL, made_at TEXT NOT NULL) STRICT;
 CREATE TABLE backup_file(name TEXT PRIMARY KEY, bytes BLOB NOT NULL, sha256 BLOB NOT NULL) STRICT;
 `;
-
-/** What SQLite cannot write while it only reads the views is of the file that it copies them to. */
-const NOT_WRITTEN = /^SQLITE_(FULL|IOERR_(WRITE|FSYNC|TRUNCATE))$/;
 
 /**
  * Writes the views as of one moment, and other files beside them, into one file: a copy of views.db with two tables more, and
@@ -57,7 +55,8 @@ function copyViews(source: Database, { partial, file }: { partial: string; file:
   try {
     source.prepare('VACUUM INTO ?').run(partial);
   } catch (error) {
-    throw NOT_WRITTEN.test((error as { code?: string }).code ?? '') ? faultOf(file, error) : error;
+    // What SQLite cannot write while it only reads the views is of the file that it copies them to.
+    throw isMachineError(error, 'full', 'failingToWrite') ? faultOf(file, error) : error;
   }
 }
 

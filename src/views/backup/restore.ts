@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
+import { isDamaged, isMachineError } from '../../machine-errors.ts';
 import { Refusal } from '../../refusal.ts';
 import { otherVersion, partialViewsFile, versionOf, viewsFile } from '../store/database.ts';
 import { prepareRowChange } from '../store/row-change.ts';
@@ -10,9 +11,6 @@ import { BACKUP_FORMAT, type BackupFile, sha256Of, sync } from './backup.ts';
 import { isCutDatabase, type Seal, unsealFile } from './file-hash.ts';
 
 const FORMAT_WITHOUT_SEAL = 1;
-
-/** SQLite's words for pages that are missing or make no sense. */
-const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/;
 
 /** What is wrong with the bytes of a file that a backup may carry; null where nothing is. */
 export type FaultsByName = Readonly<Record<string, (bytes: Buffer) => string | null>>;
@@ -66,10 +64,10 @@ function readChecked(db: Database, given: Given): readonly BackupFile[] {
     return readFiles(db, given);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    const { code = '', message } = error as { code?: string; message: string };
-    if (code === 'SQLITE_NOTADB' && given.seal === 'none') throw noBackup(given.file);
+    const { message } = error as Error;
+    if (isMachineError(error, 'noDatabase') && given.seal === 'none') throw noBackup(given.file);
     // Whatever SQLite makes of altered bytes, it is their doing.
-    throw given.seal === 'broken' || UNREADABLE.test(code) ? damaged(given.file, message) : error;
+    throw given.seal === 'broken' || isDamaged(error) ? damaged(given.file, message) : error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import DatabaseFile, { type Database } from 'better-sqlite3';
+import { isDamaged, isMachineError } from '../../machine-errors.ts';
 import { Refusal } from '../../refusal.ts';
 import { type DirectoryMade, makeViews, versionOf, viewsFile } from '../store/database.ts';
 import { sync } from './backup.ts';
@@ -12,7 +13,6 @@ export interface OldViews {
   readonly made: Partial<DirectoryMade>;
 }
 
-const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
 /** What belongs to a damaged database alone, and would be taken for changes of the one that takes its name. */
 const LOGS = ['-wal', '-shm'];
 
@@ -22,7 +22,7 @@ export function readOldViews(dataDir: string): OldViews {
   try {
     return { version: versionOf(db), made: readMade(db) };
   } catch (error) {
-    if (!DAMAGED.test(codeOf(error))) throw error;
+    if (!isDamaged(error)) throw error;
     return { version: null, made: {} };
   } finally {
     db.close();
@@ -51,16 +51,12 @@ function leaveLog(dataDir: string): void {
   try {
     db.pragma('journal_mode = DELETE');
   } catch (error) {
-    if (codeOf(error) === 'SQLITE_BUSY')
+    if (isMachineError(error, 'locked'))
       throw new Refusal(`--data ${dataDir}: another process reads views.db; stop it first`, { cause: error });
-    if (!DAMAGED.test(codeOf(error))) throw error;
+    if (!isDamaged(error)) throw error;
   } finally {
     db.close();
   }
-}
-
-function codeOf(error: unknown): string {
-  return (error as { code?: string }).code ?? '';
 }
 
 /**

@@ -1,10 +1,10 @@
-import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Asker } from '../../holdings/answer.ts';
-import { HoldingsFault, type HoldingsFaultCode } from '../../holdings/fault.ts';
+import { HoldingsFault } from '../../holdings/fault.ts';
 import type { Question } from '../../holdings/question.ts';
 import type { AnswerRules } from '../../holdings/summary.ts';
-import { threadFile } from '../../thread-file.ts';
+import type { ThreadContract } from '../../threads/contract.ts';
+import { startThread, type Thread, threadFile } from '../../threads/thread.ts';
 
 /**
  * Answers questions off the event loop, each within a time limit: past it `read_too_long`. A question whose signal aborts before a thread
@@ -14,16 +14,10 @@ export interface ReaderThreads extends AsyncDisposable {
   json(question: Question, asker: Asker): Promise<string>;
 }
 
-/** What a thread is told when it starts. */
-export interface ReaderWorkerData {
-  readonly dataDir: string;
-  readonly rules: AnswerRules;
+export interface ReaderContract extends ThreadContract {
+  readonly data: { readonly dataDir: string; readonly rules: AnswerRules };
+  readonly requests: { readonly json: (question: Question) => string };
 }
-
-export type ReaderReply =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'fault'; readonly code: HoldingsFaultCode; readonly message: string }
-  | { readonly type: 'failure'; readonly stack: string };
 
 /** How long a question may wait for a thread, and how long a thread may work on it. */
 const WAIT_MS_MAX = 10_000;
@@ -41,63 +35,66 @@ interface Asked {
   readonly question: Question;
   readonly client: string;
   readonly resolve: (text: string) => void;
-  readonly reject: (error: Error) => void;
+  readonly reject: (error: unknown) => void;
   /** Of waiting, then of reading. */
   deadline: NodeJS.Timeout;
 }
 
 /** A thread and the question it works on. */
 interface Reader {
-  readonly worker: Worker;
+  readonly thread: Thread<ReaderContract>;
   asked: Asked | null;
 }
 
-export interface ReaderThreadsOptions extends ReaderWorkerData {
+export type ReaderThreadsOptions = ReaderContract['data'] & {
   readonly logger: Logger;
   readonly readMsMax?: number;
-}
+};
 
 /** Starts the threads. One that is past its time limit is ended and another takes its place. */
-export function startReaderThreads({
-  logger,
-  readMsMax = READ_MS_MAX,
-  ...workerData
-}: ReaderThreadsOptions): ReaderThreads {
+export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions): ReaderThreads {
   const readers = new Set<Reader>();
   const waiting: Asked[] = [];
   let stopping = false;
 
   function startReader(): void {
     if (stopping) return;
-    const worker = new Worker(threadFile('reader-worker', import.meta.url), { name: 'reader', workerData });
-    const reader: Reader = { worker, asked: null };
-    readers.add(reader);
-    worker.on('message', (reply: ReaderReply) => {
-      const { asked } = reader;
-      reader.asked = null;
-      // Null where the answer and the end of its time crossed.
-      if (asked !== null) settle(asked, reply);
-      askNext();
+    const thread = startThread<ReaderContract>(threadFile('reader-worker', import.meta.url), {
+      name: 'reader',
+      data,
+      on: {},
+      errors: [HoldingsFault],
     });
-    worker.on('error', (error) => logger.error({ err: error }, 'a reader thread died'));
-    worker.on('exit', () => {
-      const died = readers.delete(reader);
-      if (reader.asked !== null) fail(reader.asked, new Error('the reader thread ended before it answered'));
-      setTimeout(startReader, died ? RESTART_MS : 0).unref();
+    const reader: Reader = { thread, asked: null };
+    readers.add(reader);
+    void thread.ended.then((death) => {
+      if (death !== null) logger.error({ err: death }, 'a reader thread died');
+      setTimeout(startReader, readers.delete(reader) ? RESTART_MS : 0).unref();
     });
     askNext();
   }
 
   function askNext(): void {
     for (const reader of readers) {
-      if (reader.asked !== null) continue;
+      if (reader.asked !== null || reader.thread.hasEnded) continue;
       const asked = takeNext();
       if (asked === undefined) return;
       clearTimeout(asked.deadline);
       asked.deadline = setTimeout(() => end(reader, asked), readMsMax);
       reader.asked = asked;
-      reader.worker.postMessage(asked.question);
+      void ask(reader, asked);
     }
+  }
+
+  async function ask(reader: Reader, asked: Asked): Promise<void> {
+    try {
+      asked.resolve(await reader.thread.call('json', asked.question));
+    } catch (error) {
+      asked.reject(error);
+    }
+    clearTimeout(asked.deadline);
+    reader.asked = null;
+    askNext();
   }
 
   /** The first that waits of those whose client has the fewest threads. */
@@ -113,8 +110,7 @@ export function startReaderThreads({
   function end(reader: Reader, asked: Asked): void {
     logger.warn({ question: asked.question.answer, readMsMax }, 'a read was ended at its time limit');
     readers.delete(reader);
-    reader.asked = null;
-    reader.worker.terminate();
+    void reader.thread.terminate();
     fail(asked, new HoldingsFault('read_too_long', `the read took longer than ${readMsMax / 1000} s; ask for less`));
   }
 
@@ -143,24 +139,9 @@ export function startReaderThreads({
     async [Symbol.asyncDispose]() {
       stopping = true;
       for (const asked of [...waiting]) stopWaiting(asked, 'the service is stopping');
-      await Promise.all([...readers].map(({ worker }) => worker.terminate()));
+      await Promise.all([...readers].map(({ thread }) => thread.terminate()));
     },
   };
-}
-
-function settle(asked: Asked, reply: ReaderReply): void {
-  switch (reply.type) {
-    case 'text':
-      clearTimeout(asked.deadline);
-      asked.resolve(reply.text);
-      return;
-    case 'fault':
-      fail(asked, new HoldingsFault(reply.code, reply.message));
-      return;
-    case 'failure':
-      fail(asked, new Error(`in the reader thread: ${reply.stack}`));
-      return;
-  }
 }
 
 function fail(asked: Asked, error: Error): void {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
+import { isDiskError, isMachineError } from '../../machine-errors.ts';
 import { Refusal } from '../../refusal.ts';
 
 /**
@@ -32,9 +33,9 @@ function openLock(dataDir: string): DatabaseFile.Database {
 
 /** A full or failing disk is no fault of the caller. */
 function refusal(error: unknown, { dataDir, pidFile }: { dataDir: string; pidFile: string }): unknown {
-  const { code = '', message } = error as { code?: string; message: string };
-  if (/^SQLITE_(FULL|IOERR)/.test(code)) return error;
-  const reason = code.startsWith('SQLITE_BUSY')
+  if (isDiskError(error)) return error;
+  const { message } = error as Error;
+  const reason = isMachineError(error, 'locked')
     ? `process ${shownPid(pidFile)} writes to it; stop that one first`
     : `cannot be written to (${message})`;
   return new Refusal(`--data ${dataDir}: ${reason}`, { cause: error });
@@ -45,7 +46,7 @@ function showPid(pidFile: string): void {
   try {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
-    if (!/^(ENOSPC|EDQUOT|EIO|EFBIG)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!isDiskError(error)) throw error;
   }
 }
 

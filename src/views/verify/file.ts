@@ -1,3 +1,4 @@
+import { isDamaged } from '../../machine-errors.ts';
 import type { VerifyContext, VerifyStep } from './types.ts';
 
 /** SQLite's own look at the file, table by table: pages, the order of keys, types, and every index against its table. */
@@ -23,7 +24,7 @@ export function* verifyFile({ db, report }: VerifyContext): Generator<VerifyStep
         (row) => row.integrity_check,
       );
     } catch (error) {
-      if (!/^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? '')) throw error;
+      if (!isDamaged(error)) throw error;
       return [(error as Error).message];
     }
   }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { isDamaged } from '../../machine-errors.ts';
 import { openForReading } from '../store/database.ts';
 import { verifyLetters } from './dead-letters.ts';
 import { verifyDirectory } from './directory.ts';
@@ -75,7 +76,7 @@ function readableOr<T>(otherwise: T, table: string, read: () => T, report: (diff
 }
 
 function reportDamage(table: string, error: unknown, report: (difference: Difference) => void): void {
-  if (!/^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? '')) throw error;
+  if (!isDamaged(error)) throw error;
   const found = (error as Error).message;
   report({ table, owner: null, snapshot: null, expected: 'a file that can be read', found });
 }

@@ -9,9 +9,7 @@ export type ForceOutcome =
   /** A new one would be needed, and `maySeal` was false. */
   | { readonly kind: 'too_soon' }
   /** No migration has an update other than imports. */
-  | { readonly kind: 'nothing_applied' }
-  /** The disk or the database refuses for now; nothing was sealed. */
-  | { readonly kind: 'held_up'; readonly reason: string };
+  | { readonly kind: 'nothing_applied' };
 
 /**
  * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import (design.md

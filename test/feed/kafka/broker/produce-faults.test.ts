@@ -73,7 +73,7 @@ describe('produce to a broker that goes away', () => {
     const stop = new AbortController();
     const logger = keepingLogger();
     const options = { connection: plainConnection(address), topic: topic.name, create: null, logger };
-    await using first = await openTopicProducer({ ...options, signal: stop.signal, patienceMs: 1_000 });
+    await using first = await openTopicProducer({ ...options, signal: stop.signal, retryForMs: 1_000 });
     await using second = await openTopicProducer({ ...options, signal: stop.signal });
     const record = { partition: 0, value: Buffer.from(updates(0, 1)[0]!) };
     for (const producer of [first, second]) await producer.send([record]);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { heldUp, UsersError } from '../../../src/users/users-error.ts';
+import { UsersError, unavailable } from '../../../src/users/users-error.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { ask } from '../../support/users/cases.ts';
 import { startWorld, type World } from '../../support/users/world.ts';
@@ -51,11 +51,11 @@ describe('a fault of the machine', () => {
         return error;
       }
     };
-    const full = heldUp(errorOf('INSERT INTO t VALUES (zeroblob(100000))')) as UsersError;
+    const full = unavailable(errorOf('INSERT INTO t VALUES (zeroblob(100000))')) as UsersError;
     expect(full).toBeInstanceOf(UsersError);
     expect([full.grpcCode, full.message]).toEqual([14, expect.stringContaining('(database or disk is full)')]);
     const other = errorOf('INSERT INTO nothing VALUES (1)');
-    expect(heldUp(other)).toBe(other);
+    expect(unavailable(other)).toBe(other);
     db.close();
   });
 });

@@ -1,0 +1,34 @@
+import type { PortableError } from './portable-error.ts';
+
+/** What a thread is started with, what is asked of it, and what it says by itself. */
+export interface ThreadContract {
+  readonly data: unknown;
+  /** By name, functions from what is asked to what is answered. */
+  readonly requests: object;
+  /** By name, what the thread says; nothing is answered. */
+  readonly notices: object;
+}
+
+export type RequestName<C extends ThreadContract> = keyof C['requests'] & string;
+export type Asked<C extends ThreadContract, Name extends RequestName<C>> = C['requests'][Name] extends (
+  asked: infer Value,
+) => unknown
+  ? Value
+  : never;
+export type Answer<C extends ThreadContract, Name extends RequestName<C>> = C['requests'][Name] extends (
+  asked: never,
+) => infer Value
+  ? Value
+  : never;
+
+/** `id`: null where no answer is wanted. */
+export type ToThread =
+  | { readonly type: 'request'; readonly name: string; readonly id: number | null; readonly asked: unknown }
+  | { readonly type: 'stop' };
+
+export type FromThread =
+  | { readonly type: 'answer'; readonly id: number; readonly answer: unknown }
+  | { readonly type: 'failure'; readonly id: number; readonly error: PortableError }
+  | { readonly type: 'notice'; readonly name: string; readonly said: unknown }
+  /** The thread could not begin, and ends. */
+  | { readonly type: 'dead'; readonly error: PortableError };

@@ -1,0 +1,14 @@
+/** What a thread wants logged; the process has one logger, in its main thread. */
+export interface LogLine {
+  readonly level: Level;
+  readonly fields: object;
+  readonly message: string;
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+/** A logger whose lines are said to whoever started the thread. */
+export function loggerThatSays(say: (line: LogLine) => void): Record<Level, (fields: object, message: string) => void> {
+  const at = (level: Level) => (fields: object, message: string) => say({ level, fields, message });
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}

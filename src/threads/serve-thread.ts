@@ -1,0 +1,81 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Answer, Asked, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
+import { toPortable } from './portable-error.ts';
+
+/** An answer with buffers that are given away with it, not copied. */
+export class Moving<Value> {
+  readonly value: Value;
+  readonly buffers: readonly ArrayBuffer[];
+
+  constructor(value: Value, buffers: readonly ArrayBuffer[]) {
+    this.value = value;
+    this.buffers = buffers;
+  }
+}
+
+type MayMove<Value> = Value | Moving<Value>;
+
+/** What answers each request. Disposed of at the end, when everything under way is answered. */
+export type Handlers<C extends ThreadContract> = {
+  readonly [Name in RequestName<C>]: (
+    asked: Asked<C, Name>,
+  ) => MayMove<Answer<C, Name>> | Promise<MayMove<Answer<C, Name>>>;
+} & Partial<AsyncDisposable>;
+
+/** A thread as it sees itself. */
+export interface ServedThread<C extends ThreadContract> {
+  readonly data: C['data'];
+  /** Aborts when the thread is asked to end. */
+  readonly stop: AbortSignal;
+  readonly say: <Name extends keyof C['notices'] & string>(name: Name, said: C['notices'][Name]) => void;
+}
+
+/** The whole life of a thread: what `open` throws ends it, and whoever started it is told what that was. */
+export async function serveThread<C extends ThreadContract>(
+  open: (thread: ServedThread<C>) => Handlers<C> | Promise<Handlers<C>>,
+): Promise<void> {
+  const port = parentPort!;
+  const stop = new AbortController();
+  const stopped = new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()));
+  const underWay = new Set<Promise<void>>();
+  const opened = Promise.withResolvers<Handlers<C>>();
+
+  function post(message: FromThread, moved: readonly ArrayBuffer[] = []): void {
+    port.postMessage(message, [...moved]);
+  }
+
+  async function answer({ name, id, asked }: Extract<ToThread, { type: 'request' }>): Promise<void> {
+    const handlers = (await opened.promise) as Readonly<Record<string, (asked: unknown) => unknown>>;
+    try {
+      const given = await handlers[name]!(asked);
+      if (id === null) return;
+      if (given instanceof Moving) post({ type: 'answer', id, answer: given.value }, given.buffers);
+      else post({ type: 'answer', id, answer: given });
+    } catch (error) {
+      if (id === null) throw error;
+      post({ type: 'failure', id, error: toPortable(error) });
+    }
+  }
+
+  port.on('message', (message: ToThread) => {
+    if (message.type === 'stop') return stop.abort();
+    const answering = answer(message).finally(() => underWay.delete(answering));
+    underWay.add(answering);
+  });
+
+  try {
+    const handlers = await open({
+      data: workerData as C['data'],
+      stop: stop.signal,
+      say: (name, said) => post({ type: 'notice', name, said }),
+    });
+    opened.resolve(handlers);
+    await stopped;
+    await Promise.all(underWay);
+    await handlers[Symbol.asyncDispose]?.();
+  } catch (error) {
+    post({ type: 'dead', error: toPortable(error) });
+  }
+  // While it is open, the thread lives and the process with it.
+  port.close();
+}

@@ -1,0 +1,32 @@
+import { Refusal } from '../../../src/refusal.ts';
+import type { ThreadContract } from '../../../src/threads/contract.ts';
+import { startThread, type Thread, threadFile } from '../../../src/threads/thread.ts';
+
+/** A thread that does what it is told. */
+export interface ToldContract extends ThreadContract {
+  readonly data: { readonly refuses?: string };
+  readonly requests: {
+    readonly double: (numbers: Float64Array<ArrayBuffer>) => Float64Array<ArrayBuffer>;
+    /** The bytes that a buffer has left, which was given away with the last answer. */
+    readonly bytesLeft: (nothing: null) => number;
+    readonly fail: (how: 'system' | 'sqlite' | 'refusal' | 'ours' | 'function' | 'text') => never;
+    readonly say: (word: string) => void;
+    readonly untilStopped: (nothing: null) => string;
+    readonly spin: (nothing: null) => never;
+    readonly exit: (code: number) => never;
+  };
+  readonly notices: { readonly said: string };
+}
+
+export function startTold(
+  data: ToldContract['data'] = {},
+  { said = () => {}, stopGraceMs }: { said?: (word: string) => void; stopGraceMs?: number } = {},
+): Thread<ToldContract> {
+  return startThread<ToldContract>(threadFile('told-worker', import.meta.url), {
+    name: 'told',
+    data,
+    on: { said },
+    errors: [Refusal],
+    ...(stopGraceMs === undefined ? {} : { stopGraceMs }),
+  });
+}

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import DatabaseFile from 'better-sqlite3';
+import { UnusableFile } from '../../../src/feed/file/unusable-file.ts';
+import { Refusal } from '../../../src/refusal.ts';
+import { Moving, serveThread } from '../../../src/threads/serve-thread.ts';
+import type { ToldContract } from './told-thread.ts';
+
+const FAILURES = {
+  system: () => readFileSync('/nowhere'),
+  sqlite: () => new DatabaseFile('/'),
+  refusal: () => {
+    throw new UnusableFile('feed', 'does not exist', new Error('said the system'));
+  },
+  ours: () => {
+    throw Object.assign(new RangeError('out of range'), { code: 'OUT', limits: { most: 3 }, tell: () => {} });
+  },
+  function: () => () => 'what cannot cross',
+  text: () => {
+    throw 'no error at all';
+  },
+};
+
+await serveThread<ToldContract>(({ data, say, stop }) => {
+  if (data.refuses !== undefined) throw new Refusal(data.refuses);
+  let given = new ArrayBuffer();
+  return {
+    double(numbers) {
+      const answer = numbers.map((number) => number * 2);
+      given = answer.buffer;
+      return new Moving(answer, [given]);
+    },
+    bytesLeft: () => given.byteLength,
+    fail: (how) => FAILURES[how]() as never,
+    say: (word) => say('said', word),
+    async untilStopped() {
+      await once(stop, 'abort');
+      return 'stopped';
+    },
+    spin() {
+      for (;;);
+    },
+    exit: (code) => process.exit(code),
+  };
+});
