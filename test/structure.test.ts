@@ -71,7 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'feed/file/': ['feed/', 'chunk/'],
   'feed/kafka/': ['feed/', 'decode/', 'ledger/'],
   'feed/': ['ledger/'],
-  'decode/': ['chunk/', 'json/', 'ledger/'],
+  'decode/': ['json/', 'ledger/'],
   'chunk/': ['ledger/'],
   'ledger/': ['json/'],
   'json/': [],

@@ -1,9 +1,9 @@
 import type { BadUpdate } from '../ledger/bad-update.ts';
 import { expiryOf } from '../ledger/holding-fee.ts';
-import type { Coin, CoinEntity, Decoded, Entity, LedgerEvent } from '../ledger/update.ts';
+import type { Coin, Decoded, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type Chunk, EVENT, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
 import { clearColumns, cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';
-import { grown, IdBytes, type Span } from './id-bytes.ts';
+import { grown, IdBytes } from './id-bytes.ts';
 import { type Names, Repeated } from './names.ts';
 import { fitsColumns, portable, portableFault } from './portable.ts';
 
@@ -19,31 +19,6 @@ const ARCHIVE_KIND = {
 export interface Place {
   readonly partition: number;
   readonly offset: number;
-}
-
-/** What a row of `updates` says beside its id; `recordTime` is null for an import, `synchronizer` a number of the names. */
-interface UpdateRow {
-  readonly migrationId: number;
-  readonly synchronizer: number;
-  readonly recordTime: number | null;
-  readonly isScan: boolean;
-}
-
-/** A coin create whose numbers fit the columns; `rateRound` is a product. Parties and templates are numbers of the names. */
-export interface CoinRow {
-  readonly entity: CoinEntity;
-  readonly dso: number;
-  readonly owner: number;
-  readonly template: number;
-  /** As `addExtra` gave it. */
-  readonly extra: number;
-  readonly amount: bigint;
-  readonly rate: bigint;
-  readonly rateRound: bigint;
-  readonly round: number;
-  readonly expiry: number;
-  readonly createdAt: number;
-  readonly node: number;
 }
 
 /** Collects decoded messages into columns, one chunk after the other; what it collects them in is used again. */
@@ -75,8 +50,8 @@ export class ChunkWriter {
 
   /** Begins a chunk. `raw` becomes the chunk's, and is replaced by a larger one where the messages do not fit. */
   begin(raw: Buffer): this {
-    clearColumns(this.#u, 0, this.#updates);
-    clearColumns(this.#e, 0, this.#events);
+    clearColumns(this.#u, this.#updates);
+    clearColumns(this.#e, this.#events);
     this.#raw = raw;
     this.#rawLength = 0;
     this.#updates = 0;
@@ -99,15 +74,8 @@ export class ChunkWriter {
 
   add(decoded: Decoded, bytes: Uint8Array | null, place: Place): void {
     switch (decoded.kind) {
-      case 'update': {
-        for (const event of decoded.events) this.addEvent(event, decoded.migrationId);
-        for (const what of decoded.ignored) this.addIgnoredEvent(what);
-        const idStart = this.#ids.length;
-        const packed = this.#ids.add(decoded.updateId);
-        const synchronizer = this.#synchronizer.of(decoded.synchronizerId);
-        const row = { ...decoded, synchronizer, isScan: decoded.format === 'scan' };
-        return this.#addUpdate(row, { idStart, packed }, bytes, place);
-      }
+      case 'update':
+        return this.#addUpdate(decoded, bytes, place);
       case 'ignored': {
         this.#u.migrationId[this.#updates] = -1;
         return this.#addRow(UPDATE.ignored, this.#names.indexOf(decoded.what), bytes, place);
@@ -126,29 +94,24 @@ export class ChunkWriter {
     this.#addRare({ kind: 'bad', fault: portableFault(fault), ...identity }, bytes, place);
   }
 
-  /** Adds the update that the events added last belong to. */
-  addUsualUpdate(row: UpdateRow, updateId: Span, place: Place): void {
-    const idStart = this.#ids.length;
-    const packed = this.#ids.addSpan(updateId);
-    this.#addUpdate(row, { idStart, packed }, updateId.bytes, place);
-  }
-
   #addRare(rare: RareUpdate, bytes: Uint8Array | null, place: Place): void {
     this.#rare.set(this.#updates, rare);
     this.#u.migrationId[this.#updates] = -1;
     this.#addRow(UPDATE.rare, 0, bytes, place);
   }
 
-  #addUpdate(row: UpdateRow, id: { idStart: number; packed: 0 | 1 }, bytes: Uint8Array | null, place: Place): void {
+  #addUpdate(update: LedgerUpdate, bytes: Uint8Array | null, place: Place): void {
+    for (const event of update.events) this.#addEvent(event, update.migrationId);
+    for (const what of update.ignored) this.#ignoredEvents.push(this.#ignored.of(what));
     const [u, n] = [this.#u, this.#updates];
-    u.migrationId[n] = row.migrationId;
-    u.recordTime[n] = row.recordTime ?? 0;
-    u.idStart[n] = id.idStart;
-    u.idLength[n] = this.#ids.length - id.idStart;
-    u.idPacked[n] = id.packed;
-    u.isScan[n] = row.isScan ? 1 : 0;
-    const kind = row.recordTime === null ? UPDATE.import : UPDATE.update;
-    this.#addRow(kind, row.synchronizer, bytes, place);
+    u.migrationId[n] = update.migrationId;
+    u.recordTime[n] = update.recordTime ?? 0;
+    u.idStart[n] = this.#ids.length;
+    u.idPacked[n] = this.#ids.add(update.updateId);
+    u.idLength[n] = this.#ids.length - u.idStart[n]!;
+    u.isScan[n] = update.format === 'scan' ? 1 : 0;
+    const kind = update.recordTime === null ? UPDATE.import : UPDATE.update;
+    this.#addRow(kind, this.#synchronizer.of(update.synchronizerId), bytes, place);
   }
 
   /** The columns that every message has, and the end of its row. */
@@ -166,88 +129,39 @@ export class ChunkWriter {
     if (this.#updates === u.kind.length) this.#u = grownColumns(u);
   }
 
-  /** Where the events of the update that is being added begin: what `undo` goes back to. */
-  get mark(): { readonly events: number; readonly ids: number; readonly ignored: number } {
-    return { events: this.#events, ids: this.#ids.length, ignored: this.#ignoredEvents.length };
-  }
-
-  /** Takes back the events added since the mark. */
-  undo({ events, ids, ignored }: ChunkWriter['mark']): void {
-    for (let event = events; event < this.#events; event++) this.#rareEvents.delete(event);
-    clearColumns(this.#e, events, this.#events);
-    this.#events = events;
-    this.#ids.length = ids;
-    this.#ignoredEvents.length = ignored;
-  }
-
-  /** The number of an extra in a CoinRow. */
-  addExtra(extra: string | null): number {
-    return extra === null ? 0 : this.#extras.push(extra);
-  }
-
-  addIgnoredEvent(what: string): void {
-    this.#ignoredEvents.push(this.#ignored.of(what));
-  }
-
-  addEvent(event: LedgerEvent, migrationId: number): void {
-    const start = this.#ids.length;
-    const packed = this.#ids.add(event.contractId);
-    this.#addEventId(start, packed, migrationId);
+  #addEvent(event: LedgerEvent, migrationId: number): void {
+    this.#addEventId(event.contractId, migrationId);
     if (event.kind === 'archive')
       return this.#endEvent(event.entity === null ? EVENT.archiveAny : ARCHIVE_KIND[event.entity]);
     if (event.kind === 'coin' && fitsColumns(event)) {
       const { body: coin, dso } = event;
       const expiry = expiryOf({ amount: coin.amount, rate: coin.rate, createdRound: coin.round });
-      if (typeof expiry === 'number') return this.#addCoin(this.#rowOf(coin, dso, expiry));
+      if (typeof expiry === 'number') return this.#addCoin(coin, dso, expiry);
     }
     this.#rareEvents.set(this.#events, portable(event));
     this.#endEvent(EVENT.rare);
   }
 
-  addUsualArchive(entity: Entity, contractId: Span, migrationId: number): void {
-    const start = this.#ids.length;
-    this.#addEventId(start, this.#ids.addSpan(contractId), migrationId);
-    this.#endEvent(ARCHIVE_KIND[entity]);
-  }
-
-  addUsualCoin(coin: CoinRow, contractId: Span, migrationId: number): void {
-    const start = this.#ids.length;
-    this.#addEventId(start, this.#ids.addSpan(contractId), migrationId);
-    this.#addCoin(coin);
-  }
-
-  #addEventId(start: number, packed: 0 | 1, migrationId: number): void {
-    const [e, n] = [this.#e, this.#events];
-    e.fold[n] = this.#ids.foldFrom(start, migrationId);
+  #addEventId(contractId: string, migrationId: number): void {
+    const [e, n, start] = [this.#e, this.#events, this.#ids.length];
     e.idStart[n] = start;
+    e.idPacked[n] = this.#ids.add(contractId);
     e.idLength[n] = this.#ids.length - start;
-    e.idPacked[n] = packed;
+    e.fold[n] = this.#ids.foldFrom(start, migrationId);
   }
 
-  #rowOf(coin: Coin, dso: string, expiry: number): CoinRow {
-    return {
-      ...coin,
-      dso: this.#dso.of(dso),
-      owner: this.#names.indexOf(coin.owner),
-      template: this.#template.of(coin.templateId, coin.packageName),
-      extra: this.addExtra(coin.extra),
-      rateRound: coin.rate * coin.round,
-      round: Number(coin.round),
-      expiry,
-    };
-  }
-
-  #addCoin(coin: CoinRow): void {
+  /** Adds a coin whose numbers fit the columns. */
+  #addCoin(coin: Coin, dso: string, expiry: number): void {
     const [e, n] = [this.#e, this.#events];
-    e.dso[n] = coin.dso;
-    e.owner[n] = coin.owner;
-    e.template[n] = coin.template;
-    e.extra[n] = coin.extra;
+    e.dso[n] = this.#dso.of(dso);
+    e.owner[n] = this.#names.indexOf(coin.owner);
+    e.template[n] = this.#template.of(coin.templateId, coin.packageName);
+    e.extra[n] = coin.extra === null ? 0 : this.#extras.push(coin.extra);
     e.amount[n] = coin.amount;
     e.rate[n] = coin.rate;
-    e.rateRound[n] = coin.rateRound;
-    e.round[n] = coin.round;
-    e.expiry[n] = coin.expiry;
+    e.rateRound[n] = coin.rate * coin.round;
+    e.round[n] = Number(coin.round);
+    e.expiry[n] = expiry;
     e.createdAt[n] = coin.createdAt;
     e.node[n] = coin.node;
     this.#endEvent(coin.entity === 'Amulet' ? EVENT.amulet : EVENT.locked);

@@ -55,11 +55,11 @@ export function cutColumns<Columns extends object>(columns: Columns, rows: numbe
   return mapColumns(columns, (column) => column.slice(0, rows));
 }
 
-/** Makes rows `from` to `to` as they were when the columns were new. */
-export function clearColumns(columns: object, from: number, to: number): void {
+/** Makes the first rows as they were when the columns were new. */
+export function clearColumns(columns: object, rows: number): void {
   for (const column of Object.values(columns as Readonly<Record<string, Column>>)) {
-    if (column instanceof BigInt64Array) column.fill(0n, from, to);
-    else column.fill(0, from, to);
+    if (column instanceof BigInt64Array) column.fill(0n, 0, rows);
+    else column.fill(0, 0, rows);
   }
 }
 

@@ -1,13 +1,6 @@
-import { foldId, packHex, packHexBytes } from '../ledger/contract-id.ts';
+import { foldId, packHex } from '../ledger/contract-id.ts';
 
 const BYTES_MIN = 96 * 1024;
-
-/** ASCII text where it lies in a message. */
-export interface Span {
-  readonly bytes: Uint8Array;
-  readonly start: number;
-  readonly end: number;
-}
 
 /** The ids of a chunk, one behind the other. */
 export class IdBytes {
@@ -20,14 +13,6 @@ export class IdBytes {
     this.#reserve(id.length * 3);
     const packed = packHex(id, this.#bytes, this.length);
     this.length += packed ? id.length / 2 : this.#bytes.write(id, this.length, 'utf8');
-    return packed ? 1 : 0;
-  }
-
-  addSpan({ bytes, start, end }: Span): 0 | 1 {
-    this.#reserve(end - start);
-    const packed = packHexBytes(bytes, start, end, this.#bytes, this.length);
-    if (!packed) this.#bytes.set(bytes.subarray(start, end), this.length);
-    this.length += packed ? (end - start) / 2 : end - start;
     return packed ? 1 : 0;
   }
 

@@ -5,7 +5,8 @@ import { within } from './fault.ts';
 import { ignoredMessage } from './ignored.ts';
 import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
 import { notAFeed } from './not-a-feed.ts';
-import { decodeScan, looksLikeScan } from './scan.ts';
+import { parsePartially } from './partial/transaction.ts';
+import { decodePartialTransaction, decodeScan, looksLikeScan } from './scan.ts';
 import { isWire, type Wire } from './values.ts';
 
 /** Bytes or characters of an unreadable message that its fault looks at; a message may be megabytes. */
@@ -19,6 +20,23 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * can be judged without state; what must wait for the dso is in the events themselves (see CoinCreate).
  */
 export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Decoded {
+  return decodePartially(bytes) ?? decodeWhole(bytes, options);
+}
+
+/** Null for all but good transactions of Scan: what is wrong with a message is for `decodeWhole` to say. */
+export function decodePartially(bytes: Uint8Array): Decoded | null {
+  const transaction = parsePartially(bytes);
+  if (transaction === null) return null;
+  try {
+    return within(atTop, () => decodePartialTransaction(transaction));
+  } catch (error) {
+    if (error instanceof BadUpdate || error instanceof MayBeRounded) return null;
+    throw error;
+  }
+}
+
+/** As `decodeMessage`, with all of the message parsed. */
+export function decodeWhole(bytes: Uint8Array, options: LedgerApiOptions): Decoded {
   const text = decodeText(bytes);
   const message = parseJson(text, JSON.parse);
   try {

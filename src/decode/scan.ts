@@ -3,6 +3,7 @@ import type { LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type CreateFields, readCreate } from './create.ts';
 import { fault, within } from './fault.ts';
 import type { IgnoredEvent } from './ignored.ts';
+import type { PartialTransaction } from './partial/transaction.ts';
 import { readEntity } from './template.ts';
 import {
   isWire,
@@ -42,16 +43,33 @@ export function decodeScan(message: Wire): LedgerUpdate {
 }
 
 function decodeTransaction(message: Wire): LedgerUpdate {
+  const header = readHeader(message);
+  const read: Collected = { events: [], ignored: [] };
+  const visited = walk(message, read);
+  if (header.recordTime === null) checkImport(message, visited);
+  return { ...header, ...read };
+}
+
+/** The same of a transaction that was parsed partially; where it lies in the message is only told of what is wrong within an event. */
+export function decodePartialTransaction({ header, events, eventId }: PartialTransaction): LedgerUpdate {
+  const read: Collected = { events: [], ignored: [] };
+  for (const [i, event] of events.entries())
+    collect(
+      read,
+      readEvent(event, () => eventPath(eventId(i))),
+    );
+  const update = { ...readHeader(header), ...read };
+  if (update.recordTime === null) checkImport(header, events);
+  return update;
+}
+
+function readHeader(message: Wire): Omit<LedgerUpdate, keyof Collected> {
   const updateId = readText(message.update_id, 'update_id', 'an update id');
   const migrationId = readMigrationId(message.migration_id, 'migration_id');
   const time = message.record_time;
-  const isImport = typeof time === 'string' && isImportTime(time);
-  const recordTime = isImport ? null : readTime(time, 'record_time');
+  const recordTime = typeof time === 'string' && isImportTime(time) ? null : readTime(time, 'record_time');
   const synchronizerId = readText(message.synchronizer_id, 'synchronizer_id', SYNCHRONIZER_EXPECTED);
-  const read: Collected = { events: [], ignored: [] };
-  const ids = walk(message, read);
-  if (isImport) checkImport(message, ids);
-  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
+  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime };
 }
 
 interface Collected {
@@ -65,21 +83,20 @@ function collect(read: Collected, event: LedgerEvent | IgnoredEvent): void {
 }
 
 /** An import brings one contract from an older migration (design.md section 6, rule 5); the flag on anything else is no time. */
-function checkImport(message: Wire, ids: ReadonlySet<string>): void {
-  const [id] = ids;
-  const event = id === undefined ? undefined : (message.events_by_id as Readonly<Record<string, Wire>>)[id];
-  if (ids.size !== 1 || event?.event_type !== 'created_event') {
+function checkImport(message: Wire, events: readonly Wire[]): void {
+  if (events.length !== 1 || events[0]?.event_type !== 'created_event') {
     fault('record_time', message.record_time, 'a time, or an import update of one created_event');
   }
 }
 
 /**
  * Depth first from the roots, children in order; the order of keys in events_by_id means nothing (design.md section 6,
- * rule 7). A stack instead of recursion, because the depth is the feed's to choose.
+ * rule 7). A stack instead of recursion, because the depth is the feed's to choose. Gives the events that it visited.
  */
-function walk(message: Wire, read: Collected): ReadonlySet<string> {
+function walk(message: Wire, read: Collected): readonly Wire[] {
   const events = readObject(message.events_by_id, 'events_by_id');
   const seen = new Set<string>();
+  const visited: Wire[] = [];
   const pending = new PendingIds();
   pending.push(message.root_event_ids, null);
   for (;;) {
@@ -88,6 +105,7 @@ function walk(message: Wire, read: Collected): ReadonlySet<string> {
     if (seen.has(id)) fault(pending.list, id, 'an event id that is listed only once');
     seen.add(id);
     const event = eventOf(events, id) ?? fault(pending.list, id, 'an event id that is in events_by_id');
+    visited.push(event);
     const path = (): string => eventPath(id);
     const found = within(path, () => {
       if (event.event_type === 'exercised_event') pending.push(event.child_event_ids, id);
@@ -96,7 +114,7 @@ function walk(message: Wire, read: Collected): ReadonlySet<string> {
     collect(read, found);
   }
   checkUnlisted(events, seen, read);
-  return seen;
+  return visited;
 }
 
 /** Undefined for an id that is not there: a name such as `constructor` or `__proto__` finds nothing inherited. */

@@ -4,11 +4,11 @@ import type { IgnoredEvent } from './ignored.ts';
 
 /** Package ids change with every upgrade: a template is ours by package name and `Module:Entity` (design.md section 6, rule 8). */
 const OUR_PACKAGE = 'splice-amulet';
-const OUR_TEMPLATES: readonly (readonly [suffix: string, entity: Entity])[] = [
-  [':Splice.Amulet:Amulet', 'Amulet'],
-  [':Splice.Amulet:LockedAmulet', 'LockedAmulet'],
-  [':Splice.Round:OpenMiningRound', 'OpenMiningRound'],
-];
+const OUR_TEMPLATES: ReadonlyMap<string, Entity> = new Map([
+  ['Splice.Amulet:Amulet', 'Amulet'],
+  ['Splice.Amulet:LockedAmulet', 'LockedAmulet'],
+  ['Splice.Round:OpenMiningRound', 'OpenMiningRound'],
+]);
 const TEMPLATE_EXPECTED =
   'a template id, <package id>:<Module>:<Entity> or #<package name>:<Module>:<Entity>, without control characters';
 /** Those of Unicode's category Cc: U+0000 to U+001F and U+007F to U+009F. What separates names in our own keys is one of them. */
@@ -21,32 +21,49 @@ export interface TemplateFields {
 }
 
 /**
+ * Template ids judged before: a feed has few of them, one in each event, and to find one costs less than to judge it. Bounded,
+ * because a feed may have any; those longer than a ledger's, which has 64 characters for the package, are not kept.
+ */
+const known = new Map<string, Entity | 'other template'>();
+const KNOWN_MAX = 256;
+const KNOWN_CHARS_MAX = 512;
+
+/** What a template id names, whatever the package; null for what is none. */
+function entityOf(templateId: unknown): Entity | 'other template' | null {
+  if (typeof templateId !== 'string') return null;
+  const found = known.get(templateId);
+  if (found !== undefined) return found;
+  const entity = judgedEntity(templateId);
+  if (entity === null || templateId.length > KNOWN_CHARS_MAX) return entity;
+  if (known.size === KNOWN_MAX) known.clear();
+  known.set(templateId, entity);
+  return entity;
+}
+
+function judgedEntity(templateId: string): Entity | 'other template' | null {
+  const [packagePart, ...rest] = templateId.split(':');
+  if (rest.length !== 2 || packagePart === '' || rest.includes('') || CONTROL_CHARACTER.test(templateId)) return null;
+  return OUR_TEMPLATES.get(rest.join(':')) ?? 'other template';
+}
+
+/** Whether more of an event than its template id must be read to tell what it is about. */
+export function mayBeOurs(templateId: unknown): boolean {
+  return entityOf(templateId) !== 'other template';
+}
+
+/**
  * The entity of ours that an event is about, or why it is not about one. The package name decides; only where it is
  * missing, the `#<package name>:` of the template id does, because that prefix is not always the true name. An id that is none
  * is bad whatever it would name: what it is about is not known then.
  */
 export function readEntity(
-  template: { readonly templateId: unknown; readonly packageName: unknown },
+  { templateId, packageName }: { readonly templateId: unknown; readonly packageName: unknown },
   fields: TemplateFields,
 ): Entity | Extract<IgnoredEvent, 'other template' | 'other package'> {
-  const { templateId } = template;
-  if (typeof templateId !== 'string' || CONTROL_CHARACTER.test(templateId)) {
-    return fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
-  }
-  const packageEnd = templateId.indexOf(':');
-  for (const [suffix, entity] of OUR_TEMPLATES) {
-    if (packageEnd !== templateId.length - suffix.length || !templateId.endsWith(suffix) || packageEnd < 1) continue;
-    return packageOf(template.packageName, templateId.slice(0, packageEnd), fields) === OUR_PACKAGE
-      ? entity
-      : 'other package';
-  }
-  const moduleEnd = templateId.indexOf(':', packageEnd + 1);
-  const isTemplateId =
-    packageEnd > 0 &&
-    moduleEnd > packageEnd + 1 &&
-    moduleEnd < templateId.length - 1 &&
-    templateId.indexOf(':', moduleEnd + 1) === -1;
-  return isTemplateId ? 'other template' : fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
+  const entity = entityOf(templateId) ?? fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
+  if (entity === 'other template') return entity;
+  const [packagePart] = (templateId as string).split(':', 1);
+  return packageOf(packageName, packagePart!, fields) === OUR_PACKAGE ? entity : 'other package';
 }
 
 /** The package name that counts for a template of ours; BadUpdate where the event tells none. */

@@ -3,7 +3,6 @@ import { ChunkWriter } from '../chunk/chunk-writer.ts';
 import { Names } from '../chunk/names.ts';
 import { decodeMessage } from '../decode/decode.ts';
 import { identify } from '../decode/identify.ts';
-import { UsualScan } from '../decode/usual/scan.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
 import type { Message, Source } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
@@ -37,17 +36,15 @@ export async function* decodeChunks(
   { migrationId, signal, buffers }: { migrationId: number; signal: AbortSignal; buffers: RawBuffers },
 ): AsyncGenerator<Chunk> {
   let names = new Names();
-  let usual = new UsualScan(names);
   let chunk = new ChunkWriter(names);
   for await (const messages of source.batches(signal)) {
     if (names.isFull) {
       names = new Names();
-      usual = new UsualScan(names);
       chunk = new ChunkWriter(names);
     }
     chunk.begin(buffers.take());
     for (const message of messages) {
-      if (!isUsual(message) || !usual.add(chunk, message.bytes, message)) addMessage(chunk, message, migrationId);
+      addMessage(chunk, message, migrationId);
       if (chunk.updates < MESSAGES_MAX && chunk.rawBytes < RAW_BYTES_MAX) continue;
       yield chunk.finish();
       chunk.begin(buffers.take());
@@ -55,11 +52,6 @@ export async function* decodeChunks(
     if (chunk.updates > 0) yield chunk.finish();
     else buffers.giveBack(chunk.finish().raw.buffer);
   }
-}
-
-/** Whether a message is whole and not decoded yet. */
-function isUsual(message: Message): message is Message & { bytes: Uint8Array } {
-  return message.bytes !== null && message.overlong === undefined && message.decoded === undefined;
 }
 
 /** One message as a chunk of its own. */

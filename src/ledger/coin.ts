@@ -76,12 +76,6 @@ function isCanonicalAmulet(amulet: Fields): boolean {
   );
 }
 
-/** Coin.extra for a LockedAmulet of which only the lock is not canonical; null where the lock is unusual too. */
-export function lockedExtra(lock: unknown, parties: { readonly dso: string; readonly owner: string }): string | null {
-  const part = lockExtra(lock, parties);
-  return part === null ? null : `{${part}}`;
-}
-
 /** The lock in its short form, as text; null where it is not made of holders, expiresAt and optContext alone. */
 function lockExtra(lock: unknown, parties: Parties): string | null {
   if (!isFields(lock)) return null;

@@ -25,19 +25,6 @@ export function packHex(id: string, target: Uint8Array, start: number): boolean 
   return true;
 }
 
-/** As `packHex`, for the characters of an id where they lie in a message. */
-export function packHexBytes(id: Uint8Array, from: number, to: number, target: Uint8Array, start: number): boolean {
-  if (to === from || (to - from) % 2 !== 0) return false;
-  let at = start;
-  for (let i = from; i < to; i += 2) {
-    const high = HEX_DIGIT[id[i]!] ?? -1;
-    const low = HEX_DIGIT[id[i + 1]!] ?? -1;
-    if (high < 0 || low < 0) return false;
-    target[at++] = (high << 4) | low;
-  }
-  return true;
-}
-
 /** An id as SQLite keeps it. */
 export type StoredId = Buffer | string;
 

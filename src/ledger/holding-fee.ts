@@ -25,7 +25,7 @@ export function expiryOf({ amount, rate, createdRound }: FeeTerms): number | big
  * The same of whole numbers up to 2^53: the quotient of two of them, corrected by its remainder, is exact. Null where the round is
  * not exact as a number.
  */
-export function safeExpiryOf(amount: number, rate: number, createdRound: number): number | null {
+function safeExpiryOf(amount: number, rate: number, createdRound: number): number | null {
   if (rate === 0) return Infinity;
   const quotient = Math.floor(amount / rate);
   const rest = amount - quotient * rate;
