@@ -87,6 +87,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Folders that are houses: their folders are the rooms. */
 const HOUSES = ['feed', 'http', 'views'];
 
+/** Between two stops of the walk: more imports, and nobody finds the way by reading. */
+const APART_MAX = 4;
+
 /** Small facts that any room may use. */
 const ANYWHERE = ['refusal', 'version', 'counted', 'shell-word', 'machine-errors', 'retry'];
 
@@ -220,6 +223,39 @@ describe('the structure of src', () => {
   it('lets no float touch an amount', () => {
     expect(linesWith(outside('src/ledger/amount.ts'), /\b(parseFloat|toFixed|toPrecision)\b/)).toEqual([]);
     expect(linesWith(outside(EXACT_DOUBLES), /\bNumber\([^)]*(amount|rate|fee|units)/i)).toEqual([]);
+  });
+});
+
+describe('the walk', () => {
+  const byPath = new Map(sources.map((file) => [file.path, file]));
+  const distances = sources.map(({ path }) => distancesFrom(path));
+
+  /** How many imports lie between two files and the one that brings them together: itself, one of them or a third. */
+  const apart = (a: string, b: string): number =>
+    Math.min(...distances.map((from) => (from.get(a) ?? Infinity) + (from.get(b) ?? Infinity)));
+
+  function distancesFrom(start: string): ReadonlyMap<string, number> {
+    const found = new Map([[start, 0]]);
+    for (const [path, distance] of found) {
+      if (distance === APART_MAX) continue;
+      for (const next of byPath.get(path)?.imports ?? []) if (!found.has(next)) found.set(next, distance + 1);
+    }
+    return found;
+  }
+
+  const page = readFileSync(join(root, 'docs/code.md'), 'utf8');
+
+  it.each([
+    ['One update', 8],
+    ['One summary', 6],
+  ])('of docs/code.md is true: %s passes its stops', (begin, stopsMax) => {
+    const [told] = page.slice(page.indexOf(`${begin}`)).split(/\.\n/);
+    const stops = [...told!.matchAll(/`([^`]+\.ts)`/g)].map(([, name]) => `src/${name}`);
+    expect(stops.length).toBeGreaterThan(4);
+    expect(stops.length).toBeLessThanOrEqual(stopsMax);
+    expect(stops.filter((path) => !byPath.has(path))).toEqual([]);
+    const far = stops.slice(1).filter((stop, i) => apart(stops[i]!, stop) > APART_MAX);
+    expect(far).toEqual([]);
   });
 });
 
