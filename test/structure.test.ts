@@ -238,7 +238,8 @@ describe('the walk', () => {
     const found = new Map([[start, 0]]);
     for (const [path, distance] of found) {
       if (distance === APART_MAX) continue;
-      for (const next of byPath.get(path)?.imports ?? []) if (!found.has(next)) found.set(next, distance + 1);
+      const { imports = [], threads = [] } = byPath.get(path) ?? {};
+      for (const next of [...imports, ...threads]) if (!found.has(next)) found.set(next, distance + 1);
     }
     return found;
   }
