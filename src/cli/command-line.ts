@@ -1,9 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
 import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/settings.ts';
 import { loadConfig } from '../config.ts';
+import { HoldingsFault } from '../holdings/fault.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
 import { safeText } from './dead-letter-text.ts';
+import { explainHoldingsFault } from './holdings-fault.ts';
 import { createLogger } from './logger.ts';
 import { explainMachineFault } from './machine-fault.ts';
 
@@ -142,6 +144,11 @@ function nearestHelp(program: Command, args: readonly string[]): string {
 /** One line on standard error, whatever went wrong. */
 function reportFailure(error: unknown, { terminal, help }: { terminal: Terminal; help: string }): ExitCode {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  if (error instanceof HoldingsFault) {
+    const { line, exitCode } = explainHoldingsFault(error);
+    terminal.stderr.write(`holdfast: ${safeText(line)}\n`);
+    return exitCode;
+  }
   terminal.stderr.write(`holdfast: ${failureLine(error, help)}\n`);
   return error instanceof Refusal || error instanceof CommanderError ? EXIT.refused : EXIT.failed;
 }

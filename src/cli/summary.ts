@@ -3,7 +3,7 @@ import { type SummaryV0, type SummaryV1, summaryFacts, summaryV0, summaryV1 } fr
 import { parseInt64 } from '../json/int64.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
-import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
@@ -46,10 +46,6 @@ export const summaryCommand: CliCommand = {
     using store = openViewsStore(config.dataDir);
     const { round, ...asked } = wanted;
     const facts = await store.facts(summaryFacts(asked, round ?? 'lowest open'));
-    if (facts.snapshot === null) {
-      terminal.stderr.write(`holdfast: ${noSnapshot(wanted)}\n`);
-      return EXIT.noSnapshot;
-    }
     const found = facts.round === null ? summaryV1(asked, facts, config) : summaryV0(asked, facts, config);
     if (!('computed_as_of_round' in found))
       terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
@@ -82,12 +78,6 @@ function parseOption(
   const value = parse(text);
   if (value === null) throw new Refusal(`${name}: given ${showGiven(text)}, expected ${expected}`);
   return value;
-}
-
-function noSnapshot({ migrationId, recordTime }: Wanted): string {
-  const migration = migrationId === null ? 'the largest migration' : `migration ${migrationId}`;
-  const time = recordTime === null ? '' : ` at exactly ${formatTime(recordTime)}`;
-  return `no snapshot of ${migration}${time}; \`holdfast snapshots\` lists those there are`;
 }
 
 function summaryText(found: SummaryV0 | SummaryV1): string {

@@ -6,11 +6,12 @@ import type { TimeQuery } from './question.ts';
 
 /** Why there is no snapshot as it was asked for. */
 export function snapshotFault({ migrationId, recordTime, match }: SnapshotChoice): HoldingsFault {
-  const migration = migrationId === null ? 'the largest migration' : `migration id ${migrationId}`;
-  if (recordTime === null) return new HoldingsFault('no_snapshot_in', `No snapshots found in ${migration}`);
+  const named = (words: string): string => (migrationId === null ? 'the largest migration' : `${words} ${migrationId}`);
+  if (recordTime === null) return new HoldingsFault('no_snapshot_in', `No snapshots found in ${named('migration')}`);
   const time = formatTime(recordTime);
   if (match === 'at_or_before') return new HoldingsFault('no_snapshot_before', `No snapshots found before ${time}`);
-  return new HoldingsFault('no_snapshot_at', `Failed to find ACS snapshot for ${migration} at ${time}`);
+  const place = `${named('migration id')} at ${time}`;
+  return new HoldingsFault('no_snapshot_at', `Failed to find ACS snapshot for ${place}`);
 }
 
 /** The record time of the newest snapshot at or before a time. */

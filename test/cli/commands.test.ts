@@ -232,13 +232,16 @@ describe('summary', () => {
   });
 
   test('ends with 4 where there is no such snapshot, and names the command that lists them', async () => {
-    for (const args of [
-      ['--at', '2025-02-12T00:15:00Z'],
-      ['--migration', '7'],
-    ]) {
+    for (const [args, says] of [
+      [
+        ['--at', '2025-02-12T00:15:00Z'],
+        'Failed to find ACS snapshot for the largest migration at 2025-02-12T00:15:00Z',
+      ],
+      [['--migration', '7'], 'No snapshots found in migration 7'],
+    ] as const) {
       const { code, stdout, stderr } = await summary(...args);
       expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
-      expect(stderr).toMatch(/^holdfast: no snapshot of .*`holdfast snapshots` lists/);
+      expect(stderr).toBe(`holdfast: ${says}; \`holdfast snapshots\` lists those there are\n`);
     }
   });
 

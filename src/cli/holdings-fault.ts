@@ -1,0 +1,23 @@
+import type { HoldingsFault, HoldingsFaultCode } from '../holdings/fault.ts';
+import { EXIT, type ExitCode } from './command.ts';
+
+const EXIT_OF: Readonly<Record<HoldingsFaultCode, ExitCode>> = {
+  no_snapshot_in: EXIT.noSnapshot,
+  no_snapshot_at: EXIT.noSnapshot,
+  no_snapshot_before: EXIT.noSnapshot,
+  no_snapshot_after: EXIT.noSnapshot,
+  no_migration: EXIT.noSnapshot,
+  no_open_round: EXIT.failed,
+  unknown_token: EXIT.failed,
+  page_too_large: EXIT.failed,
+  number_too_large: EXIT.failed,
+  read_too_long: EXIT.failed,
+  not_begun: EXIT.failed,
+};
+
+/** What the command line says of a question that has no answer, and the exit code. */
+export function explainHoldingsFault({ code, message }: HoldingsFault): { line: string; exitCode: ExitCode } {
+  const exitCode = EXIT_OF[code];
+  const hint = exitCode === EXIT.noSnapshot ? '; `holdfast snapshots` lists those there are' : '';
+  return { line: `${message}${hint}`, exitCode };
+}
