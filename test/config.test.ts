@@ -76,7 +76,7 @@ describe('where a setting comes from', () => {
       trustedProxies: [],
       participantId: null,
       logLevel: 'info',
-      ledger: expect.objectContaining({ authServices: [], lifetimeMaxS: null, usersMax: 100_000 }),
+      users: expect.objectContaining({ authServices: [], lifetimeMaxS: null, usersMax: 100_000 }),
     });
   });
 
