@@ -1,7 +1,7 @@
 import { FILE_PARTITION } from './chunk/chunk.ts';
 import { counted } from './counted.ts';
-import { withHint } from './dead-letters/halt-hint.ts';
-import { haltLine, nextStep } from './dead-letters/halt-line.ts';
+import { nextText, plainCommand } from './dead-letters/advice-text.ts';
+import { haltLine } from './dead-letters/halt-line.ts';
 import type { HoldingsStore } from './holdings/facts.ts';
 import type { Health, Readiness } from './http/service/health.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
@@ -64,6 +64,7 @@ export function createHealth({
         halted: halted && {
           dead_letter: halted.id,
           kind: halted.kind,
+          code: halted.code,
           source: halted.source,
           partition: halted.partition < 0 ? null : halted.partition,
           offset: halted.offset,
@@ -74,7 +75,7 @@ export function createHealth({
           given: halted.given,
           expected: halted.expected,
           reason: halted.reason,
-          next: withHint(nextStep(halted), halted),
+          next: nextText(halted, plainCommand),
         },
         last_error: lastError,
       };
@@ -105,7 +106,7 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
   switch (phase) {
     case 'halted':
     case 'waiting_for_clock':
-      return halted === null ? 'halted' : withHint(haltLine(halted), halted);
+      return halted === null ? 'halted' : haltLine(halted, plainCommand);
     case 'refused':
       return lastError?.message ?? 'the feed is refused';
     case 'retrying':

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import { haltHint } from './dead-letters/halt-hint.ts';
+import { commandOn, type PrintCommand } from './dead-letters/advice-text.ts';
 import { haltFacts } from './dead-letters/halt-line.ts';
 import { createHealth } from './health.ts';
 import { createApp } from './http/app.ts';
@@ -38,7 +38,8 @@ export async function startService(
   const version = readVersion();
   makeDataDirectory(config.dataDir);
   starting.use(lockForWriting(config.dataDir));
-  const onStatus = (now: IngestStatus, before: IngestStatus): void => logTurn(logger, now, before);
+  const print = commandOn(config.dataDir);
+  const onStatus = (now: IngestStatus, before: IngestStatus): void => logTurn(logger, print, { now, before });
   const ingest = starting.use(
     await startIngest(config, onStatus, ({ level, fields, message }) => logger[level](fields, message)),
   );
@@ -112,16 +113,23 @@ function isUsersPath(url: string): boolean {
 }
 
 /** Says in the log what an operator should know of a change, once. */
-function logTurn(logger: Logger, now: IngestStatus, before: IngestStatus): void {
+function logTurn(
+  logger: Logger,
+  print: PrintCommand,
+  { now, before }: { now: IngestStatus; before: IngestStatus },
+): void {
   const warning = before.dso.party === null ? dsoWarning(now.dso) : null;
   if (warning !== null) logger.warn({ dso: now.dso.party }, warning);
   const { quarantined } = now;
   if (quarantined !== null && quarantined.id !== before.quarantined?.id)
-    logger.warn({ ...haltFacts(quarantined), ...now.deadLetters }, 'updates are quarantined; this is the newest');
+    logger.warn(
+      { ...haltFacts(quarantined, print), ...now.deadLetters },
+      'updates are quarantined; this is the newest',
+    );
   if (now.phase === before.phase) return;
   const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
   if (now.halted !== null && now.phase !== 'stopped')
-    logger.error({ ...about, ...haltFacts(now.halted), hint: haltHint(now.halted) ?? undefined }, 'ingest is halted');
+    logger.error({ ...about, ...haltFacts(now.halted, print) }, 'ingest is halted');
   else if (now.phase === 'refused') logger.error(about, `the feed is refused: ${now.lastError?.message}`);
   else if (now.phase === 'retrying')
     logger.error({ ...about, ...now.lastError }, 'the views cannot be written; trying again');

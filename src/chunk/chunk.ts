@@ -1,3 +1,4 @@
+import type { FaultCode } from '../ledger/bad-update.ts';
 import type { Checkpoint, LedgerEvent } from '../ledger/update.ts';
 
 /**
@@ -82,6 +83,7 @@ export interface EventColumns {
 
 /** A BadUpdate that can cross threads. */
 export interface Fault {
+  readonly code: FaultCode;
   readonly field: string;
   readonly given: string;
   readonly expected: string;

@@ -13,8 +13,8 @@ export function fitsColumns(event: CoinCreate): event is CoinCreate & { body: Co
   return coin.rate * coin.round <= INT64_MAX;
 }
 
-export function portableFault({ field, given, expected }: BadUpdate): Fault {
-  return { field, given, expected };
+export function portableFault({ code, field, given, expected }: BadUpdate): Fault {
+  return { code, field, given, expected };
 }
 
 export function portable(event: CoinCreate | RoundCreate): RareEvent {

@@ -1,9 +1,7 @@
 import { dataDirDefault } from '../config.ts';
-import { withHint } from '../dead-letters/halt-hint.ts';
-import { nextStep } from '../dead-letters/halt-line.ts';
+import { commandOn, nextText, type PrintCommand, plainCommand } from '../dead-letters/advice-text.ts';
 import { formatTime } from '../ledger/time.ts';
-import { shellWord } from '../shell-word.ts';
-import type { DeadLetter, LetterFacts } from '../views/store/dead-letters.ts';
+import type { DeadLetter } from '../views/store/dead-letters.ts';
 
 /** What a terminal would obey, or show in another order than it stands there: controls, line and direction marks. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
@@ -34,18 +32,9 @@ export function safeBytes(bytes: Buffer): string {
   ).join('');
 }
 
-/** What an operator does now, and what a halt like this one may come from; commands name a directory that is not the default. */
-export function nextText(letter: LetterFacts, dataDir: string): string {
-  return commandsOn(dataDir, withHint(nextStep(letter), letter));
-}
-
-/** Text about a dead letter whose commands name the data directory, unless it is the one they take by themselves. */
-export function commandsOn(dataDir: string, text: string): string {
-  if (dataDir === dataDirDefault()) return text;
-  return text.replaceAll(
-    /`(holdfast dead-letters (?:list|retry|drop \d+))`/g,
-    (_, command) => `\`${command} --data ${shellWord(dataDir)}\``,
-  );
+/** Commands that name the data directory, unless it is the one they take by themselves. */
+export function printOn(dataDir: string): PrintCommand {
+  return dataDir === dataDirDefault() ? plainCommand : commandOn(dataDir);
 }
 
 /** A dead letter without its bytes, as programs read it. */
@@ -54,6 +43,7 @@ export function deadLetterJson(letter: Omit<DeadLetter, 'bytes'>, dataDir: strin
     id: letter.id,
     decision: letter.decision,
     kind: letter.kind,
+    code: letter.code,
     source: letter.source,
     partition: letter.partition,
     offset: letter.offset,
@@ -67,6 +57,6 @@ export function deadLetterJson(letter: Omit<DeadLetter, 'bytes'>, dataDir: strin
     sha256: letter.sha256.length === 0 ? null : letter.sha256.toString('hex'),
     length: letter.length,
     created_at: formatTime(letter.createdAt),
-    next: nextText(letter, dataDir),
+    next: nextText(letter, printOn(dataDir)),
   };
 }

@@ -1,10 +1,11 @@
-import { placeOf } from '../dead-letters/halt-line.ts';
+import { nextText } from '../dead-letters/advice-text.ts';
+import { placeOf } from '../dead-letters/place.ts';
 import { coinsOf, dropHalted } from '../ingest/resolve-halt.ts';
 import { Refusal } from '../refusal.ts';
 import { openDeadLetters } from '../views/read/dead-letters.ts';
-import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { nextText, safeText } from './dead-letter-text.ts';
+import { printOn, safeText } from './dead-letter-text.ts';
 import { noSuchLetter, parseLetterId } from './dead-letters-show.ts';
 
 export const deadLettersDropCommand: CliCommand = {
@@ -33,15 +34,18 @@ function haltedLetter(dataDir: string, id: number): DeadLetter {
   if (letter === null) throw noSuchLetter(id, dataDir);
   if (letter.decision === 'halted') return letter;
   throw new Refusal(
-    `dead letter ${id} is ${letter.decision}, not halted; next: ${safeText(nextText(letter, dataDir))}`,
+    `dead letter ${id} is ${letter.decision}, not halted; next: ${safeText(nextText(letter, printOn(dataDir)))}`,
   );
 }
+
+/** What cannot be read as an update at all. */
+const UNREADABLE: ReadonlySet<DeadLetterCode> = new Set(['cut_off', 'not_utf8', 'not_json', 'not_a_feed']);
 
 function costOf(letter: DeadLetter): string {
   if (letter.kind === 'container') {
     return 'what lies behind the break is read only from a mended file; nothing is remembered, and the broken file halts again';
   }
-  if (letter.kind === 'update' && letter.field === 'message') {
+  if (UNREADABLE.has(letter.code)) {
     return 'it cannot be read as an update; only these very bytes are skipped, from any source, so an update that was cut off here is applied once it comes whole';
   }
   const lost = 'no total will ever have what it says, the same bytes are skipped from any source';

@@ -1,4 +1,4 @@
-import { placeOf } from '../dead-letters/halt-line.ts';
+import { placeOf } from '../dead-letters/place.ts';
 import { formatTime } from '../ledger/time.ts';
 import { openDeadLetters } from '../views/read/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';

@@ -1,7 +1,8 @@
-import { placeOf } from '../dead-letters/halt-line.ts';
+import { nextText } from '../dead-letters/advice-text.ts';
+import { placeOf } from '../dead-letters/place.ts';
 import { retryHalted } from '../ingest/resolve-halt.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { nextText, safeText } from './dead-letter-text.ts';
+import { printOn, safeText } from './dead-letter-text.ts';
 import { serveCommand } from './serve.ts';
 
 export const deadLettersRetryCommand: CliCommand = {
@@ -17,7 +18,7 @@ export const deadLettersRetryCommand: CliCommand = {
       );
       return EXIT.ok;
     }
-    const says = `dead letter ${letter.id} stays halted, nothing has changed: ${bad}; to go on: ${nextText(letter, config.dataDir)}`;
+    const says = `dead letter ${letter.id} stays halted, nothing has changed: ${bad}; to go on: ${nextText(letter, printOn(config.dataDir))}`;
     terminal.stderr.write(`holdfast: ${safeText(says)}\n`);
     return EXIT.halted;
   },

@@ -1,11 +1,13 @@
-import { placeOf } from '../dead-letters/halt-line.ts';
+import { LIST } from '../dead-letters/advice.ts';
+import { nextText } from '../dead-letters/advice-text.ts';
+import { placeOf } from '../dead-letters/place.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { openDeadLetters } from '../views/read/dead-letters.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { commandsOn, deadLetterJson, nextText, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
+import { deadLetterJson, printOn, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
 
 /** A message may be 16 MiB; on a terminal its start tells enough, and --json has all of it. */
 const BYTES_SHOWN_MAX = 8192;
@@ -31,7 +33,7 @@ export const deadLettersShowCommand: CliCommand = {
 };
 
 export function noSuchLetter(id: number, dataDir: string): Refusal {
-  return new Refusal(commandsOn(dataDir, `there is no dead letter ${id}; \`holdfast dead-letters list\` lists them`));
+  return new Refusal(`there is no dead letter ${id}; ${printOn(dataDir)(LIST.command)} lists them`);
 }
 
 export function parseLetterId(text: string): number {
@@ -47,12 +49,13 @@ function letterText(letter: DeadLetter, dataDir: string): string {
     ['migration', letter.migrationId],
     ['update', letter.updateId],
     ['record time', letter.recordTime === null ? null : formatTime(letter.recordTime)],
+    ['code', letter.code],
     ['field', letter.field],
     ['given', letter.given],
     ['expected', letter.expected],
     ['reason', letter.reason],
     ['left at', formatTime(letter.createdAt)],
-    ['next', nextText(letter, dataDir)],
+    ['next', nextText(letter, printOn(dataDir))],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`${name.padEnd(12)} ${safeText(String(value))}\n`],

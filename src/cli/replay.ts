@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { withHint } from '../dead-letters/halt-hint.ts';
+import { LIST } from '../dead-letters/advice.ts';
 import { haltLine } from '../dead-letters/halt-line.ts';
 import type { ReplayResult } from '../ingest/replay.ts';
 import { replayInThread } from '../ingest/replay-thread.ts';
@@ -8,7 +8,7 @@ import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { commandsOn, safeText } from './dead-letter-text.ts';
+import { printOn, safeText } from './dead-letter-text.ts';
 import { createFileProgress } from './file-progress.ts';
 
 export const STANDARD_INPUT = '-';
@@ -40,18 +40,19 @@ export const replayCommand: CliCommand = {
     const warning = dsoWarning(result.dso);
     if (warning !== null) logger.warn({ dso: result.dso.party }, warning);
     terminal.stdout.write(`${await summaryLine(result, config.dataDir)}\n`);
+    const print = printOn(config.dataDir);
     if (result.halted !== null) {
       const unread =
         result.halted.createdAt < startedAt
           ? `nothing was read from ${args.join(', ')}, because of an earlier halt: `
           : '';
-      const says = withHint(`${unread}${haltLine(result.halted)}`, result.halted);
-      terminal.stderr.write(`holdfast: ${safeText(commandsOn(config.dataDir, says))}\n`);
+      const says = `${unread}${haltLine(result.halted, print)}`;
+      terminal.stderr.write(`holdfast: ${safeText(says)}\n`);
       return EXIT.halted;
     }
     if (signal.aborted) throw new Error('stopped before the end; run it again to go on, what is known is skipped');
     if (result.quarantined === 0) return EXIT.ok;
-    terminal.stderr.write(`holdfast: ${commandsOn(config.dataDir, quarantineLine(result.quarantined))}\n`);
+    terminal.stderr.write(`holdfast: ${quarantineLine(result.quarantined, print(LIST.command))}\n`);
     return EXIT.halted;
   },
 };
@@ -77,7 +78,7 @@ async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDi
   return `applied ${updates} updates, ${events} events; redelivered ${redelivered}; dead letters ${deadLetters}; newest snapshot ${snapshot}`;
 }
 
-function quarantineLine(count: number): string {
+function quarantineLine(count: number, list: string): string {
   const [are, shows] = count === 1 ? ['1 update is', 'shows it'] : [`${count} updates are`, 'shows them'];
-  return `${are} quarantined: \`holdfast dead-letters list\` ${shows}`;
+  return `${are} quarantined: ${list} ${shows}`;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { withoutExcerpt } from '../json/parse-error.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface ConfigurationFile {
@@ -29,14 +30,9 @@ function parseObject(name: string, text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Refusal(`--config: ${name} is not JSON: ${withoutExcerpt((error as Error).message)}`, { cause: error });
+    throw new Refusal(`--config: ${name} is not JSON: ${withoutExcerpt(error as Error)}`, { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Refusal(`--config: ${name} must hold one JSON object, such as {"port": 8080}`);
   return value as Record<string, unknown>;
-}
-
-/** A message such as `Unexpected token 'x', ..."secret": x"... is not valid JSON` would show what may be a secret. */
-function withoutExcerpt(message: string): string {
-  return message.replace(/, (?:\.\.\.)?".*$/s, '');
 }

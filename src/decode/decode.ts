@@ -1,5 +1,6 @@
 import { MayBeRounded, parseExactJson } from '../json/exact-number.ts';
-import { BadUpdate, LOOKS_CUT_OFF } from '../ledger/bad-update.ts';
+import { parseErrorAt } from '../json/parse-error.ts';
+import { BadUpdate, type FaultCode } from '../ledger/bad-update.ts';
 import type { Decoded } from '../ledger/update.ts';
 import { within } from './fault.ts';
 import { ignoredMessage } from './ignored.ts';
@@ -78,8 +79,8 @@ function decodeText(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch {
-    const expected = endsWithinCharacter(bytes) ? `UTF-8 text${LOOKS_CUT_OFF}` : 'UTF-8 text';
-    throw new BadUpdate('message', new TextDecoder().decode(bytes.subarray(0, SHOWN_MAX)), expected);
+    const code = endsWithinCharacter(bytes) ? 'cut_off' : 'not_utf8';
+    throw unreadable(code, new TextDecoder().decode(bytes.subarray(0, SHOWN_MAX)), 'UTF-8 text');
   }
 }
 
@@ -87,10 +88,13 @@ function parseJson(text: string, parse: (text: string) => unknown): unknown {
   try {
     return parse(text);
   } catch (error) {
-    const { message } = error as Error;
-    const expected = `JSON (${message})${endsWithinValue(text, message) ? LOOKS_CUT_OFF : ''}`;
-    throw new BadUpdate('message', text.slice(0, SHOWN_MAX), expected);
+    const code = endsWithinValue(text, error as Error) ? 'cut_off' : 'not_json';
+    throw unreadable(code, text.slice(0, SHOWN_MAX), `JSON (${(error as Error).message})`);
   }
+}
+
+function unreadable(code: FaultCode, given: string, expected: string): BadUpdate {
+  return new BadUpdate(code, 'message', given, code === 'cut_off' ? `${expected}; this looks cut off` : expected);
 }
 
 /** Whether the bytes are UTF-8 but for a character that they end within. */
@@ -103,9 +107,9 @@ function endsWithinCharacter(bytes: Uint8Array): boolean {
   }
 }
 
-/** Whether an object was JSON as far as it goes. V8 says at which position it is not, or that the text ended. */
-function endsWithinValue(text: string, message: string): boolean {
+/** Whether an object was JSON as far as it goes. */
+function endsWithinValue(text: string, error: Error): boolean {
   if (!/^\s*\{/.test(text)) return false;
-  const at = / at position (\d+)/.exec(message)?.[1];
-  return at === undefined ? message === 'Unexpected end of JSON input' : Number(at) >= text.trimEnd().length;
+  const at = parseErrorAt(error);
+  return at === 'end' || (at !== null && at >= text.trimEnd().length);
 }

@@ -16,8 +16,9 @@ class Fault {
   }
 
   under(path: string): BadUpdate {
-    if (path === '') return new BadUpdate(this.field, this.given, this.expected);
-    return new BadUpdate(this.field === '' ? path : `${path}.${this.field}`, this.given, this.expected);
+    if (path === '') return new BadUpdate('bad_field', this.field, this.given, this.expected);
+    const field = this.field === '' ? path : `${path}.${this.field}`;
+    return new BadUpdate('bad_field', field, this.given, this.expected);
   }
 }
 

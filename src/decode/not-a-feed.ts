@@ -25,7 +25,12 @@ const LOOKALIKES: readonly (readonly [field: string, what: string])[] = [
 /** The BadUpdate for a message that is neither format; says what it looks like where that can be told. */
 export function notAFeed(message: unknown): BadUpdate {
   const what = isWire(message) ? lookalike(message) : undefined;
-  return new BadUpdate('message', message, what === undefined ? EXPECTED : `${EXPECTED}; this looks like ${what}`);
+  return new BadUpdate(
+    'not_a_feed',
+    'message',
+    message,
+    what === undefined ? EXPECTED : `${EXPECTED}; this looks like ${what}`,
+  );
 }
 
 function lookalike(message: Wire): string | undefined {

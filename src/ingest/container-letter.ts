@@ -11,6 +11,7 @@ export function containerLetter(
 ): Omit<DeadLetter, 'id' | 'decision'> {
   return {
     kind: 'container',
+    code: 'broken_container',
     source,
     partition: FILE_PARTITION,
     offset: 0,

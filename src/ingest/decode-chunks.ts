@@ -65,7 +65,8 @@ function addMessage(chunk: ChunkWriter, message: Message, migrationId: number): 
   const { bytes, overlong } = message;
   if (bytes === null) return chunk.add({ kind: 'ignored', what: 'null value' }, null, message);
   if (overlong !== undefined) {
-    const fault = new BadUpdate('message', `${overlong.length} bytes`, `a message of at most ${LINE_BYTES_MAX} bytes`);
+    const expected = `a message of at most ${LINE_BYTES_MAX} bytes`;
+    const fault = new BadUpdate('overlong', 'message', `${overlong.length} bytes`, expected);
     return chunk.addBad(fault, { updateId: null, recordTime: null, migrationId: null, overlong }, bytes, message);
   }
   try {

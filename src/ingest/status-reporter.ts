@@ -1,6 +1,6 @@
 import { FILE_PARTITION } from '../chunk/chunk.ts';
 import { mayPass } from '../machine-errors.ts';
-import { createDeadLetterCounter, type DeadLetter, type LetterFacts } from '../views/store/dead-letters.ts';
+import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 import type { IngestStatus, SourceStatus, TopicStatus } from './status.ts';
@@ -71,7 +71,7 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
 function createLetterWatch(writer: ViewsWriter): () => Pick<IngestStatus, 'deadLetters' | 'quarantined'> {
   const countDeadLetters = createDeadLetterCounter(writer.db);
   let deadLetters: IngestStatus['deadLetters'] | null = null;
-  let quarantined: LetterFacts | null = null;
+  let quarantined: DeadLetterFacts | null = null;
 
   /** Those of earlier starts are no news. */
   function look(): void {
@@ -122,6 +122,6 @@ function letterFacts({
   bytes: _bytes,
   createdAt: _at,
   ...facts
-}: DeadLetter): LetterFacts {
+}: DeadLetter): DeadLetterFacts {
   return facts;
 }

@@ -1,6 +1,6 @@
 import type { SourceStatus as FeedStatus, PartitionStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { LetterFacts } from '../views/store/dead-letters.ts';
+import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { Counts } from '../views/write/counts.ts';
 
 /** Where ingest stands; posted to the main thread after each commit and at each turn. */
@@ -21,9 +21,9 @@ export interface IngestStatus {
     | 'refused'
     | 'stopped';
   readonly source: SourceStatus | null;
-  readonly halted: LetterFacts | null;
+  readonly halted: DeadLetterFacts | null;
   /** The newest one that `quarantine` went on behind since the start. */
-  readonly quarantined: LetterFacts | null;
+  readonly quarantined: DeadLetterFacts | null;
   readonly dso: DsoStatus;
   readonly counts: Counts;
   /** Numbers of dead letters by decision; these are stored. */

@@ -1,32 +1,56 @@
 /** The longest part of a given value that a message repeats; the rest may be megabytes. */
 const GIVEN_CHARS_MAX = 100;
 
-/** Ends what is expected in place of a message that breaks off, of the archive of what is not active, and of an update that comes in the wrong order: advice looks for it. */
-export const LOOKS_CUT_OFF = '; this looks cut off';
-export const NOT_ACTIVE = 'was never created or is archived already';
-export const FIRST_KNOWN = 'first update known of this synchronizer';
+/** What can be wrong with a message, for programs: dead letters keep it, and advice is chosen by it. */
+export const FAULT_CODES = [
+  /** A field is missing, or holds what it may not; what no other code says. */
+  'bad_field',
+  /** The message breaks off, within a character or within its JSON. */
+  'cut_off',
+  'not_utf8',
+  'not_json',
+  /** JSON that is no update. */
+  'not_a_feed',
+  'overlong',
+  /** At or before a record time that its synchronizer has passed. */
+  'disorder',
+  /** Before the first update that is known of its synchronizer. */
+  'before_first',
+  /** An archive of what was never created, or is archived already. */
+  'not_active',
+  /** A create under the id of an active contract that is another one. */
+  'other_content',
+  'ahead_of_clock',
+  /** So far behind the time reached that it would seal a flood of snapshots. */
+  'record_time_gap',
+  /** From a partition that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. */
+  'overtaken',
+] as const;
+export type FaultCode = (typeof FAULT_CODES)[number];
 
 /**
  * What is wrong with an update: which field (as the feed writes it), what was given, what is expected.
  * Thrown by decoding and applying alike; the loop turns it into a dead letter (design.md section 7).
  */
 export class BadUpdate extends Error {
+  readonly code: FaultCode;
   readonly field: string;
   readonly given: string;
   readonly expected: string;
 
-  constructor(field: string, given: unknown, expected: string) {
+  constructor(code: FaultCode, field: string, given: unknown, expected: string) {
     const shown = showGiven(given);
     super(`${field}: given ${shown}, expected ${expected}`);
     this.name = 'BadUpdate';
+    this.code = code;
     this.field = field;
     this.given = shown;
     this.expected = expected;
   }
 
   /** The same fault again, behind a thread or from a dead letter; `given` is already in the form of a message. */
-  static restore(fault: { readonly field: string; readonly given: string; readonly expected: string }): BadUpdate {
-    const bad = new BadUpdate(fault.field, null, fault.expected);
+  static restore(fault: Pick<BadUpdate, 'code' | 'field' | 'given' | 'expected'>): BadUpdate {
+    const bad = new BadUpdate(fault.code, fault.field, null, fault.expected);
     return Object.assign(bad, {
       given: fault.given,
       message: `${fault.field}: given ${fault.given}, expected ${fault.expected}`,

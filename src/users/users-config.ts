@@ -109,7 +109,7 @@ type GivenService = z.output<typeof authService>;
 
 /** Reads the `ledger` value of the configuration file (undefined: all defaults). Throws a Refusal that names the key. */
 export function parseUsersConfig(given: { readonly value: unknown; readonly folder: string }): UsersConfig {
-  const parsed = usersConfig.safeParse(given.value === undefined ? {} : given.value);
+  const parsed = usersConfig.safeParse(given.value === undefined ? {} : given.value, { error: expectedType });
   if (!parsed.success) throw new Refusal(describe(parsed.error, given.value));
   const settings = parsed.data;
   const { default: leewayS, expiresAt, issuedAt, notBefore } = settings.leeway;
@@ -174,10 +174,10 @@ function describe(error: z.ZodError, value: unknown): string {
   const given = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)?.[part], value);
   const secret = path.includes('.secret') || (path.endsWith('.url') && mayHoldPassword(String(given)));
   const shown = secret || (typeof given === 'object' && given !== null) ? '' : `given ${showGiven(given)}, `;
-  return `${path}: ${shown}${expectation(issue)}`;
+  return `${path}: ${shown}${issue.message}`;
 }
 
-function expectation(issue: z.core.$ZodIssue): string {
-  if (issue.message.startsWith('expected')) return issue.message;
-  return issue.code === 'invalid_type' ? `expected ${issue.expected}` : issue.message;
+/** What is said of a wrong type where its schema says nothing else. */
+function expectedType(issue: z.core.$ZodRawIssue): string | undefined {
+  return issue.code === 'invalid_type' ? `expected ${issue.expected}` : undefined;
 }

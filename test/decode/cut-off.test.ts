@@ -1,27 +1,32 @@
 import { expect, it } from 'vitest';
 import { decodeMessage } from '../../src/decode/decode.ts';
-import { LOOKS_CUT_OFF } from '../../src/ledger/bad-update.ts';
+import type { BadUpdate } from '../../src/ledger/bad-update.ts';
 
 const UPDATE = '{"update_id": "é", "n": [1, -2.5e3, true, {"a": "\\u00e9\\n"}], "b": null}';
 
-function expectedOf(bytes: Uint8Array): string {
+function faultOf(bytes: Uint8Array): Partial<BadUpdate> {
   try {
     decodeMessage(bytes, { migrationId: 0 });
   } catch (error) {
-    return (error as { expected: string }).expected;
+    return error as BadUpdate;
   }
-  return 'nothing else';
+  return {};
 }
 
 it('says of an update that breaks off anywhere that it looks cut off', () => {
   const bytes = Buffer.from(UPDATE);
   for (let length = 1; length < bytes.length; length++)
-    expect(expectedOf(bytes.subarray(0, length)).endsWith(LOOKS_CUT_OFF), String(length)).toBe(true);
+    expect(faultOf(bytes.subarray(0, length)), String(length)).toMatchObject({
+      code: 'cut_off',
+      expected: expect.stringMatching(/; this looks cut off$/),
+    });
 });
 
 it.each(['', 'id,owner', '"text', '[1,', '{"a":1}}', '{"a" 1}', '{"a":1 "b"', '{"a":x', '{"foo":1}', '{"a":\xff\xff'])(
   'does not say so of %j',
   (text) => {
-    expect(expectedOf(Buffer.from(text, 'latin1'))).not.toContain(LOOKS_CUT_OFF);
+    const { code, expected } = faultOf(Buffer.from(text, 'latin1'));
+    expect(code).not.toBe('cut_off');
+    expect(expected).not.toContain('cut off');
   },
 );

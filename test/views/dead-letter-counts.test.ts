@@ -12,6 +12,7 @@ const PAGES_MAX = 16;
 const BYTES = Buffer.alloc(1_000);
 const LETTER: Omit<DeadLetter, 'id' | 'decision'> = {
   kind: 'update',
+  code: 'bad_field',
   source: 'feed',
   partition: -1,
   offset: 1,

@@ -27,7 +27,7 @@ export function sizeOf({ bytes }: KafkaRecord): number {
 export function decodeRecord({ bytes, overlong }: KafkaRecord, migrationId: number): Decoded | BadUpdate {
   if (bytes === null) return { kind: 'ignored', what: 'null value' };
   if (overlong !== undefined) {
-    return new BadUpdate('message', `${overlong.length} bytes`, `at most ${MESSAGE_BYTES_MAX} bytes`);
+    return new BadUpdate('overlong', 'message', `${overlong.length} bytes`, `at most ${MESSAGE_BYTES_MAX} bytes`);
   }
   try {
     return decodeMessage(bytes, { migrationId });

@@ -1,4 +1,5 @@
 import { endOfString } from '../../json/nesting.ts';
+import { parseErrorAt } from '../../json/parse-error.ts';
 
 const BLANK = /[ \t\n\r]/;
 const NUMBER_PART = /[-+.\deE]/;
@@ -7,8 +8,8 @@ const NUMBER_PART = /[-+.\deE]/;
  * What a message says of text that JSON.parse refuses, with the place. V8 names the place itself, except where a value should
  * stand and something else does, or nothing: there it repeats the text, or says no more than that it ended.
  */
-export function jsonFault(text: string, { message }: Error): string {
-  if (/ at position \d+/.test(message)) return message;
+export function jsonFault(text: string, error: Error): string {
+  if (typeof parseErrorAt(error) === 'number') return error.message;
   const at = missingValueAt(text);
   const character = text.codePointAt(at);
   if (character === undefined) return `Unexpected end of JSON input at ${placeOf(text, at)}`;

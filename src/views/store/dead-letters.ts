@@ -1,10 +1,33 @@
 import type { Database } from 'better-sqlite3';
+import type { FaultCode } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { prepareRowChange } from './row-change.ts';
 import { type Stored, withChecksum } from './row-checksum.ts';
 import { prepareRowsAdded } from './row-counts.ts';
 
 export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'gap' | 'overtaken';
+/** What can be wrong with a message, or with the container or the update before it. */
+export type DeadLetterCode = FaultCode | 'create_left_out' | 'broken_container';
+
+/** What kind a dead letter is of, by what is wrong with it. */
+export const DEAD_LETTER_KINDS: Readonly<Record<DeadLetterCode, DeadLetterKind>> = {
+  bad_field: 'update',
+  cut_off: 'update',
+  not_utf8: 'update',
+  not_json: 'update',
+  not_a_feed: 'update',
+  overlong: 'overlong',
+  disorder: 'update',
+  before_first: 'update',
+  not_active: 'update',
+  create_left_out: 'update',
+  other_content: 'update',
+  ahead_of_clock: 'ahead',
+  record_time_gap: 'gap',
+  overtaken: 'overtaken',
+  broken_container: 'container',
+};
+
 /** `halted` waits for a person; `resolved` is a halt that ended without a decision about its bytes. */
 export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resolved';
 
@@ -12,6 +35,7 @@ export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resol
 export interface DeadLetter {
   readonly id: number;
   readonly kind: DeadLetterKind;
+  readonly code: DeadLetterCode;
   readonly decision: Decision;
   readonly source: string;
   readonly partition: number;
@@ -33,14 +57,14 @@ export interface DeadLetter {
 }
 
 /** What is told of a dead letter beside the message itself. */
-export type LetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
+export type DeadLetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
 
-const FACT_COLUMNS = `id, kind, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
+const FACT_COLUMNS = `id, kind, code, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason`;
 /** In the order of the table, all but the checksum. */
 export const DEAD_LETTER_COLUMNS = `${FACT_COLUMNS}, sha256, length, bytes, created_at AS createdAt`;
 
-const COLUMN_COUNT = 18;
+const COLUMN_COUNT = 19;
 
 /** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
 const LEFT_OUT_SEARCHED = 64;
@@ -75,7 +99,7 @@ export class DeadLetters {
     this.#quarantined = db
       .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
       .pluck();
-    this.#newestQuarantined = db.prepare<[], LetterFacts>(
+    this.#newestQuarantined = db.prepare<[], DeadLetterFacts>(
       `SELECT ${FACT_COLUMNS} FROM dead_letter WHERE decision = 'quarantined' ORDER BY id DESC LIMIT 1`,
     );
     this.#decide = prepareRowChange(db, 'dead_letter', { key: 'id', columns: ['decision'] });
@@ -119,7 +143,7 @@ export class DeadLetters {
     return this.#quarantined.get() ?? 0;
   }
 
-  newestQuarantined(): LetterFacts | null {
+  newestQuarantined(): DeadLetterFacts | null {
     return this.#newestQuarantined.get() ?? null;
   }
 
@@ -138,10 +162,11 @@ export class DeadLetters {
 }
 
 function letterRow(letter: DeadLetter): readonly Stored[] {
-  const { id, kind, decision, source, partition, offset, migrationId, updateId, recordTime } = letter;
+  const { id, kind, code, decision, source, partition, offset, migrationId, updateId, recordTime } = letter;
   const { field, given, expected, reason, sha256, length, bytes, createdAt } = letter;
   const place = [source, partition, offset, migrationId, updateId, recordTime];
-  return withChecksum([id, kind, decision, ...place, field, given, expected, reason, sha256, length, bytes, createdAt]);
+  const fault = [field, given, expected, reason];
+  return withChecksum([id, kind, code, decision, ...place, ...fault, sha256, length, bytes, createdAt]);
 }
 
 /**

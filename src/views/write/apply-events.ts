@@ -1,7 +1,7 @@
 import { type Chunk, EVENT, isFault, type RareEvent } from '../../chunk/chunk.ts';
 import { eventId } from '../../chunk/chunk-ids.ts';
 import { fieldName, formatOf } from '../../chunk/field-name.ts';
-import { BadUpdate, NOT_ACTIVE } from '../../ledger/bad-update.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
 import { sameCoin } from '../../ledger/coin.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import { type Coin, INACTIVE_PURGE } from '../../ledger/update.ts';
@@ -19,7 +19,7 @@ export class UnknownContract extends BadUpdate {
   readonly contractId: string;
 
   constructor(field: string, contractId: string, expected: string) {
-    super(field, contractId, expected);
+    super('not_active', field, contractId, expected);
     this.contractId = contractId;
   }
 }
@@ -136,6 +136,7 @@ function archiveCoin(place: EventPlace): void {
   const kind = chunk.events.kind[event];
   if (kind !== EVENT.archiveAny && terms.locked !== (kind === EVENT.archiveLocked)) {
     throw new BadUpdate(
+      'bad_field',
       field(place, 'template_id'),
       entityOf(chunk, event),
       `that of its create, ${terms.locked ? 'LockedAmulet' : 'Amulet'}`,
@@ -161,7 +162,7 @@ function archiveCounterfeit(place: EventPlace): void {
   const { batch, migration, chunk, event } = place;
   const contractId = eventId(chunk, event);
   if (!isCounterfeit(place)) {
-    const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${entityOf(chunk, event)} ${NOT_ACTIVE}`;
+    const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${entityOf(chunk, event)} was never created or is archived already`;
     throw new UnknownContract(field(place, 'contract_id'), idText(contractId), expected);
   }
   batch.counterfeits.set(chunk.events.fold[event]!, migration.migrationId, contractId, false);
@@ -182,6 +183,7 @@ function activeRound({ batch, migration, chunk, event }: EventPlace): ActiveRoun
 function otherContent(place: EventPlace): BadUpdate {
   const id = idText(eventId(place.chunk, place.event));
   return new BadUpdate(
+    'other_content',
     field(place, 'contract_id'),
     id,
     'an id that is not active, or a create equal to the one that made it',

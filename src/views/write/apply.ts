@@ -1,7 +1,7 @@
 import { type Chunk, FILE_PARTITION, UPDATE } from '../../chunk/chunk.ts';
 import { eventId, updateIdOf } from '../../chunk/chunk-ids.ts';
 import { fieldName, formatOf } from '../../chunk/field-name.ts';
-import { BadUpdate, FIRST_KNOWN } from '../../ledger/bad-update.ts';
+import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Checkpoint } from '../../ledger/update.ts';
@@ -22,12 +22,6 @@ export interface ApplyRules extends ClockRules {
   /** Of messages that carry none, where an operator named it. */
   readonly migrationId: number | null;
 }
-
-/**
- * From a partition that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. It
- * halts whatever the policy.
- */
-export class OvertakenUpdate extends BadUpdate {}
 
 /** The topic starts after the end of what was replayed from files: what lies between would be missing without a trace. */
 export class PossibleGap extends Error {
@@ -88,7 +82,7 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
     last !== undefined && (recordTime < last.recordTime || (isOfLastTime && last.updates.has(updateIdOf(chunk, i))));
   if (isOfLastTime && !isApplied && u.isScan[i] === 1) {
     const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updates.any)} of this synchronizer`;
-    throw badTime(chunk, i, expected);
+    throw badTime('disorder', chunk, i, expected);
   }
   if (last?.unseen === true && isOfTopic(u.partition[i]!)) {
     if (!isApplied) throw new PossibleGap(synchronizerId, last.recordTime, recordTime);
@@ -96,7 +90,8 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
     last.changed = true;
   }
   if (last !== undefined && recordTime < last.firstTime) {
-    throw badTime(chunk, i, `a time from ${formatTime(last.firstTime)} on, that of the ${FIRST_KNOWN}`);
+    const expected = `a time from ${formatTime(last.firstTime)} on, that of the first update known of this synchronizer`;
+    throw badTime('before_first', chunk, i, expected);
   }
   if (isApplied) {
     batch.counts.redelivered += 1;
@@ -107,11 +102,11 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
     ?.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
   if (checkpoint !== undefined && recordTime < checkpoint && !isOfLastTime) {
     const expected = `a time from ${formatTime(checkpoint)} on, the checkpoint read before it for this synchronizer`;
-    throw badTime(chunk, i, expected);
+    throw badTime('disorder', chunk, i, expected);
   }
   if (rules.overtaken && isSealed(migration, recordTime, rules.periodUs)) {
     const expected = 'a time after the last snapshot: its partition was passed over as idle (--kafka-partition-idle)';
-    throw new OvertakenUpdate(fieldName(formatOf(chunk, i), 'record_time'), formatTime(recordTime), expected);
+    throw badTime('overtaken', chunk, i, expected);
   }
   const { timeReached } = migration;
   checkClock(recordTime, rules, { timeReached, field: fieldName(formatOf(chunk, i), 'record_time') });
@@ -136,7 +131,7 @@ function applyImport(batch: Batch, chunk: Chunk, i: number, overtaken: boolean):
   const migration = migrationOf(batch, chunk.updates.migrationId[i]!);
   if (overtaken && !isActive(batch, migration, chunk, i)) {
     const expected = 'no import: its partition was passed over as idle (--kafka-partition-idle)';
-    throw new OvertakenUpdate(fieldName(formatOf(chunk, i), 'record_time'), 'an import', expected);
+    throw new BadUpdate('overtaken', fieldName(formatOf(chunk, i), 'record_time'), 'an import', expected);
   }
   if (migration.timeReached !== null) {
     batch.counts.importsLate += 1;
@@ -227,8 +222,9 @@ function migrationOf(batch: Batch, migrationId: number): MigrationState {
   return migration;
 }
 
-function badTime(chunk: Chunk, i: number, expected: string): BadUpdate {
+function badTime(code: FaultCode, chunk: Chunk, i: number, expected: string): BadUpdate {
   return new BadUpdate(
+    code,
     fieldName(formatOf(chunk, i), 'record_time'),
     formatTime(chunk.updates.recordTime[i]!),
     expected,

@@ -9,12 +9,6 @@ export interface ClockRules {
   readonly recordTimeGapMaxUs: number;
 }
 
-/** An update or checkpoint further ahead of the clock than allowed. */
-export class AheadOfClock extends BadUpdate {}
-
-/** An update or checkpoint so far behind the time reached that it would seal a flood of snapshots. */
-export class RecordTimeGap extends BadUpdate {}
-
 /** `timeReached`: that of the migration; null before its first update. */
 export function checkClock(
   time: Micros,
@@ -22,14 +16,16 @@ export function checkClock(
   { timeReached, field }: { timeReached: Micros | null; field: string },
 ): void {
   if (time > now + recordTimeAheadMaxUs) {
-    throw new AheadOfClock(
+    throw new BadUpdate(
+      'ahead_of_clock',
       field,
       formatTime(time),
       `a time no further ahead of our clock (${formatTime(now)}) than --record-time-ahead-max`,
     );
   }
   if (timeReached !== null && time - timeReached > recordTimeGapMaxUs) {
-    throw new RecordTimeGap(
+    throw new BadUpdate(
+      'record_time_gap',
       field,
       formatTime(time),
       `a time no further after ${formatTime(timeReached)}, the time reached, than --record-time-gap-max`,

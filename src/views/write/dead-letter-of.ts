@@ -4,10 +4,8 @@ import { messageBytes, messageHash, overlongOf } from '../../chunk/message.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import type { Micros } from '../../ledger/time.ts';
-import type { DeadLetter, DeadLetterKind } from '../store/dead-letters.ts';
-import { OvertakenUpdate } from './apply.ts';
+import { DEAD_LETTER_KINDS, type DeadLetter, type DeadLetterKind } from '../store/dead-letters.ts';
 import { UnknownContract } from './apply-events.ts';
-import { AheadOfClock, RecordTimeGap } from './clock.ts';
 
 /** What halts whatever the policy: behind these, everything that follows would be left out as well, or wrongly placed. */
 export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap', 'overtaken']);
@@ -22,7 +20,8 @@ export function letterOf(
   const bytes = Buffer.from(messageBytes(chunk, i));
   const overlong = overlongOf(chunk, i);
   return {
-    kind: kindOf(bad, overlong !== null),
+    kind: DEAD_LETTER_KINDS[bad.code],
+    ...causeOf(bad, leftOut),
     source,
     partition: chunk.updates.partition[i]!,
     offset: chunk.updates.offset[i]!,
@@ -30,7 +29,6 @@ export function letterOf(
     field: bad.field,
     given: bad.given,
     expected: bad.expected,
-    reason: bad instanceof UnknownContract ? withCause(bad, leftOut(bad.contractId)) : bad.message,
     sha256: messageHash(chunk, i),
     length: overlong?.length ?? bytes.length,
     bytes,
@@ -39,15 +37,14 @@ export function letterOf(
 }
 
 /** An archive may be bad only because the update before it, which made its contract, was left out. */
-function withCause({ message }: UnknownContract, cause: number | null): string {
-  return cause === null ? message : `${message}; dead letter ${cause}, which was left out, names this contract`;
-}
-
-function kindOf(bad: BadUpdate, isOverlong: boolean): DeadLetterKind {
-  if (bad instanceof AheadOfClock) return 'ahead';
-  if (bad instanceof RecordTimeGap) return 'gap';
-  if (bad instanceof OvertakenUpdate) return 'overtaken';
-  return isOverlong ? 'overlong' : 'update';
+function causeOf(bad: BadUpdate, leftOut: (contractId: string) => number | null): Pick<DeadLetter, 'code' | 'reason'> {
+  const { code, message } = bad;
+  const cause = bad instanceof UnknownContract ? leftOut(bad.contractId) : null;
+  if (cause === null) return { code, reason: message };
+  return {
+    code: 'create_left_out',
+    reason: `${message}; dead letter ${cause}, which was left out, names this contract`,
+  };
 }
 
 function identity(chunk: Chunk, i: number): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {

@@ -230,6 +230,8 @@ dead_letter  | partition = partition + 1
 dead_letter  | offset = offset + 1
 dead_letter  | offset = offset - 1
 dead_letter  | created_at = created_at + 1
+dead_letter  | code = 'else'
+dead_letter  | code = 'not_json'                     | code <> 'not_json'
 dead_letter  | kind = 'ahead'                        | kind = 'update'
 dead_letter  | kind = 'gap'                          | kind = 'update'
 dead_letter  | kind = 'overtaken'                    | kind = 'update'

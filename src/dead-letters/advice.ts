@@ -1,0 +1,141 @@
+import { FILE_PARTITION } from '../chunk/chunk.ts';
+import type { DeadLetterCode, DeadLetterFacts, Decision } from '../views/store/dead-letters.ts';
+
+/** A command of this program; whoever prints it knows the dead letter's number, and whether `--data` is needed. */
+export interface AdvisedCommand {
+  readonly command: 'dead-letters list' | 'dead-letters retry' | 'dead-letters drop';
+  /** Whether the number of the dead letter follows. */
+  readonly takesId: boolean;
+}
+
+/** Text, and in it commands and what the dead letter says of where it came from. */
+export type Advice = readonly (string | AdvisedCommand | { readonly fact: 'source' })[];
+
+/** What is known of a halt of this code. */
+export interface CodeAdvice {
+  /** What an operator does to end it. */
+  readonly halted: Advice;
+  /**
+   * What it most often comes from, and what then fits better than `halted`: where the message came from a file, and where from
+   * any other source. Null where the code tells nothing of that.
+   */
+  readonly comesFrom: { readonly file: Advice | null; readonly other: Advice | null } | null;
+  /** Whether `comesFrom` holds of the first message of its source alone. */
+  readonly ofFirstMessage?: true;
+  /** What is left to do once it was dropped, where that is something. */
+  readonly dropped?: Advice;
+}
+
+export const LIST: AdvisedCommand = { command: 'dead-letters list', takesId: false };
+const RETRY: AdvisedCommand = { command: 'dead-letters retry', takesId: false };
+const DROP: AdvisedCommand = { command: 'dead-letters drop', takesId: true };
+const SOURCE = { fact: 'source' } as const;
+
+const STOP = 'stop the service if one runs on this directory; then ';
+const NEW_DIRECTORY = 'then start a new directory with all of it, in order';
+const RETRY_OR_DROP: Advice = [
+  STOP,
+  RETRY,
+  ' after an upgrade that can read it or with other settings, or ',
+  DROP,
+  ' to go on without it',
+];
+const NO_FEED = {
+  file: ['The file may be no feed: then drop this message and replay the right file'],
+  other: null,
+};
+
+/** What an operator is advised to do about a halt, by what is wrong with the message. */
+export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
+  bad_field: { halted: RETRY_OR_DROP, comesFrom: null },
+  cut_off: {
+    halted: RETRY_OR_DROP,
+    comesFrom: {
+      file: [
+        'The line looks cut off: then drop it and replay the whole file; nothing is lost by that, for what the line lacks is applied then',
+      ],
+      other: null,
+    },
+  },
+  not_utf8: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
+  not_json: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
+  not_a_feed: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
+  overlong: {
+    halted: [STOP, DROP, ' to go on without it: only its start is kept, so it cannot be retried'],
+    comesFrom: null,
+  },
+  disorder: { halted: RETRY_OR_DROP, comesFrom: null },
+  before_first: {
+    halted: RETRY_OR_DROP,
+    comesFrom: {
+      file: [`The files came in another order: ${NEW_DIRECTORY}`],
+      other: [`The topic begins before what was read first: ${NEW_DIRECTORY}`],
+    },
+  },
+  not_active: {
+    halted: RETRY_OR_DROP,
+    comesFrom: {
+      file: [`The feed may start in the middle, or its files came in another order: ${NEW_DIRECTORY}`],
+      other: [`The feed may start in the middle, or its files came in another order: ${NEW_DIRECTORY}`],
+    },
+  },
+  // Its reason names the dead letter that explains it.
+  create_left_out: { halted: RETRY_OR_DROP, comesFrom: null },
+  other_content: { halted: RETRY_OR_DROP, comesFrom: null },
+  ahead_of_clock: {
+    halted: [
+      `set the clock right if it is wrong; else wait: the halt ends by itself once the clock has come near. Or ${STOP}`,
+      DROP,
+      ' to go on without it',
+    ],
+    comesFrom: null,
+  },
+  record_time_gap: {
+    halted: [
+      STOP,
+      RETRY,
+      ' with a larger --record-time-gap-max if the ledger did pause for so long, or ',
+      DROP,
+      ' to go on without it',
+    ],
+    comesFrom: null,
+  },
+  overtaken: {
+    halted: [STOP, DROP, ' to go on without it, or build the views anew in another directory, which keeps it'],
+    comesFrom: null,
+  },
+  broken_container: {
+    halted: [
+      'mend ',
+      SOURCE,
+      `; ${STOP}`,
+      DROP,
+      ' to end the halt, and read the mended file from its start: what is known is skipped',
+    ],
+    comesFrom: null,
+    dropped: ['nothing: the halt has ended; read ', SOURCE, ' again from its start once it is mended'],
+  },
+};
+
+/** What is left to do once it was decided, whatever was wrong. */
+export const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, Advice>> = {
+  quarantined: [
+    'nothing: the feed went on without it. It can only be put right by replaying the mended feed into a new directory',
+  ],
+  dropped: ['nothing: it was dropped, and the same bytes are skipped from any source'],
+  applied: ['nothing: it was applied at its own place'],
+  resolved: ['nothing: the halt ended by itself'],
+};
+
+/** What an operator does now. */
+export function nextAdvice({ code, decision }: DeadLetterFacts): Advice {
+  if (decision === 'halted') return ADVICE[code].halted;
+  return (decision === 'dropped' ? ADVICE[code].dropped : undefined) ?? DECIDED[decision];
+}
+
+/** What a halt like this one most often comes from, and what then fits better; null where nothing tells. */
+export function hintAdvice({ code, decision, partition, offset }: DeadLetterFacts): Advice | null {
+  const { comesFrom, ofFirstMessage } = ADVICE[code];
+  if (decision !== 'halted' || comesFrom === null || (ofFirstMessage === true && offset > 1)) return null;
+  return partition === FILE_PARTITION ? comesFrom.file : comesFrom.other;
+}

@@ -1,0 +1,143 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CliCommand } from '../../src/cli/command.ts';
+import { ADVICE, type Advice, type AdvisedCommand, DECIDED, LIST } from '../../src/dead-letters/advice.ts';
+import { commandOn, nextText, plainCommand } from '../../src/dead-letters/advice-text.ts';
+import { FAULT_CODES } from '../../src/ledger/bad-update.ts';
+import {
+  DEAD_LETTER_KINDS,
+  type DeadLetterCode,
+  type DeadLetterFacts,
+  type Decision,
+} from '../../src/views/store/dead-letters.ts';
+
+const CODES = Object.keys(ADVICE) as DeadLetterCode[];
+/** Codes that tell nothing of what a halt comes from beyond its reason. */
+const WITHOUT_HINT = [
+  'bad_field',
+  'overlong',
+  'disorder',
+  'create_left_out',
+  'other_content',
+  'ahead_of_clock',
+  'record_time_gap',
+  'overtaken',
+  'broken_container',
+];
+
+function deadLetter(code: DeadLetterCode, more: Partial<DeadLetterFacts> = {}): DeadLetterFacts {
+  return {
+    id: 7,
+    kind: DEAD_LETTER_KINDS[code],
+    code,
+    decision: 'halted',
+    source: 'feed.ndjson',
+    partition: -1,
+    offset: 1,
+    migrationId: null,
+    updateId: null,
+    recordTime: null,
+    field: null,
+    given: null,
+    expected: null,
+    reason: 'a reason',
+    ...more,
+  };
+}
+
+/** Every advice of the table. */
+const ALL: readonly Advice[] = [
+  ...Object.values(ADVICE).flatMap(({ halted, comesFrom, dropped }) => [
+    halted,
+    comesFrom?.file ?? [],
+    comesFrom?.other ?? [],
+    dropped ?? [],
+  ]),
+  ...Object.values(DECIDED),
+];
+
+/** What the command line takes, as `usage` says it: `dead-letters drop <ID>`. */
+async function usages(): Promise<readonly string[]> {
+  const folder = join(import.meta.dirname, '../../src/cli');
+  const files = globSync('*.ts', { cwd: folder });
+  const found = await Promise.all(files.map(async (file) => Object.values(await import(join(folder, file)))));
+  return found.flat().flatMap((each) => {
+    const { usage } = (each ?? {}) as Partial<CliCommand>;
+    return usage === undefined ? [] : [usage];
+  });
+}
+
+describe('advice', () => {
+  it('is there for each code that a message may have, and for no other', () => {
+    expect(CODES.sort()).toEqual([...FAULT_CODES, 'create_left_out', 'broken_container'].sort());
+    for (const { halted } of Object.values(ADVICE)) expect(halted.length).toBeGreaterThan(0);
+  });
+
+  it('says what a halt comes from by every code but those that tell nothing of it', () => {
+    expect(CODES.filter((code) => ADVICE[code].comesFrom === null).sort()).toEqual([...WITHOUT_HINT].sort());
+  });
+
+  it('names commands that there are, with the arguments that they take', async () => {
+    const known = await usages();
+    const commands = [LIST, ...ALL.flat()].filter(
+      (part): part is AdvisedCommand => typeof part === 'object' && 'command' in part,
+    );
+    expect(commands.length).toBeGreaterThan(10);
+    for (const { command, takesId } of commands) expect(known).toContain(takesId ? `${command} <ID>` : command);
+  });
+
+  it('has each command in a part of its own, where the data directory can be named', () => {
+    const texts = ALL.flat().filter((part) => typeof part === 'string');
+    expect(texts.filter((text) => /holdfast|`/.test(text))).toEqual([]);
+  });
+
+  it('ends a halt by dropping the message, whatever is wrong with it', () => {
+    for (const code of CODES)
+      expect(nextText(deadLetter(code), plainCommand)).toContain('`holdfast dead-letters drop 7`');
+  });
+
+  it('has no command that retries where only the start of the bytes is kept, or none', () => {
+    const retried = CODES.filter((code) =>
+      nextText(deadLetter(code), plainCommand).includes('`holdfast dead-letters retry`'),
+    );
+    expect(CODES.filter((code) => !retried.includes(code))).toEqual([
+      'ahead_of_clock',
+      'broken_container',
+      'overlong',
+      'overtaken',
+    ]);
+  });
+
+  it('names the data directory as a shell takes it', () => {
+    const text = nextText(deadLetter('overlong'), commandOn("/srv/it's"));
+    expect(text).toContain("`holdfast dead-letters drop 7 --data '/srv/it'\\''s'`");
+  });
+
+  it.each<[DeadLetterCode, Partial<DeadLetterFacts>, string | null]>([
+    ['cut_off', { offset: 9 }, 'The line looks cut off: '],
+    ['cut_off', { partition: 0 }, null],
+    ['not_json', {}, 'The file may be no feed: '],
+    ['not_a_feed', { offset: 2 }, null],
+    ['not_utf8', { partition: 0 }, null],
+    ['before_first', { offset: 9 }, 'The files came in another order: '],
+    ['before_first', { partition: 0 }, 'The topic begins before what was read first: '],
+    ['not_active', { partition: 0, offset: 9 }, 'The feed may start in the middle, '],
+    ['create_left_out', {}, null],
+    ['not_active', { decision: 'quarantined' }, null],
+  ])('of %s, %o, says behind what to do now that %s', (code, more, hint) => {
+    const text = nextText(deadLetter(code, more), plainCommand);
+    if (hint === null) expect(text).not.toMatch(/\. The |: then /);
+    else expect(text).toContain(`. ${hint}`);
+  });
+
+  it.each<[Decision, DeadLetterCode, string]>([
+    ['quarantined', 'bad_field', 'nothing: the feed went on without it'],
+    ['dropped', 'bad_field', 'nothing: it was dropped'],
+    ['dropped', 'broken_container', 'nothing: the halt has ended; read standard input again'],
+    ['applied', 'record_time_gap', 'nothing: it was applied at its own place'],
+    ['resolved', 'ahead_of_clock', 'nothing: the halt ended by itself'],
+  ])('of what is %s (%s) says that nothing is left to do', (decision, code, says) => {
+    expect(nextText(deadLetter(code, { decision, source: '-' }), plainCommand)).toContain(says);
+  });
+});
