@@ -33,8 +33,8 @@ export function requireHost(listener: RequestListener): RequestListener {
   };
 }
 
-/** In every form in which a URL takes it for a step within its path; to a URL a backslash is a slash. */
-const DOT_SEGMENT = /^[^?]*[/\\](?:\.|%2e){1,2}(?:[/\\?]|$)/i;
+/** In every form in which a URL takes it for a step within its path; to a URL a backslash is a slash, and `#` ends the path. */
+const DOT_SEGMENT = /^[^?]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
 const SHOWN_CHARS_MAX = 100;
 
 /**
