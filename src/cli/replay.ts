@@ -69,13 +69,15 @@ export function checkReadable(file: string): void {
 }
 
 async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDir: string): Promise<string> {
-  const { updates, events, redelivered } = counts;
+  const { updates, events, redelivered, importsLate } = counts;
   const deadLetters = quarantined + (halted === null ? 0 : 1);
   using store = openViewsStore(dataDir);
   const newest = (await store.facts({ kind: 'newest snapshots' })).at(-1);
   const snapshot =
     newest === undefined ? 'none' : `${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
-  return `applied ${updates} updates, ${events} events; redelivered ${redelivered}; dead letters ${deadLetters}; newest snapshot ${snapshot}`;
+  // Not counted among the redelivered: what they would have created may be nowhere in the views.
+  const late = importsLate === 0 ? '' : `late imports ${importsLate}; `;
+  return `applied ${updates} updates, ${events} events; redelivered ${redelivered}; dead letters ${deadLetters}; ${late}newest snapshot ${snapshot}`;
 }
 
 function quarantineLine(count: number, list: string): string {

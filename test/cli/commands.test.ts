@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fixture, readExpected } from '../http/expected-answers.ts';
 import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../http/holdings-service.ts';
+import { told } from '../support/ledger/told-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf } from '../support/views/replayed.ts';
 
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
@@ -131,6 +133,17 @@ describe('replay', () => {
     const again = await holdfast('replay', '--data', dir, ...files);
     expect(again.code).toBe(0);
     expect(again.stdout).toMatch(/^applied 0 updates, 0 events; redelivered \d+; dead letters 0;/);
+  });
+
+  test('says how many imports came too late, which leaves out what they would have created', async () => {
+    const dir = folder.at('late-imports');
+    const text = 'import : +a alice 1\n00:01 :\nimport : +b bob 20\nimport : +c carol 300';
+    const feed = folder.writeLines('late.ndjson', linesOf(told(text), 'scan'));
+    const { code, stdout } = await holdfast('replay', '--data', dir, feed);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      'applied 2 updates, 1 events; redelivered 0; dead letters 0; late imports 2; newest snapshot none\n',
+    );
   });
 
   test('seals a last snapshot where it is asked to', async () => {
