@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TOPIC_KIND } from '../src/feed/kafka/kind.ts';
 import { startFeedThread } from '../src/ingest/feed-thread.ts';
 import { runLoop } from '../src/ingest/loop.ts';
+import { contextOf } from '../src/ingest/replay.ts';
+import { topicSpec } from '../src/sources.ts';
 import { ViewsWriter } from '../src/views/write/writer.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';
 import { reportRun } from './run-report.ts';
@@ -14,19 +17,18 @@ await reportRun(topic, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   try {
     using writer = new ViewsWriter(dataDir, REPLAY_OPTIONS);
-    const connection = { brokers: [address], ssl: null, sasl: null };
-    const group = `bench-${writer.directoryId}`;
-    const spec = { connection, topic, group, partitionIdleMs: null, stored: writer.topicPosition };
-    await using feed = startFeedThread({ kind: 'topic', topic: spec }, { migrationId: 0 });
+    const kafka = { brokers: [address], ssl: null, sasl: null, topic, group: null, partitionIdleMs: null };
+    const opening = { source: topicSpec(kafka), watch: false, context: contextOf(writer) };
+    await using feed = startFeedThread(opening);
     const stop = new AbortController();
     const halted = await runLoop(writer, feed, {
-      source: { name: topic, topic: true },
+      source: { name: topic, kind: TOPIC_KIND },
       signal: stop.signal,
       now: REPLAY_OPTIONS.now,
       recordTimeAheadMaxUs: REPLAY_OPTIONS.recordTimeAheadMaxUs,
       onAhead: 'stop',
       persist: async (step) => step(),
-      onCommit: () => writer.topicPosition.positions.get(0)?.nextOffset === Number(end) && stop.abort(),
+      onCommit: () => writer.storedSource.lanes.get('0')?.cursor === end && stop.abort(),
       onHalt: () => {},
     });
     if (halted !== null) throw new Error(`the ingest halted: ${halted.reason}`);

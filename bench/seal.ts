@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FILE_KIND } from '../src/feed/file/kind.ts';
 import { openFileSource } from '../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../src/ingest/decode-chunks.ts';
 import { ViewsWriter } from '../src/views/write/writer.ts';
@@ -33,7 +34,7 @@ async function replay(
   const { signal } = new AbortController();
   mkdirSync(dataDir);
   using writer = new ViewsWriter(dataDir, { ...REPLAY_OPTIONS, snapshotPeriodUs: periodUs });
-  writer.beginSource(path, { topic: false });
+  writer.beginSource({ name: path, kind: FILE_KIND });
   for await (const chunk of decodeChunks(openFileSource(path), { migrationId: 0, signal, buffers })) {
     if (!writer.apply(chunk).done) throw new Error('the replay halted');
     onChunk(writer);

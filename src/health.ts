@@ -1,10 +1,10 @@
-import { FILE_PARTITION } from './chunk/chunk.ts';
 import { counted } from './counted.ts';
 import { nextText, plainCommand } from './dead-letters/advice-text.ts';
 import { haltLine } from './dead-letters/halt-line.ts';
+import { placeFacts } from './dead-letters/place.ts';
 import type { HoldingsStore } from './holdings/facts.ts';
 import type { Health, Readiness } from './http/service/health.ts';
-import type { IngestStatus, SourceStatus, TopicStatus } from './ingest/status.ts';
+import type { IngestStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
 
 /** What /readyz and /status say, from where ingest stands and what the views hold (interface.md section 3). */
@@ -36,12 +36,7 @@ export function createHealth({
       return {
         version,
         phase,
-        source: source && {
-          name: source.name,
-          ...(source.isTopic
-            ? { position: source.position, topic: source.topic && topicAnswer(source.topic) }
-            : fileAnswer(source, phase)),
-        },
+        source: source && { name: source.name, ...source.status.details },
         snapshots: newest.map(({ migrationId, recordTime }) => ({
           migration_id: migrationId,
           record_time: formatTime(recordTime),
@@ -66,7 +61,7 @@ export function createHealth({
           kind: halted.kind,
           code: halted.code,
           source: halted.source,
-          partition: halted.partition < 0 ? null : halted.partition,
+          ...placeFacts(halted),
           offset: halted.offset,
           migration_id: halted.migrationId,
           update_id: halted.updateId,
@@ -89,7 +84,7 @@ function readiness(
 ): Readiness {
   const reasons: string[] = [];
   if (failure !== null) reasons.push('the writer has stopped by itself; see the log');
-  else if (status.phase === 'reading' && status.source?.topic) reasons.push(...topicReasons(status.source.topic, lag));
+  else if (status.phase === 'reading' && status.source !== null) reasons.push(...sourceReasons(status.source, lag));
   else if (status.phase !== 'caught_up') reasons.push(phaseReason(status));
   if (!hasSnapshot) reasons.push('no snapshot is sealed yet');
   const quarantined = status.deadLetters.quarantined ?? 0;
@@ -102,7 +97,7 @@ function readiness(
   return { ready: reasons.length === 0, reasons, degraded };
 }
 
-function phaseReason({ phase, source, halted, lastError }: IngestStatus): string {
+function phaseReason({ phase, halted, lastError }: IngestStatus): string {
   switch (phase) {
     case 'halted':
     case 'waiting_for_clock':
@@ -111,63 +106,27 @@ function phaseReason({ phase, source, halted, lastError }: IngestStatus): string
       return lastError?.message ?? 'the feed is refused';
     case 'retrying':
       return `ingest is unavailable (${lastError?.message ?? 'unknown'}); tried again by itself`;
-    case 'reading':
-      return `${source?.name ?? 'the source'} is not read to its end yet`;
     default:
       return `ingest is ${phase}`;
   }
 }
 
-/** Why a topic is behind; nothing where everything there was applied not long ago. */
-function topicReasons(topic: TopicStatus, { readyLagMaxMs, now }: { readyLagMaxMs: number; now: number }): string[] {
-  if (topic.stopped !== null) return [topic.stopped];
-  const agoMs = topic.caughtUpAt === null ? null : now - topic.caughtUpAt;
+/** Why a source is behind; nothing where everything there was applied not long ago. */
+function sourceReasons(
+  { kind, status }: NonNullable<IngestStatus['source']>,
+  { readyLagMaxMs, now }: { readyLagMaxMs: number; now: number },
+): string[] {
+  const { stopped, caughtUpAt, lagMessages, holding } = status;
+  if (stopped !== null) return [stopped];
+  const agoMs = caughtUpAt === null ? null : now - caughtUpAt;
   // A time that lies ahead was told by a clock that has been set back since, and says nothing.
   if (agoMs !== null && Math.abs(agoMs) < readyLagMaxMs) return [];
-  const lag = topic.partitions.reduce((sum, partition) => sum + (partition.lag ?? 0), 0);
   const since =
     agoMs === null
       ? 'since the start'
       : agoMs < 0
         ? 'since the clock was set back'
         : `for ${Math.floor(agoMs / 1000)} s`;
-  return [`the topic was not applied to its end ${since}: ${counted(lag, 'message')} behind`, ...topic.holding];
-}
-
-/** A file is read from its start to its end, and at its end it is 0 behind. */
-function fileAnswer({ position, readBytes, totalBytes }: SourceStatus, phase: IngestStatus['phase']): object {
-  const left = readBytes === null || totalBytes === null ? null : totalBytes - readBytes;
-  return {
-    position: { next_message: position[FILE_PARTITION] ?? null },
-    read_bytes: readBytes,
-    total_bytes: totalBytes,
-    lag_bytes: phase === 'caught_up' ? 0 : left,
-  };
-}
-
-function topicAnswer(topic: TopicStatus): object {
-  const { newestRecordTime } = topic;
-  return {
-    stopped: topic.stopped,
-    holding: topic.holding,
-    lacking: topic.lacking,
-    caught_up_at: topic.caughtUpAt === null ? null : new Date(topic.caughtUpAt).toISOString(),
-    lag_seconds: lagSeconds(topic),
-    newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
-    partitions: topic.partitions.map(({ partition, firstOffset, nextOffset, endOffset, lag, passedOver }) => ({
-      partition,
-      first_offset: firstOffset,
-      next_offset: nextOffset,
-      end_offset: endOffset,
-      lag,
-      passed_over: passedOver,
-    })),
-  };
-}
-
-/** Where nothing that names a time was read since the start, only the end of the topic tells. */
-function lagSeconds({ newestRecordTime, appliedRecordTime, partitions }: TopicStatus): number | null {
-  if (newestRecordTime !== null && appliedRecordTime !== null)
-    return Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000;
-  return partitions.length > 0 && partitions.every(({ lag }) => lag === 0) ? 0 : null;
+  const behind = lagMessages === null ? '' : `: ${counted(lagMessages, 'message')} behind`;
+  return [`the ${kind} was not applied to its end ${since}${behind}`, ...holding];
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { commandOn, type PrintCommand } from './dead-letters/advice-text.ts';
 import { haltFacts } from './dead-letters/halt-line.ts';
+import type { SourceSpec } from './feed/source.ts';
 import { createHealth } from './health.ts';
 import { createApp } from './http/app.ts';
 import { DOCUMENTS } from './http/documents.ts';
@@ -12,6 +13,7 @@ import { startHttpServer } from './http/server/server.ts';
 import { createUsersArea } from './http/users/area.ts';
 import { dsoWarning, type IngestStatus } from './ingest/status.ts';
 import { startIngest } from './ingest/writer-thread.ts';
+import { topicSpec } from './sources.ts';
 import { openUsers } from './users/open-users.ts';
 import { readVersion } from './version.ts';
 import { startAnswers } from './views/read/answers.ts';
@@ -28,11 +30,15 @@ export interface Service extends AsyncDisposable {
 
 /**
  * Starts store, ingest and HTTP in this order; disposing stops them in reverse. Throws a Refusal for what the caller can mend.
- * `beforeListening` frees the address where somebody else of this process has it.
+ * `beforeListening` frees the address where somebody else of this process has it. `sources` are read behind the files.
  */
 export async function startService(
   config: Config,
-  { logger, beforeListening = async () => {} }: { logger: Logger; beforeListening?: () => Promise<void> },
+  {
+    logger,
+    beforeListening = async () => {},
+    sources = config.kafka === null ? [] : [topicSpec(config.kafka)],
+  }: { logger: Logger; beforeListening?: () => Promise<void>; sources?: readonly SourceSpec[] },
 ): Promise<Service> {
   await using starting = new AsyncDisposableStack();
   const version = readVersion();
@@ -41,7 +47,7 @@ export async function startService(
   const print = commandOn(config.dataDir);
   const onStatus = (now: IngestStatus, before: IngestStatus): void => logTurn(logger, print, { now, before });
   const ingest = starting.use(
-    await startIngest(config, onStatus, ({ level, fields, message }) => logger[level](fields, message)),
+    await startIngest({ ...config, sources }, onStatus, ({ level, fields, message }) => logger[level](fields, message)),
   );
   const { dataDir, participantId, emptyOwners } = config;
   const store = starting.use(openEventLoopStore(dataDir));

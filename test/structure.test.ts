@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'feed/file/',
     'feed/kafka/',
     'decode/',
+    'sources',
     'users/',
     'ledger/',
     'json/',
@@ -39,9 +40,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'dead-letters/',
     'views/read/',
     'views/store/',
+    'sources',
+    'feed/',
     'users/',
   ],
-  health: ['http/service/', 'holdings/', 'ingest/', 'dead-letters/', 'chunk/', 'ledger/'],
+  health: ['http/service/', 'holdings/', 'ingest/', 'dead-letters/', 'ledger/'],
+  sources: ['config/', 'feed/', 'feed/file/', 'feed/kafka/'],
   config: ['users/', 'config/', 'holdings/', 'ledger/'],
   'http/': ['http/holdings/', 'http/service/', 'http/users/', 'http/server/', 'holdings/'],
   'http/holdings/': ['http/server/', 'holdings/', 'views/write/', 'ledger/', 'json/'],
@@ -49,26 +53,26 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'http/service/': ['http/server/'],
   'http/server/': ['ledger/', 'json/'],
   'ingest/': [
+    'sources',
     'threads/',
     'feed/',
     'feed/file/',
-    'feed/kafka/',
     'views/write/',
     'views/store/',
     'decode/',
     'chunk/',
     'ledger/',
   ],
-  'dead-letters/': ['views/store/', 'chunk/', 'ledger/'],
+  'dead-letters/': ['views/store/', 'ledger/'],
   'views/backup/': ['views/store/'],
   'views/verify/': ['views/write/', 'views/store/', 'decode/', 'ledger/'],
   'views/read/': ['threads/', 'holdings/', 'views/store/', 'ledger/'],
-  'views/write/': ['views/store/', 'chunk/', 'ledger/'],
+  'views/write/': ['views/store/', 'feed/', 'chunk/', 'ledger/'],
   'views/store/': ['ledger/'],
   'users/': ['config/', 'ledger/'],
   'holdings/': ['ledger/', 'json/'],
   'config/': ['holdings/', 'json/', 'ledger/'],
-  'feed/file/': ['feed/', 'chunk/'],
+  'feed/file/': ['feed/'],
   'feed/kafka/': ['feed/', 'decode/', 'ledger/'],
   'feed/': ['ledger/'],
   'decode/': ['json/', 'ledger/'],
@@ -204,6 +208,15 @@ describe('the structure of src', () => {
   it('has SQL only in views and users', () => {
     const sql = /\b(SELECT\s|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)|'better-sqlite3'/;
     expect(linesWith(outside('src/views/', 'src/users/'), sql)).toEqual([]);
+  });
+
+  it('knows what partitions and topics are in their source only', () => {
+    const others = sources.filter(({ path }) =>
+      /^src\/(health|(ingest|views|dead-letters|chunk|decode|holdings|http)\/)/.test(path),
+    );
+    const named = linesWith(others, /partition|topic|kafka/i);
+    const knowing = named.filter((line) => !line.includes('(--kafka-partition-idle)'));
+    expect(knowing).toEqual([]);
   });
 
   it('speaks to kafkajs in the Kafka source only', () => {

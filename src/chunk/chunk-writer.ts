@@ -17,8 +17,9 @@ const ARCHIVE_KIND = {
 
 /** Where a message came from; see `feed/source.ts`. */
 export interface Place {
-  readonly partition: number;
+  readonly lane: string;
   readonly offset: number;
+  readonly cursor?: string;
 }
 
 /** Collects decoded messages into columns, one chunk after the other; what it collects them in is used again. */
@@ -37,6 +38,8 @@ export class ChunkWriter {
   readonly #synchronizer: Repeated;
   readonly #template: Repeated;
   readonly #ignored: Repeated;
+  readonly #lane: Repeated;
+  #cursors = new Map<number, string>();
   #rare = new Map<number, RareUpdate>();
   #rareEvents = new Map<number, RareEvent>();
 
@@ -46,6 +49,7 @@ export class ChunkWriter {
     this.#synchronizer = new Repeated(names);
     this.#template = new Repeated(names);
     this.#ignored = new Repeated(names);
+    this.#lane = new Repeated(names);
   }
 
   /** Begins a chunk. `raw` becomes the chunk's, and is replaced by a larger one where the messages do not fit. */
@@ -59,6 +63,7 @@ export class ChunkWriter {
     this.#ids.length = 0;
     this.#ignoredEvents = [];
     this.#extras = [];
+    this.#cursors = new Map();
     this.#rare = new Map();
     this.#rareEvents = new Map();
     return this;
@@ -123,7 +128,8 @@ export class ChunkWriter {
     u.eventsEnd[n] = this.#events;
     u.ignoredEnd[n] = this.#ignoredEvents.length;
     u.rawEnd[n] = this.#rawLength;
-    u.partition[n] = place.partition;
+    u.lane[n] = this.#lane.of(place.lane);
+    if (place.cursor !== undefined) this.#cursors.set(n, place.cursor);
     u.offset[n] = place.offset;
     this.#updates += 1;
     if (this.#updates === u.kind.length) this.#u = grownColumns(u);
@@ -189,6 +195,7 @@ export class ChunkWriter {
       extras: this.#extras,
       ids: this.#ids.cut(),
       raw: this.#raw.subarray(0, this.#rawLength),
+      cursors: this.#cursors,
       rare: this.#rare,
       rareEvents: this.#rareEvents,
     };

@@ -19,6 +19,8 @@ export interface Chunk {
   readonly ids: Uint8Array;
   /** The messages' own bytes, one behind the other, for dead letters. */
   readonly raw: Uint8Array;
+  /** By update number: cursors behind messages whose source does not count by offsets. */
+  readonly cursors: ReadonlyMap<number, string>;
   /** By update number: checkpoints, bad messages. */
   readonly rare: ReadonlyMap<number, RareUpdate>;
   /** By event number: events that do not fit the columns. */
@@ -42,7 +44,8 @@ export interface UpdateColumns {
   /** End in `ignoredEvents` of the names of the events that were left out. */
   readonly ignoredEnd: Uint32Array;
   readonly rawEnd: Float64Array;
-  readonly partition: Int32Array;
+  /** Index into `names`: the message's lane, and its number there. */
+  readonly lane: Uint32Array;
   readonly offset: Float64Array;
 }
 
@@ -117,9 +120,6 @@ export type RareEvent = Portable<Exclude<LedgerEvent, { kind: 'archive' }>>;
 export function isFault(value: object): value is Fault {
   return 'expected' in value && 'field' in value;
 }
-
-/** The partition of every message of a file, beside those of a topic. */
-export const FILE_PARTITION = -1;
 
 /** The buffers to move to the other thread with the chunk. */
 export function transferList(chunk: Chunk): ArrayBuffer[] {

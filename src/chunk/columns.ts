@@ -1,6 +1,6 @@
 import type { EventColumns, UpdateColumns } from './chunk.ts';
 
-type Column = Uint8Array | Int32Array | Uint32Array | Float64Array | BigInt64Array;
+type Column = Uint8Array | Uint32Array | Float64Array | BigInt64Array;
 
 export function newUpdateColumns(rows: number): UpdateColumns {
   return {
@@ -15,7 +15,7 @@ export function newUpdateColumns(rows: number): UpdateColumns {
     eventsEnd: new Uint32Array(rows),
     ignoredEnd: new Uint32Array(rows),
     rawEnd: new Float64Array(rows),
-    partition: new Int32Array(rows),
+    lane: new Uint32Array(rows),
     offset: new Float64Array(rows),
   };
 }

@@ -6,6 +6,16 @@ export function messageBytes(chunk: Chunk, i: number): Uint8Array {
   return chunk.raw.subarray(i === 0 ? 0 : chunk.updates.rawEnd[i - 1]!, chunk.updates.rawEnd[i]!);
 }
 
+/** The lane of message `i`. */
+export function laneOf({ names, updates }: Chunk, i: number): string {
+  return names[updates.lane[i]!]!;
+}
+
+/** Its lane's cursor behind message `i`. */
+export function cursorBehind({ cursors, updates }: Chunk, i: number): string {
+  return cursors.get(i) ?? String(updates.offset[i]! + 1);
+}
+
 /** What is known of the whole of an over-long message. */
 export function overlongOf(chunk: Chunk, i: number): { readonly length: number; readonly sha256: string } | null {
   const rare = chunk.rare.get(i);

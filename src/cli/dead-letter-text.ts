@@ -1,5 +1,6 @@
 import { dataDirDefault } from '../config.ts';
 import { commandOn, nextText, type PrintCommand, plainCommand } from '../dead-letters/advice-text.ts';
+import { placeFacts } from '../dead-letters/place.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 
@@ -45,7 +46,7 @@ export function deadLetterJson(letter: Omit<DeadLetter, 'bytes'>, dataDir: strin
     kind: letter.kind,
     code: letter.code,
     source: letter.source,
-    partition: letter.partition,
+    ...placeFacts(letter),
     offset: letter.offset,
     migration_id: letter.migrationId,
     update_id: letter.updateId,

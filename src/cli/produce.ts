@@ -3,8 +3,8 @@ import { KAFKA_KEYS } from '../config/kafka.ts';
 import { counted } from '../counted.ts';
 import { decodeMessage } from '../decode/decode.ts';
 import { openFileSource } from '../feed/file/source.ts';
-import type { FeedLogger } from '../feed/kafka/client.ts';
 import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka/producer.ts';
+import type { SourceLogger } from '../feed/source.ts';
 import { BrokenContainer, type Message, type Source } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationOf } from '../feed/synchronizer-partitions.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
@@ -91,7 +91,7 @@ interface Sender {
 
 async function createSender(
   producer: TopicProducer,
-  { topic, logger }: { topic: string; logger: Pick<FeedLogger, 'info'> },
+  { topic, logger }: { topic: string; logger: Pick<SourceLogger, 'info'> },
 ): Promise<Sender> {
   const isSingle = producer.partitions === 1;
   let known = isSingle ? new Map<string, number>() : await producer.partitionsByName(synchronizerOf, { all: false });

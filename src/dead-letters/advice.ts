@@ -1,4 +1,3 @@
-import { FILE_PARTITION } from '../chunk/chunk.ts';
 import type { DeadLetterCode, DeadLetterFacts, Decision } from '../views/store/dead-letters.ts';
 
 /** A command of this program; whoever prints it knows the dead letter's number, and whether `--data` is needed. */
@@ -69,7 +68,7 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
     halted: RETRY_OR_DROP,
     comesFrom: {
       file: [`The files came in another order: ${NEW_DIRECTORY}`],
-      other: [`The topic begins before what was read first: ${NEW_DIRECTORY}`],
+      other: [SOURCE, ` begins before what was read first: ${NEW_DIRECTORY}`],
     },
   },
   not_active: {
@@ -134,8 +133,8 @@ export function nextAdvice({ code, decision }: DeadLetterFacts): Advice {
 }
 
 /** What a halt like this one most often comes from, and what then fits better; null where nothing tells. */
-export function hintAdvice({ code, decision, partition, offset }: DeadLetterFacts): Advice | null {
+export function hintAdvice({ code, decision, sourceKind, offset }: DeadLetterFacts): Advice | null {
   const { comesFrom, ofFirstMessage } = ADVICE[code];
   if (decision !== 'halted' || comesFrom === null || (ofFirstMessage === true && offset > 1)) return null;
-  return partition === FILE_PARTITION ? comesFrom.file : comesFrom.other;
+  return sourceKind === 'file' ? comesFrom.file : comesFrom.other;
 }

@@ -1,7 +1,7 @@
 import { formatTime } from '../ledger/time.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import { haltHint, nextStep, nextText, type PrintCommand } from './advice-text.ts';
-import { placeOf } from './place.ts';
+import { placeFacts, placeOf } from './place.ts';
 
 /** What one line says of a halt: where, which update, what is wrong with it, and what an operator does now. */
 export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
@@ -11,9 +11,10 @@ export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): stri
 
 /** The same for a log and for programs: each fact under its name. */
 export function haltFacts(deadLetter: DeadLetterFacts, print: PrintCommand): Record<string, unknown> {
-  const { id, decision: _, recordTime, ...facts } = deadLetter;
+  const { id, decision: _, recordTime, lane: _lane, cursor: _cursor, place, ...facts } = deadLetter;
   return {
     deadLetter: id,
+    ...placeFacts({ place }),
     ...facts,
     recordTime: recordTime === null ? null : formatTime(recordTime),
     next: nextStep(deadLetter, print),

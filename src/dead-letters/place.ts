@@ -1,10 +1,18 @@
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 
 /** Where a message stood, for people. */
-export function placeOf({ kind, source, partition, offset }: DeadLetterFacts): string {
+export function placeOf({ kind, source, place }: DeadLetterFacts): string {
   const name = sourceName(source);
   if (kind === 'container') return name;
-  return partition < 0 ? `${name}, message ${offset}` : `${name}, partition ${partition}, offset ${offset}`;
+  const facts = Object.entries(placeFacts({ place })).filter(([, value]) => value !== null);
+  return [name, ...facts.map((fact) => fact.join(' '))].join(', ');
+}
+
+/** The same for programs: by the names of its source. */
+export function placeFacts({
+  place,
+}: Pick<DeadLetterFacts, 'place'>): Readonly<Record<string, string | number | null>> {
+  return JSON.parse(place) as Record<string, string | number | null>;
 }
 
 export function sourceName(source: string): string {

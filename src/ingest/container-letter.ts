@@ -1,20 +1,23 @@
-import { FILE_PARTITION } from '../chunk/chunk.ts';
 import type { BrokenContainer } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { WrittenSource } from '../views/write/writer.ts';
 
 /** The dead letter of an array, page, gzip or zstd that cannot be read on: place and reason, no bytes (design.md section 7). */
 export function containerLetter(
   broken: BrokenContainer,
-  source: string,
+  source: WrittenSource,
   now: Micros,
 ): Omit<DeadLetter, 'id' | 'decision'> {
   return {
     kind: 'container',
     code: 'broken_container',
-    source,
-    partition: FILE_PARTITION,
+    source: source.name,
+    sourceKind: source.kind.kind,
+    lane: source.kind.readAnew?.lane ?? '',
     offset: 0,
+    cursor: null,
+    place: JSON.stringify(source.kind.placeOf({ lane: '', offset: 0 })),
     migrationId: null,
     updateId: null,
     recordTime: null,

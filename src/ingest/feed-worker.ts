@@ -1,9 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { transferList } from '../chunk/chunk.ts';
-import { openFileSource } from '../feed/file/source.ts';
-import { openKafkaSource } from '../feed/kafka/source.ts';
-import { openKafkaWatch } from '../feed/kafka/watch.ts';
-import type { Source, TopicStart } from '../feed/source.ts';
+import type { Source, SourceStart } from '../feed/source.ts';
+import { sourceKind } from '../sources.ts';
 import { loggerThatSays } from '../threads/log-line.ts';
 import { Moving, type ServedThread, serveThread } from '../threads/serve-thread.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
@@ -12,39 +10,34 @@ import type { DecodedChunk, FeedContract } from './feed-thread.ts';
 /** How often the other side hears where a source without an end stands. */
 const STATUS_INTERVAL_MS = 200;
 
-function openSource({ data: { source: spec, migrationId }, say }: ServedThread<FeedContract>): Source {
-  const logger = loggerThatSays((line) => say('log', line));
-  switch (spec.kind) {
-    case 'file':
-      return openFileSource(spec.path);
-    case 'topic':
-      return openKafkaSource({ ...spec.topic, migrationId, logger });
-    case 'watch':
-      return openKafkaWatch({ ...spec.topic, logger });
-  }
+/** Loads what its kind needs in this thread. */
+async function openSource({ data: { source, watch, context }, say }: ServedThread<FeedContract>): Promise<Source> {
+  const kind = await sourceKind(source.kind);
+  const open = watch && kind.watch !== null ? kind.watch : kind.open;
+  return open(source.settings, { ...context, logger: loggerThatSays((line) => say('log', line)) });
 }
 
 /** The feed thread: bytes -> decoded chunks, each of them when it is asked for. */
-await serveThread<FeedContract>((thread) => {
-  const source = openSource(thread);
+await serveThread<FeedContract>(async (thread) => {
+  const source = await openSource(thread);
   const buffers = new RawBuffers();
-  const chunks = decodeChunks(source, { migrationId: thread.data.migrationId, signal: thread.stop, buffers });
+  const chunks = decodeChunks(source, { migrationId: thread.data.context.migrationId, signal: thread.stop, buffers });
   let sent: { readonly names: readonly string[]; readonly count: number } = { names: [], count: 0 };
   let last: Promise<unknown> = Promise.resolve();
-  let startSaid: TopicStart | null = null;
+  let startSaid: SourceStart | null = null;
   const statusTimer = setInterval(sayStatus, STATUS_INTERVAL_MS);
 
   function sayStart(): void {
-    const start = source.topicStart?.() ?? null;
+    const start = source.start?.() ?? null;
     if (start === startSaid || start === null) return;
-    thread.say('topicStart', start);
+    thread.say('start', start);
     startSaid = start;
   }
 
   function sayStatus(): void {
     sayStart();
-    const status = source.status?.();
-    if (status !== undefined) thread.say('status', status);
+    const heard = source.heard?.();
+    if (heard !== undefined) thread.say('heard', heard);
   }
 
   async function nextChunk(): Promise<Moving<DecodedChunk> | null> {
@@ -65,7 +58,7 @@ await serveThread<FeedContract>((thread) => {
       last.catch(() => {});
       return next;
     },
-    stored: (nextOffsets) => source.stored?.(nextOffsets),
+    stored: (cursors) => source.stored?.(cursors),
     async [Symbol.asyncDispose]() {
       await chunks.return(undefined);
       clearInterval(statusTimer);

@@ -15,11 +15,11 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
     get ready() {
       return coming === null;
     },
-    get topicStart() {
-      return source.topicStart?.() ?? null;
+    get start() {
+      return source.start?.() ?? null;
     },
-    get status() {
-      return source.status?.() ?? null;
+    get heard() {
+      return source.heard?.() ?? null;
     },
     get progress() {
       return source.progress();
@@ -31,7 +31,7 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       coming = null;
       return result.done === true ? 'end' : result.value;
     },
-    stored: (nextOffsets) => source.stored?.(nextOffsets),
+    stored: (cursors) => source.stored?.(cursors),
     applied({ raw }, { reusable }) {
       if (reusable) buffers.giveBack(raw.buffer);
     },

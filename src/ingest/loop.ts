@@ -1,8 +1,8 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { Chunk } from '../chunk/chunk.ts';
-import { BrokenContainer, type TopicStart } from '../feed/source.ts';
+import { BrokenContainer, type SourceStart } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
-import type { ViewsWriter } from '../views/write/writer.ts';
+import type { ViewsWriter, WrittenSource } from '../views/write/writer.ts';
 import { containerLetter } from './container-letter.ts';
 import type { Feed } from './feed-thread.ts';
 
@@ -16,7 +16,7 @@ const COMMIT_AFTER_MS = 250;
 const WAIT_MS = 100;
 
 export interface LoopOptions {
-  readonly source: { readonly name: string; readonly topic: boolean };
+  readonly source: WrittenSource;
   readonly signal: AbortSignal;
   /** Our clock, microseconds. */
   readonly now: () => number;
@@ -39,21 +39,21 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   // A clock that jumps must not keep anything from the disk.
   let openSince = 0;
   let openMessages = 0;
-  let followed: TopicStart | null = null;
+  let followed: SourceStart | null = null;
   const commit = async (): Promise<void> => {
     await persist(() => writer.commit());
-    if (source.topic) feed.stored(nextOffsets(writer));
+    if (source.kind.readAnew === null) feed.stored(storedCursors(writer));
     options.onCommit(feed);
   };
-  await persist(() => writer.beginSource(source.name, { topic: source.topic }));
+  await persist(() => writer.beginSource(source));
   try {
     while (!signal.aborted) {
       const next = await feed.next(WAIT_MS);
       if (next === 'end') break;
-      const { topicStart } = feed;
-      if (topicStart !== null && topicStart !== followed) {
-        await persist(() => writer.followTopic(topicStart));
-        followed = topicStart;
+      const { start } = feed;
+      if (start !== null && start !== followed) {
+        await persist(() => writer.followSource(start));
+        followed = start;
         await commit();
       }
       if (next !== 'idle') {
@@ -74,7 +74,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
     }
   } catch (error) {
     if (!(error instanceof BrokenContainer)) throw error;
-    const halted = await persist(() => writer.halt(containerLetter(error, source.name, options.now())));
+    const halted = await persist(() => writer.halt(containerLetter(error, source, options.now())));
     options.onHalt(halted);
     return halted;
   }
@@ -82,8 +82,8 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   return null;
 }
 
-function nextOffsets(writer: ViewsWriter): Map<number, number> {
-  return new Map([...writer.topicPosition.positions].map(([partition, { nextOffset }]) => [partition, nextOffset]));
+function storedCursors(writer: ViewsWriter): Map<string, string> {
+  return new Map([...writer.storedSource.lanes].map(([lane, { cursor }]) => [lane, cursor]));
 }
 
 async function applyChunk(writer: ViewsWriter, chunk: Chunk, options: LoopOptions): Promise<DeadLetter | null> {

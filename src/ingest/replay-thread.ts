@@ -1,13 +1,13 @@
+import type { SourceProgress } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
 import type { Counts } from '../views/write/counts.ts';
-import type { FeedProgress } from './feed-thread.ts';
 import type { ReplayOptions, ReplayResult } from './replay.ts';
 
 export interface ReplayProgress {
   readonly file: string;
-  readonly bytes: FeedProgress;
+  readonly bytes: SourceProgress;
   readonly counts: Counts;
 }
 

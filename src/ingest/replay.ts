@@ -1,9 +1,11 @@
+import { FILE_KIND } from '../feed/file/kind.ts';
+import { fileSpec } from '../sources.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Counts } from '../views/write/counts.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
-import { type Feed, startFeedThread } from './feed-thread.ts';
+import { type Feed, type Opening, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';
 import { isDue, runLoop } from './loop.ts';
 import type { DsoStatus } from './status.ts';
@@ -47,10 +49,11 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
 }
 
 async function replayFile(writer: ViewsWriter, file: string, options: ReplayOptions): Promise<DeadLetter | null> {
-  const open = options.openFeed ?? ((path, migrationId) => startFeedThread({ kind: 'file', path }, { migrationId }));
-  await using feed = open(file, writer.sourceMigrationId);
+  await using feed =
+    options.openFeed?.(file, writer.sourceMigrationId) ??
+    startFeedThread({ source: fileSpec(file), watch: false, context: contextOf(writer) });
   return await runLoop(writer, feed, {
-    source: { name: file, topic: false },
+    source: { name: file, kind: FILE_KIND },
     signal: options.signal,
     now: options.now,
     recordTimeAheadMaxUs: options.recordTimeAheadMaxUs,
@@ -60,6 +63,12 @@ async function replayFile(writer: ViewsWriter, file: string, options: ReplayOpti
     onCommit: () => options.onProgress({ file, feed, counts: writer.counts }),
     onHalt: () => {},
   });
+}
+
+/** What a source is opened with beside its own settings. */
+export function contextOf(writer: ViewsWriter): Opening['context'] {
+  const { storedSource: stored, directoryId, sourceMigrationId: migrationId } = writer;
+  return { stored, directoryId, migrationId };
 }
 
 /** A halt outlives restarts, but for one that only waited for the clock (design.md section 6, rule 6). */

@@ -25,7 +25,10 @@ export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   if (letter === null) throw new Refusal('nothing is halted, so there is nothing to retry');
   const unfit = whyNotRetried(letter);
   if (unfit !== null) return { letter, bad: unfit };
-  const chunk = decodeAlone(letter, { migrationId: writer.sourceMigrationId });
+  const { cursor, ...message } = letter;
+  const chunk = decodeAlone(cursor === null ? message : { ...message, cursor }, {
+    migrationId: writer.sourceMigrationId,
+  });
   return { letter, bad: writer.retry(letter, chunk)?.message ?? null };
 }
 

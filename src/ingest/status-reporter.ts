@@ -1,10 +1,10 @@
-import { FILE_PARTITION } from '../chunk/chunk.ts';
+import type { SourceKind, SourceStanding, SourceStatus } from '../feed/source.ts';
+import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
-import type { IngestStatus, SourceStatus, TopicStatus } from './status.ts';
-import { createTopicReporter } from './topic-status.ts';
+import type { IngestStatus } from './status.ts';
 
 /** How often at most the main thread hears of what moves by itself. */
 const STATUS_INTERVAL_MS = 200;
@@ -13,9 +13,17 @@ const STATUS_INTERVAL_MS = 200;
 export interface Standing {
   readonly phase: IngestStatus['phase'];
   readonly halted: DeadLetter | null;
-  /** `feed` is null once a file has ended, and where the directory was left halted at a source. */
-  readonly source: { readonly name: string; readonly isTopic: boolean; readonly feed: Feed | null } | null;
+  readonly source: FollowedSource | null;
   readonly lastError: IngestStatus['lastError'];
+}
+
+/** A source, whether it is open or not. */
+export interface FollowedSource {
+  readonly name: string;
+  readonly kind: SourceKind;
+  readonly statusOf: (standing: SourceStanding) => SourceStatus;
+  /** Null before it is opened, once a file has ended, and where the directory was left halted at it. */
+  readonly feed: Feed | null;
 }
 
 /** Puts the status together and reports it. */
@@ -31,16 +39,15 @@ export interface StatusReporter {
 
 export function createStatusReporter(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusReporter {
   const lookAtLetters = createLetterWatch(writer);
-  const topicOf = createTopicReporter(writer);
   let standing: Standing = { phase: 'starting', halted: null, source: null, lastError: null };
   let reportedAt = Number.NEGATIVE_INFINITY;
 
   function reportNow(): void {
     reportedAt = performance.now();
-    const { phase, halted, source, lastError } = standing;
+    const { phase, halted, lastError } = standing;
     onStatus({
       phase,
-      source: source && sourceStatus(source, topicOf(standing), writer),
+      source: sourceStatus(standing, writer),
       halted: halted && letterFacts(halted),
       ...lookAtLetters(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
@@ -96,24 +103,28 @@ function whileReadable(read: () => void): void {
   }
 }
 
-function sourceStatus(
-  { name, isTopic, feed }: NonNullable<Standing['source']>,
-  topic: TopicStatus | null,
-  writer: ViewsWriter,
-): SourceStatus {
-  const partitions = [...writer.state.partitions]
-    .filter(([partition]) => (partition === FILE_PARTITION) !== isTopic)
-    .map(([partition, { storedOffset }]) => [partition, storedOffset]);
-  // A topic counts in offsets, not in bytes.
-  const { read = null, total = null } = isTopic ? {} : (feed?.progress ?? {});
-  return {
-    name,
-    isTopic,
-    position: Object.fromEntries(partitions),
-    readBytes: read,
-    totalBytes: total,
-    topic,
-  };
+function sourceStatus({ phase, halted, source, lastError }: Standing, writer: ViewsWriter): IngestStatus['source'] {
+  if (source === null) return null;
+  const { name, kind, statusOf, feed } = source;
+  const resumes = kind.readAnew === null;
+  const lanes = [...writer.state.lanes].flatMap(([lane, { start, storedCursor }]) =>
+    (start !== null) === resumes && storedCursor !== null ? [[lane, { start, cursor: storedCursor }] as const] : [],
+  );
+  const status = statusOf({
+    heard: feed?.heard ?? null,
+    progress: feed?.progress ?? null,
+    lanes: new Map(lanes),
+    appliedRecordTime: appliedRecordTime(writer),
+    halted,
+    refused: phase === 'refused' ? (lastError?.message ?? `${name} is refused`) : null,
+    isAtEnd: phase === 'caught_up',
+  });
+  return { name, kind: kind.kind, status };
+}
+
+function appliedRecordTime(writer: ViewsWriter): Micros | null {
+  const reached = [...writer.state.migrations.values()].flatMap(({ timeReached }) => timeReached ?? []);
+  return reached.length === 0 ? null : Math.max(...reached);
 }
 
 function letterFacts({

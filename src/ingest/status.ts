@@ -1,5 +1,4 @@
-import type { SourceStatus as FeedStatus, PartitionStatus } from '../feed/source.ts';
-import type { Micros } from '../ledger/time.ts';
+import type { SourceStatus } from '../feed/source.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { Counts } from '../views/write/counts.ts';
 
@@ -20,7 +19,8 @@ export interface IngestStatus {
     /** The source does not continue what the views hold; `lastError` says what to do. */
     | 'refused'
     | 'stopped';
-  readonly source: SourceStatus | null;
+  /** The one that is read, or was read last. */
+  readonly source: { readonly name: string; readonly kind: string; readonly status: SourceStatus } | null;
   readonly halted: DeadLetterFacts | null;
   /** The newest one that `quarantine` went on behind since the start. */
   readonly quarantined: DeadLetterFacts | null;
@@ -29,31 +29,6 @@ export interface IngestStatus {
   /** Numbers of dead letters by decision; these are stored. */
   readonly deadLetters: Readonly<Record<string, number>>;
   readonly lastError: { readonly at: string; readonly message: string } | null;
-}
-
-export interface SourceStatus {
-  readonly name: string;
-  readonly isTopic: boolean;
-  /** The next message per partition: a line, an element or a Kafka offset. */
-  readonly position: Readonly<Record<string, number>>;
-  readonly readBytes: number | null;
-  readonly totalBytes: number | null;
-  /** Null for files, and while nothing was heard of a topic. */
-  readonly topic: TopicStatus | null;
-}
-
-/** How a topic stands, and how far the views are behind it. */
-export interface TopicStatus extends Omit<FeedStatus, 'partitions'> {
-  readonly partitions: readonly TopicPartitionStatus[];
-  /** Which partitions had lost their first messages when they were first seen, each a sentence. */
-  readonly lacking: readonly string[];
-  /** The record time that the views have reached; null before the first. */
-  readonly appliedRecordTime: Micros | null;
-}
-
-export interface TopicPartitionStatus extends PartitionStatus {
-  /** Where the partition began when it was first seen; null until that is stored. */
-  readonly firstOffset: number | null;
 }
 
 /** The DSO whose coins count, once known; `pinned` where an operator named it. */

@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '../feed/kafka/client.ts';
+import type { SourceSpec } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import type { LogLine } from '../threads/log-line.ts';
@@ -12,20 +12,11 @@ import type { IngestStatus } from './status.ts';
 export interface IngestSettings extends DirectorySettings {
   readonly dataDir: string;
   readonly files: readonly string[];
-  /** Read after the files. */
-  readonly kafka: TopicSettings | null;
+  /** Read after the files, in this order. */
+  readonly sources: readonly SourceSpec[];
   readonly onBadUpdate: 'halt' | 'quarantine';
   readonly recordTimeAheadMaxUs: number;
   readonly recordTimeGapMaxUs: number;
-}
-
-/** Which topic to read and how to reach it. */
-export interface TopicSettings extends KafkaConnection {
-  readonly topic: string;
-  /** Null: one made with the data directory. */
-  readonly group: string | null;
-  readonly partitionIdleMs: number | null;
-  readonly sessionTimeoutMs?: number;
 }
 
 export interface WriterContract extends ThreadContract {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { openFileSource } from '../../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
@@ -62,7 +63,7 @@ describe('holdfast backup and restore', () => {
       using writer = new ViewsWriter(folder.at('data'), WRITER_OPTIONS);
       using store = users('data');
       store.write((each) => each.grantRight('participant_admin', { kind: 'CanReadAs', party: 'alice::1220' }));
-      writer.beginSource(feed, { topic: false });
+      writer.beginSource({ name: feed, kind: FILE_KIND });
       const options = { migrationId: 0, signal: new AbortController().signal, buffers: new RawBuffers() };
       let done = 0;
       for await (const chunk of decodeChunks(openFileSource(feed, { chunkBytes: 20_000 }), options)) {
@@ -92,7 +93,7 @@ describe('holdfast backup and restore', () => {
   function positions(name: string): unknown {
     const db = new DatabaseFile(join(folder.at(name), 'views.db'), { readonly: true });
     try {
-      return db.prepare('SELECT * FROM position ORDER BY partition').all();
+      return db.prepare('SELECT * FROM position ORDER BY lane').all();
     } finally {
       db.close();
     }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/chunk/chunk.ts';
+import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { openFileSource } from '../../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
@@ -45,7 +46,7 @@ describe('a batch that breaks off', () => {
       await replayInto(folder.at('whole'), [file]);
       await replayInto(folder.at('broken'), []);
       using writer = new ViewsWriter(folder.at('broken'), WRITER_OPTIONS);
-      writer.beginSource(file, { topic: false });
+      writer.beginSource({ name: file, kind: FILE_KIND });
       let failures = 0;
       for (const [number, chunk] of (await chunksOf(file)).entries()) {
         if (number % 3 === 2) {
@@ -74,7 +75,7 @@ describe('a batch that breaks off', () => {
     await replayInto(dataDir, []);
     let now = CLOCK_US;
     using writer = new ViewsWriter(dataDir, { ...WRITER_OPTIONS, now: () => now });
-    writer.beginSource(file, { topic: false });
+    writer.beginSource({ name: file, kind: FILE_KIND });
     const [chunk] = await chunksOf(file);
     expect(writer.apply(chunk!)).toEqual({ done: true });
     withoutTable(dataDir, 'owner_total', () => expect(() => writer.commit()).toThrow(/no such table/));

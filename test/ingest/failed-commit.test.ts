@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { openFileSource } from '../../src/feed/file/source.ts';
-import { type Feed, startFeedThread } from '../../src/ingest/feed-thread.ts';
+import type { Feed } from '../../src/ingest/feed-thread.ts';
 import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
 import { mayPass } from '../../src/machine-errors.ts';
@@ -11,6 +12,7 @@ import { createRandom, type Random } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { startFileThread } from '../support/views/file-thread.ts';
 import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -36,7 +38,7 @@ async function replayOnFullDisk(
   let failures = 0;
   const halted = await runLoop(writer, feed, {
     ...OPTIONS,
-    source: { name, topic: false },
+    source: { name, kind: FILE_KIND },
     signal: new AbortController().signal,
     onAhead: 'stop',
     batchEventsMax: 10 + random.below(200),
@@ -71,7 +73,7 @@ describe.each(Array.from({ length: LEDGERS }, (_, seed) => seed))('a full disk, 
     const undisturbed = await replayInto(directory.at('undisturbed'), [feed], { onBadUpdate: 'quarantine' });
     const wanted = dumpViews(directory.at('undisturbed'));
     const inline = openInlineFeed(openFileSource(feed, { chunkBytes: 5_000 }), { migrationId: 0 });
-    await using thread = startFeedThread({ kind: 'file', path: feed }, { migrationId: 0 });
+    await using thread = startFileThread(feed);
     for (const [name, source] of Object.entries({ inline, thread })) {
       const dataDir = directory.at(name);
       expect(await replayOnFullDisk(source, { dataDir, name, random })).toBeGreaterThan(0);

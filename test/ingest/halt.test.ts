@@ -49,7 +49,7 @@ describe('an update that cannot be applied', () => {
       kind: 'update',
       decision: 'halted',
       source: feed,
-      partition: -1,
+      lane: 'file',
       offset: 2,
       migrationId: 0,
       updateId: 'x',

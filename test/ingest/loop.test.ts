@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Chunk } from '../../src/chunk/chunk.ts';
+import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { openFileSource } from '../../src/feed/file/source.ts';
-import type { Source, TopicStart } from '../../src/feed/source.ts';
+import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
+import type { Source, SourceStart } from '../../src/feed/source.ts';
 import type { Feed } from '../../src/ingest/feed-thread.ts';
 import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
@@ -38,7 +40,7 @@ it('hears what happens beside it, however fast chunks come', async () => {
   using writer = new ViewsWriter(directory.path, WRITER);
   const options = {
     ...WRITER,
-    source: { name: 'feed', topic: false },
+    source: { name: 'feed', kind: FILE_KIND },
     signal: stop.signal,
     onAhead: 'stop',
     persist: async <T>(step: () => T) => step(),
@@ -53,25 +55,25 @@ it('hears what happens beside it, however fast chunks come', async () => {
 it('says what is stored, also where a new partition of the topic is what stores it', async () => {
   using directory = temporaryDirectory();
   const [applied, stop] = [Promise.withResolvers<void>(), new AbortController()];
-  const startOf = (partitions: number): TopicStart => {
-    return { identity: 'any', firstOffsets: new Map(Array.from({ length: partitions }, (_, at) => [at, 0])) };
+  const startOf = (partitions: number): SourceStart => {
+    return { identity: 'any', cursors: new Map(Array.from({ length: partitions }, (_, at) => [String(at), '0'])) };
   };
   let start = startOf(1);
-  const told: [number, number][][] = [];
+  const told: [string, string][][] = [];
   const source: Source = {
     name: 'topic t',
     async *batches(signal) {
-      yield [{ partition: 0, offset: 0, bytes: Buffer.from(emptyUpdate('s', 1)) }];
+      yield [{ lane: '0', offset: 0, bytes: Buffer.from(emptyUpdate('s', 1)) }];
       // Asked for more, the message is with the writer, which has not committed it yet.
       await applied.promise;
       start = startOf(2);
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
     progress: () => ({ read: 0, total: null }),
-    topicStart: () => start,
-    stored(nextOffsets) {
-      told.push([...nextOffsets]);
-      if (nextOffsets.size === 2) stop.abort('told');
+    start: () => start,
+    stored(cursors) {
+      told.push([...cursors]);
+      if (cursors.size === 2) stop.abort('told');
     },
   };
   await using feed = openInlineFeed(source, { migrationId: 0 });
@@ -79,12 +81,12 @@ it('says what is stored, also where a new partition of the topic is what stores 
   const beside: Feed = Object.create(feed, {
     applied: { value: () => applied.resolve() },
     // As of a feed that has more, which keeps what was applied from being committed.
-    ready: { get: () => start.firstOffsets.size === 1 },
+    ready: { get: () => start.cursors.size === 1 },
   });
   const late = setTimeout(() => stop.abort('late'), 10_000);
   await runLoop(writer, beside, {
     ...WRITER,
-    source: { name: source.name, topic: true },
+    source: { name: source.name, kind: TOPIC_KIND },
     signal: stop.signal,
     onAhead: 'stop',
     persist: async (step) => step(),
@@ -94,7 +96,7 @@ it('says what is stored, also where a new partition of the topic is what stores 
   clearTimeout(late);
   expect(stop.signal.reason).toBe('told');
   expect(told.find((offsets) => offsets.length === 2)).toEqual([
-    [0, 1],
-    [1, 0],
+    ['0', '1'],
+    ['1', '0'],
   ]);
 });

@@ -31,7 +31,7 @@ async function ingest(
   const settings = {
     dataDir,
     files,
-    kafka: null,
+    sources: [],
     onBadUpdate: 'halt',
     snapshotPeriodUs: TEN_MINUTES_US,
     dso: null,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { preparePositions } from '../../src/views/write/positions.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
@@ -28,8 +29,9 @@ describe('what a person decides', () => {
     });
     const committed = (): unknown[] => commits.splice(0);
     const message = (offset: number, line: string) =>
-      decodeAlone({ partition: -1, offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+      decodeAlone({ lane: 'file', offset, bytes: Buffer.from(line) }, { migrationId: 0 });
 
+    writer.beginSource({ name: 'feed.ndjson', kind: FILE_KIND });
     writer.resolve(writer.letters.halted()!, 'dropped', { moveOn: true });
     expect(committed().at(-1)).toBe(FULL);
     expect(writer.apply(message(3, second))).toEqual({ done: true });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isOvertaken, noteFurthest } from '../../src/views/write/overtaken.ts';
-import { IMPORT_TIME, newPartition } from '../../src/views/write/positions.ts';
+import { IMPORT_TIME, newLane } from '../../src/views/write/positions.ts';
 
 /** Messages `<partition>:<migration>@<time>` as they are applied, `i` for an import; `*` behind those that were overtaken. */
 const CASES = [
@@ -16,18 +16,23 @@ const CASES = [
 ];
 
 it.each(CASES)('$name', ({ messages }) => {
-  const partitions = new Map([0, 1].map((partition) => [partition, newPartition('topic', 0)]));
+  const lanes = new Map(['0', '1'].map((lane) => [lane, newLane('topic', { start: '0', cursor: '0' })]));
   const found = messages.split(' ').map((message) => {
-    const [, partition, migrationId, time] = /^(\d):(\d)@(\d+|i)/.exec(message)!;
+    const [, lane, migrationId, time] = /^(\d):(\d)@(\d+|i)/.exec(message)!;
     const at = { migrationId: Number(migrationId), recordTime: time === 'i' ? IMPORT_TIME : Number(time) };
-    const overtaken = isOvertaken(partitions, Number(partition), at);
-    noteFurthest(partitions.get(Number(partition)), at);
+    const overtaken = isOvertaken(lanes, lanes.get(lane!)!, at);
+    noteFurthest(lanes.get(lane!)!, at);
     return `${message.replace('*', '')}${overtaken ? '*' : ''}`;
   });
   expect(found.join(' ')).toBe(messages);
 });
 
 it('says nothing of files', () => {
-  const partitions = new Map([[0, { ...newPartition('topic', 0), furthest: { migrationId: 0, recordTime: 9 } }]]);
-  expect(isOvertaken(partitions, -1, { migrationId: 0, recordTime: 1 })).toBe(false);
+  const furthest = { migrationId: 0, recordTime: 9 };
+  const file = newLane('feed.ndjson', { start: null, cursor: '1' });
+  const lanes = new Map([
+    ['0', { ...newLane('topic', { start: '0', cursor: '0' }), furthest }],
+    ['file', file],
+  ]);
+  expect(isOvertaken(lanes, file, { migrationId: 0, recordTime: 1 })).toBe(false);
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { PossibleGap } from '../../src/views/write/apply.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
@@ -17,10 +18,10 @@ async function filesThenTopic(topic: string, format: Format = 'ledger-api'): Pro
   const files = linesOf(told('00:01 =a : +a alice 10\n00:02 =b : +b bob 20\n00:02 =c : +c carol 30'), 'ledger-api');
   await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', files)]);
   using writer = new ViewsWriter(directory.at('data'), WRITER_OPTIONS);
-  writer.beginSource('topic t', { topic: true });
-  writer.followTopic({ identity: '{"clusterId":"c","topic":"t"}', firstOffsets: new Map([[0, 0]]) });
+  writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
+  writer.followSource({ identity: '{"clusterId":"c","topic":"t"}', cursors: new Map([['0', '0']]) });
   for (const [offset, line] of linesOf(told(topic), format).entries()) {
-    const chunk = decodeAlone({ partition: 0, offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+    const chunk = decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }, { migrationId: 0 });
     const applied = writer.apply(chunk);
     if (!applied.done) throw new Error(applied.halted.reason);
   }

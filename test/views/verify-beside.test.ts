@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { openFileSource } from '../../src/feed/file/source.ts';
 import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
 import { verifyViews } from '../../src/views/verify/verify.ts';
@@ -21,7 +22,7 @@ describe('verify beside a writer', () => {
       chunkBytes: 50_000,
     });
     using writer = new ViewsWriter(folder.at('data'), WRITER_OPTIONS);
-    writer.beginSource(feed, { topic: false });
+    writer.beginSource({ name: feed, kind: FILE_KIND });
     const found: unknown[] = [];
     const verifyAgain = (): ReturnType<typeof verifyViews> =>
       verifyViews(folder.at('data'), (difference) => found.push(difference), { rowsPerStep: 25 });

@@ -77,7 +77,7 @@ function expectNamed(table: string, found: readonly Difference[], where: string)
 
 const KEYS: Readonly<Record<string, string>> = {
   setting: 'lock',
-  position: 'partition',
+  position: 'lane',
   migration: 'migration_id',
   synchronizer: 'migration_id, synchronizer_id',
   last_update: 'migration_id, synchronizer_id, update_id',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { FILE_PARTITION } from '../../chunk/chunk.ts';
 import { BrokenContainer, type Message } from '../source.ts';
 import { containerElements } from './elements.ts';
+import { FILE_LANE } from './lane.ts';
 import type { LineLimits } from './lines.ts';
 import type { FileShape } from './shape.ts';
 import { UnusableFile } from './unusable-file.ts';
@@ -83,7 +83,7 @@ function tooLarge(path: string, shape: ContainerOptions['shape'], bytesMax: numb
 function elementMessage(offset: number, bytes: Buffer, { lineBytesMax, overlongHeadBytes }: LineLimits): Message {
   if (bytes.length > lineBytesMax) {
     const overlong = { length: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
-    return { partition: FILE_PARTITION, offset, bytes: bytes.subarray(0, overlongHeadBytes), overlong };
+    return { lane: FILE_LANE, offset, bytes: bytes.subarray(0, overlongHeadBytes), overlong };
   }
-  return { partition: FILE_PARTITION, offset, bytes: bytes.equals(NULL_ELEMENT) ? null : bytes };
+  return { lane: FILE_LANE, offset, bytes: bytes.equals(NULL_ELEMENT) ? null : bytes };
 }

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { FILE_PARTITION } from '../../chunk/chunk.ts';
 import type { Message } from '../source.ts';
+import { FILE_LANE } from './lane.ts';
 import { bomLength, isBlank } from './shape.ts';
 
 export interface LineLimits {
@@ -47,7 +47,7 @@ function lineMessage(number: number, bytes: Buffer, lineStart: number, lineEnd: 
   const start = number === 1 ? lineStart + bomLength(bytes.subarray(lineStart, end)) : lineStart;
   if (start === end || (isBlank(bytes[start]!) && isBlankLine(bytes, start, end))) return null;
   const line = bytes.subarray(start, end);
-  return { partition: FILE_PARTITION, offset: number, bytes: line.equals(NULL_LINE) ? null : line };
+  return { lane: FILE_LANE, offset: number, bytes: line.equals(NULL_LINE) ? null : line };
 }
 
 function isBlankLine(bytes: Buffer, start: number, end: number): boolean {
@@ -105,6 +105,6 @@ class OpenLine {
   #overlong(number: number, head: Buffer, hash: Hash): Message {
     const bytes = head.subarray(0, this.#limits.overlongHeadBytes);
     const length = this.#heldCr ? this.#length - 1 : this.#length;
-    return { partition: FILE_PARTITION, offset: number, bytes, overlong: { length, sha256: hash.digest('hex') } };
+    return { lane: FILE_LANE, offset: number, bytes, overlong: { length, sha256: hash.digest('hex') } };
   }
 }

@@ -25,7 +25,7 @@ const CHUNK_BYTES = 2 ** 20;
  * A feed file, or standard input for `-`: one update per line, a JSON array of updates or a Scan page, each of them plain,
  * gzip or zstd; told apart by their first bytes, never by the name. Throws UnusableFile where there is nothing to read.
  */
-export function openFileSource(path: string, options: FileOptions = {}): Source {
+export function openFileSource(path: string, options: FileOptions = {}): Source<never> {
   const limits = {
     lineBytesMax: options.lineBytesMax ?? LINE_BYTES_MAX,
     overlongHeadBytes: options.overlongHeadBytes ?? OVERLONG_HEAD_BYTES,

@@ -1,4 +1,5 @@
 import type { Kafka, LogEntry, SASLOptions } from 'kafkajs';
+import type { SourceLogger } from '../source.ts';
 import { kafkajs } from './library.ts';
 
 /** How to reach a cluster; PEM texts, null where the system's authorities or no client certificate serve. */
@@ -12,19 +13,11 @@ export interface KafkaConnection {
   } | null;
 }
 
-/** The part of a pino logger that feeds use. */
-export interface FeedLogger {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
 const CONNECTION_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** A client whose own log goes to `debug`: what matters of it is said again by who uses the client, in our words. */
-export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logger: FeedLogger): Kafka {
+export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logger: SourceLogger): Kafka {
   return new kafkajs.Kafka({
     clientId: 'holdfast',
     brokers: [...brokers],

@@ -1,7 +1,7 @@
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { Merge, placeOf } from '../merge.ts';
-import type { Message, PartitionStatus } from '../source.ts';
+import type { Message } from '../source.ts';
 import {
   checkLastApplied,
   checkNotCut,
@@ -13,6 +13,7 @@ import {
 } from './guards.ts';
 import { createLane, type Lane, newCursor, positionOf, storedThrough } from './lane.ts';
 import { decodeRecord, hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
+import type { PartitionHeard } from './status.ts';
 
 /** Messages that were read and are not handed over take at most about this much, over all partitions. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -209,7 +210,7 @@ export class KafkaIntake {
     return holding.filter((partition) => this.#lanes.get(partition)!.endSeenAt !== null);
   }
 
-  status(): readonly PartitionStatus[] {
+  status(): readonly PartitionHeard[] {
     const passedOver = this.#passedOver();
     return [...this.#lanes.values()].map(({ partition, bounds }) => {
       const nextOffset = this.storedThrough(partition);

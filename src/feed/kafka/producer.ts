@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Kafka, Producer } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
 import { retry } from '../../retry.ts';
+import type { SourceLogger } from '../source.ts';
 import { answeredWith, awaitBounds } from './bounds.ts';
-import { createKafkaClient, type FeedLogger, type KafkaConnection } from './client.ts';
+import { createKafkaClient, type KafkaConnection } from './client.ts';
 import { describeKafkaError } from './errors.ts';
 import { readNames } from './names.ts';
 import { MESSAGE_BYTES_MAX } from './record.ts';
@@ -34,7 +35,7 @@ export interface TopicProducerOptions {
   readonly topic: string;
   /** Makes a topic of so many partitions where there is none. */
   readonly create: { readonly partitions: number } | null;
-  readonly logger: FeedLogger;
+  readonly logger: SourceLogger;
   /** Ends the waiting for brokers that went away. */
   readonly signal: AbortSignal;
   /** For how long brokers that went away, once they were there, are waited for. */

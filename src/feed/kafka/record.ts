@@ -11,12 +11,13 @@ export const MESSAGE_BYTES_MAX = LINE_BYTES_MAX;
 const OVERHEAD_BYTES = 200;
 
 /** A message of a topic, which is decoded when its place among the partitions is asked for. */
-export type KafkaRecord = { -readonly [Key in keyof Message]: Message[Key] };
+export type KafkaRecord = { -readonly [Key in keyof Message]: Message[Key] } & { readonly partition: number };
 
 export function recordOf(partition: number, offset: number, value: Buffer | null): KafkaRecord {
-  if (value === null || value.length <= MESSAGE_BYTES_MAX) return { partition, offset, bytes: value };
+  const place = { lane: String(partition), partition, offset };
+  if (value === null || value.length <= MESSAGE_BYTES_MAX) return { ...place, bytes: value };
   const overlong = { length: value.length, sha256: sha256(value).toString('hex') };
-  return { partition, offset, bytes: Buffer.from(value.subarray(0, OVERLONG_HEAD_BYTES)), overlong };
+  return { ...place, bytes: Buffer.from(value.subarray(0, OVERLONG_HEAD_BYTES)), overlong };
 }
 
 /** What it takes in memory while it waits. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { SourceLogger } from '../source.ts';
 import { readBounds } from './bounds.ts';
-import type { FeedLogger } from './client.ts';
 import { checkIdentity, identityText, type StartOffset, type StoredTopic, startOffsets } from './guards.ts';
 import { KafkaIntake, SessionOver } from './intake.ts';
 
@@ -31,7 +31,7 @@ export interface SessionOptions {
   /** What was found to be gone on from, before anything of it is read. */
   readonly onFound: (identity: string, starts: ReadonlyMap<number, StartOffset>) => void;
   readonly guards: SessionGuards;
-  readonly logger: FeedLogger;
+  readonly logger: SourceLogger;
   /** Something came, or changed. */
   readonly onChange: () => void;
 }
@@ -56,8 +56,8 @@ export interface Session extends AsyncDisposable {
   readonly stopped: string | null;
   /** Throws what ended the session. */
   check(): void;
-  /** Tells Kafka, in the background; a failure is only logged. */
-  commit(nextOffsets: ReadonlyMap<number, number>): void;
+  /** Tells Kafka how far these partitions are stored, in the background; a failure is only logged. */
+  commit(partitions: readonly number[]): void;
 }
 
 /** Connects, compares what the topic holds with what the views were built from, and starts to consume. */
@@ -219,9 +219,9 @@ async function consume(
       if (failure !== null) throw failure;
       resumeDrained();
     },
-    commit(nextOffsets) {
+    commit(partitions) {
       if (failure !== null) return;
-      report(new Map([...nextOffsets.keys()].map((partition) => [partition, intake.storedThrough(partition)])));
+      report(new Map(partitions.map((partition) => [partition, intake.storedThrough(partition)])));
     },
     async [Symbol.asyncDispose]() {
       closed.abort();
@@ -249,7 +249,7 @@ function watchStandstill(onStandstill: (ms: number) => void): NodeJS.Timeout {
 /** Commits to Kafka in the background, one at a time and the latest only: a courtesy, whose failure is only logged. */
 function createOffsetReporter(
   consumer: Consumer,
-  { topic, logger }: { topic: string; logger: FeedLogger },
+  { topic, logger }: { topic: string; logger: SourceLogger },
 ): (nextOffsets: ReadonlyMap<number, number>) => void {
   let latest: ReadonlyMap<number, number> | null = null;
   let isCommitting = false;

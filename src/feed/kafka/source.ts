@@ -1,10 +1,12 @@
 import { createPauses } from '../../retry.ts';
-import { FeedRefused, type Message, type Source, type SourceStatus, type TopicStart } from '../source.ts';
-import { createKafkaClient, type FeedLogger, type KafkaConnection } from './client.ts';
+import { FeedRefused, type Message, type Source, type SourceLogger, type StoredSource } from '../source.ts';
+import { createKafkaClient, type KafkaConnection } from './client.ts';
 import { describeKafkaError, isTransient } from './errors.ts';
-import { lackingText, type StartOffset, type StoredTopic } from './guards.ts';
+import { lackingText, type StartOffset } from './guards.ts';
 import { RETRY_READING } from './retry.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
+import type { TopicHeard } from './status.ts';
+import { startOf, storedTopic } from './stored.ts';
 
 export interface KafkaSourceOptions {
   readonly connection: KafkaConnection;
@@ -15,8 +17,8 @@ export interface KafkaSourceOptions {
   /** Of messages that carry none. */
   readonly migrationId: number;
   /** Where the views stand. */
-  readonly stored: StoredTopic;
-  readonly logger: FeedLogger;
+  readonly stored: StoredSource;
+  readonly logger: SourceLogger;
   /** After how long Kafka gives up on a member that went away without a word. */
   readonly sessionTimeoutMs?: number;
   readonly guards?: SessionGuards;
@@ -30,17 +32,18 @@ const BATCH_MESSAGES_MAX = 2_000;
  * A Kafka topic: its messages from the stored position on, in one order over all partitions. What comes and goes (a broker
  * that is down, a rebalance, a missing topic) is waited for; what does not is thrown: FeedRefused, or what made kafkajs stop.
  */
-export function openKafkaSource(options: KafkaSourceOptions): Source {
+export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard> {
   const { topic, logger } = options;
   const kafka = createKafkaClient(options.connection, logger);
-  const positions = new Map(options.stored.positions);
+  const before = storedTopic(options.stored);
+  const positions = new Map(before.positions);
   const stored = new Map([...positions].map(([partition, { nextOffset }]) => [partition, nextOffset]));
-  let start = startOf(options.stored);
+  let start = startOf(before);
   let session: Session | null = null;
   const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
   /** Why nothing is read while there is no session. */
   let notRead = connecting;
-  let last: SourceStatus | null = null;
+  let last: TopicHeard | null = null;
   let read = 0;
   let change = Promise.withResolvers<void>();
 
@@ -118,26 +121,21 @@ export function openKafkaSource(options: KafkaSourceOptions): Source {
     name: `topic ${topic}`,
     batches,
     progress: () => ({ read, total: null }),
-    topicStart: () => start,
-    stored(nextOffsets) {
-      for (const [partition, nextOffset] of nextOffsets) stored.set(partition, nextOffset);
+    start: () => start,
+    stored(cursors) {
+      for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
       session?.intake.noteStored();
-      session?.commit(nextOffsets);
+      session?.commit([...cursors.keys()].map(Number));
     },
-    status() {
+    heard() {
       if (session !== null) return statusOf(session);
-      const before = last ?? { holding: [], caughtUpAt: null, newestRecordTime: null, partitions: [] };
-      return { ...before, stopped: notRead };
+      const lately = last ?? { holding: [], caughtUpAt: null, newestRecordTime: null, partitions: [] };
+      return { ...lately, stopped: notRead };
     },
   };
 }
 
-function startOf({ identity, positions }: StoredTopic): TopicStart | null {
-  if (identity === null) return null;
-  return { identity, firstOffsets: new Map([...positions].map(([partition, of]) => [partition, of.firstOffset])) };
-}
-
-function statusOf({ stopped, intake }: Session): SourceStatus {
+function statusOf({ stopped, intake }: Session): TopicHeard {
   const holding = intake
     .holding()
     .map((partition) => `partition ${partition} is at its end and holds the others until it shows a later message`);

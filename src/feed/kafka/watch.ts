@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPauses } from '../../retry.ts';
-import { FeedRefused, type PartitionStatus, type Source } from '../source.ts';
+import { FeedRefused, type Source } from '../source.ts';
 import { readBounds } from './bounds.ts';
 import { createKafkaClient } from './client.ts';
 import { describeKafkaError } from './errors.ts';
 import { checkIdentity, startOffsets } from './guards.ts';
 import { RETRY_WATCHING } from './retry.ts';
 import type { KafkaSourceOptions } from './source.ts';
+import type { PartitionHeard, TopicHeard } from './status.ts';
+import { storedTopic } from './stored.ts';
 
 const INTERVAL_MS = 1_000;
 
@@ -16,15 +18,16 @@ export function openKafkaWatch({
   topic,
   stored,
   logger,
-}: Pick<KafkaSourceOptions, 'connection' | 'topic' | 'stored' | 'logger'>): Source {
-  const { identity, positions } = stored;
+}: Pick<KafkaSourceOptions, 'connection' | 'topic' | 'stored' | 'logger'>): Source<TopicHeard> {
+  const known = storedTopic(stored);
+  const { identity, positions } = known;
   const kafka = createKafkaClient(connection, logger);
   const connecting = `connecting to Kafka at ${connection.brokers.join(',')}`;
   let stopped = connecting;
-  let partitions: readonly PartitionStatus[] = [];
+  let partitions: readonly PartitionHeard[] = [];
 
   /** What was heard before may be of another topic. */
-  function unknownEnds(): PartitionStatus[] {
+  function unknownEnds(): PartitionHeard[] {
     return [...positions].map(([partition, { nextOffset }]) => {
       return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
     });
@@ -38,7 +41,7 @@ export function openKafkaWatch({
       checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
       while (!signal.aborted) {
         const bounds = await readBounds(admin, topic);
-        startOffsets(topic, stored, bounds);
+        startOffsets(topic, known, bounds);
         partitions = [...bounds].map(([partition, { low, high }]) => {
           const nextOffset = positions.get(partition)?.nextOffset ?? low;
           return { partition, nextOffset, endOffset: high, lag: high - nextOffset, passedOver: false };
@@ -71,6 +74,6 @@ export function openKafkaWatch({
       yield* [];
     },
     progress: () => ({ read: 0, total: null }),
-    status: () => ({ stopped, holding: [], caughtUpAt: null, newestRecordTime: null, partitions }),
+    heard: () => ({ stopped, holding: [], caughtUpAt: null, newestRecordTime: null, partitions }),
   };
 }

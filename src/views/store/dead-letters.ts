@@ -38,9 +38,15 @@ export interface DeadLetter {
   readonly code: DeadLetterCode;
   readonly decision: Decision;
   readonly source: string;
-  readonly partition: number;
-  /** Line, element or Kafka offset. */
+  /** As `SourceKind` calls it. */
+  readonly sourceKind: string;
+  readonly lane: string;
+  /** The message's number in its lane. */
   readonly offset: number;
+  /** The lane's cursor behind the message; null for a container. */
+  readonly cursor: string | null;
+  /** Where it stood, by the names of its source, as JSON: `{"partition":3,"offset":12}`. */
+  readonly place: string;
   readonly migrationId: number | null;
   readonly updateId: string | null;
   readonly recordTime: Micros | null;
@@ -59,12 +65,13 @@ export interface DeadLetter {
 /** What is told of a dead letter beside the message itself. */
 export type DeadLetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
 
-const FACT_COLUMNS = `id, kind, code, decision, source, partition, offset, migration_id AS migrationId, update_id AS updateId,
+const FACT_COLUMNS = `id, kind, code, decision, source, source_kind AS sourceKind, lane, offset, cursor, place,
+  migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason`;
 /** In the order of the table, all but the checksum. */
 export const DEAD_LETTER_COLUMNS = `${FACT_COLUMNS}, sha256, length, bytes, created_at AS createdAt`;
 
-const COLUMN_COUNT = 19;
+const COLUMN_COUNT = 22;
 
 /** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
 const LEFT_OUT_SEARCHED = 64;
@@ -162,11 +169,13 @@ export class DeadLetters {
 }
 
 function letterRow(letter: DeadLetter): readonly Stored[] {
-  const { id, kind, code, decision, source, partition, offset, migrationId, updateId, recordTime } = letter;
-  const { field, given, expected, reason, sha256, length, bytes, createdAt } = letter;
-  const place = [source, partition, offset, migrationId, updateId, recordTime];
+  const { id, kind, code, decision, source, sourceKind, lane, offset, cursor, place } = letter;
+  const { migrationId, updateId, recordTime, field, given, expected, reason } = letter;
+  const { sha256, length, bytes, createdAt } = letter;
+  const from = [source, sourceKind, lane, offset, cursor, place];
+  const names = [migrationId, updateId, recordTime];
   const fault = [field, given, expected, reason];
-  return withChecksum([id, kind, code, decision, ...place, ...fault, sha256, length, bytes, createdAt]);
+  return withChecksum([id, kind, code, decision, ...from, ...names, ...fault, sha256, length, bytes, createdAt]);
 }
 
 /**

@@ -12,27 +12,27 @@ const DDL = `
 -- What the directory was made for; one row.
 CREATE TABLE setting(
   lock INTEGER PRIMARY KEY CHECK (lock = 1),
-  directory_id TEXT NOT NULL,           -- made with the directory; names its Kafka group
+  directory_id TEXT NOT NULL,           -- made with the directory, and no other's
   period INTEGER NOT NULL,              -- snapshot grid
   source_migration_id INTEGER,          -- of a source that carries none (the Ledger API form), once one was read
   dso TEXT,                             -- the DSO whose coins count, once known
   dso_pinned INTEGER NOT NULL,          -- whether an operator named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_owner INTEGER NOT NULL,
-  feed TEXT,                            -- what a Kafka position belongs to (cluster and topic), as JSON
+  feed TEXT,                            -- what the cursors of the source that resumes belong to: its own text
   checksum INTEGER NOT NULL
 ) STRICT;
 
--- Where the feed was read to, per partition (-1 for files); written in every transaction. Those of a topic are there from
--- the transaction on that stores what they belong to (setting.feed).
+-- Where the feed was read to, per lane of its source; written in every transaction. Those of a source that resumes are there
+-- from the transaction on that stores what they belong to (setting.feed). Cursors are texts that their source alone reads.
 CREATE TABLE position(
-  partition INTEGER PRIMARY KEY,
-  source TEXT NOT NULL,                 -- the file or topic
-  first_offset INTEGER,                 -- where a topic's partition began when it was first seen; null for files
-  next_offset INTEGER NOT NULL,         -- the next message's line, element or Kafka offset
-  sha256 BLOB,                          -- of the last applied message; kept for topics
+  lane TEXT PRIMARY KEY NOT NULL,       -- as the source calls it
+  source TEXT NOT NULL,                 -- its name
+  start TEXT,                           -- the cursor that the lane began with when it was first seen; null where the source does not resume
+  cursor TEXT NOT NULL,                 -- where reading goes on
+  sha256 BLOB,                          -- of the last message before the cursor; kept where the source resumes
   checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON
-  furthest_migration INTEGER,           -- the furthest place read there (topics): see views/overtaken.ts
+  furthest_migration INTEGER,           -- the furthest place read there: see views/write/overtaken.ts
   furthest_time INTEGER,                -- -1 for imports
   checksum INTEGER NOT NULL
 ) STRICT;
@@ -55,7 +55,7 @@ CREATE TABLE migration(
 CREATE TABLE synchronizer(
   migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL,
   updates INTEGER NOT NULL,             -- how many were applied at the last time: rows of last_update
-  unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the topic that follows them
+  unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the source that goes on behind them
   checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, synchronizer_id)
 ) STRICT, WITHOUT ROWID;
@@ -127,7 +127,10 @@ CREATE TABLE dead_letter(
   kind TEXT NOT NULL,                   -- update | overlong | container | ahead | gap | overtaken
   code TEXT NOT NULL,                   -- what is wrong, for programs: DEAD_LETTER_KINDS of dead-letters.ts; the kind follows from it
   decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied | resolved
-  source TEXT NOT NULL, partition INTEGER NOT NULL, offset INTEGER NOT NULL,
+  source TEXT NOT NULL, source_kind TEXT NOT NULL,
+  lane TEXT NOT NULL, offset INTEGER NOT NULL,
+  cursor TEXT,                          -- the lane's cursor behind the message; null for a container
+  place TEXT NOT NULL,                  -- where it stood, as its source names that: JSON
   migration_id INTEGER, update_id TEXT, record_time INTEGER,
   field TEXT, given TEXT, expected TEXT, reason TEXT NOT NULL,
   sha256 BLOB NOT NULL, length INTEGER NOT NULL, bytes BLOB NOT NULL,

@@ -5,58 +5,47 @@ import type { VerifyContext } from './types.ts';
 const SHA256_BYTES = 32;
 
 interface PositionRow {
-  readonly partition: bigint;
-  readonly firstOffset: bigint | null;
-  readonly nextOffset: bigint;
+  readonly lane: string;
+  readonly start: string | null;
+  readonly cursor: string;
   readonly sha256: Buffer | null;
   readonly checkpoints: string;
   readonly migrationId: bigint | null;
   readonly recordTime: bigint | null;
 }
 
-/** Where each partition was read to; those of a topic are there from when the topic was first seen. */
+/** Where each lane was read to; those of a source that resumes are there from when it was first seen. */
 export function verifyPositions({ db, report }: VerifyContext): void {
   const differs = (expected: string, found: string): void =>
     report({ table: 'position', owner: null, snapshot: null, expected, found });
   const rows = db
     .prepare<[], PositionRow>(
-      `SELECT partition, first_offset AS firstOffset, next_offset AS nextOffset, sha256, checkpoints,
+      `SELECT lane, start, cursor, sha256, checkpoints,
          furthest_migration AS migrationId, furthest_time AS recordTime FROM position`,
     )
     .safeIntegers();
-  let ofTopic = 0;
+  let resuming = 0;
   for (const row of rows.iterate()) {
-    if (row.partition >= 0n) ofTopic += 1;
-    verifyPosition(row, (expected, found) => differs(`partition ${row.partition}: ${expected}`, found));
+    if (row.start !== null) resuming += 1;
+    verifyPosition(row, (expected, found) => differs(`lane ${row.lane}: ${expected}`, found));
   }
   const feed = db.prepare<[], string | null>('SELECT feed FROM setting').pluck().get() ?? null;
-  if (feed === null && ofTopic > 0) differs('no positions of a topic, for setting has none (feed)', String(ofTopic));
-  if (feed !== null && ofTopic === 0) differs(`positions of the topic in setting (${feed})`, 'none');
+  if (feed === null && resuming > 0)
+    differs('no positions of a source that resumes, for setting has none (feed)', String(resuming));
+  if (feed !== null && resuming === 0) differs(`positions of the source in setting (${feed})`, 'none');
 }
 
 function verifyPosition(row: PositionRow, differs: (expected: string, found: string) => void): void {
-  const { partition, nextOffset, sha256, checkpoints, migrationId, recordTime } = row;
-  if (partition < -1n) differs('a partition from -1 on', String(partition));
-  if (nextOffset < 0n) differs('next_offset >= 0', String(nextOffset));
+  const { lane, start, cursor, sha256, checkpoints, migrationId, recordTime } = row;
+  if (lane === '') differs('the name of a lane', 'none');
+  if (cursor === '' || start === '') differs('a cursor', 'none');
   if (sha256 !== null && sha256.length !== SHA256_BYTES) differs('a SHA-256', `${sha256.length} bytes`);
-  if (partition >= 0n) verifyFirstOffset(row, differs);
-  else if (row.firstOffset !== null)
-    differs('no first_offset: files are read from their start', String(row.firstOffset));
+  if (cursor === start && sha256 !== null) differs('no sha256, for nothing of it was applied', 'one');
+  if (start !== null && cursor !== start && sha256 === null) differs('a sha256 of the last message applied', 'none');
   if (!isTimes(checkpoints)) differs('checkpoint times as JSON', checkpoints);
   const isPlace = migrationId !== null && recordTime !== null && migrationId >= 0n && isPlaceTime(recordTime);
   if (!isPlace && (migrationId !== null || recordTime !== null))
     differs('the furthest place read: a migration and a time, or neither', `${migrationId} and ${recordTime}`);
-}
-
-/** Of a partition of a topic: its last message is known once there is one. */
-function verifyFirstOffset(
-  { firstOffset, nextOffset, sha256 }: PositionRow,
-  differs: (expected: string, found: string) => void,
-): void {
-  if (firstOffset === null || firstOffset < 0n) return differs('first_offset >= 0', String(firstOffset));
-  if (nextOffset < firstOffset) differs(`next_offset from first_offset, ${firstOffset}, on`, String(nextOffset));
-  if (nextOffset === firstOffset && sha256 !== null) differs('no sha256, for nothing of it was applied', 'one');
-  if (nextOffset > firstOffset && sha256 === null) differs('a sha256 of the last message applied', 'none');
 }
 
 /** An import stands before every time. */

@@ -22,7 +22,7 @@ export function verifyRowCounts({ db, report }: VerifyContext): void {
 /** Tables whose rows carry a checksum of all their other columns, and what a row is called; dead letters have a phase of their own. */
 const NAMES: Readonly<Record<string, (row: readonly Stored[]) => string | null>> = {
   setting: () => null,
-  position: ([partition]) => `partition ${partition}`,
+  position: ([lane]) => `lane ${lane}`,
   migration: ([migrationId]) => `migration ${migrationId}`,
   snapshot: ([migrationId, recordTime]) => `migration ${migrationId}, ${timeText(recordTime as bigint)}`,
 };

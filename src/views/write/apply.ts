@@ -1,6 +1,7 @@
-import { type Chunk, FILE_PARTITION, UPDATE } from '../../chunk/chunk.ts';
+import { type Chunk, UPDATE } from '../../chunk/chunk.ts';
 import { eventId, updateIdOf } from '../../chunk/chunk-ids.ts';
 import { fieldName, formatOf } from '../../chunk/field-name.ts';
+import { laneOf } from '../../chunk/message.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
@@ -11,7 +12,7 @@ import { type ClockRules, checkClock } from './clock.ts';
 import { addIgnored } from './counts.ts';
 import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, noteFurthest, type Place } from './overtaken.ts';
-import { IMPORT_TIME, type PartitionState } from './positions.ts';
+import { IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
 import { type MigrationState, newMigration } from './state.ts';
@@ -23,12 +24,12 @@ export interface ApplyRules extends ClockRules {
   readonly migrationId: number | null;
 }
 
-/** The topic starts after the end of what was replayed from files: what lies between would be missing without a trace. */
+/** A source starts after the end of what was replayed from files: what lies between would be missing without a trace. */
 export class PossibleGap extends Error {
-  constructor(synchronizerId: string, last: Micros, first: Micros) {
+  constructor(synchronizerId: string, source: string, last: Micros, first: Micros) {
     super(
-      `possible gap: the files end at ${formatTime(last)} for synchronizer ${synchronizerId}, and the topic starts at ` +
-        `${formatTime(first)}; replay files that reach into the topic, or start with another --data directory`,
+      `possible gap: the files end at ${formatTime(last)} for synchronizer ${synchronizerId}, and ${source} starts at ` +
+        `${formatTime(first)}; replay files that reach into it, or start with another --data directory`,
     );
     this.name = 'PossibleGap';
   }
@@ -44,7 +45,7 @@ export function applyMessage(batch: Batch, chunk: Chunk, i: number, rules: Apply
       const rare = chunk.rare.get(i)!;
       if (rare.kind === 'bad') throw BadUpdate.restore(rare.fault);
       requireMigration(batch, rules);
-      return applyCheckpoint(batch, rare, u.partition[i]!, rules);
+      return applyCheckpoint(batch, rare, stateOf(batch.state.lanes, laneOf(chunk, i)), rules);
     }
     default:
       return applyTimed(batch, chunk, i, rules);
@@ -60,18 +61,25 @@ function applyTimed(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): v
   const u = chunk.updates;
   const isImport = u.kind[i] === UPDATE.import;
   const place: Place = { migrationId: u.migrationId[i]!, recordTime: isImport ? IMPORT_TIME : u.recordTime[i]! };
-  const { partitions } = batch.state;
+  const { lanes } = batch.state;
+  const lane = stateOf(lanes, laneOf(chunk, i));
   if (u.isScan[i] === 0) {
     requireMigration(batch, rules);
     batch.state.sourceMigrationId ??= place.migrationId;
   }
-  const overtaken = isOvertaken(partitions, u.partition[i]!, place);
+  const overtaken = isOvertaken(lanes, lane, place);
   if (isImport) applyImport(batch, chunk, i, overtaken);
-  else applyUpdate(batch, chunk, i, { ...rules, overtaken });
-  noteFurthest(partitions.get(u.partition[i]!), place);
+  else applyUpdate(batch, chunk, i, { ...rules, overtaken, lane });
+  noteFurthest(lane, place);
 }
 
-function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & { overtaken: boolean }): void {
+function applyUpdate(
+  batch: Batch,
+  chunk: Chunk,
+  i: number,
+  rules: ApplyRules & { overtaken: boolean; lane: LaneState },
+): void {
+  const { lane } = rules;
   const u = chunk.updates;
   const recordTime = u.recordTime[i]!;
   const synchronizerId = chunk.names[u.name[i]!]!;
@@ -84,8 +92,8 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
     const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updates.any)} of this synchronizer`;
     throw badTime('disorder', chunk, i, expected);
   }
-  if (last?.unseen === true && isOfTopic(u.partition[i]!)) {
-    if (!isApplied) throw new PossibleGap(synchronizerId, last.recordTime, recordTime);
+  if (last?.unseen === true && lane.start !== null) {
+    if (!isApplied) throw new PossibleGap(synchronizerId, lane.source, last.recordTime, recordTime);
     last.unseen = false;
     last.changed = true;
   }
@@ -97,9 +105,7 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
     batch.counts.redelivered += 1;
     return;
   }
-  const checkpoint = batch.state.partitions
-    .get(u.partition[i]!)
-    ?.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
+  const checkpoint = lane.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
   if (checkpoint !== undefined && recordTime < checkpoint && !isOfLastTime) {
     const expected = `a time from ${formatTime(checkpoint)} on, the checkpoint read before it for this synchronizer`;
     throw badTime('disorder', chunk, i, expected);
@@ -120,10 +126,6 @@ function applyUpdate(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules & 
   const updates = isOfLastTime ? last.updates : LastUpdates.first(updateId);
   const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
   migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, unseen, changed: true });
-}
-
-function isOfTopic(partition: number): boolean {
-  return partition !== FILE_PARTITION;
 }
 
 /** Imports open a migration; they move no time and rule 1 does not apply to them (design.md section 6, rule 5). */
@@ -176,17 +178,17 @@ function applyEvents(batch: Batch, migration: MigrationState, chunk: Chunk, i: n
  * A checkpoint counts with the smallest of its times. Before the migration's first update or behind the time reached it
  * moves no time; what it says of each synchronizer is remembered all the same (rules 1 and 4).
  */
-function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, partition: number, rules: ApplyRules): void {
+function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, rules: ApplyRules): void {
   batch.counts.checkpoints += 1;
   if (checkpoint.times.length === 0) return;
   const known = batch.state.migrations.get(checkpoint.migrationId);
   const time = checkpoint.times.reduce((least, each) => Math.min(least, each.recordTime), Infinity);
   const compared = { timeReached: known?.timeReached ?? null, field: 'synchronizerTimes[].recordTime' };
   for (const each of checkpoint.times) checkClock(each.recordTime, rules, compared);
-  rememberCheckpoint(batch.state.partitions.get(partition), checkpoint);
-  noteFurthest(batch.state.partitions.get(partition), { migrationId: checkpoint.migrationId, recordTime: time });
+  rememberCheckpoint(lane, checkpoint);
+  noteFurthest(lane, { migrationId: checkpoint.migrationId, recordTime: time });
   const isBehind = known === undefined || known.timeReached === null || time < known.timeReached;
-  if (isBehind || (isOfTopic(partition) && isAheadOfUnseen(known, checkpoint))) {
+  if (isBehind || (lane.start !== null && isAheadOfUnseen(known, checkpoint))) {
     batch.counts.checkpointsBehind += 1;
     return;
   }
@@ -195,8 +197,8 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, partition: number
 }
 
 /**
- * Whether it speaks for a synchronizer whose last update from the files has not come from the topic yet: until it has, nobody
- * knows that the topic begins before the files end, and nothing may be sealed on the topic's word.
+ * Whether it speaks for a synchronizer whose last update from the files has not come from the source behind them yet: until it has,
+ * nobody knows that this one begins before the files end, and nothing may be sealed on its word.
  */
 function isAheadOfUnseen({ synchronizers }: MigrationState, { times }: Checkpoint): boolean {
   return times.some(({ synchronizerId, recordTime }) => {
@@ -205,11 +207,10 @@ function isAheadOfUnseen({ synchronizers }: MigrationState, { times }: Checkpoin
   });
 }
 
-function rememberCheckpoint(partition: PartitionState | undefined, { migrationId, times }: Checkpoint): void {
-  if (partition === undefined) return;
+function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: Checkpoint): void {
   for (const { synchronizerId, recordTime } of times) {
     const key = `${migrationId} ${synchronizerId}`;
-    partition.checkpoints.set(key, Math.max(partition.checkpoints.get(key) ?? recordTime, recordTime));
+    checkpoints.set(key, Math.max(checkpoints.get(key) ?? recordTime, recordTime));
   }
 }
 

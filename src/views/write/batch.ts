@@ -98,13 +98,13 @@ export class Batch {
     const parts = [this.owners, this.templates, this.seals, this.rounds, this.counterfeits];
     this.#db.transaction(() => {
       // First: a writer that was replaced must learn that, and not stumble over the rows of the other one.
-      this.#savePositions(this.state.partitions);
+      this.#savePositions(this.state.lanes);
       this.#flushContracts(this.contracts);
       for (const part of parts) part.flush();
       this.#saveState(this.state);
       also();
     })();
-    settlePositions(this.state.partitions);
+    settlePositions(this.state.lanes);
     for (const part of [...parts, this.contracts]) part.settle();
   }
 }

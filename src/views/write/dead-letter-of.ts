@@ -1,6 +1,7 @@
 import { type Chunk, UPDATE } from '../../chunk/chunk.ts';
 import { updateIdOf } from '../../chunk/chunk-ids.ts';
-import { messageBytes, messageHash, overlongOf } from '../../chunk/message.ts';
+import { cursorBehind, laneOf, messageBytes, messageHash, overlongOf } from '../../chunk/message.ts';
+import type { SourceFacts } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import type { Micros } from '../../ledger/time.ts';
@@ -15,16 +16,22 @@ export function letterOf(
   chunk: Chunk,
   i: number,
   bad: BadUpdate,
-  { source, now, leftOut }: { source: string; now: Micros; leftOut: (contractId: string) => number | null },
+  {
+    source,
+    now,
+    leftOut,
+  }: { source: { name: string; kind: SourceFacts }; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
   const bytes = Buffer.from(messageBytes(chunk, i));
   const overlong = overlongOf(chunk, i);
+  const place = { lane: laneOf(chunk, i), offset: chunk.updates.offset[i]!, cursor: cursorBehind(chunk, i) };
   return {
     kind: DEAD_LETTER_KINDS[bad.code],
     ...causeOf(bad, leftOut),
-    source,
-    partition: chunk.updates.partition[i]!,
-    offset: chunk.updates.offset[i]!,
+    source: source.name,
+    sourceKind: source.kind.kind,
+    ...place,
+    place: JSON.stringify(source.kind.placeOf(place)),
     ...identity(chunk, i),
     field: bad.field,
     given: bad.given,

@@ -1,5 +1,5 @@
 import type { Chunk } from '../../chunk/chunk.ts';
-import { messageHash } from '../../chunk/message.ts';
+import { laneOf, messageHash } from '../../chunk/message.ts';
 import type { Micros } from '../../ledger/time.ts';
 
 /** Part of a chunk that is applied in memory and not yet on disk. */
@@ -9,8 +9,8 @@ export interface Segment {
   readonly to: number;
   /** The clock reading it was judged with: applied again it must be judged the same, wherever the clock has jumped to. */
   readonly now: Micros;
-  /** Of the last message of each partition, taken before its bytes were given away. */
-  readonly hashes?: ReadonlyMap<number, Buffer>;
+  /** Of the last message of each lane, taken before its bytes were given away. */
+  readonly hashes?: ReadonlyMap<string, Buffer>;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -21,13 +21,13 @@ export function withoutMessages(segment: Segment, { keepsHash }: { keepsHash: bo
   return { ...segment, hashes, chunk: { ...segment.chunk, raw: NO_BYTES } };
 }
 
-function lastHashes({ chunk, from, to }: Segment): ReadonlyMap<number, Buffer> {
-  return new Map([...lastMessages(chunk, from, to)].map(([partition, i]) => [partition, messageHash(chunk, i)]));
+function lastHashes({ chunk, from, to }: Segment): ReadonlyMap<string, Buffer> {
+  return new Map([...lastMessages(chunk, from, to)].map(([lane, i]) => [lane, messageHash(chunk, i)]));
 }
 
-/** The last message of each partition within a range. */
-export function lastMessages({ updates }: Chunk, from: number, to: number): ReadonlyMap<number, number> {
-  const last = new Map<number, number>();
-  for (let i = from; i < to; i++) last.set(updates.partition[i]!, i);
+/** The last message of each lane within a range. */
+export function lastMessages(chunk: Chunk, from: number, to: number): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  for (let i = from; i < to; i++) last.set(laneOf(chunk, i), i);
   return last;
 }

@@ -4,7 +4,7 @@ import { prepareRowChange } from '../store/row-change.ts';
 import { rowChecksum, withChecksum } from '../store/row-checksum.ts';
 import { prepareRowCount } from '../store/row-counts.ts';
 import { LastUpdates, prepareLastUpdates } from './last-updates.ts';
-import { loadPartitions, type PartitionState } from './positions.ts';
+import { type LaneState, loadLanes } from './positions.ts';
 
 /** The updates applied of one synchronizer: from where on, and how far. */
 export interface SynchronizerState {
@@ -13,7 +13,7 @@ export interface SynchronizerState {
   readonly recordTime: Micros;
   /** All that were applied at that time. */
   readonly updates: LastUpdates;
-  /** Known from files, and not yet seen in the topic that follows them. */
+  /** Known from files, and not yet seen in the source that goes on behind them. */
   unseen: boolean;
   changed: boolean;
 }
@@ -38,8 +38,8 @@ export interface MigrationState {
 /** All that the writer keeps in memory beside its caches. Every part is stored in the transaction that changes it. */
 export interface WriterState {
   readonly migrations: Map<number, MigrationState>;
-  readonly partitions: Map<number, PartitionState>;
-  /** What the topic's positions belong to; null before the first topic. */
+  readonly lanes: Map<string, LaneState>;
+  /** What the cursors of the source that resumes belong to; null before the first one. */
   feed: string | null;
   dso: string | null;
   /** Whether an operator named the DSO; otherwise it is the first seen. */
@@ -78,7 +78,7 @@ export function loadState(db: Database): WriterState {
     .get();
   if (setting === undefined) throw new Error('views.db has no settings row');
   const dsoPinned = setting.dsoPinned === 1;
-  return { ...setting, dsoPinned, migrations: loadMigrations(db), partitions: loadPartitions(db) };
+  return { ...setting, dsoPinned, migrations: loadMigrations(db), lanes: loadLanes(db) };
 }
 
 function loadMigrations(db: Database): Map<number, MigrationState> {

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { type Chunk, FILE_PARTITION } from '../../chunk/chunk.ts';
+import type { Chunk } from '../../chunk/chunk.ts';
+import type { SourceFacts, SourceStart, StoredSource } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
@@ -10,17 +11,9 @@ import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { HALTS_ALWAYS, letterOf } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
-import {
-  moveBehind,
-  newFile,
-  partitionOf,
-  preparePositions,
-  type SavePositions,
-  type TopicPosition,
-  topicPositionOf,
-} from './positions.ts';
+import { moveBehind, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
-import { isNews, noteTopicStart, type TopicStart } from './topic-start.ts';
+import { isNews, noteSourceStart } from './source-start.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
@@ -34,6 +27,12 @@ export interface WriterOptions extends DirectorySettings {
 
 /** Behind a bad message the next may be near: applying far beyond it would be in vain. Doubles while all goes well. */
 const REACH_BEHIND_FAULT = 64;
+
+/** Where messages come from, as dead letters name it. */
+export interface WrittenSource {
+  readonly name: string;
+  readonly kind: SourceFacts;
+}
 
 /** Whether the messages went in, or where they stopped. */
 export type Applied =
@@ -60,8 +59,7 @@ export class ViewsWriter implements Disposable {
   #cursor: { chunk: Chunk; at: number } | null = null;
   /** Set when a commit failed: the batch in memory is made anew before it is used again. */
   #broken = false;
-  #source = '';
-  #keepsHash = false;
+  #source: WrittenSource | null = null;
 
   constructor(dataDir: string, options: WriterOptions) {
     this.#options = options;
@@ -73,15 +71,15 @@ export class ViewsWriter implements Disposable {
     this.sourceMigrationId = options.migrationId ?? this.#batch.state.sourceMigrationId ?? 0;
   }
 
-  /** The messages that follow are from here. `topic`: positions and hashes are kept; a file is always read from its start. */
-  beginSource(source: string, { topic }: { topic: boolean }): void {
+  /** The messages that follow are from here. Of a source that resumes, positions and hashes are kept. */
+  beginSource(source: WrittenSource): void {
     this.commit();
     this.#source = source;
-    this.#keepsHash = topic;
-    if (topic) return;
-    const { partitions } = this.#batch.state;
-    const storedOffset = partitions.get(FILE_PARTITION)?.storedOffset ?? null;
-    partitions.set(FILE_PARTITION, { ...newFile(source), storedOffset });
+    const { readAnew } = source.kind;
+    if (readAnew === null) return;
+    const { lanes } = this.#batch.state;
+    const storedCursor = lanes.get(readAnew.lane)?.storedCursor ?? null;
+    lanes.set(readAnew.lane, { ...newLane(source.name, { start: null, cursor: readAnew.cursor }), storedCursor });
     this.commit();
   }
 
@@ -90,16 +88,17 @@ export class ViewsWriter implements Disposable {
     return this.db.prepare<[], string>('SELECT directory_id FROM setting').pluck().get()!;
   }
 
-  get topicPosition(): TopicPosition {
-    return topicPositionOf(this.#batch.state);
+  /** Where the source that resumes goes on. */
+  get storedSource(): StoredSource {
+    return storedSourceOf(this.#batch.state);
   }
 
-  /** One transaction: what the topic's positions belong to, and where its partitions begin; before any of its messages is applied. */
-  followTopic(start: TopicStart): void {
+  /** One transaction: what the source's cursors belong to, and where its lanes begin; before any of its messages is applied. */
+  followSource(start: SourceStart): void {
     // What a commit that failed had noted is in memory only.
     if (!this.#broken && !isNews(this.#batch.state, start)) return;
     this.commit();
-    noteTopicStart(this.#batch.state, start, this.#source);
+    noteSourceStart(this.#batch.state, start, this.#begun.name);
     this.commit();
   }
 
@@ -180,17 +179,22 @@ export class ViewsWriter implements Disposable {
   }
 
   #kept(segment: Segment): Segment {
-    return this.keepsMessages ? segment : withoutMessages(segment, { keepsHash: this.#keepsHash });
+    return this.keepsMessages ? segment : withoutMessages(segment, { keepsHash: this.#begun.kind.readAnew === null });
   }
 
   #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
-    moveBehind(this.#batch.state.partitions, range, { keepsHash: this.#keepsHash });
+    moveBehind(this.#batch.state.lanes, range);
+  }
+
+  get #begun(): WrittenSource {
+    if (this.#source === null) throw new Error('a message of a source that was not begun');
+    return this.#source;
   }
 
   /** Puts on disk what was applied, and the dead letter of the message behind it, in one transaction. */
   #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
-    const letter = letterOf(chunk, at, bad, { source: this.#source, now, leftOut });
+    const letter = letterOf(chunk, at, bad, { source: this.#begun, now, leftOut });
     const halts = this.#options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(letter.kind);
     if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
     return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
@@ -261,8 +265,6 @@ export class ViewsWriter implements Disposable {
    */
   retry(letter: DeadLetter, chunk: Chunk): BadUpdate | null {
     this.commit();
-    this.#source = letter.source;
-    this.#keepsHash = letter.partition !== FILE_PARTITION;
     const segment = { chunk, from: 0, to: 1, now: this.#options.now() };
     const fault = this.#applyRange(segment);
     if (fault !== null) {
@@ -274,13 +276,13 @@ export class ViewsWriter implements Disposable {
     return null;
   }
 
-  /** Ends a halt, durably; `moveOn`: the position of its partition goes past the message. */
+  /** Ends a halt, durably; `moveOn`: the position of its lane goes past the message. */
   resolve(letter: DeadLetter, decision: 'dropped' | 'resolved', { moveOn }: { moveOn: boolean }): void {
     this.commit();
-    if (moveOn) {
-      const position = partitionOf(this.#batch.state.partitions, letter.partition);
-      position.nextOffset = letter.offset + 1;
-      if (letter.partition !== FILE_PARTITION) position.sha256 = letter.sha256;
+    if (moveOn && letter.cursor !== null) {
+      const position = stateOf(this.#batch.state.lanes, letter.lane);
+      position.cursor = letter.cursor;
+      if (position.start !== null) position.sha256 = letter.sha256;
     }
     this.#durably(() => this.commit(() => this.letters.decide(letter, decision)));
   }

@@ -1,3 +1,4 @@
+import { TOPIC_KIND } from '../../../src/feed/kafka/kind.ts';
 import type { SessionGuards } from '../../../src/feed/kafka/session.ts';
 import { openKafkaSource } from '../../../src/feed/kafka/source.ts';
 import type { Feed } from '../../../src/ingest/feed-thread.ts';
@@ -40,7 +41,7 @@ export function openIngest(
     group: place.group ?? `g-${writer.directoryId}`,
     partitionIdleMs: null,
     migrationId: 0,
-    stored: writer.topicPosition,
+    stored: writer.storedSource,
     logger: keepingLogger(),
     sessionTimeoutMs: 1_500,
     ...(session === undefined ? {} : { guards: session }),
@@ -51,10 +52,10 @@ export function openIngest(
     feed,
     async until(nextOffset, patienceMs) {
       const stop = new AbortController();
-      const isStored = (): boolean => writer.topicPosition.positions.get(0)?.nextOffset === nextOffset;
+      const isStored = (): boolean => writer.storedSource.lanes.get('0')?.cursor === String(nextOffset);
       const late = setTimeout(() => stop.abort(), patienceMs);
       await runLoop(writer, feed, {
-        source: { name: source.name, topic: true },
+        source: { name: source.name, kind: TOPIC_KIND },
         signal: stop.signal,
         now,
         recordTimeAheadMaxUs: 0,

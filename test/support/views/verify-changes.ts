@@ -19,17 +19,17 @@ setting      | directory_id = upper(directory_id)
 setting      | feed = '{"clusterId":"c","topic":"t"}' | feed IS NULL
 setting      | feed = ''                             | feed IS NULL
 setting      | checksum = checksum + 1
-position     | first_offset = 0
-position     | next_offset = -1
+position     | start = '0'
+position     | cursor = ''
 position     | checkpoints = '{'
 position     | sha256 = x'00'
 position     | furthest_migration = NULL
 position     | furthest_time = NULL
 position     | furthest_time = -2
-position     | partition = partition + 1
+position     | lane = lane || 'x'
 position     | source = source || 'x'
-position     | next_offset = next_offset + 1
-position     | next_offset = next_offset - 1
+position     | cursor = cursor + 1
+position     | cursor = cursor - 1
 position     | checkpoints = '{"0 x":1}'
 position     | sha256 = zeroblob(32)
 position     | furthest_migration = furthest_migration + 1
@@ -226,7 +226,10 @@ dead_letter  | length = length + 1                   | kind = 'overlong'
 dead_letter  | bytes = CAST('y' || substr(bytes, 2) AS BLOB) | kind = 'overlong'
 dead_letter  | bytes = substr(bytes, 2)              | kind = 'overlong'
 dead_letter  | source = source || 'x'
-dead_letter  | partition = partition + 1
+dead_letter  | source_kind = source_kind || 'x'
+dead_letter  | lane = lane || 'x'
+dead_letter  | cursor = '0'                          | kind <> 'container'
+dead_letter  | place = '{}'
 dead_letter  | offset = offset + 1
 dead_letter  | offset = offset - 1
 dead_letter  | created_at = created_at + 1
@@ -248,8 +251,8 @@ dead_letter  | checksum = checksum + 1
 export const DOUBLED = `
 owner        | id = (SELECT max(id) + 1 FROM owner), party = party || 0
 owner        | id = (SELECT max(id) + 5 FROM owner), party = party || 0
-position     | partition = partition + 1
-position     | partition = partition + 5, next_offset = 0
+position     | lane = lane || 'x'
+position     | lane = lane || 'y', cursor = '0'
 snapshot     | record_time = record_time + 1, forced = 1
 snapshot     | record_time = record_time - 1
 snapshot     | record_time = (SELECT max(record_time) + 600000000 FROM snapshot), seq = (SELECT max(seq) + 1 FROM snapshot)

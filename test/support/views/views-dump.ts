@@ -30,7 +30,7 @@ export function storedDso(dataDir: string): string | null {
 
 /** The next line or element of the newest feed file. */
 export function storedOffset(dataDir: string): number | null {
-  const select = 'SELECT next_offset FROM position WHERE partition = -1';
+  const select = "SELECT CAST(cursor AS INTEGER) FROM position WHERE lane = 'file'";
   return reading(dataDir, (db) => db.prepare<[], number>(select).pluck().get() ?? null);
 }
 

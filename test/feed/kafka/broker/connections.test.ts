@@ -15,7 +15,7 @@ function connecting(connection: Omit<KafkaConnection, 'brokers'> & { broker: str
     group: randomUUID(),
     partitionIdleMs: null,
     migrationId: 0,
-    stored: { identity: null, positions: new Map() },
+    stored: { identity: null, lanes: new Map() },
   });
 }
 

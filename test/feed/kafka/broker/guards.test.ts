@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { TOPIC_KIND } from '../../../../src/feed/kafka/kind.ts';
 import { SESSION_GUARDS, type SessionGuards } from '../../../../src/feed/kafka/session.ts';
 import { FeedRefused } from '../../../../src/feed/source.ts';
 import { PositionMoved, positionRow } from '../../../../src/views/write/positions.ts';
@@ -42,8 +43,8 @@ async function zombieWrites(guards: Guards): Promise<void> {
   await using zombie = openIngest({ ...place(topic), group: `zombie-${topic.name}` }, guards);
   const chunk = await zombie.feed.next(PATIENCE_MS);
   if (typeof chunk === 'string') throw new Error(`no chunk came: ${chunk}`);
-  zombie.writer.beginSource('zombie', { topic: true });
-  zombie.writer.followTopic(zombie.feed.topicStart!);
+  zombie.writer.beginSource({ name: 'zombie', kind: TOPIC_KIND });
+  zombie.writer.followSource(zombie.feed.start!);
   await topic.send(rows);
   {
     await using next = openIngest(place(topic), guards);
@@ -105,7 +106,7 @@ async function isRefused(
     () => null,
     (error: unknown) => error,
   );
-  return failure instanceof FeedRefused && second.writer.topicPosition.positions.get(0)?.nextOffset === applied;
+  return failure instanceof FeedRefused && second.writer.storedSource.lanes.get('0')?.cursor === String(applied);
 }
 
 const withoutSeek = { seek: () => {}, fetchedOffset: SESSION_GUARDS.fetchedOffset };

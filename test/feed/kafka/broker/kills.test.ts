@@ -54,7 +54,7 @@ async function disturb(
   group: string,
 ): Promise<void> {
   await expect.poll(async () => (await consumer.status()).source?.topic?.stopped, { timeout: 30_000 }).toBeNull();
-  const stored = { identity: null, positions: new Map() };
+  const stored = { identity: null, lanes: new Map() };
   await using other = startReading({ connection, topic, group, partitionIdleMs: null, migrationId: 0, stored });
   await other.until('joined', () => /another member/.test(other.status().stopped ?? ''));
 }

@@ -20,7 +20,7 @@ function optionsFor(topic: TestTopic, changes: Partial<KafkaSourceOptions> = {})
     group: `g-${randomUUID()}`,
     partitionIdleMs: null,
     migrationId: 0,
-    stored: { identity: null, positions: new Map() },
+    stored: { identity: null, lanes: new Map() },
     ...changes,
   };
 }
@@ -34,10 +34,9 @@ async function storedAfter(topic: TestTopic, count: number): Promise<KafkaSource
   await using reading = startReading(optionsFor(topic));
   await reading.until('read', () => reading.messages.length >= count);
   const { offset, bytes } = reading.messages[count - 1]!;
-  const positions = new Map([
-    [0, { firstOffset: 0, nextOffset: offset + 1, sha256: hash(Buffer.from(bytes!).toString()) }],
-  ]);
-  return { identity: reading.source.topicStart!()!.identity, positions };
+  const sha256 = hash(Buffer.from(bytes!).toString());
+  const lanes = new Map([['0', { start: '0', cursor: String(offset + 1), sha256 }]]);
+  return { identity: reading.source.start!()!.identity, lanes };
 }
 
 describe('a topic of one partition', () => {
@@ -50,9 +49,9 @@ describe('a topic of one partition', () => {
     expect(texts(reading)).toEqual(rows.map((row) => row.value));
     expect(reading.messages.map((message) => message.offset)).toEqual(rows.map((_, n) => n));
 
-    const positions = new Map([[0, { firstOffset: 0, nextOffset: 400, sha256: hash(rows[399]!.value!) }]]);
+    const lanes = new Map([['0', { start: '0', cursor: '400', sha256: hash(rows[399]!.value!) }]]);
     await using again = startReading(
-      optionsFor(topic, { stored: { identity: reading.source.topicStart!()!.identity, positions } }),
+      optionsFor(topic, { stored: { identity: reading.source.start!()!.identity, lanes } }),
     );
     await again.until('the rest read', () => again.messages.length === 100);
     expect(again.messages[0]!.offset).toBe(400);
@@ -288,7 +287,7 @@ describe('a topic of several partitions', () => {
     await expect.poll(partitions).toBe(2);
     await topic.send([...updates(2, 1, 50), ...updates(2, 0, 70)]);
     await reading.until('all read', () => reading.messages.length === 7);
-    expect(reading.messages.map(({ partition, offset }) => `${partition}@${offset}`).toSorted()).toEqual([
+    expect(reading.messages.map(({ lane, offset }) => `${lane}@${offset}`).toSorted()).toEqual([
       '0@0',
       '0@1',
       '0@2',

@@ -13,7 +13,7 @@ it('what was handed over before the connection was lost is not stored until the 
   const topic = await createTopic(address);
   await topic.send(updates(0, 5));
   const group = `g-${randomUUID()}`;
-  const stored = { identity: null, positions: new Map() };
+  const stored = { identity: null, lanes: new Map() };
   const place = { connection: plainConnection(address), topic: topic.name, group, migrationId: 0, stored };
   await using reading = startReading({ ...place, partitionIdleMs: 1 }, { stores: false });
   await reading.until('handed over', () => reading.messages.length === 5);
@@ -31,12 +31,12 @@ it('what was handed over before the connection was lost is not stored until the 
   await expect.poll(standing).toMatchObject({ nextOffset: 0, endOffset: 6, lag: 6 });
   expect([reading.status().caughtUpAt, await told()]).toEqual([null, '-1']);
 
-  reading.source.stored!(new Map([[0, 3]]));
+  reading.source.stored!(new Map([['0', '3']]));
   await expect.poll(told).toBe('3');
   expect(standing()).toMatchObject({ nextOffset: 3, lag: 3 });
   expect(reading.status().caughtUpAt).toBeNull();
 
-  reading.source.stored!(new Map([[0, 6]]));
+  reading.source.stored!(new Map([['0', '6']]));
   await expect.poll(told).toBe('6');
   expect(standing()).toMatchObject({ nextOffset: 6, lag: 0 });
   await reading.until('caught up', () => reading.status().caughtUpAt !== null);
@@ -45,13 +45,13 @@ it('what was handed over before the connection was lost is not stored until the 
 it('what is stored while the connection is lost counts as stored', async () => {
   const topic = await createTopic(address);
   await topic.send(updates(0, 5));
-  const stored = { identity: null, positions: new Map() };
+  const stored = { identity: null, lanes: new Map() };
   const place = { connection: plainConnection(address), topic: topic.name, group: `g-${randomUUID()}`, stored };
   await using reading = startReading({ ...place, migrationId: 0, partitionIdleMs: 1 }, { stores: false });
   await reading.until('handed over', () => reading.messages.length === 5);
   await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
   await reading.until('lost', () => reading.status().stopped !== null);
-  reading.source.stored!(new Map([[0, 5]]));
+  reading.source.stored!(new Map([['0', '5']]));
   await reading.until('caught up', () => reading.status().caughtUpAt !== null);
   expect(reading.status().partitions).toMatchObject([{ nextOffset: 5, lag: 0 }, { lag: 0 }]);
 });

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
 import { verifyViews } from '../../src/views/verify/verify.ts';
@@ -22,11 +23,14 @@ beforeEach(() => {
 afterEach(() => directory[Symbol.dispose]());
 
 const IDENTITY = '{"clusterId":"c","topic":"t"}';
-const startOf = (...firstOffsets: number[]) => ({ identity: IDENTITY, firstOffsets: new Map(firstOffsets.entries()) });
+const startOf = (...firstOffsets: number[]) => ({
+  identity: IDENTITY,
+  cursors: new Map(firstOffsets.map((offset, partition) => [String(partition), String(offset)])),
+});
 
 function following(changes: Partial<WriterOptions> = {}): ViewsWriter {
   const writer = new ViewsWriter(data, { ...WRITER_OPTIONS, ...changes });
-  writer.beginSource('topic t', { topic: true });
+  writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
   return writer;
 }
 
@@ -35,7 +39,7 @@ function applyOf(
   { partition, offset }: { partition: number; offset: number },
   line: string,
 ): void {
-  const chunk = decodeAlone({ partition, offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+  const chunk = decodeAlone({ lane: String(partition), offset, bytes: Buffer.from(line) }, { migrationId: 0 });
   expect(writer.apply(chunk)).toEqual({ done: true });
 }
 
@@ -50,10 +54,7 @@ function inFile<T>(body: (db: DatabaseFile.Database) => T, dataDir = data): T {
 
 const stored = (): unknown[] =>
   inFile((db) => {
-    const rows = db
-      .prepare('SELECT partition, first_offset, next_offset, sha256 IS NOT NULL FROM position')
-      .raw()
-      .all();
+    const rows = db.prepare('SELECT lane, start, cursor, sha256 IS NOT NULL FROM position').raw().all();
     return [db.prepare('SELECT feed FROM setting').pluck().get(), ...rows];
   });
 
@@ -70,19 +71,19 @@ describe('where a topic begins', () => {
   it('is stored before anything of it is applied, and of a partition that comes later too', () => {
     {
       using writer = following();
-      expect(writer.topicPosition).toEqual({ identity: null, positions: new Map() });
-      writer.followTopic(startOf(0, 7));
-      expect(stored()).toEqual([IDENTITY, [0, 0, 0, 0], [1, 7, 7, 0]]);
+      expect(writer.storedSource).toEqual({ identity: null, lanes: new Map() });
+      writer.followSource(startOf(0, 7));
+      expect(stored()).toEqual([IDENTITY, ['0', '0', '0', 0], ['1', '7', '7', 0]]);
       applyOf(writer, { partition: 1, offset: 9 }, emptyUpdate('s', 1));
-      writer.followTopic(startOf(0, 7, 0));
-      expect(stored()).toEqual([IDENTITY, [0, 0, 0, 0], [1, 7, 10, 1], [2, 0, 0, 0]]);
+      writer.followSource(startOf(0, 7, 0));
+      expect(stored()).toEqual([IDENTITY, ['0', '0', '0', 0], ['1', '7', '10', 1], ['2', '0', '0', 0]]);
     }
     expect(verify()).toEqual([]);
     using again = new ViewsWriter(data, WRITER_OPTIONS);
-    expect([...again.topicPosition.positions]).toMatchObject([
-      [0, { firstOffset: 0, nextOffset: 0, sha256: null }],
-      [1, { firstOffset: 7, nextOffset: 10, sha256: expect.any(Buffer) }],
-      [2, { firstOffset: 0, nextOffset: 0, sha256: null }],
+    expect([...again.storedSource.lanes]).toMatchObject([
+      ['0', { start: '0', cursor: '0', sha256: null }],
+      ['1', { start: '7', cursor: '10', sha256: expect.any(Buffer) }],
+      ['2', { start: '0', cursor: '0', sha256: null }],
     ]);
   });
 
@@ -101,54 +102,50 @@ describe('where a topic begins', () => {
         };
       },
     });
-    expect(() => writer.followTopic(startOf(3))).toThrow(fault);
+    expect(() => writer.followSource(startOf(3))).toThrow(fault);
     expect(stored()).toEqual([null]);
-    writer.followTopic(startOf(3));
+    writer.followSource(startOf(3));
     applyOf(writer, { partition: 0, offset: 3 }, emptyUpdate('s', 1));
     writer.commit();
-    expect(() => writer.followTopic(startOf(3, 0))).toThrow(fault);
-    expect(stored()).toEqual([IDENTITY, [0, 3, 4, 1]]);
-    writer.followTopic(startOf(3, 0));
-    expect(stored()).toEqual([IDENTITY, [0, 3, 4, 1], [1, 0, 0, 0]]);
+    expect(() => writer.followSource(startOf(3, 0))).toThrow(fault);
+    expect(stored()).toEqual([IDENTITY, ['0', '3', '4', 1]]);
+    writer.followSource(startOf(3, 0));
+    expect(stored()).toEqual([IDENTITY, ['0', '3', '4', 1], ['1', '0', '0', 0]]);
   });
 
   it('is known before a message: one of another partition is not applied', () => {
     using writer = following();
-    writer.followTopic(startOf(0));
-    expect(() => applyOf(writer, { partition: 1, offset: 0 }, emptyUpdate('s', 1))).toThrow('a message of partition 1');
+    writer.followSource(startOf(0));
+    expect(() => applyOf(writer, { partition: 1, offset: 0 }, emptyUpdate('s', 1))).toThrow('a message of lane 1');
   });
 
   it('makes the topic overlap with the files that were replayed before any of it was applied', async () => {
     {
       using writer = following();
-      writer.followTopic(startOf(0));
+      writer.followSource(startOf(0));
     }
     await replayInto(data, [directory.writeLines('feed.ndjson', [emptyUpdate('s', 10)])]);
     using writer = following();
-    writer.followTopic(startOf(0));
+    writer.followSource(startOf(0));
     expect(() => applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 20))).toThrow(PossibleGap);
   });
 
   it('is compared by verify with what was applied since', () => {
     {
       using writer = following();
-      writer.followTopic(startOf(4, 0));
+      writer.followSource(startOf(4, 0));
       applyOf(writer, { partition: 0, offset: 4 }, emptyUpdate('s', 1));
       writer.commit();
     }
     expect(verify()).toEqual([]);
     const changed: Record<string, string> = {
-      'UPDATE position SET first_offset = 3 WHERE partition = 0': 'position: a checksum of its columns',
-      'UPDATE position SET first_offset = NULL WHERE partition = 0': 'position: partition 0: first_offset >= 0',
-      'UPDATE position SET first_offset = 9 WHERE partition = 0':
-        'position: partition 0: next_offset from first_offset, 9, on',
-      'UPDATE position SET next_offset = 2 WHERE partition = 1':
-        'position: partition 1: a sha256 of the last message applied',
-      'UPDATE position SET next_offset = 4 WHERE partition = 0':
-        'position: partition 0: no sha256, for nothing of it was applied',
-      'DELETE FROM position WHERE partition = 1': 'position: 2 rows (row_count)',
-      'DELETE FROM position WHERE partition >= 0': `position: positions of the topic in setting (${IDENTITY})`,
-      'UPDATE setting SET feed = NULL': 'position: no positions of a topic, for setting has none (feed)',
+      "UPDATE position SET start = '3' WHERE lane = '0'": 'position: a checksum of its columns',
+      "UPDATE position SET start = '' WHERE lane = '0'": 'position: lane 0: a cursor',
+      "UPDATE position SET cursor = '2' WHERE lane = '1'": 'position: lane 1: a sha256 of the last message applied',
+      "UPDATE position SET cursor = '4' WHERE lane = '0'": 'position: lane 0: no sha256, for nothing of it was applied',
+      "DELETE FROM position WHERE lane = '1'": 'position: 2 rows (row_count)',
+      'DELETE FROM position WHERE start IS NOT NULL': `position: positions of the source in setting (${IDENTITY})`,
+      'UPDATE setting SET feed = NULL': 'position: no positions of a source that resumes, for setting has none (feed)',
     };
     for (const [n, [statement, difference]] of Object.entries(changed).entries()) {
       const copy = directory.at(`copy-${n}`);
@@ -163,8 +160,8 @@ describe('where a topic begins', () => {
 describe('a position that is shown', () => {
   it('is the one on disk, also while what was applied since cannot be written', () => {
     using writer = following();
-    writer.followTopic(startOf(0));
-    const storedOffset = (): unknown => writer.state.partitions.get(0)?.storedOffset;
+    writer.followSource(startOf(0));
+    const storedCursor = (): unknown => writer.state.lanes.get('0')?.storedCursor;
     applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 1));
     const fault = new Error('the last statement of the transaction fails');
     expect(() =>
@@ -172,8 +169,8 @@ describe('a position that is shown', () => {
         throw fault;
       }),
     ).toThrow(fault);
-    expect(storedOffset()).toBe(0);
+    expect(storedCursor()).toBe('0');
     writer.commit();
-    expect(storedOffset()).toBe(1);
+    expect(storedCursor()).toBe('1');
   });
 });

@@ -1,0 +1,30 @@
+import type { SourceContext, SourceKind } from '../source.ts';
+import type { KafkaConnection } from './client.ts';
+import type { KafkaSourceOptions } from './source.ts';
+import { followTopic, type TopicHeard } from './status.ts';
+
+/** Which topic to read and how to reach it. */
+export interface TopicSettings extends KafkaConnection {
+  readonly topic: string;
+  /** Null: one made with the data directory. */
+  readonly group: string | null;
+  /** Null: an idle partition holds the others for ever. */
+  readonly partitionIdleMs: number | null;
+  readonly sessionTimeoutMs?: number;
+}
+
+/** A lane is a partition, by its number in digits; its cursor is the next offset, in digits too. */
+export const TOPIC_KIND: SourceKind<TopicSettings, TopicHeard> = {
+  kind: 'topic',
+  readAnew: null,
+  placeOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
+  // Loaded where it is read only: kafkajs is large, and the writer's thread needs none of it.
+  open: async (settings, context) => (await import('./source.ts')).openKafkaSource(optionsOf(settings, context)),
+  watch: async (settings, context) => (await import('./watch.ts')).openKafkaWatch(optionsOf(settings, context)),
+  follow: followTopic,
+};
+
+function optionsOf(settings: TopicSettings, { directoryId, ...context }: SourceContext): KafkaSourceOptions {
+  const { brokers, ssl, sasl, group, ...rest } = settings;
+  return { ...rest, ...context, connection: { brokers, ssl, sasl }, group: group ?? `holdfast-${directoryId}` };
+}

@@ -1,0 +1,122 @@
+import { formatTime, type Micros } from '../../ledger/time.ts';
+import type { SourceStanding, SourceStatus } from '../source.ts';
+import { lackingText } from './guards.ts';
+
+/** How a topic stands by what was read of it. Clock times in milliseconds since 1970. */
+export interface TopicHeard {
+  /** Why nothing comes from it now; null when it is read. */
+  readonly stopped: string | null;
+  /** Which partitions hold the others, each a sentence: a reason of being behind, which it need not be for long. */
+  readonly holding: readonly string[];
+  /** Everything that the topic held at this time of our clock is stored; null while that was not so since the start. */
+  readonly caughtUpAt: number | null;
+  /** The newest record time read, whether applied or not. */
+  readonly newestRecordTime: Micros | null;
+  readonly partitions: readonly PartitionHeard[];
+}
+
+export interface PartitionHeard {
+  readonly partition: number;
+  /** The next offset to store. */
+  readonly nextOffset: number;
+  /** The offset behind the partition's last message, as last heard of. */
+  readonly endOffset: number | null;
+  /** Messages there that are not stored. */
+  readonly lag: number | null;
+  /** Idle for so long that it no longer holds the others. */
+  readonly passedOver: boolean;
+}
+
+/** How the topic stands, from what was heard of it last and what the views have by now. */
+export function followTopic(name: string): (standing: SourceStanding<TopicHeard>) => SourceStatus {
+  // Each session with the brokers knows only what itself has read.
+  let newest: Micros | null = null;
+  let last: TopicHeard | null = null;
+
+  return ({ heard, lanes, appliedRecordTime, halted, refused }) => {
+    const stored = storedPartitions(lanes);
+    const known = { stored, appliedRecordTime };
+    if (refused !== null) return statusOf(refusedTopic(refused, stored), known);
+    // Until a watch behind a halt has heard something, what was heard before the halt is the newest.
+    if (heard !== null) {
+      const isEmpty = heard.partitions.length === 0 && last !== null;
+      last = isEmpty ? { ...heard, partitions: last?.partitions ?? [] } : heard;
+    }
+    if (last === null || (heard === null && halted === null)) {
+      const details = { position: positionOf(stored), topic: null };
+      return {
+        stopped: `${name} is not read to its end yet`,
+        holding: [],
+        caughtUpAt: null,
+        lagMessages: null,
+        details,
+      };
+    }
+    newest = newestOf(newest, last.newestRecordTime, halted?.recordTime ?? null);
+    const partitions = last.partitions.map((of) => {
+      // The source hears of what is stored after each batch, and not of the part of a batch before a halt.
+      const nextOffset = Math.max(of.nextOffset, stored.get(of.partition)?.nextOffset ?? 0);
+      const lag = of.endOffset === null ? null : Math.max(0, of.endOffset - nextOffset);
+      return { ...of, nextOffset, lag };
+    });
+    return statusOf({ ...last, newestRecordTime: newest, partitions }, known);
+  };
+}
+
+/** What was heard before may be of another topic: nothing is known of how far it is, and what it held last. */
+function refusedTopic(stopped: string, stored: StoredPartitions): TopicHeard {
+  const partitions = [...stored].map(([partition, { nextOffset }]) => {
+    return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
+  });
+  return { stopped, holding: [], caughtUpAt: null, newestRecordTime: null, partitions };
+}
+
+type StoredPartitions = ReadonlyMap<number, { readonly firstOffset: number; readonly nextOffset: number }>;
+
+function storedPartitions(lanes: SourceStanding['lanes']): StoredPartitions {
+  const partitions = [...lanes].map(([lane, { start, cursor }]) => {
+    return [Number(lane), { firstOffset: Number(start), nextOffset: Number(cursor) }] as const;
+  });
+  return new Map(partitions);
+}
+
+function positionOf(stored: StoredPartitions): Record<string, number> {
+  return Object.fromEntries([...stored].map(([partition, { nextOffset }]) => [partition, nextOffset]));
+}
+
+function statusOf(
+  topic: TopicHeard,
+  { stored, appliedRecordTime }: { stored: StoredPartitions; appliedRecordTime: Micros | null },
+): SourceStatus {
+  const { stopped, holding, caughtUpAt, newestRecordTime, partitions } = topic;
+  const shown = {
+    stopped,
+    holding,
+    lacking: [...stored].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []),
+    caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
+    lag_seconds: lagSeconds(topic, appliedRecordTime),
+    newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
+    partitions: partitions.map(({ partition, nextOffset, endOffset, lag, passedOver }) => ({
+      partition,
+      first_offset: stored.get(partition)?.firstOffset ?? null,
+      next_offset: nextOffset,
+      end_offset: endOffset,
+      lag,
+      passed_over: passedOver,
+    })),
+  };
+  const lagMessages = partitions.reduce((sum, { lag }) => sum + (lag ?? 0), 0);
+  return { stopped, holding, caughtUpAt, lagMessages, details: { position: positionOf(stored), topic: shown } };
+}
+
+/** Where nothing that names a time was read since the start, only the end of the topic tells. */
+function lagSeconds({ newestRecordTime, partitions }: TopicHeard, appliedRecordTime: Micros | null): number | null {
+  if (newestRecordTime !== null && appliedRecordTime !== null)
+    return Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000;
+  return partitions.length > 0 && partitions.every(({ lag }) => lag === 0) ? 0 : null;
+}
+
+function newestOf(...times: readonly (Micros | null)[]): Micros | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}

@@ -1,0 +1,27 @@
+import type { KafkaConfig } from './config/kafka.ts';
+import { FILE_KIND } from './feed/file/kind.ts';
+import { TOPIC_KIND } from './feed/kafka/kind.ts';
+import type { SourceKind, SourceSpec } from './feed/source.ts';
+
+/** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */
+const KINDS = [FILE_KIND, TOPIC_KIND] as readonly SourceKind[];
+
+export function fileSpec(path: string): SourceSpec {
+  return { kind: FILE_KIND.kind, name: path, settings: { path } };
+}
+
+export function topicSpec(kafka: KafkaConfig): SourceSpec {
+  return { kind: TOPIC_KIND.kind, name: `topic ${kafka.topic}`, settings: kafka };
+}
+
+export function knownKind(kind: string): SourceKind | null {
+  return KINDS.find((each) => each.kind === kind) ?? null;
+}
+
+/** The kind of that name, or the one that a module has: each thread loads its own. */
+export async function sourceKind(kind: string): Promise<SourceKind> {
+  const known = knownKind(kind);
+  if (known !== null) return known;
+  const { default: loaded } = (await import(kind)) as { readonly default: SourceKind };
+  return loaded;
+}

@@ -1,0 +1,34 @@
+import type { SourceStart } from '../../feed/source.ts';
+import { newLane } from './positions.ts';
+import type { WriterState } from './state.ts';
+
+/** Whether there is anything to note: new lanes, or a source of which nothing is applied yet. */
+export function isNews(state: WriterState, { identity, cursors }: SourceStart): boolean {
+  const isKnown = [...cursors.keys()].every((lane) => state.lanes.has(lane));
+  return state.feed !== identity || !isKnown || !isBegun(state);
+}
+
+/**
+ * Begins the lanes that are new. Synchronizers known before anything of the source is applied come from files: it must overlap
+ * with what they hold (PossibleGap).
+ */
+export function noteSourceStart(state: WriterState, { identity, cursors }: SourceStart, source: string): void {
+  if (state.feed !== null && state.feed !== identity)
+    throw new Error(`the views follow ${state.feed}, not ${identity}`);
+  state.feed = identity;
+  for (const [lane, start] of cursors) {
+    if (!state.lanes.has(lane)) state.lanes.set(lane, newLane(source, { start, cursor: start }));
+  }
+  if (isBegun(state)) return;
+  for (const migration of state.migrations.values()) {
+    for (const last of migration.synchronizers.values()) {
+      last.unseen = true;
+      last.changed = true;
+    }
+  }
+}
+
+/** Whether anything of the source that resumes was applied. */
+function isBegun({ lanes }: WriterState): boolean {
+  return [...lanes.values()].some(({ start, cursor }) => start !== null && cursor !== start);
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Logger } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startService } from '../../src/service.ts';
+import { keepingLogger } from '../support/kafka/reading.ts';
+import { serviceConfig } from '../support/kafka/service.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { type Network, startNetwork } from '../support/polling/network.ts';
+import { holdfast } from '../support/program/command.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf } from '../support/views/replayed.ts';
+
+/** The source under test lives in test/support/polling: src is only told where its module is. */
+let directory: TemporaryDirectory;
+let network: Network;
+let data: string;
+let kind: string;
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  network = await startNetwork();
+  data = directory.at('data');
+  // Threads that strip types by themselves may crash: see test/support/program/built.ts.
+  const module = join(import.meta.dirname, '../support/polling/kind.ts');
+  directory.writeLines('kind.mjs', [stripTypeScriptTypes(readFileSync(module, 'utf8'))]);
+  kind = pathToFileURL(directory.at('kind.mjs')).href;
+});
+afterEach(async () => {
+  await network[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+const lines = (text: string): readonly string[] => linesOf(told(text), 'scan');
+
+interface Serving extends AsyncDisposable {
+  get(path: string): Promise<Record<string, unknown>>;
+  /** What is asked over and over until it is as wanted. */
+  until(path: string, wanted: object): Promise<void>;
+}
+
+async function serve(options: Readonly<Record<string, unknown>> = {}): Promise<Serving> {
+  const { url } = network;
+  const service = await startService(serviceConfig({ data, ...options }), {
+    logger: keepingLogger() as unknown as Logger,
+    sources: [{ kind, name: `network ${url}`, settings: { url, pageSize: 2 } }],
+  });
+  const get = async (path: string): Promise<Record<string, unknown>> =>
+    (await (await fetch(new URL(path, service.url))).json()) as Record<string, unknown>;
+  return {
+    get,
+    until: (path, wanted) => expect.poll(() => get(path), { timeout: 30_000 }).toMatchObject(wanted),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}
+
+const FIRST = lines('00:01 : +a alice 10\n00:02 : +b bob 5\n00:11 : +c alice 7\n00:21 : -b');
+const cursorOf = (line: string): string => {
+  const { migration_id, record_time } = JSON.parse(line) as { migration_id: number; record_time: string };
+  return `${migration_id} ${record_time}`;
+};
+
+describe('a source that src does not know', () => {
+  it('is read to its end, goes on behind what is stored, and says how it stands', async () => {
+    network.add(...FIRST);
+    {
+      await using service = await serve();
+      await service.until('/readyz', { ready: true });
+      expect(await service.get('/status')).toMatchObject({
+        phase: 'reading',
+        source: { name: `network ${network.url}`, cursor: cursorOf(FIRST.at(-1)!) },
+        counts: { updates: 4, redelivered: 0 },
+      });
+    }
+    const before = network.asked.length;
+    const more = lines('00:31 : +d carol 3');
+    network.add(...more);
+    await using service = await serve();
+    await service.until('/status', { source: { cursor: cursorOf(more[0]!) }, counts: { updates: 1, redelivered: 0 } });
+    expect(network.asked[before]).toBe(cursorOf(FIRST.at(-1)!));
+    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+
+  it('says why it is not ready while nobody answers it', async () => {
+    network.answer(503);
+    await using service = await serve();
+    const reason = `cannot read ${network.url}: ${network.url}/network answers 503`;
+    await service.until('/readyz', { ready: false, reasons: [reason, 'no snapshot is sealed yet'] });
+    network.answer(200);
+    network.add(...FIRST);
+    await service.until('/readyz', { ready: true });
+  });
+
+  it('halts at a bad message, and goes on behind it once that is dropped', async () => {
+    const [bad = '', good = ''] = lines('00:31 =x : -b\n00:41 : +d carol 3');
+    network.add(...FIRST, bad, good);
+    {
+      await using service = await serve();
+      await service.until('/status', {
+        phase: 'halted',
+        source: { cursor: cursorOf(FIRST.at(-1)!) },
+        halted: { dead_letter: 1, kind: 'update', item: 5, up_to: cursorOf(bad), update_id: 'x' },
+      });
+      const { reasons } = (await service.get('/readyz')) as { reasons: string[] };
+      expect(reasons[0]).toContain(`halted at network ${network.url}, item 5, up_to ${cursorOf(bad)}: update x`);
+    }
+    const listed = await holdfast('dead-letters', 'list', '--data', data, '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ id: 1, decision: 'halted', up_to: cursorOf(bad) }]);
+    expect(await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data)).toMatchObject({ code: 0 });
+    const before = network.asked.length;
+    await using service = await serve();
+    await service.until('/status', { source: { cursor: cursorOf(good) }, counts: { updates: 1, decided: 0 } });
+    expect(network.asked[before]).toBe(cursorOf(bad));
+    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+
+  it('goes on behind a message that is retried', async () => {
+    const [jump = '', next = ''] = lines('05:00 : +d carol 3\n05:01 : -d');
+    network.add(...FIRST, jump, next);
+    {
+      await using service = await serve({ recordTimeGapMax: '1h' });
+      await service.until('/status', { phase: 'halted', halted: { kind: 'gap', up_to: cursorOf(jump) } });
+    }
+    const retry = ['dead-letters', 'retry', '--data', data];
+    expect(await holdfast(...retry, '--record-time-gap-max', '1h')).toMatchObject({ code: 3 });
+    expect(await holdfast(...retry, '--record-time-gap-max', '1d')).toMatchObject({ code: 0 });
+    const before = network.asked.length;
+    await using service = await serve({ recordTimeGapMax: '1h' });
+    await service.until('/status', { source: { cursor: cursorOf(next) }, counts: { updates: 1, redelivered: 0 } });
+    expect(network.asked[before]).toBe(cursorOf(jump));
+    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+});
