@@ -3,7 +3,7 @@ import { transferList } from '../chunk/chunk.ts';
 import type { Source, SourceStart } from '../feed/source.ts';
 import { sourceKind } from '../sources.ts';
 import { loggerThatSays } from '../threads/log-line.ts';
-import { Moving, type ServedThread, serveThread } from '../threads/serve-thread.ts';
+import { type ServedThread, serveThread } from '../threads/serve-thread.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import type { DecodedChunk, FeedContract } from './feed-thread.ts';
 
@@ -40,19 +40,20 @@ await serveThread<FeedContract>(async (thread) => {
     if (heard !== undefined) thread.say('heard', heard);
   }
 
-  async function nextChunk(): Promise<Moving<DecodedChunk> | null> {
+  async function nextChunk(move: (buffers: readonly ArrayBuffer[]) => void): Promise<DecodedChunk | null> {
     const { done, value: chunk } = await chunks.next().finally(sayStart);
     if (done === true) return null;
     const namesFrom = chunk.names === sent.names ? sent.count : 0;
     const names = chunk.names.slice(namesFrom);
     sent = { names: chunk.names, count: chunk.names.length };
-    return new Moving({ chunk: { ...chunk, names }, namesFrom, progress: source.progress() }, transferList(chunk));
+    move(transferList(chunk));
+    return { chunk: { ...chunk, names }, namesFrom, progress: source.progress() };
   }
 
   return {
-    next(spare) {
+    next(spare, move) {
       if (spare !== null) buffers.giveBack(spare);
-      const next = last.then(nextChunk);
+      const next = last.then(() => nextChunk(move));
       // Before the next one is begun, this one is on its way.
       last = next.then(() => turn());
       last.catch(() => {});

@@ -2,24 +2,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer, Asked, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
 import { toPortable } from './portable-error.ts';
 
-/** An answer with buffers that are given away with it, not copied. */
-export class Moving<Value> {
-  readonly value: Value;
-  readonly buffers: readonly ArrayBuffer[];
-
-  constructor(value: Value, buffers: readonly ArrayBuffer[]) {
-    this.value = value;
-    this.buffers = buffers;
-  }
-}
-
-type MayMove<Value> = Value | Moving<Value>;
-
-/** What answers each request. Disposed of at the end, when everything under way is answered. */
+/** What answers each request; buffers named to `move` are given away with the answer. Disposed of when everything is answered. */
 export type Handlers<C extends ThreadContract> = {
   readonly [Name in RequestName<C>]: (
     asked: Asked<C, Name>,
-  ) => MayMove<Answer<C, Name>> | Promise<MayMove<Answer<C, Name>>>;
+    move: (buffers: readonly ArrayBuffer[]) => void,
+  ) => Answer<C, Name> | Promise<Answer<C, Name>>;
 } & Partial<AsyncDisposable>;
 
 /** A thread as it sees itself. */
@@ -29,6 +17,8 @@ export interface ServedThread<C extends ThreadContract> {
   readonly stop: AbortSignal;
   readonly say: <Name extends keyof C['notices'] & string>(name: Name, said: C['notices'][Name]) => void;
 }
+
+type Handler = (asked: unknown, move: (buffers: readonly ArrayBuffer[]) => void) => unknown;
 
 /** The whole life of a thread: what `open` throws ends it, and whoever started it is told what that was. */
 export async function serveThread<C extends ThreadContract>(
@@ -40,17 +30,16 @@ export async function serveThread<C extends ThreadContract>(
   const underWay = new Set<Promise<void>>();
   const opened = Promise.withResolvers<Handlers<C>>();
 
-  function post(message: FromThread, moved: readonly ArrayBuffer[] = []): void {
-    port.postMessage(message, [...moved]);
+  function post(message: FromThread, moved: ArrayBuffer[] = []): void {
+    port.postMessage(message, moved);
   }
 
   async function answer({ name, id, asked }: Extract<ToThread, { type: 'request' }>): Promise<void> {
-    const handlers = (await opened.promise) as Readonly<Record<string, (asked: unknown) => unknown>>;
+    const handlers = (await opened.promise) as Readonly<Record<string, Handler>>;
+    const moved: ArrayBuffer[] = [];
     try {
-      const given = await handlers[name]!(asked);
-      if (id === null) return;
-      if (given instanceof Moving) post({ type: 'answer', id, answer: given.value }, given.buffers);
-      else post({ type: 'answer', id, answer: given });
+      const given = await handlers[name]!(asked, (buffers) => moved.push(...buffers));
+      if (id !== null) post({ type: 'answer', id, answer: given }, moved);
     } catch (error) {
       if (id === null) throw error;
       post({ type: 'failure', id, error: toPortable(error) });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { IngestStatus } from '../../src/ingest/status.ts';
 import { type Ingest, startIngest } from '../../src/ingest/writer-thread.ts';
+import { Refusal } from '../../src/refusal.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
 import type { HistoryItem, HistoryUpdate } from '../support/ledger/history.ts';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -123,6 +124,18 @@ describe('the thread that writes', () => {
     expect(forced.length).toBeGreaterThan(0);
     const all = [...snapshots, ...forced].sort((a, b) => a.recordTime - b.recordTime);
     expect(differences(directory.at('data'), { ...expected, snapshots: all }).slice(0, 10)).toEqual([]);
+  });
+});
+
+describe('the thread that writes, once it has failed', () => {
+  it('says with what, and answers nobody as if it could write still', async () => {
+    using directory = temporaryDirectory();
+    const feed = directory.writeLines('feed.ndjson', linesOf(told('00:01 : +a alice 10'), 'scan'));
+    await using started = await ingest(directory.at('data'), feed, directory.path);
+    const failure = await started.ended.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Refusal);
+    expect(failure).toMatchObject({ name: 'UnusableFile', path: directory.path });
+    await expect(started.force({ maySeal: true })).rejects.toThrow('not open');
   });
 });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import DatabaseFile from 'better-sqlite3';
 import { UnusableFile } from '../../../src/feed/file/unusable-file.ts';
 import { Refusal } from '../../../src/refusal.ts';
-import { Moving, serveThread } from '../../../src/threads/serve-thread.ts';
+import { serveThread } from '../../../src/threads/serve-thread.ts';
 import type { ToldContract } from './told-thread.ts';
 
 const FAILURES = {
@@ -25,10 +25,11 @@ await serveThread<ToldContract>(({ data, say, stop }) => {
   if (data.refuses !== undefined) throw new Refusal(data.refuses);
   let given = new ArrayBuffer();
   return {
-    double(numbers) {
+    double(numbers, move) {
       const answer = numbers.map((number) => number * 2);
       given = answer.buffer;
-      return new Moving(answer, [given]);
+      move([given]);
+      return answer;
     },
     bytesLeft: () => given.byteLength,
     fail: (how) => FAILURES[how]() as never,
