@@ -37,7 +37,9 @@ describe('a topic behind files', () => {
       expect(reason).toContain(
         'a time from 2025-02-12T00:11:00Z on, that of the first update known of this synchroniz',
       );
-      expect(reason).toContain('. The topic begins before what was read first: then start a new directory with all of');
+      expect(reason).toContain(
+        `. topic ${topic} begins before what was read first: then start a new directory with all of`,
+      );
     }
   });
 
