@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ['users/', 'config/', 'holdings/', 'ledger/'],
   'http/': ['http/holdings/', 'http/service/', 'http/users/', 'http/server/', 'holdings/'],
   'http/holdings/': ['http/server/', 'holdings/', 'views/write/', 'ledger/', 'json/'],
-  'http/users/': ['http/server/', 'users/'],
+  'http/users/': ['http/server/', 'users/', 'json/'],
   'http/service/': ['http/server/'],
   'http/server/': ['ledger/', 'json/'],
   'ingest/': [

@@ -54,7 +54,7 @@ export class UsersError extends Error {
     this.resources = details.resources ?? [];
   }
 
-  get grpcCode(): number {
+  get grpcCode(): (typeof CODES)[UsersErrorCode]['grpc'] {
     return CODES[this.code].grpc;
   }
 

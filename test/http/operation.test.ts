@@ -25,7 +25,7 @@ const DOUBLE: JsonOperation<{ readonly factor: number }, number> = {
     schema: () => z.object({ n: z.coerce.number({ error: 'a number' }) }).transform(({ n }) => n),
     example: { n: 21 },
   },
-  answer: { name: 'Doubled', schema: z.strictObject({ doubled: z.number() }) },
+  answer: z.strictObject({ doubled: z.number() }).meta({ id: 'Doubled' }),
   faults: { 400: 'It is no number.' },
   handle: (n, { factor }) => JSON.stringify({ doubled: n * factor }),
 };

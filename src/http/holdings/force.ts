@@ -14,7 +14,7 @@ export const forceSnapshot: HoldingsOperation = {
     'Seals a snapshot at the last applied record time, where that is allowed; the newest one where nothing came since.',
   programsOnly: 'snapshots are not forced from web pages',
   request: null,
-  answer: { name: 'ForcedSnapshot', schema: z.strictObject(snapshot) },
+  answer: z.strictObject(snapshot).meta({ id: 'ForcedSnapshot' }),
   faults: {
     400: 'Forced snapshots are disabled, or nothing has been applied.',
     403: 'The request comes from a web page (it has an Origin header).',

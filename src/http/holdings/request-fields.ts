@@ -105,14 +105,9 @@ export const OWNERS_AT_SNAPSHOT_EXAMPLE = {
   ],
 } as const;
 
-interface GivenOwnersAtSnapshot {
-  readonly migration_id: bigint;
-  readonly record_time: bigint;
-  readonly record_time_match?: 'exact' | 'at_or_before' | null | undefined;
-  readonly owner_party_ids: readonly string[];
-}
+type GivenOwners = z.output<z.ZodObject<ReturnType<typeof ownersAtSnapshot>>>;
 
-export function ownersQuery(given: GivenOwnersAtSnapshot): SnapshotQuery & { readonly owners: readonly string[] } {
+export function ownersQuery(given: GivenOwners): SnapshotQuery & { readonly owners: readonly string[] } {
   return {
     migrationId: given.migration_id,
     recordTime: given.record_time,

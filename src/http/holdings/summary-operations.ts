@@ -1,21 +1,25 @@
 import { z } from 'zod';
 import type { SummaryQuery } from '../../holdings/question.ts';
-import { amount, int64 as answeredInt64, party, snapshot } from './answer-fields.ts';
+import * as answered from './answer-fields.ts';
 import { BODY_FAULTS, type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
-import { int64, OBJECT, OWNERS_AT_SNAPSHOT_EXAMPLE, ownersAtSnapshot, ownersQuery } from './request-fields.ts';
+import * as asked from './request-fields.ts';
 
 const totals = {
-  party_id: party,
-  total_unlocked_coin: amount('Initial amounts of the unlocked coins.'),
-  total_locked_coin: amount('Initial amounts of the locked coins; an expired lock is still locked.'),
-  total_coin_holdings: amount('Both together.'),
+  party_id: answered.party,
+  total_unlocked_coin: answered.amount('Initial amounts of the unlocked coins.'),
+  total_locked_coin: answered.amount('Initial amounts of the locked coins; an expired lock is still locked.'),
+  total_coin_holdings: answered.amount('Both together.'),
 };
 
 const fees = {
-  accumulated_holding_fees_unlocked: amount('Holding fees of the unlocked coins as of the round; may be negative.'),
-  accumulated_holding_fees_locked: amount('Holding fees of the locked coins as of the round; may be negative.'),
-  accumulated_holding_fees_total: amount('Both together.'),
-  total_available_coin: amount('total_unlocked_coin - accumulated_holding_fees_unlocked'),
+  accumulated_holding_fees_unlocked: answered.amount(
+    'Holding fees of the unlocked coins as of the round; may be negative.',
+  ),
+  accumulated_holding_fees_locked: answered.amount(
+    'Holding fees of the locked coins as of the round; may be negative.',
+  ),
+  accumulated_holding_fees_total: answered.amount('Both together.'),
+  total_available_coin: answered.amount('total_unlocked_coin - accumulated_holding_fees_unlocked'),
 };
 
 export const summaryV0: HoldingsOperation<SummaryQuery> = {
@@ -29,18 +33,17 @@ export const summaryV0: HoldingsOperation<SummaryQuery> = {
     in: 'body',
     schema: (limits) =>
       z
-        .object({ ...ownersAtSnapshot(limits), as_of_round: int64([20203]).nullish() }, OBJECT)
-        .transform((given) => ({ ...ownersQuery(given), asOfRound: given.as_of_round ?? null })),
-    example: { ...OWNERS_AT_SNAPSHOT_EXAMPLE, as_of_round: 104 },
+        .object({ ...asked.ownersAtSnapshot(limits), as_of_round: asked.int64([20203]).nullish() }, asked.OBJECT)
+        .transform((given) => ({ ...asked.ownersQuery(given), asOfRound: given.as_of_round ?? null })),
+    example: { ...asked.OWNERS_AT_SNAPSHOT_EXAMPLE, as_of_round: 104 },
   },
-  answer: {
-    name: 'HoldingsSummaryV0',
-    schema: z.strictObject({
-      ...snapshot,
-      computed_as_of_round: answeredInt64('The round that the fees are of.', 20203),
+  answer: z
+    .strictObject({
+      ...answered.snapshot,
+      computed_as_of_round: answered.int64('The round that the fees are of.', 20203),
       summaries: z.array(z.strictObject({ ...totals, ...fees })),
-    }),
-  },
+    })
+    .meta({ id: 'HoldingsSummaryV0' }),
   faults: { ...BODY_FAULTS, ...NO_SNAPSHOT, 503: 'The read took longer than its time limit.' },
   handle: (query, { ask }) => ask({ answer: 'summary v0', query }),
 };
@@ -53,13 +56,14 @@ export const summaryV1: HoldingsOperation<SummaryQuery> = {
   request: {
     in: 'body',
     schema: (limits) =>
-      z.object(ownersAtSnapshot(limits), OBJECT).transform((given) => ({ ...ownersQuery(given), asOfRound: null })),
-    example: OWNERS_AT_SNAPSHOT_EXAMPLE,
+      z
+        .object(asked.ownersAtSnapshot(limits), asked.OBJECT)
+        .transform((given) => ({ ...asked.ownersQuery(given), asOfRound: null })),
+    example: asked.OWNERS_AT_SNAPSHOT_EXAMPLE,
   },
-  answer: {
-    name: 'HoldingsSummaryV1',
-    schema: z.strictObject({ ...snapshot, summaries: z.array(z.strictObject(totals)) }),
-  },
+  answer: z
+    .strictObject({ ...answered.snapshot, summaries: z.array(z.strictObject(totals)) })
+    .meta({ id: 'HoldingsSummaryV1' }),
   faults: { ...BODY_FAULTS, ...NO_SNAPSHOT },
   handle: (query, { ask }) => ask({ answer: 'summary v1', query }),
 };

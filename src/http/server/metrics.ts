@@ -28,15 +28,19 @@ export function createMetrics(): Metrics {
     registers: [registry],
   });
   // Finding a metric by its labels costs more than counting.
-  const counters = new Map<string, ReturnType<typeof answered.labels>>();
-  const timers = new Map<string, ReturnType<typeof seconds.labels>>();
+  const known = new Map<string, { count: Counter.Internal; time: Histogram.Internal<'operation'> }>();
   return {
     registry,
     requests: {
       observe(operation, status, duration) {
         const key = `${operation} ${status}`;
-        getOrMake(counters, key, () => answered.labels(operation, String(status))).inc();
-        getOrMake(timers, operation, () => seconds.labels(operation)).observe(duration);
+        let metrics = known.get(key);
+        if (metrics === undefined) {
+          metrics = { count: answered.labels(operation, String(status)), time: seconds.labels(operation) };
+          known.set(key, metrics);
+        }
+        metrics.count.inc();
+        metrics.time.observe(duration);
       },
     },
   };
@@ -60,12 +64,4 @@ export function measureConnections(registry: Registry, connections: Connections)
       this.set(connections.waitingBytes());
     },
   });
-}
-
-function getOrMake<Made>(known: Map<string, Made>, key: string, make: () => Made): Made {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  known.set(key, made);
-  return made;
 }

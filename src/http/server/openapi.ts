@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import type { JsonOperation, NamedSchema, OperationFacts, RequestForm, RequestLimits } from './operation.ts';
+import type { JsonOperation, OperationFacts, RequestForm, RequestLimits } from './operation.ts';
 
-type JsonSchema = Record<string, unknown>;
+const COMPONENTS = '#/components/schemas/';
+
+/** Clients must put up with fields that a later version adds. */
+const open: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) => void delete jsonSchema.additionalProperties;
+const ASKED = { io: 'input', unrepresentable: 'any', override: open } as const;
+const ANSWERED = { io: 'output', unrepresentable: 'any', override: open } as const;
 
 /** What a document says beside its operations. */
 export interface DocumentFacts {
@@ -37,10 +42,9 @@ export function openApiDocument<Operation extends OperationFacts>(
 }
 
 /** What a fault of any of these operations answers. */
-export const ERROR: NamedSchema = {
-  name: 'Error',
-  schema: z.strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) }),
-};
+export const ERROR = z
+  .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
+  .meta({ id: 'Error' });
 
 /** One operation as the document describes it. */
 export function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits): object {
@@ -58,47 +62,39 @@ export function describeJsonOperation(operation: JsonOperation<never>, limits: R
 }
 
 /** The schemas of all answers, each under its name. */
-export function answerSchemas(operations: readonly JsonOperation<never>[]): Record<string, JsonSchema> {
-  const named = [...operations.map(({ answer }) => answer), ERROR];
-  return Object.fromEntries(named.map(({ name, schema }) => [name, jsonSchema(schema, { io: 'output', open: true })]));
+export function answerSchemas(operations: readonly JsonOperation<never>[]): object {
+  return namedSchemas([...operations.map(({ answer }) => answer), ERROR], ANSWERED);
 }
 
 function describeRequest({ in: place, schema, example }: RequestForm<unknown>, limits: RequestLimits): object {
-  const made = jsonSchema(schema(limits), { io: 'input', open: true });
-  if (place === 'body') return { requestBody: { required: true, content: jsonContent({ schema: made, example }) } };
-  const required = made.required as readonly string[];
-  const parameters = Object.entries(made.properties as Record<string, JsonSchema>).map(([name, property]) => ({
+  const { $schema, ...made } = z.toJSONSchema(schema(limits), ASKED);
+  if (place === 'body')
+    return { requestBody: { required: true, content: { 'application/json': { schema: made, example } } } };
+  const parameters = Object.entries(made.properties!).map(([name, property]) => ({
     name,
     in: 'query',
-    required: required.includes(name),
+    required: made.required!.includes(name),
     schema: property,
     example: example[name],
   }));
   return { parameters };
 }
 
-function responses(whenByStatus: Readonly<Record<number, string>>, { name }: NamedSchema): Record<string, object> {
-  const content = jsonContent({ schema: { $ref: `#/components/schemas/${name}` } });
+/** What is answered in a named schema, by status. */
+export function responses(whenByStatus: Readonly<Record<number, string>>, schema: z.ZodType): object {
+  const content = contentOf(schema);
   return Object.fromEntries(
     Object.entries(whenByStatus).map(([status, description]) => [status, { description, content }]),
   );
 }
 
-function jsonContent(described: object): object {
-  return { 'application/json': described };
+/** JSON of a named schema. */
+export function contentOf(schema: z.ZodType): object {
+  return { 'application/json': { schema: { $ref: `${COMPONENTS}${schema.meta()!.id}` } } };
 }
 
-/** A schema as documents show it; `open` where clients must put up with fields that a later version adds. */
-export function jsonSchema(
-  schema: z.ZodType,
-  { io, open = false }: { io: 'input' | 'output'; open?: boolean },
-): JsonSchema {
-  const { $schema, ...rest } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    override: ({ jsonSchema: made }) => {
-      if (open) delete made.additionalProperties;
-    },
-  });
-  return rest;
+/** The schemas whose meta has an `id`, under that name, and those that they refer to. */
+export function namedSchemas(schemas: readonly z.ZodType[], form: z.core.ToJSONSchemaParams): object {
+  const { $defs } = z.toJSONSchema(z.union(schemas), form);
+  return JSON.parse(JSON.stringify($defs).replaceAll('#/$defs/', COMPONENTS));
 }

@@ -14,12 +14,6 @@ export interface OperationFacts extends Pick<Route, 'method' | 'path'> {
   readonly summary: string;
 }
 
-/** A schema by the name that the document gives it. */
-export interface NamedSchema {
-  readonly name: string;
-  readonly schema: z.ZodType;
-}
-
 /** From the settings: what a request may ask for at most, and how large it may be. */
 export interface RequestLimits {
   readonly ownersMax: number;
@@ -47,7 +41,8 @@ export type Answer = string | { readonly status: number; readonly text: string }
 export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
   /** Null: whatever a request holds is not looked at. */
   readonly request: RequestForm<Query> | null;
-  readonly answer: NamedSchema;
+  /** The `id` in its meta is its name in the document. */
+  readonly answer: z.ZodType;
   /** Statuses other than 200 with an answer of the same form, and when they come. */
   readonly alsoAnswers?: Readonly<Record<number, string>>;
   /** Statuses with an error, other than 500, and when they come. */

@@ -7,70 +7,58 @@ export interface ServiceCall {
   readonly version: string;
 }
 
-type ServiceOperation = JsonOperation<ServiceCall>;
-
-const live: ServiceOperation = {
-  method: 'GET',
-  path: '/livez',
-  operationId: 'isLive',
-  summary: 'Whether the process can answer.',
-  request: null,
-  answer: { name: 'Live', schema: z.strictObject({}) },
-  faults: {},
-  handle: () => '{}',
-};
-
-const ready: ServiceOperation = {
-  method: 'GET',
-  path: '/readyz',
-  operationId: 'isReady',
-  summary: 'Whether a snapshot is served and the source is caught up.',
-  request: null,
-  answer: {
-    name: 'Readiness',
-    schema: z.strictObject({
-      ready: z.boolean(),
-      reasons: z.array(z.string()).meta({ description: 'Why it is not ready.' }),
-      degraded: z.array(z.string()).meta({ description: 'What is wrong although it may be ready.' }),
-    }),
-  },
-  alsoAnswers: { 503: 'Not ready; the answer is of the same form and says why.' },
-  faults: {},
-  handle: async (_, { health }) => {
-    const { ready, reasons, degraded } = await health.ready();
-    return { status: ready ? 200 : 503, text: JSON.stringify({ ready, reasons, degraded }) };
-  },
-};
-
-const status: ServiceOperation = {
-  method: 'GET',
-  path: '/status',
-  operationId: 'getStatus',
-  summary: 'Where the service stands.',
-  request: null,
-  answer: {
-    name: 'Status',
-    schema: z
-      .looseObject({})
-      .meta({ description: 'Source, position, lag, newest snapshots, counts and the last error.' }),
-  },
-  faults: {},
-  handle: async (_, { health }) => JSON.stringify(await health.status()),
-};
-
-const version: ServiceOperation = {
-  method: 'GET',
-  path: '/version',
-  operationId: 'getVersion',
-  summary: "The program's version.",
-  request: null,
-  answer: {
-    name: 'Version',
-    schema: z.strictObject({ version: z.string().meta({ examples: ['0.1.0'] }) }),
-  },
-  faults: {},
-  handle: (_, { version }) => JSON.stringify({ version }),
-};
-
 /** What is asked of the service itself (interface.md, section 3). */
-export const SERVICE_OPERATIONS: readonly ServiceOperation[] = [live, ready, status, version];
+export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
+  {
+    method: 'GET',
+    path: '/livez',
+    operationId: 'isLive',
+    summary: 'Whether the process can answer.',
+    request: null,
+    answer: z.strictObject({}).meta({ id: 'Live' }),
+    faults: {},
+    handle: () => '{}',
+  },
+  {
+    method: 'GET',
+    path: '/readyz',
+    operationId: 'isReady',
+    summary: 'Whether a snapshot is served and the source is caught up.',
+    request: null,
+    answer: z
+      .strictObject({
+        ready: z.boolean(),
+        reasons: z.array(z.string()).meta({ description: 'Why it is not ready.' }),
+        degraded: z.array(z.string()).meta({ description: 'What is wrong although it may be ready.' }),
+      })
+      .meta({ id: 'Readiness' }),
+    alsoAnswers: { 503: 'Not ready; the answer is of the same form and says why.' },
+    faults: {},
+    handle: async (_, { health }) => {
+      const { ready, reasons, degraded } = await health.ready();
+      return { status: ready ? 200 : 503, text: JSON.stringify({ ready, reasons, degraded }) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/status',
+    operationId: 'getStatus',
+    summary: 'Where the service stands.',
+    request: null,
+    answer: z
+      .looseObject({})
+      .meta({ id: 'Status', description: 'Source, position, lag, newest snapshots, counts and the last error.' }),
+    faults: {},
+    handle: async (_, { health }) => JSON.stringify(await health.status()),
+  },
+  {
+    method: 'GET',
+    path: '/version',
+    operationId: 'getVersion',
+    summary: "The program's version.",
+    request: null,
+    answer: z.strictObject({ version: z.string().meta({ examples: ['0.1.0'] }) }).meta({ id: 'Version' }),
+    faults: {},
+    handle: (_, { version }) => JSON.stringify({ version }),
+  },
+];

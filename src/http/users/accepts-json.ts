@@ -1,14 +1,14 @@
-const RANGES: ReadonlySet<string> = new Set(['*/*', 'application/*', 'application/json']);
+import { parseAccept } from 'hono/utils/accept';
+
+/** From the one that counts most: the others count only where it is not given. */
+const RANGES = ['application/json', 'application/*', '*/*'];
 
 /** Whether an Accept header lets JSON be answered: none does, and a range with q=0 excludes. */
 export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true;
-  const ranges = accept.split(',').map((part) => part.split(';').map((piece) => piece.trim().toLowerCase()));
-  const matching = ranges.filter(([range]) => range !== undefined && RANGES.has(range));
-  const [most] = matching.sort(([a], [b]) => specificity(b!) - specificity(a!));
-  return most !== undefined && !most.slice(1).some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-}
-
-function specificity(range: string): number {
-  return range === 'application/json' ? 2 : range === 'application/*' ? 1 : 0;
+  const given = parseAccept(accept);
+  const most = RANGES.map((range) => given.find(({ type }) => type.toLowerCase() === range)).find(
+    (found) => found !== undefined,
+  );
+  return most !== undefined && most.q > 0;
 }

@@ -4,6 +4,7 @@ import type { Users } from '../../users/open-users.ts';
 import { KeySetCache } from '../../users/tokens/key-set-cache.ts';
 import { createTokenVerifier } from '../../users/tokens/token-verifier.ts';
 import type { UsersError } from '../../users/users-error.ts';
+import { HttpFault } from '../server/http-fault.ts';
 import { jsonResponse, jsonTextResponse } from '../server/json-response.ts';
 import type { RequestMetrics } from '../server/metrics.ts';
 import { addRoutes, methodsOf, type Route } from '../server/routes.ts';
@@ -12,7 +13,6 @@ import { errorAnswer } from './error-body.ts';
 import { createFailedAuthentications } from './failed-authentications.ts';
 import type { UsersOperation } from './operation.ts';
 import { USERS_OPERATIONS, VERSION_OPERATION } from './operations.ts';
-import { PlainFault } from './plain-fault.ts';
 import { requestIdOf, targetOf, type UsersContext } from './request-facts.ts';
 import { asKnownError, type ServeDeps, serveOperation, type Traces } from './serve-operation.ts';
 import { versionAnswer } from './version-answer.ts';
@@ -82,7 +82,7 @@ async function answer(c: UsersContext, operation: UsersOperation, deps: ServeDep
     return jsonResponse(200, result);
   } catch (error) {
     const known = asKnownError(error);
-    if (known instanceof PlainFault) {
+    if (known instanceof HttpFault) {
       deps.logger.info(told(known.status, { reason: known.message }), 'ledger request refused');
       return plainText(known.status, known.message, known.headers);
     }

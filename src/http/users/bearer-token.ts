@@ -1,4 +1,4 @@
-import { invalidValue } from './plain-fault.ts';
+import { invalidValue } from './invalid-value.ts';
 
 const BEARER = /^bearer(?: +(.*))?$/i;
 /** Where a proxy joined two lines; no token has a comma. */

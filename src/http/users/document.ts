@@ -1,10 +1,8 @@
-import type { z } from 'zod';
-import { type DocumentFacts, jsonSchema, openApiDocument } from '../server/openapi.ts';
-import { ANSWER_SCHEMAS, type AnswerName } from './answers.ts';
+import { contentOf, type DocumentFacts, namedSchemas, openApiDocument, responses } from '../server/openapi.ts';
+import { ERROR } from './answers.ts';
 import type { UsersOperation } from './operation.ts';
 import { USERS_OPERATIONS, VERSION_OPERATION } from './operations.ts';
 import type { QueryParameter } from './query.ts';
-import { REQUEST_SCHEMAS, type RequestName } from './request-schemas.ts';
 
 const DESCRIPTION =
   "The ledger's users, their rights and identity providers, as the JSON Ledger API has them. Every operation but " +
@@ -42,6 +40,8 @@ const BODY_TOO_LARGE = {
 
 /** The OpenAPI document of the users' area, made of the schemas that requests are judged by. */
 export function createUsersDocument(version: string): object {
+  const bodies = USERS_OPERATIONS.flatMap(({ body }) => body ?? []);
+  const answers = [VERSION_OPERATION, ...USERS_OPERATIONS].map(({ answer }) => answer);
   const facts: DocumentFacts = {
     title: 'Holdfast: the ledger',
     version,
@@ -50,7 +50,7 @@ export function createUsersDocument(version: string): object {
     security: [{ token: [] }],
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { ...schemasOf(REQUEST_SCHEMAS), ...schemasOf(ANSWER_SCHEMAS) },
+      schemas: namedSchemas([...bodies, ...answers, ERROR], { io: 'input', unrepresentable: 'any' }),
     },
   };
   return openApiDocument(facts, [VERSION_OPERATION, ...USERS_OPERATIONS], (operation) =>
@@ -58,20 +58,19 @@ export function createUsersDocument(version: string): object {
   );
 }
 
-function describe({ operationId, summary, answer }: { operationId: string; summary: string; answer: AnswerName }) {
-  return { operationId, summary, responses: { 200: { description: 'The answer.', ...json(answer) } } };
+function describe({ operationId, summary, answer }: typeof VERSION_OPERATION | UsersOperation) {
+  return { operationId, summary, responses: responses({ 200: 'The answer.' }, answer) };
 }
 
 function describeOperation(operation: UsersOperation): object {
   const { path, query = [], body } = operation;
   const described = describe(operation);
-  const faults = Object.entries(FAULTS).map(([status, description]) => [status, { description, ...json('Error') }]);
   const parameters = [...pathParameters(path), ...query.map((name) => ({ name, in: 'query', ...QUERY[name] }))];
   return {
     ...described,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === null ? {} : { requestBody: { required: true, ...json(body) } }),
-    responses: { ...described.responses, ...Object.fromEntries(faults), ...(body === null ? {} : BODY_TOO_LARGE) },
+    ...(body === null ? {} : { requestBody: { required: true, content: contentOf(body) } }),
+    responses: { ...described.responses, ...responses(FAULTS, ERROR), ...(body === null ? {} : BODY_TOO_LARGE) },
   };
 }
 
@@ -83,14 +82,4 @@ function pathParameters(path: string): object[] {
     description: PATH_PARAMETERS[name!],
     schema: { type: 'string' },
   }));
-}
-
-function json(name: AnswerName | RequestName): object {
-  return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } } };
-}
-
-function schemasOf(schemas: Readonly<Record<string, z.ZodType>>): Record<string, object> {
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, jsonSchema(schema, { io: 'input' })]),
-  );
 }

@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { UsersError } from '../../users/users-error.ts';
 
-const STATUS_OF_GRPC: Readonly<Record<number, number>> = {
-  1: 499,
-  2: 500,
+const STATUS_OF_GRPC: Readonly<Record<UsersError['grpcCode'], number>> = {
   3: 400,
-  4: 504,
   5: 404,
   6: 409,
   7: 403,
-  8: 429,
   9: 400,
   10: 409,
-  11: 400,
-  12: 501,
   13: 500,
   14: 503,
-  15: 500,
   16: 401,
 };
 const REDACTED: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL']);
@@ -47,9 +40,9 @@ export interface ErrorAnswer {
 
 /** The error body of the JSON Ledger API, in the flavour that the code and the place ask for (ledger-users-api.md 5). */
 export function errorAnswer(error: UsersError, place: ErrorPlace): ErrorAnswer {
-  const status = STATUS_OF_GRPC[error.grpcCode] ?? 500;
-  if (REDACTED.has(error.code)) return { status, body: redacted(error, place) };
-  return { status, body: error.raisedBy === 'json-layer' ? plain(error, place) : full(error, place) };
+  const status = STATUS_OF_GRPC[error.grpcCode];
+  const body = REDACTED.has(error.code) ? redacted(error, place) : told(error, place);
+  return { status, body };
 }
 
 function redacted(error: UsersError, { requestId }: ErrorPlace): object {
@@ -67,43 +60,33 @@ function redacted(error: UsersError, { requestId }: ErrorPlace): object {
   };
 }
 
-function plain(error: UsersError, { requestId }: ErrorPlace): object {
+/** What the JSON layer refuses has no context. */
+function told(error: UsersError, place: ErrorPlace): object {
+  const byJsonLayer = error.raisedBy === 'json-layer';
   return {
     code: error.code,
     cause: shorten(error.message),
-    correlationId: requestId,
-    traceId: requestId,
-    context: {},
-    resources: error.resources,
-    errorCategory: error.category,
-    grpcCodeValue: error.grpcCode,
-    retryInfo: null,
-    definiteAnswer: false,
-  };
-}
-
-function full(error: UsersError, place: ErrorPlace): object {
-  const inService = error.raisedBy === 'service';
-  const quoted = inService && place.service === 'user';
-  return {
-    code: error.code,
-    cause: shorten(error.message),
-    correlationId: null,
+    correlationId: byJsonLayer ? place.requestId : null,
     traceId: place.requestId,
-    context: {
-      category: String(error.category),
-      ...(INDEFINITE.has(error.code) ? {} : { definite_answer: 'false' }),
-      ...(error.fieldName === null ? {} : { field_name: error.fieldName }),
-      participant: quoted ? `'${place.participantId}'` : place.participantId,
-      ...(inService && place.submission ? { submissionId: `'${randomUUID()}'` } : {}),
-      tid: place.requestId,
-      ...(error.raisedBy === 'token' ? TOKEN_CONTEXT : {}),
-    },
+    context: byJsonLayer ? {} : contextOf(error, place),
     resources: error.resources,
     errorCategory: error.category,
     grpcCodeValue: error.grpcCode,
     retryInfo: PASSING.has(error.category) ? '1 second' : null,
-    definiteAnswer: null,
+    definiteAnswer: byJsonLayer ? false : null,
+  };
+}
+
+function contextOf(error: UsersError, { requestId, participantId, service, submission }: ErrorPlace): object {
+  const inService = error.raisedBy === 'service';
+  return {
+    category: String(error.category),
+    ...(INDEFINITE.has(error.code) ? {} : { definite_answer: 'false' }),
+    ...(error.fieldName === null ? {} : { field_name: error.fieldName }),
+    participant: inService && service === 'user' ? `'${participantId}'` : participantId,
+    ...(inService && submission ? { submissionId: `'${randomUUID()}'` } : {}),
+    tid: requestId,
+    ...(error.raisedBy === 'token' ? TOKEN_CONTEXT : {}),
   };
 }
 

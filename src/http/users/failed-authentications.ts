@@ -1,4 +1,4 @@
-import { PlainFault } from './plain-fault.ts';
+import { HttpFault } from '../server/http-fault.ts';
 
 const WINDOW_MS = 60_000;
 /** Above this many addresses in a window the one seen first is forgotten. */
@@ -31,7 +31,7 @@ export function createFailedAuthentications(options: {
       }
       if (known.count >= perMinuteMax) {
         const waitS = Math.ceil((known.startedAtMs + WINDOW_MS - now) / 1000);
-        throw new PlainFault(429, 'Too many failed authentications', { 'Retry-After': String(waitS) });
+        throw new HttpFault(429, 'Too many failed authentications', { 'Retry-After': String(waitS) });
       }
       known.count += 1;
     },

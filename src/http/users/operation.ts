@@ -1,13 +1,12 @@
+import type { z } from 'zod';
 import type { Users } from '../../users/open-users.ts';
 import type { Caller } from '../../users/rules/caller.ts';
 import type { UsersReader } from '../../users/store/users-reader.ts';
 import type { UsersWriter } from '../../users/store/users-writer.ts';
 import type { UsersConfig } from '../../users/users-config.ts';
 import type { OperationFacts } from '../server/operation.ts';
-import type { AnswerName } from './answers.ts';
 import { decodeBody } from './decode-body.ts';
 import type { Query, QueryParameter } from './query.ts';
-import { REQUEST_SCHEMAS, type RequestBodies, type RequestName } from './request-schemas.ts';
 
 /**
  * What an operation is and how it is described; the same list makes the routes and the document. It shares its facts with the operations
@@ -16,7 +15,8 @@ import { REQUEST_SCHEMAS, type RequestBodies, type RequestName } from './request
  */
 export interface UsersFacts extends OperationFacts {
   readonly query?: readonly QueryParameter[];
-  readonly answer: AnswerName;
+  /** Named by the `id` in its meta, as a body is. */
+  readonly answer: z.ZodType;
   /** Which of the reference's services it belongs to: only the one for users puts the participant in quotes. */
   readonly service: 'user' | 'identity provider';
   /** Whether errors of the service name a submission. */
@@ -26,7 +26,7 @@ export interface UsersFacts extends OperationFacts {
 }
 
 export interface UsersOperation extends UsersFacts {
-  readonly body: RequestName | null;
+  readonly body: z.ZodType | null;
   /** Decodes the body; throws a 400 where it cannot be. */
   readonly prepare: (given: { id: string; query: Query; bodyText: string }) => Prepared;
 }
@@ -52,62 +52,59 @@ export interface Call<Store extends UsersReader, Body = null> {
   readonly body: Body;
 }
 
-interface Act<Store extends UsersReader> {
-  readonly checkId?: (id: string) => void;
-  readonly run: (call: Call<Store>) => object;
+/** What an operation does, once its request is decoded. */
+interface Act<Store extends UsersReader, Body = null> {
+  /** Only where the path has no id. */
+  readonly subject?: (body: Body) => string | undefined;
+  readonly checkIds?: (ids: { readonly id: string; readonly body: Body }) => void;
+  readonly run: (call: Call<Store, Body>) => object;
 }
 
 /** An operation that changes nothing and has no body. */
-export function reading(facts: UsersFacts, act: Act<UsersReader>): UsersOperation {
-  return withoutBody(facts, act, (users, body) => body(users.reader));
+export function reading(operation: UsersFacts & Act<UsersReader>): UsersOperation {
+  return prepared(
+    { ...operation, body: null },
+    () => null,
+    (users, run) => run(users.reader),
+  );
 }
 
 /** An operation that changes something and has no body. */
-export function removing(facts: UsersFacts, act: Act<UsersWriter>): UsersOperation {
-  return withoutBody(facts, act, (users, body) => users.write(body));
-}
-
-function withoutBody<Store extends UsersReader>(
-  facts: UsersFacts,
-  act: Act<Store>,
-  transact: (users: Users, body: (store: Store) => object) => object,
-): UsersOperation {
-  return {
-    ...facts,
-    body: null,
-    prepare: ({ id, query }) => ({
-      subject: id,
-      checkIds: () => act.checkId?.(id),
-      run: (users, findCaller) =>
-        transact(users, (store) =>
-          act.run({ users: store, caller: findCaller(store), config: users.config, id, query, body: null }),
-        ),
-    }),
-  };
+export function removing(operation: UsersFacts & Act<UsersWriter>): UsersOperation {
+  return prepared(
+    { ...operation, body: null },
+    () => null,
+    (users, run) => users.write(run),
+  );
 }
 
 /** An operation that changes something, as its body says. */
-export function writing<Name extends RequestName>(
-  body: Name,
-  facts: UsersFacts,
-  act: {
-    /** Only where the path has no id. */
-    readonly subject?: (body: RequestBodies[Name]) => string | undefined;
-    readonly checkIds?: (ids: { readonly id: string; readonly body: RequestBodies[Name] }) => void;
-    readonly run: (call: Call<UsersWriter, RequestBodies[Name]>) => object;
-  },
+export function writing<Body>(
+  operation: UsersFacts & { readonly body: z.ZodType<Body> } & Act<UsersWriter, Body>,
 ): UsersOperation {
+  return prepared(
+    operation,
+    (text) => decodeBody(operation.body, text),
+    (users, run) => users.write(run),
+  );
+}
+
+function prepared<Store extends UsersReader, Body>(
+  operation: UsersFacts & { readonly body: z.ZodType | null } & Act<Store, Body>,
+  decode: (text: string) => Body,
+  transact: (users: Users, run: (store: Store) => object) => object,
+): UsersOperation {
+  const { subject, checkIds, run } = operation;
   return {
-    ...facts,
-    body,
+    ...operation,
     prepare: ({ id, query, bodyText }) => {
-      const decoded = decodeBody(REQUEST_SCHEMAS[body], bodyText);
+      const body = decode(bodyText);
       return {
-        subject: act.subject?.(decoded) ?? id,
-        checkIds: () => act.checkIds?.({ id, body: decoded }),
+        subject: subject?.(body) ?? id,
+        checkIds: () => checkIds?.({ id, body }),
         run: (users, findCaller) =>
-          users.write((writer) =>
-            act.run({ users: writer, caller: findCaller(writer), config: users.config, id, query, body: decoded }),
+          transact(users, (store) =>
+            run({ users: store, caller: findCaller(store), config: users.config, id, query, body }),
           ),
       };
     },

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { UsersOperation } from './operation.ts';
 import { PROVIDER_OPERATIONS } from './provider-operations.ts';
 import { RIGHT_OPERATIONS } from './right-operations.ts';
@@ -16,5 +17,5 @@ export const VERSION_OPERATION = {
   summary: 'Get the version of the API and what the ledger can do',
   method: 'GET',
   path: '/v2/version',
-  answer: 'VersionAnswer',
+  answer: z.strictObject({ version: z.string(), features: z.looseObject({}) }).meta({ id: 'VersionAnswer' }),
 } as const;

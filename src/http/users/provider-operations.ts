@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   createIdentityProvider,
   deleteIdentityProvider,
@@ -5,93 +6,77 @@ import {
   readIdentityProvider,
   updateIdentityProvider,
 } from '../../users/rules/identity-providers.ts';
-import { showProvider } from './answers.ts';
+import { EMPTY_ANSWER, identityProviderConfig, showProvider } from './answers.ts';
 import { checkSameId } from './id-checks.ts';
 import { reading, removing, type UsersOperation, writing } from './operation.ts';
+import { createProviderRequest, updateProviderRequest } from './request-schemas.ts';
 
 const PROVIDER = { service: 'identity provider' } as const;
 const ALL = '/v2/idps';
 const BY_ID = '/v2/idps/{idp-id}';
+const providerAnswer = z.strictObject({ identityProviderConfig }).meta({ id: 'IdentityProviderConfigAnswer' });
 
 export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
-  reading(
-    {
-      ...PROVIDER,
-      operationId: 'listIdentityProviderConfigs',
-      summary: 'List the identity providers, by id',
-      method: 'GET',
-      path: ALL,
-      answer: 'ListIdentityProviderConfigsAnswer',
+  reading({
+    ...PROVIDER,
+    operationId: 'listIdentityProviderConfigs',
+    summary: 'List the identity providers, by id',
+    method: 'GET',
+    path: ALL,
+    answer: z
+      .strictObject({ identityProviderConfigs: z.array(identityProviderConfig) })
+      .meta({ id: 'ListIdentityProviderConfigsAnswer' }),
+    run: ({ users, caller }) => ({
+      identityProviderConfigs: listIdentityProviders(users, { caller }).map(showProvider),
+    }),
+  }),
+  writing({
+    ...PROVIDER,
+    operationId: 'createIdentityProviderConfig',
+    summary: 'Add an identity provider',
+    method: 'POST',
+    path: ALL,
+    body: createProviderRequest,
+    answer: providerAnswer,
+    subject: (body) => body?.id,
+    run: ({ users, caller, body }) => ({
+      identityProviderConfig: showProvider(createIdentityProvider(users, { caller, given: body })),
+    }),
+  }),
+  reading({
+    ...PROVIDER,
+    operationId: 'getIdentityProviderConfig',
+    summary: 'Get an identity provider',
+    method: 'GET',
+    path: BY_ID,
+    answer: providerAnswer,
+    run: ({ users, caller, id }) => ({
+      identityProviderConfig: showProvider(readIdentityProvider(users, { caller, id })),
+    }),
+  }),
+  writing({
+    ...PROVIDER,
+    operationId: 'updateIdentityProviderConfig',
+    summary: 'Change what the update mask names',
+    method: 'PATCH',
+    path: BY_ID,
+    body: updateProviderRequest,
+    answer: providerAnswer,
+    checkIds: ({ id, body }) => checkSameId({ path: id, body: body.provider?.id ?? null }, 'idp'),
+    run: ({ users, caller, body }) => ({
+      identityProviderConfig: showProvider(updateIdentityProvider(users, { caller, request: body })),
+    }),
+  }),
+  removing({
+    ...PROVIDER,
+    operationId: 'deleteIdentityProviderConfig',
+    summary: 'Remove an identity provider that no user refers to',
+    method: 'DELETE',
+    path: BY_ID,
+    answer: EMPTY_ANSWER,
+    run: ({ users, caller, id }) => {
+      deleteIdentityProvider(users, { caller, id });
+      return {};
     },
-    {
-      run: ({ users, caller }) => ({
-        identityProviderConfigs: listIdentityProviders(users, { caller }).map(showProvider),
-      }),
-    },
-  ),
-  writing(
-    'CreateIdentityProviderConfigRequest',
-    {
-      ...PROVIDER,
-      operationId: 'createIdentityProviderConfig',
-      summary: 'Add an identity provider',
-      method: 'POST',
-      path: ALL,
-      answer: 'IdentityProviderConfigAnswer',
-    },
-    {
-      subject: (body) => body?.id,
-      run: ({ users, caller, body }) => ({
-        identityProviderConfig: showProvider(createIdentityProvider(users, { caller, given: body })),
-      }),
-    },
-  ),
-  reading(
-    {
-      ...PROVIDER,
-      operationId: 'getIdentityProviderConfig',
-      summary: 'Get an identity provider',
-      method: 'GET',
-      path: BY_ID,
-      answer: 'IdentityProviderConfigAnswer',
-    },
-    {
-      run: ({ users, caller, id }) => ({
-        identityProviderConfig: showProvider(readIdentityProvider(users, { caller, id })),
-      }),
-    },
-  ),
-  writing(
-    'UpdateIdentityProviderConfigRequest',
-    {
-      ...PROVIDER,
-      operationId: 'updateIdentityProviderConfig',
-      summary: 'Change what the update mask names',
-      method: 'PATCH',
-      path: BY_ID,
-      answer: 'IdentityProviderConfigAnswer',
-    },
-    {
-      checkIds: ({ id, body }) => checkSameId({ path: id, body: body.provider?.id ?? null }, 'idp'),
-      run: ({ users, caller, body }) => ({
-        identityProviderConfig: showProvider(updateIdentityProvider(users, { caller, request: body })),
-      }),
-    },
-  ),
-  removing(
-    {
-      ...PROVIDER,
-      operationId: 'deleteIdentityProviderConfig',
-      summary: 'Remove an identity provider that no user refers to',
-      method: 'DELETE',
-      path: BY_ID,
-      answer: 'EmptyAnswer',
-    },
-    {
-      run: ({ users, caller, id }) => {
-        deleteIdentityProvider(users, { caller, id });
-        return {};
-      },
-    },
-  ),
+  }),
 ];

@@ -1,4 +1,4 @@
-import { invalidValue } from './plain-fault.ts';
+import { invalidValue } from './invalid-value.ts';
 
 export type QueryParameter = 'pageSize' | 'pageToken' | 'identity-provider-id';
 

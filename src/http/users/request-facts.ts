@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { invalidValue } from './plain-fault.ts';
+import { invalidValue } from './invalid-value.ts';
 
 export type UsersContext = Context<{ Bindings: HttpBindings }>;
 
@@ -36,16 +36,5 @@ export function requestIdOf(c: UsersContext): string {
 
 /** Each Authorization line by itself: the joined form hides where one ends and another begins. */
 export function authorizationLines(c: UsersContext): readonly string[] {
-  const raw = incomingOf(c)?.rawHeaders;
-  if (raw === undefined) return [c.req.header('authorization') ?? []].flat();
-  const lines: string[] = [];
-  for (let at = 0; at < raw.length; at += 2)
-    if (raw[at]!.length === 'authorization'.length && raw[at]!.toLowerCase() === 'authorization')
-      lines.push(raw[at + 1]!);
-  return lines;
-}
-
-/** Absent where the request did not come over a socket. */
-function incomingOf(c: UsersContext): HttpBindings['incoming'] | undefined {
-  return (c.env as Partial<HttpBindings> | undefined)?.incoming;
+  return c.env.incoming.headersDistinct.authorization ?? [];
 }

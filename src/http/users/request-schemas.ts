@@ -1,13 +1,5 @@
 import { z } from 'zod';
-import type {
-  ChangeRightsRequest,
-  CreateUserRequest,
-  GivenProvider,
-  GivenUser,
-  MoveUserRequest,
-  UpdateProviderRequest,
-  UpdateUserRequest,
-} from '../../users/rules/request.ts';
+import type { GivenProvider, GivenUser, UpdateProviderRequest, UpdateUserRequest } from '../../users/rules/request.ts';
 import { annotations, message, optionalFlag, optionalText, rights, text } from './value-schemas.ts';
 
 const providerId = () => optionalText('Id of the identity provider; empty for the default one.');
@@ -48,41 +40,36 @@ const updateMask = message(
   z.object({ paths: z.array(text()).default([]) }).meta({ description: 'Fields to change, in snake_case.' }),
 );
 
-/** The bodies of requests, by the names that the document gives them. */
-export interface RequestBodies {
-  readonly CreateUserRequest: CreateUserRequest;
-  readonly UpdateUserRequest: UpdateUserRequest;
-  readonly ChangeUserRightsRequest: ChangeRightsRequest;
-  readonly UpdateUserIdentityProviderIdRequest: MoveUserRequest;
-  readonly CreateIdentityProviderConfigRequest: GivenProvider | null;
-  readonly UpdateIdentityProviderConfigRequest: UpdateProviderRequest;
-}
+export const createUserRequest = z.object({ user: message(user), rights }).meta({ id: 'CreateUserRequest' });
 
-export type RequestName = keyof RequestBodies;
+export const updateUserRequest = z
+  .object({ user: message(user), updateMask })
+  .transform(({ user, updateMask }): UpdateUserRequest => ({ user, updatePaths: updateMask?.paths ?? null }))
+  .meta({ id: 'UpdateUserRequest' });
 
-/** What requests are judged by. */
-export const REQUEST_SCHEMAS: { readonly [Name in RequestName]: z.ZodType<RequestBodies[Name]> } = {
-  CreateUserRequest: z.object({ user: message(user), rights }),
-  UpdateUserRequest: z
-    .object({ user: message(user), updateMask })
-    .transform(({ user, updateMask }): UpdateUserRequest => ({ user, updatePaths: updateMask?.paths ?? null })),
-  ChangeUserRightsRequest: z.object({
-    userId: optionalText('The user, as in the path.'),
-    rights,
-    identityProviderId: providerId(),
-  }),
-  UpdateUserIdentityProviderIdRequest: z.object({
+export const changeRightsRequest = z
+  .object({ userId: optionalText('The user, as in the path.'), rights, identityProviderId: providerId() })
+  .meta({ id: 'ChangeUserRightsRequest' });
+
+export const moveUserRequest = z
+  .object({
     userId: optionalText('The user, as in the path.'),
     sourceIdentityProviderId: providerId(),
     targetIdentityProviderId: providerId(),
-  }),
-  CreateIdentityProviderConfigRequest: z
-    .object({ identityProviderConfig: message(provider) })
-    .transform(({ identityProviderConfig }) => identityProviderConfig),
-  UpdateIdentityProviderConfigRequest: z.object({ identityProviderConfig: message(provider), updateMask }).transform(
+  })
+  .meta({ id: 'UpdateUserIdentityProviderIdRequest' });
+
+export const createProviderRequest = z
+  .object({ identityProviderConfig: message(provider) })
+  .transform(({ identityProviderConfig }) => identityProviderConfig)
+  .meta({ id: 'CreateIdentityProviderConfigRequest' });
+
+export const updateProviderRequest = z
+  .object({ identityProviderConfig: message(provider), updateMask })
+  .transform(
     ({ identityProviderConfig, updateMask }): UpdateProviderRequest => ({
       provider: identityProviderConfig,
       updatePaths: updateMask?.paths ?? null,
     }),
-  ),
-};
+  )
+  .meta({ id: 'UpdateIdentityProviderConfigRequest' });

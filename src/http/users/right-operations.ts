@@ -1,61 +1,53 @@
+import { z } from 'zod';
 import { grantRights, revokeRights } from '../../users/rules/change-rights.ts';
 import { listRights } from '../../users/rules/read-users.ts';
 import { showRight } from './answers.ts';
 import { checkPathUserId, checkSameId } from './id-checks.ts';
 import { reading, type UsersOperation, writing } from './operation.ts';
+import { changeRightsRequest } from './request-schemas.ts';
+import { documentedRight } from './value-schemas.ts';
 
 const PATH = '/v2/users/{user-id}/rights';
+const rights = z.array(documentedRight);
 
 export const RIGHT_OPERATIONS: readonly UsersOperation[] = [
-  reading(
-    {
-      service: 'user',
-      operationId: 'listUserRights',
-      summary: 'List the rights of a user: of oneself, or of any for an administrator',
-      method: 'GET',
-      path: PATH,
-      answer: 'ListUserRightsAnswer',
+  reading({
+    service: 'user',
+    operationId: 'listUserRights',
+    summary: 'List the rights of a user: of oneself, or of any for an administrator',
+    method: 'GET',
+    path: PATH,
+    answer: z.strictObject({ rights }).meta({ id: 'ListUserRightsAnswer' }),
+    checkIds: checkPathUserId,
+    run: ({ users, caller, id }) => ({ rights: listRights(users, { caller, userId: id }).map(showRight) }),
+  }),
+  writing({
+    service: 'user',
+    submission: true,
+    operationId: 'grantUserRights',
+    summary: 'Give a user rights; answers those it did not have',
+    method: 'POST',
+    path: PATH,
+    body: changeRightsRequest,
+    answer: z.strictObject({ newlyGrantedRights: rights }).meta({ id: 'GrantUserRightsAnswer' }),
+    checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
+    run: ({ users, caller, config, body }) => {
+      const granted = grantRights(users, { caller, request: body, rightsPerUserMax: config.rightsPerUserMax });
+      return { newlyGrantedRights: granted.map(showRight) };
     },
-    {
-      checkId: checkPathUserId,
-      run: ({ users, caller, id }) => ({ rights: listRights(users, { caller, userId: id }).map(showRight) }),
-    },
-  ),
-  writing(
-    'ChangeUserRightsRequest',
-    {
-      service: 'user',
-      submission: true,
-      operationId: 'grantUserRights',
-      summary: 'Give a user rights; answers those it did not have',
-      method: 'POST',
-      path: PATH,
-      answer: 'GrantUserRightsAnswer',
-    },
-    {
-      checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
-      run: ({ users, caller, config, body }) => {
-        const granted = grantRights(users, { caller, request: body, rightsPerUserMax: config.rightsPerUserMax });
-        return { newlyGrantedRights: granted.map(showRight) };
-      },
-    },
-  ),
-  writing(
-    'ChangeUserRightsRequest',
-    {
-      service: 'user',
-      submission: true,
-      operationId: 'revokeUserRights',
-      summary: 'Take rights from a user; answers those it had',
-      method: 'PATCH',
-      path: PATH,
-      answer: 'RevokeUserRightsAnswer',
-    },
-    {
-      checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
-      run: ({ users, caller, body }) => ({
-        newlyRevokedRights: revokeRights(users, { caller, request: body }).map(showRight),
-      }),
-    },
-  ),
+  }),
+  writing({
+    service: 'user',
+    submission: true,
+    operationId: 'revokeUserRights',
+    summary: 'Take rights from a user; answers those it had',
+    method: 'PATCH',
+    path: PATH,
+    body: changeRightsRequest,
+    answer: z.strictObject({ newlyRevokedRights: rights }).meta({ id: 'RevokeUserRightsAnswer' }),
+    checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
+    run: ({ users, caller, body }) => ({
+      newlyRevokedRights: revokeRights(users, { caller, request: body }).map(showRight),
+    }),
+  }),
 ];

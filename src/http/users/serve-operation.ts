@@ -5,13 +5,13 @@ import { type Caller, resolveCaller } from '../../users/rules/caller.ts';
 import type { UsersReader } from '../../users/store/users-reader.ts';
 import type { TokenVerifier, VerifiedToken } from '../../users/tokens/token-verifier.ts';
 import { UsersError, unauthenticated } from '../../users/users-error.ts';
+import { HttpFault } from '../server/http-fault.ts';
 import { acceptsJson } from './accepts-json.ts';
 import { bearerToken } from './bearer-token.ts';
 import type { FailedAuthentications } from './failed-authentications.ts';
 import type { Prepared, UsersOperation } from './operation.ts';
-import { PlainFault } from './plain-fault.ts';
 import { parseQuery } from './query.ts';
-import { readBodyText } from './read-body.ts';
+import { readBody } from './read-body.ts';
 import { authorizationLines, idOf, targetOf, type UsersContext } from './request-facts.ts';
 
 /**
@@ -35,7 +35,7 @@ export interface Traces {
 }
 
 /**
- * Takes a request through the steps of ledger-users-api.md 0.1 in their order; throws the UsersError or PlainFault of
+ * Takes a request through the steps of ledger-users-api.md 0.1 in their order; throws the UsersError or HttpFault of
  * the first that fails.
  */
 export async function serveOperation(
@@ -56,10 +56,10 @@ export async function serveOperation(
   traces.userId = verified?.userId ?? null;
   const caller = verified === null ? null : resolveToken(users, verified);
 
-  const bodyText = operation.body === null ? '' : await readBodyText(c, bodyBytesMax(users, caller));
+  const bodyText = operation.body === null ? '' : await readBody(c, bodyBytesMax(users, caller));
   const prepared = operation.prepare({ id, query, bodyText });
   traces.subject = prepared.subject;
-  if (!acceptsJson(c.req.header('accept'))) throw new PlainFault(406, '');
+  if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
   prepared.checkIds();
   if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
   if (operation.body === null) return run(prepared, users, () => caller);
@@ -97,7 +97,7 @@ function bodyBytesMax({ config: { bodyBytesMax }, participantId }: Users, caller
 }
 
 /** What is thrown that nobody foresaw is told as INTERNAL, without its text; the log has it under the request's id. */
-export function asKnownError(error: unknown): UsersError | PlainFault {
-  if (error instanceof UsersError || error instanceof PlainFault) return error;
+export function asKnownError(error: unknown): UsersError | HttpFault {
+  if (error instanceof UsersError || error instanceof HttpFault) return error;
   return new UsersError('INTERNAL', 'unforeseen');
 }

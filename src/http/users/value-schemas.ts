@@ -91,11 +91,13 @@ function isText(value: unknown): value is string {
 }
 
 /** How a right looks, for the document: made of the schemas that read it. */
-export const documentedRight = z.object({
-  kind: z.union(
-    KIND_NAMES.filter((name) => name !== 'Empty').map((name) => z.strictObject({ [name]: KIND_VALUES.get(name)! })),
-  ),
-});
+export const documentedRight = z
+  .object({
+    kind: z.union(
+      KIND_NAMES.filter((name) => name !== 'Empty').map((name) => z.strictObject({ [name]: KIND_VALUES.get(name)! })),
+    ),
+  })
+  .meta({ id: 'Right' });
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { IncomingMessage } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../../src/http/server/metrics.ts';
@@ -242,7 +243,8 @@ describe('hostile HTTP', () => {
       metrics: createMetrics().requests,
       clientAddress: () => '',
     });
-    const response = await app.request('/v2/users', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    const init = { method: 'POST', body, duplex: 'half' } as RequestInit;
+    const response = await app.request('/v2/users', init, { incoming: new IncomingMessage(new Socket()) });
     expect(response.status).toBe(413);
     await new Promise((resolve) => setTimeout(resolve, 50));
   });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { USERS_OPERATIONS, VERSION_OPERATION } from '../../../src/http/users/operations.ts';
 import type { Asked } from './world.ts';
 
 /**
@@ -85,8 +86,19 @@ export async function runCase(world: Asked, { steps }: Case): Promise<void> {
   for (const { who, request, body, expected, partOfAnswer } of steps) {
     const answered = await ask(world, who, request, body);
     checkAnswer(answered, expected, `${who} ${request} ${String(body).slice(0, 200)}`);
+    if (answered.status === 200) checkDocumented(answered.text, request);
     if (partOfAnswer !== null) expect(JSON.parse(answered.text), request).toMatchObject(partOfAnswer);
   }
+}
+
+const DOCUMENTED = [VERSION_OPERATION, ...USERS_OPERATIONS].map(({ method, path, answer }) => {
+  return { answer, pattern: new RegExp(`^${method} ${path.replace(/\{.*\}/, '[^/]+')}/?(\\?.*)?$`) };
+});
+
+/** An answer is what the document says of its operation. */
+function checkDocumented(text: string, request: string): void {
+  const { answer } = DOCUMENTED.find(({ pattern }) => pattern.test(request.replace('HEAD', 'GET')))!;
+  if (text !== '') expect(answer.safeParse(JSON.parse(text)).error?.issues ?? [], request).toEqual([]);
 }
 
 export function checkAnswer(answered: Answered, expected: string, about: string): void {
