@@ -1,7 +1,7 @@
 import type { BadUpdate } from '../ledger/bad-update.ts';
 import { expiryOf } from '../ledger/holding-fee.ts';
 import type { Coin, Decoded, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import { type Chunk, EVENT, type RareEvent, type RareUpdate, UPDATE } from './chunk.ts';
+import { type Chunk, EVENT, type RareEvent, type RareUpdate, type Undecodable, UPDATE } from './chunk.ts';
 import { clearColumns, cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';
 import { grown, IdBytes } from './id-bytes.ts';
 import { type Names, Repeated } from './names.ts';
@@ -92,7 +92,7 @@ export class ChunkWriter {
 
   addBad(
     fault: BadUpdate,
-    identity: Omit<Extract<RareUpdate, { kind: 'bad' }>, 'kind' | 'fault'>,
+    identity: Omit<Undecodable, 'kind' | 'fault'>,
     bytes: Uint8Array,
     place: Place,
   ): void {
@@ -153,7 +153,7 @@ export class ChunkWriter {
     e.idStart[n] = start;
     e.idPacked[n] = this.#ids.add(contractId);
     e.idLength[n] = this.#ids.length - start;
-    e.fold[n] = this.#ids.foldFrom(start, migrationId);
+    e.idHash[n] = this.#ids.hashFrom(start, migrationId);
   }
 
   /** Adds a coin whose numbers fit the columns. */

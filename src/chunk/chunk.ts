@@ -15,7 +15,7 @@ export interface Chunk {
   readonly names: readonly string[];
   /** Coin.extra of this chunk's coins that have one. */
   readonly extras: readonly string[];
-  /** Bytes of contract and update ids; see `pack/id.ts`. */
+  /** Bytes of contract and update ids; see ledger/contract-id.ts. */
   readonly ids: Uint8Array;
   /** The messages' own bytes, one behind the other, for dead letters. */
   readonly raw: Uint8Array;
@@ -52,18 +52,18 @@ export interface UpdateColumns {
 export const EVENT = {
   amulet: 0,
   locked: 1,
-  archiveAmulet: 2,
-  archiveLocked: 3,
-  archiveRound: 4,
-  rare: 5,
+  rare: 2,
+  archiveAmulet: 3,
+  archiveLocked: 4,
+  archiveRound: 5,
   /** Of whatever has that id. */
   archiveAny: 6,
 } as const;
 
 export interface EventColumns {
   readonly kind: Uint8Array;
-  /** The 53-bit fold of migration and contract id. */
-  readonly fold: Float64Array;
+  /** The 53-bit hash of migration and contract id. */
+  readonly idHash: Float64Array;
   readonly idStart: Uint32Array;
   readonly idLength: Uint32Array;
   readonly idPacked: Uint8Array;
@@ -92,18 +92,18 @@ export interface Fault {
   readonly expected: string;
 }
 
-export type RareUpdate =
-  | Checkpoint
-  | {
-      readonly kind: 'bad';
-      readonly fault: Fault;
-      /** What could still be read of it, for the operator. */
-      readonly updateId: string | null;
-      readonly recordTime: number | null;
-      readonly migrationId: number | null;
-      /** Set for a message longer than the limit, of which only the first part is kept. */
-      readonly overlong: { readonly length: number; readonly sha256: string } | null;
-    };
+export type RareUpdate = Checkpoint | Undecodable;
+
+export interface Undecodable {
+  readonly kind: 'bad';
+  readonly fault: Fault;
+  /** What could still be read of it, for the operator. */
+  readonly updateId: string | null;
+  readonly recordTime: number | null;
+  readonly migrationId: number | null;
+  /** Set for a message longer than the limit, of which only the first part is kept. */
+  readonly overlong: { readonly length: number; readonly sha256: string } | null;
+}
 
 type Portable<T> = T extends readonly unknown[]
   ? T
@@ -119,6 +119,28 @@ export type RareEvent = Portable<Exclude<LedgerEvent, { kind: 'archive' }>>;
 
 export function isFault(value: object): value is Fault {
   return 'expected' in value && 'field' in value;
+}
+
+/** How many messages a chunk holds. */
+export function messageCount({ updates }: Chunk): number {
+  return updates.kind.length;
+}
+
+/** The id hashes of all events of messages `from` to `to`, in a copy. */
+export function idHashesOf({ updates, events }: Chunk, from: number, to: number): Float64Array {
+  return events.idHash.slice(rowStart(updates.eventsEnd, from), rowStart(updates.eventsEnd, to));
+}
+
+/** Where row `row` begins in a column that says where each one ends. */
+export function rowStart(ends: Uint32Array | Float64Array, row: number): number {
+  return row === 0 ? 0 : ends[row - 1]!;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** The chunk without the messages' own bytes, which are most of it. */
+export function withoutBytes(chunk: Chunk): Chunk {
+  return { ...chunk, raw: NO_BYTES };
 }
 
 /** The buffers to move to the other thread with the chunk. */

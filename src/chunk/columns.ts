@@ -23,7 +23,7 @@ export function newUpdateColumns(rows: number): UpdateColumns {
 export function newEventColumns(rows: number): EventColumns {
   return {
     kind: new Uint8Array(rows),
-    fold: new Float64Array(rows),
+    idHash: new Float64Array(rows),
     idStart: new Uint32Array(rows),
     idLength: new Uint32Array(rows),
     idPacked: new Uint8Array(rows),

@@ -1,4 +1,4 @@
-import { foldId, packHex } from '../ledger/contract-id.ts';
+import { idHash, packHex } from '../ledger/contract-id.ts';
 
 const BYTES_MIN = 96 * 1024;
 
@@ -16,9 +16,9 @@ export class IdBytes {
     return packed ? 1 : 0;
   }
 
-  /** The fold of the id that was added last, which starts there. */
-  foldFrom(start: number, migrationId: number): number {
-    return foldId(this.#bytes, start, this.length, migrationId);
+  /** The hash of the id that was added last, which starts there. */
+  hashFrom(start: number, migrationId: number): number {
+    return idHash(this.#bytes, start, this.length, migrationId);
   }
 
   /** All of them in a buffer of their own. */

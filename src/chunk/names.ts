@@ -47,3 +47,26 @@ export class Repeated {
     return this.#index;
   }
 }
+
+/** Values by name, for who reads chunks one after the other: by the number of a name, which is several times faster than by its text. */
+export class NamedValues<Value> {
+  #names: readonly string[] = [];
+  #values: (Value | undefined)[] = [];
+
+  /** The value that was kept for a name of these, or is made of it and kept. */
+  of(names: readonly string[], number: number, make: (name: string) => Value): Value {
+    // Another dictionary: its numbers stand for other names.
+    if (names !== this.#names) this.clear();
+    this.#names = names;
+    const kept = this.#values[number];
+    if (kept !== undefined) return kept;
+    const value = make(names[number]!);
+    while (this.#values.length <= number) this.#values.push(undefined);
+    this.#values[number] = value;
+    return value;
+  }
+
+  clear(): void {
+    this.#values = [];
+  }
+}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import type { Chunk } from '../chunk/chunk.ts';
+import { type Chunk, messageCount } from '../chunk/chunk.ts';
 import { BrokenContainer, type SourceStart } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import type { ViewsWriter, WrittenSource } from '../views/write/writer.ts';
@@ -61,7 +61,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
           openSince = performance.now();
           openMessages = 0;
         }
-        openMessages += next.updates.kind.length;
+        openMessages += messageCount(next);
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
         feed.applied(next, { reusable: !writer.keepsMessages });

@@ -138,12 +138,11 @@ function canonicalArguments(coin: CoinColumns, parties: Parties, lock: Extra['lo
   return { amulet, lock: { holders: holders.map((word) => partyOfWord(word, parties)), expiresAt, optContext } };
 }
 
+/** What two creates are compared by, with the dso. */
+export type ComparedCoin = CoinColumns & Pick<Coin, 'createdAt'>;
+
 /** Whether two creates say the same (design.md section 6, rule 9): parties as sets, Decimals by value, no ids. */
-export function sameCoin(
-  a: CoinColumns & Pick<Coin, 'createdAt'>,
-  b: CoinColumns & Pick<Coin, 'createdAt'>,
-  dso: string,
-): boolean {
+export function sameCoin(a: ComparedCoin, b: ComparedCoin, dso: string): boolean {
   const sameColumns =
     a.entity === b.entity &&
     a.owner === b.owner &&

@@ -44,10 +44,10 @@ export function sameId(a: StoredId, b: StoredId): boolean {
 const TWO_32 = 4_294_967_296;
 
 /**
- * A 53-bit fold of migration id and contract id: the key of `active`. Equal folds are resolved by comparing the ids, so
+ * A 53-bit hash of migration id and contract id: the key of `active`. Equal hashes are resolved by comparing the ids, so
  * it only has to spread well. Two 32-bit lanes of multiply and rotate over the id's bytes.
  */
-export function foldId(bytes: Uint8Array, start: number, end: number, migrationId: number): number {
+export function idHash(bytes: Uint8Array, start: number, end: number, migrationId: number): number {
   let a = (0x9e3779b1 ^ migrationId) | 0;
   let b = (0x85ebca6b + (end - start)) | 0;
   let i = start;
@@ -70,8 +70,8 @@ export function foldId(bytes: Uint8Array, start: number, end: number, migrationI
   return (b & 0x1fffff) * TWO_32 + (a >>> 0);
 }
 
-/** The fold of an id as a column holds it. */
-export function foldStored(id: StoredId, migrationId: number): number {
+/** The hash of an id as a column holds it. */
+export function storedIdHash(id: StoredId, migrationId: number): number {
   const bytes = typeof id === 'string' ? Buffer.from(id) : id;
-  return foldId(bytes, 0, bytes.length, migrationId);
+  return idHash(bytes, 0, bytes.length, migrationId);
 }

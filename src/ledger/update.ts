@@ -81,9 +81,13 @@ export interface RoundCreate {
   readonly contractId: string;
   readonly dso: string;
   readonly signatories: readonly string[] | BadUpdate;
-  readonly body:
-    | { readonly round: bigint /** SHA-256 hex of the canonical content */; readonly content: string }
-    | BadUpdate;
+  readonly body: OpenRound | BadUpdate;
+}
+
+export interface OpenRound {
+  readonly round: bigint;
+  /** SHA-256 hex of the canonical content. */
+  readonly content: string;
 }
 
 /** What the archive of an id alone is counted under where that is not active. */

@@ -1,4 +1,4 @@
-import { foldId, foldStored, type StoredId } from '../../ledger/contract-id.ts';
+import { idHash, type StoredId, storedIdHash } from '../../ledger/contract-id.ts';
 
 /** The columns of a row of `holding` that no total and no other table says again. */
 export interface HoldingFacts {
@@ -20,17 +20,17 @@ const bytes = Buffer.from(numbers.buffer);
 export function holdingChecksum(facts: HoldingFacts): number {
   const round = Number(facts.round);
   numbers[0] = facts.no;
-  numbers[1] = Number.isSafeInteger(round) ? round : foldStored(facts.round.toString(), 0);
+  numbers[1] = Number.isSafeInteger(round) ? round : storedIdHash(facts.round.toString(), 0);
   numbers[2] = facts.createdAt;
   numbers[3] = facts.node;
   numbers[4] = facts.template;
-  numbers[5] = foldOf(facts.contractId);
-  numbers[6] = facts.updateId === null ? NONE : foldOf(facts.updateId);
-  numbers[7] = facts.args === null ? NONE : foldStored(facts.args, 0);
-  return foldId(bytes, 0, bytes.length, 0);
+  numbers[5] = hashOf(facts.contractId);
+  numbers[6] = facts.updateId === null ? NONE : hashOf(facts.updateId);
+  numbers[7] = facts.args === null ? NONE : storedIdHash(facts.args, 0);
+  return idHash(bytes, 0, bytes.length, 0);
 }
 
 /** A text and the bytes that it would be packed to are two ids. */
-function foldOf(id: StoredId): number {
-  return foldStored(id, typeof id === 'string' ? 1 : 0);
+function hashOf(id: StoredId): number {
+  return storedIdHash(id, typeof id === 'string' ? 1 : 0);
 }

@@ -1,11 +1,11 @@
-import { foldStored } from '../../ledger/contract-id.ts';
+import { storedIdHash } from '../../ledger/contract-id.ts';
 
 /**
  * What a row of a small table carries of itself where no other table says it again: whose party it is, a round, a
  * synchronizer's last time. So a verification finds a digit of it that was changed behind the writer's back.
  */
 export function rowChecksum(key: number, ...values: readonly (string | number | bigint)[]): number {
-  return foldStored(values.join('\n'), key);
+  return storedIdHash(values.join('\n'), key);
 }
 
 /** A column as SQLite keeps it. */
@@ -22,12 +22,12 @@ export function isSoundRow(row: readonly Stored[]): boolean {
 }
 
 function columnsChecksum(columns: readonly Stored[]): number {
-  return foldStored(columns.map(columnText).join('\n'), columns.length);
+  return storedIdHash(columns.map(columnText).join('\n'), columns.length);
 }
 
-/** Of two columns that differ, in type alone too, the texts differ; of many bytes a fold stands for them. */
+/** Of two columns that differ, in type alone too, the texts differ; of many bytes a hash stands for them. */
 function columnText(column: Stored): string {
   if (column === null) return '';
   if (typeof column === 'string') return `'${column}`;
-  return Buffer.isBuffer(column) ? `x${column.length}:${foldStored(column, 0)}` : String(column);
+  return Buffer.isBuffer(column) ? `x${column.length}:${storedIdHash(column, 0)}` : String(column);
 }

@@ -91,7 +91,7 @@ CREATE TABLE holding(
   checksum INTEGER                      -- of what nothing else says again; see views/holding-checksum.ts
 ) STRICT;
 
--- Contract id -> holding, only while it is active; h: 53-bit fold of migration and id (ledger/pack/id.ts).
+-- Contract id -> holding, only while it is active; h: 53-bit hash of migration and id (ledger/contract-id.ts).
 CREATE TABLE active(h INTEGER, no INTEGER, PRIMARY KEY(h, no)) STRICT, WITHOUT ROWID;
 
 -- Active now, by owner and creation. expiry: null for never.

@@ -1,5 +1,5 @@
 import { type CoinColumns, coinContent, coinExtra } from '../../ledger/coin.ts';
-import { foldId, type StoredId, storedId } from '../../ledger/contract-id.ts';
+import { idHash, type StoredId, storedId } from '../../ledger/contract-id.ts';
 import { expiryRound } from '../../ledger/holding-fee.ts';
 import { holdingChecksum } from '../store/holding-checksum.ts';
 import type { SumTerms } from '../store/totals.ts';
@@ -71,9 +71,9 @@ export function checksumOf(no: bigint, holding: Omit<StoredHolding, 'no'>): bigi
   return BigInt(holdingChecksum({ ...numbers, round, contractId, updateId, args }));
 }
 
-export function foldOf(id: StoredId, migrationId: number): bigint {
+export function hashOf(id: StoredId, migrationId: number): bigint {
   const bytes = Buffer.from(id);
-  return BigInt(foldId(bytes, 0, bytes.length, migrationId));
+  return BigInt(idHash(bytes, 0, bytes.length, migrationId));
 }
 
 /**

@@ -2,8 +2,8 @@ import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import {
   type CoinTerms,
   checksumOf,
-  foldOf,
   HOLDING_COLUMNS,
+  hashOf,
   isArguments,
   isStoredId,
   type StoredHolding,
@@ -87,9 +87,9 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
       differs('holding', `${columns} of the checksum ${entry.checksum}`, `columns of the checksum ${checksum}`);
     }
     if (table === 'held' && isStoredId(entry.contractId)) {
-      const h = foldOf(entry.contractId, owner.migrationId);
+      const h = hashOf(entry.contractId, owner.migrationId);
       if (isActive.get(h, no) === undefined)
-        differs('active', `a row with h ${h}, the fold of its id in holding`, 'none');
+        differs('active', `a row with h ${h}, the hash of its id in holding`, 'none');
     }
     const terms = termsOf(entry);
     if (terms === null)

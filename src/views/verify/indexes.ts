@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { idText, sameId } from '../../ledger/contract-id.ts';
-import { foldOf, isStoredId } from './contract.ts';
+import { hashOf, isStoredId } from './contract.ts';
 import type { NumbersSeen } from './numbers.ts';
 import { inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
 
@@ -15,7 +15,7 @@ interface ActiveRow {
   readonly isHeld: bigint;
 }
 
-/** Every row of `active`: its holding is there and held, `h` is the fold of its id, and no id is active twice. */
+/** Every row of `active`: its holding is there and held, `h` is the hash of its id, and no id is active twice. */
 export function* verifyActive(context: VerifyContext): Generator<VerifyStep> {
   const { db, report } = context;
   const rows = db
@@ -35,8 +35,8 @@ export function* verifyActive(context: VerifyContext): Generator<VerifyStep> {
     if (isThere === 0n) return differs('a row in holding', 'none');
     if (isHeld === 0n) differs('a row in held, as its holding says', 'none');
     if (!isStoredId(contractId) || migrationId === null) return;
-    const fold = foldOf(contractId, Number(migrationId));
-    if (fold !== h) differs(`h ${fold}, the fold of its contract id`, String(h));
+    const hash = hashOf(contractId, Number(migrationId));
+    if (hash !== h) differs(`h ${hash}, the hash of its contract id`, String(h));
     const twin = same.find(
       (each) => each.migrationId === migrationId && isStoredId(each.contractId) && sameId(each.contractId, contractId),
     );
@@ -60,7 +60,7 @@ interface CounterfeitRow {
   readonly isMigration: bigint;
 }
 
-/** Every row of `counterfeit`: `h` is the fold of its id, which is no active coin's. */
+/** Every row of `counterfeit`: `h` is the hash of its id, which is no active coin's. */
 export function* verifyCounterfeits(context: VerifyContext): Generator<VerifyStep> {
   const { db, report } = context;
   const rows = db
@@ -83,8 +83,8 @@ export function* verifyCounterfeits(context: VerifyContext): Generator<VerifySte
       if (isMigration === 0n) differs(`migration ${migrationId} to be there`, 'none');
       if (!isStoredId(contractId)) return differs('a contract id in the form it is stored in', String(contractId));
       const name = `the id ${idText(contractId)} of migration ${migrationId}`;
-      const fold = foldOf(contractId, Number(migrationId));
-      if (fold !== h) differs(`h ${fold}, the fold of ${name}`, String(h));
+      const hash = hashOf(contractId, Number(migrationId));
+      if (hash !== h) differs(`h ${hash}, the hash of ${name}`, String(h));
       const isCoin = coins.all(h, migrationId).some((id) => isStoredId(id) && sameId(id, contractId));
       if (isCoin) differs(`${name} to be no active coin's`, 'an active coin');
     }

@@ -1,12 +1,9 @@
-import { type Chunk, UPDATE } from '../../chunk/chunk.ts';
-import { eventId, updateIdOf } from '../../chunk/chunk-ids.ts';
-import { fieldName, formatOf } from '../../chunk/field-name.ts';
-import { laneOf } from '../../chunk/message.ts';
+import type { UpdateCursor } from '../../chunk/update-cursor.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
-import { idText, type StoredId } from '../../ledger/contract-id.ts';
+import { idText } from '../../ledger/contract-id.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Checkpoint } from '../../ledger/update.ts';
-import { applyEvent } from './apply-events.ts';
+import { applyEvents, isActive } from './apply-events.ts';
 import type { Batch } from './batch.ts';
 import { type ClockRules, checkClock } from './clock.ts';
 import { addIgnored } from './counts.ts';
@@ -35,21 +32,15 @@ export class PossibleGap extends Error {
   }
 }
 
-/** Applies message `i` of the chunk to the batch in memory. Throws BadUpdate; the batch must then be thrown away. */
-export function applyMessage(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
-  const u = chunk.updates;
-  switch (u.kind[i]) {
-    case UPDATE.ignored:
-      return addIgnored(batch.counts, chunk.names[u.name[i]!]!);
-    case UPDATE.rare: {
-      const rare = chunk.rare.get(i)!;
-      if (rare.kind === 'bad') throw BadUpdate.restore(rare.fault);
-      requireMigration(batch, rules);
-      return applyCheckpoint(batch, rare, stateOf(batch.state.lanes, laneOf(chunk, i)), rules);
-    }
-    default:
-      return applyTimed(batch, chunk, i, rules);
-  }
+/** Applies a message to the batch in memory. Throws BadUpdate; the batch must then be thrown away. */
+export function applyMessage(batch: Batch, message: UpdateCursor, rules: ApplyRules): void {
+  const { undecodable, checkpoint, ignoredAs } = message;
+  if (undecodable !== null) throw BadUpdate.restore(undecodable.fault);
+  if (ignoredAs !== null) return addIgnored(batch.counts, ignoredAs);
+  const lane = stateOf(batch.state.lanes, message.lane);
+  if (checkpoint === null) return applyTimed(batch, message, lane, rules);
+  requireMigration(batch, rules);
+  applyCheckpoint(batch, checkpoint, lane, rules);
 }
 
 /** Only messages of the Ledger API's format come here. */
@@ -57,40 +48,34 @@ function requireMigration({ state }: Batch, { migrationId: given }: ApplyRules):
   requireSourceMigration('the feed', { given, stored: state.sourceMigrationId, migrations: state.migrations.keys() });
 }
 
-function applyTimed(batch: Batch, chunk: Chunk, i: number, rules: ApplyRules): void {
-  const u = chunk.updates;
-  const isImport = u.kind[i] === UPDATE.import;
-  const place: Place = { migrationId: u.migrationId[i]!, recordTime: isImport ? IMPORT_TIME : u.recordTime[i]! };
-  const { lanes } = batch.state;
-  const lane = stateOf(lanes, laneOf(chunk, i));
-  if (u.isScan[i] === 0) {
+function applyTimed(batch: Batch, update: UpdateCursor, lane: LaneState, rules: ApplyRules): void {
+  const { migrationId, recordTime } = update;
+  if (update.format === 'ledger-api') {
     requireMigration(batch, rules);
-    batch.state.sourceMigrationId ??= place.migrationId;
+    batch.state.sourceMigrationId ??= migrationId;
   }
-  const overtaken = isOvertaken(lanes, lane, place);
-  if (isImport) applyImport(batch, chunk, i, overtaken);
-  else applyUpdate(batch, chunk, i, { ...rules, overtaken, lane });
+  const place: Place = { migrationId, recordTime: recordTime ?? IMPORT_TIME };
+  const overtaken = isOvertaken(batch.state.lanes, lane, place);
+  if (recordTime === null) applyImport(batch, update, overtaken);
+  else applyUpdate(batch, update, { recordTime, lane, overtaken }, rules);
   noteFurthest(lane, place);
 }
 
 function applyUpdate(
   batch: Batch,
-  chunk: Chunk,
-  i: number,
-  rules: ApplyRules & { overtaken: boolean; lane: LaneState },
+  update: UpdateCursor,
+  { recordTime, lane, overtaken }: { recordTime: Micros; lane: LaneState; overtaken: boolean },
+  rules: ApplyRules,
 ): void {
-  const { lane } = rules;
-  const u = chunk.updates;
-  const recordTime = u.recordTime[i]!;
-  const synchronizerId = chunk.names[u.name[i]!]!;
-  const migration = migrationOf(batch, u.migrationId[i]!);
+  const { synchronizerId } = update;
+  const migration = migrationOf(batch, update.migrationId);
   const last = migration.synchronizers.get(synchronizerId);
   const isOfLastTime = recordTime === last?.recordTime;
   const isApplied =
-    last !== undefined && (recordTime < last.recordTime || (isOfLastTime && last.updates.has(updateIdOf(chunk, i))));
-  if (isOfLastTime && !isApplied && u.isScan[i] === 1) {
+    last !== undefined && (recordTime < last.recordTime || (isOfLastTime && last.updates.has(update.updateId())));
+  if (isOfLastTime && !isApplied && update.format === 'scan') {
     const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updates.any)} of this synchronizer`;
-    throw badTime('disorder', chunk, i, expected);
+    throw badTime('disorder', update, recordTime, expected);
   }
   if (last?.unseen === true && lane.start !== null) {
     if (!isApplied) throw new PossibleGap(synchronizerId, lane.source, last.recordTime, recordTime);
@@ -99,7 +84,7 @@ function applyUpdate(
   }
   if (last !== undefined && recordTime < last.firstTime) {
     const expected = `a time from ${formatTime(last.firstTime)} on, that of the first update known of this synchronizer`;
-    throw badTime('before_first', chunk, i, expected);
+    throw badTime('before_first', update, recordTime, expected);
   }
   if (isApplied) {
     batch.counts.redelivered += 1;
@@ -108,70 +93,49 @@ function applyUpdate(
   const checkpoint = lane.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
   if (checkpoint !== undefined && recordTime < checkpoint && !isOfLastTime) {
     const expected = `a time from ${formatTime(checkpoint)} on, the checkpoint read before it for this synchronizer`;
-    throw badTime('disorder', chunk, i, expected);
+    throw badTime('disorder', update, recordTime, expected);
   }
-  if (rules.overtaken && isSealed(migration, recordTime, rules.periodUs)) {
+  if (overtaken && isSealed(migration, recordTime, rules.periodUs)) {
     const expected = 'a time after the last snapshot: its partition was passed over as idle (--kafka-partition-idle)';
-    throw badTime('overtaken', chunk, i, expected);
+    throw badTime('overtaken', update, recordTime, expected);
   }
   const { timeReached } = migration;
-  checkClock(recordTime, rules, { timeReached, field: fieldName(formatOf(chunk, i), 'record_time') });
+  checkClock(recordTime, rules, { timeReached, field: update.fieldName('record_time') });
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
-  applyEvents(batch, migration, chunk, i);
+  applyEvents(batch, migration, update);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
-  const updateId = (): StoredId => updateIdOf(chunk, i);
-  if (isOfLastTime) last.updates.add(updateId);
-  const updates = isOfLastTime ? last.updates : LastUpdates.first(updateId);
+  if (isOfLastTime) last.updates.add(update.ref());
+  const updates = isOfLastTime ? last.updates : LastUpdates.first(update.ref());
   const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
   migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, unseen, changed: true });
 }
 
 /** Imports open a migration; they move no time and rule 1 does not apply to them (design.md section 6, rule 5). */
-function applyImport(batch: Batch, chunk: Chunk, i: number, overtaken: boolean): void {
-  const migration = migrationOf(batch, chunk.updates.migrationId[i]!);
-  if (overtaken && !isActive(batch, migration, chunk, i)) {
+function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): void {
+  const migration = migrationOf(batch, update.migrationId);
+  if (overtaken && !isRedelivered(batch, migration, update)) {
     const expected = 'no import: its partition was passed over as idle (--kafka-partition-idle)';
-    throw new BadUpdate('overtaken', fieldName(formatOf(chunk, i), 'record_time'), 'an import', expected);
+    throw new BadUpdate('overtaken', update.fieldName('record_time'), 'an import', expected);
   }
   if (migration.timeReached !== null) {
     batch.counts.importsLate += 1;
     return;
   }
   const { events, createsRepeated } = batch.counts;
-  applyEvents(batch, migration, chunk, i);
+  applyEvents(batch, migration, update);
   const creates = batch.counts.events - events;
   if (creates === 0 || batch.counts.createsRepeated - createsRepeated < creates) return;
   batch.counts.updates -= 1;
   batch.counts.redelivered += 1;
 }
 
-/** Whether every contract of an import is there already: then it is a redelivery. */
-function isActive(batch: Batch, { migrationId }: MigrationState, chunk: Chunk, i: number): boolean {
-  const end = chunk.updates.eventsEnd[i]!;
-  for (let event = i === 0 ? 0 : chunk.updates.eventsEnd[i - 1]!; event < end; event++) {
-    const id = eventId(chunk, event);
-    const isKnown =
-      batch.contracts.find(chunk, event, migrationId) !== undefined ||
-      batch.rounds.find(migrationId, id) !== undefined ||
-      batch.counterfeits.has(chunk.events.fold[event]!, migrationId, id);
-    if (!isKnown) return false;
-  }
+/** Whether every contract of an import is there already. */
+function isRedelivered(batch: Batch, migration: MigrationState, update: UpdateCursor): boolean {
+  const event = update.events();
+  while (event.next()) if (!isActive(batch, migration, event)) return false;
   return true;
-}
-
-function applyEvents(batch: Batch, migration: MigrationState, chunk: Chunk, i: number): void {
-  const u = chunk.updates;
-  const end = u.eventsEnd[i]!;
-  for (let event = i === 0 ? 0 : u.eventsEnd[i - 1]!; event < end; event++) {
-    applyEvent({ batch, migration, chunk, update: i, event });
-  }
-  const ignoredEnd = u.ignoredEnd[i]!;
-  for (let at = i === 0 ? 0 : u.ignoredEnd[i - 1]!; at < ignoredEnd; at++) {
-    addIgnored(batch.counts, chunk.names[chunk.ignoredEvents[at]!]!);
-  }
-  batch.counts.updates += 1;
 }
 
 /**
@@ -223,11 +187,6 @@ function migrationOf(batch: Batch, migrationId: number): MigrationState {
   return migration;
 }
 
-function badTime(code: FaultCode, chunk: Chunk, i: number, expected: string): BadUpdate {
-  return new BadUpdate(
-    code,
-    fieldName(formatOf(chunk, i), 'record_time'),
-    formatTime(chunk.updates.recordTime[i]!),
-    expected,
-  );
+function badTime(code: FaultCode, update: UpdateCursor, recordTime: Micros, expected: string): BadUpdate {
+  return new BadUpdate(code, update.fieldName('record_time'), formatTime(recordTime), expected);
 }

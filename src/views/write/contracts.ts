@@ -1,47 +1,50 @@
 import type { Database } from 'better-sqlite3';
-import type { Chunk } from '../../chunk/chunk.ts';
-import { idTextOf, isEventId, sameEventId } from '../../chunk/chunk-ids.ts';
-import { type FoldReader, prepareByFold, readByFold } from '../store/by-hash.ts';
+import { EventCursor } from '../../chunk/event-cursor.ts';
+import type { EventRef } from '../../chunk/refs.ts';
+import type { ComparedCoin } from '../../ledger/coin.ts';
+import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
 import { unitsOf } from '../store/columns.ts';
-import type { CoinTerms } from './coin-terms.ts';
-import { FoldIndex } from './hash-index.ts';
+import type { SumTerms } from '../store/totals.ts';
+import { HashIndex } from './hash-index.ts';
 import type { Owner, Owners } from './owners.ts';
+import { createCoinReader } from './stored-coin.ts';
 
-/** A coin contract created in this batch; its ids and numbers stay in the chunk until they are written (see `termsOf`). */
+/** A coin contract created in this batch; what its create said stays in the chunk until it is written. */
 export interface PendingCoin {
   readonly no: number;
-  readonly chunk: Chunk;
-  readonly update: number;
-  readonly event: number;
+  readonly idHash: number;
+  readonly create: EventRef;
   readonly owner: Owner;
   readonly createdSeq: number;
   readonly template: number;
-  /** Its numbers, where the chunk's columns cannot hold them. */
-  readonly wide: CoinTerms | null;
   /** The interval of its archive; 0 while active, -1 when archived in the interval of its creation. */
   archivedSeq: number;
 }
 
 /** A coin contract of an earlier batch, as far as an archive needs it. */
-export interface StoredCoin {
+export interface StoredCoin extends ActiveTerms {
   readonly no: number;
-  readonly fold: number;
-  readonly owner: number;
+  readonly idHash: number;
+  readonly owner: Owner;
   readonly createdSeq: number;
-  readonly locked: boolean;
-  readonly amount: bigint;
-  readonly rate: bigint;
-  readonly rateRound: bigint;
   readonly round: bigint;
   readonly createdAt: number;
   archivedSeq: number;
 }
 
+/** What an archive takes from the sums of the coin's owner. */
+interface ActiveTerms extends Omit<SumTerms, 'expiry'> {
+  readonly locked: boolean;
+}
+
 export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
-  return 'chunk' in coin;
+  return 'create' in coin;
 }
 
 type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, string];
+
+/** A contract id as `EventCursor.hasIdText` takes it: reading a BLOB takes twice as long as its digits. */
+const ID_TEXT = `iif(typeof(contract_id) = 'blob', hex(contract_id), ':' || contract_id)`;
 
 /**
  * The active coin contracts as one batch sees them: those in views.db, changed by what the batch did so far.
@@ -50,37 +53,40 @@ type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buf
 export class Contracts {
   readonly created: PendingCoin[] = [];
   readonly archived: StoredCoin[] = [];
-  readonly #createdIndex = new FoldIndex();
+  readonly #createdIndex = new HashIndex();
   readonly #fetched: { coin: StoredCoin; contractId: string }[] = [];
-  readonly #fetchedIndex = new FoldIndex();
+  readonly #fetchedIndex = new HashIndex();
   readonly #archivedNos = new Set<number>();
   readonly #owners: Owners;
-  readonly #active: FoldReader<[number, number]>;
-  readonly #holding: FoldReader<HoldingRow>;
+  readonly #active: KeyReader<[number, number]>;
+  readonly #holding: KeyReader<HoldingRow>;
+  readonly #readCoin: (no: number) => ComparedCoin;
+  readonly #create = new EventCursor();
 
   constructor(db: Database, owners: Owners) {
     this.#owners = owners;
-    this.#active = prepareByFold(db, { columns: 'h, no', table: 'active', key: 'h' });
-    const facts = `no, owner, created_seq, locked, amount, rate, round, created_at, ${idTextOf('contract_id')}`;
-    this.#holding = prepareByFold(db, { columns: facts, table: 'holding', key: 'no' });
+    this.#readCoin = createCoinReader(db);
+    this.#active = prepareByKey(db, { columns: 'h, no', table: 'active', key: 'h' });
+    const facts = `no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT}`;
+    this.#holding = prepareByKey(db, { columns: facts, table: 'holding', key: 'no' });
     for (const statement of [this.#active.many, this.#active.one]) statement.raw();
     for (const statement of [this.#holding.many, this.#holding.one]) statement.raw().safeIntegers();
   }
 
-  /** Reads what is stored about contracts of these folds, so that `find` needs no statement of its own. */
-  fetch(folds: Float64Array): void {
+  /** Reads what is stored about contracts whose ids have these hashes, so that `find` needs no statement of its own. */
+  fetch(idHashes: Float64Array): void {
     this.#fetched.length = 0;
     this.#fetchedIndex.clear();
-    const foldOfNo = new Map<number, number>();
-    readByFold(this.#active, folds, ([h, no]) => foldOfNo.set(no, h));
-    readByFold(this.#holding, Float64Array.from(foldOfNo.keys()).sort(), (row) => {
+    const hashOfNo = new Map<number, number>();
+    readByKey(this.#active, idHashes, ([h, no]) => hashOfNo.set(no, h));
+    readByKey(this.#holding, Float64Array.from(hashOfNo.keys()).sort(), (row) => {
       const no = Number(row[0]);
       if (this.#archivedNos.has(no)) return;
       const [rate, round] = [unitsOf(row[5]), row[6]];
       const coin: StoredCoin = {
         no,
-        fold: foldOfNo.get(no)!,
-        owner: Number(row[1]),
+        idHash: hashOfNo.get(no)!,
+        owner: this.#owners.ofNo(Number(row[1])),
         createdSeq: Number(row[2]),
         locked: row[3] === 1n,
         amount: unitsOf(row[4]),
@@ -90,30 +96,38 @@ export class Contracts {
         createdAt: Number(row[7]),
         archivedSeq: 0,
       };
-      this.#fetchedIndex.add(coin.fold, this.#fetched.push({ coin, contractId: row[8] }) - 1);
+      this.#fetchedIndex.add(coin.idHash, this.#fetched.push({ coin, contractId: row[8] }) - 1);
     });
   }
 
   /** The active coin contract of that event's id in that migration. */
-  find(chunk: Chunk, event: number, migrationId: number): PendingCoin | StoredCoin | undefined {
-    const fold = chunk.events.fold[event]!;
+  find(event: EventCursor, migrationId: number): PendingCoin | StoredCoin | undefined {
+    const { idHash } = event;
     const created = this.#createdIndex;
-    for (let slot = created.first(fold); slot >= 0; slot = created.next(fold, slot)) {
+    for (let slot = created.first(idHash); slot >= 0; slot = created.next(idHash, slot)) {
       const coin = this.created[created.position(slot)]!;
-      if (coin.archivedSeq !== 0 || coin.owner.migration.migrationId !== migrationId) continue;
-      if (sameEventId(coin.chunk, coin.event, chunk, event)) return coin;
+      if (isActiveIn(coin, migrationId) && event.hasIdOf(coin.create)) return coin;
     }
     const fetched = this.#fetchedIndex;
-    for (let slot = fetched.first(fold); slot >= 0; slot = fetched.next(fold, slot)) {
+    for (let slot = fetched.first(idHash); slot >= 0; slot = fetched.next(idHash, slot)) {
       const { coin, contractId } = this.#fetched[fetched.position(slot)]!;
-      if (coin.archivedSeq !== 0 || !isEventId(chunk, event, contractId)) continue;
-      if (this.#owners.ofNo(coin.owner).migration.migrationId === migrationId) return coin;
+      if (isActiveIn(coin, migrationId) && event.hasIdText(contractId)) return coin;
     }
     return undefined;
   }
 
+  /** To be used at once: the next call may change what it gave. */
+  termsOf(coin: PendingCoin | StoredCoin): ActiveTerms {
+    return isPending(coin) ? this.#create.moveTo(coin.create) : coin;
+  }
+
+  /** What the create of an active contract said. */
+  coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
+    return isPending(coin) ? this.#create.moveTo(coin.create).coin() : this.#readCoin(coin.no);
+  }
+
   add(coin: PendingCoin): void {
-    this.#createdIndex.add(coin.chunk.events.fold[coin.event]!, this.created.push(coin) - 1);
+    this.#createdIndex.add(coin.idHash, this.created.push(coin) - 1);
   }
 
   /** Marks a contract archived in interval `seq`. */
@@ -131,4 +145,8 @@ export class Contracts {
     this.#createdIndex.clear();
     this.#archivedNos.clear();
   }
+}
+
+function isActiveIn({ archivedSeq, owner }: PendingCoin | StoredCoin, migrationId: number): boolean {
+  return archivedSeq === 0 && owner.migration.migrationId === migrationId;
 }

@@ -1,6 +1,4 @@
-import { type Chunk, UPDATE } from '../../chunk/chunk.ts';
-import { updateIdOf } from '../../chunk/chunk-ids.ts';
-import { cursorBehind, laneOf, messageBytes, messageHash, overlongOf } from '../../chunk/message.ts';
+import type { UpdateCursor } from '../../chunk/update-cursor.ts';
 import type { SourceFacts } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import { idText } from '../../ledger/contract-id.ts';
@@ -11,10 +9,9 @@ import { UnknownContract } from './apply-events.ts';
 /** What halts whatever the policy: behind these, everything that follows would be left out as well, or wrongly placed. */
 export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap', 'overtaken']);
 
-/** The dead letter of message `i`: its bytes, where it came from and what is wrong with it; the decision is the caller's. */
+/** The dead letter of a message: its bytes, where it came from and what is wrong with it; the decision is the caller's. */
 export function letterOf(
-  chunk: Chunk,
-  i: number,
+  message: UpdateCursor,
   bad: BadUpdate,
   {
     source,
@@ -22,9 +19,9 @@ export function letterOf(
     leftOut,
   }: { source: { name: string; kind: SourceFacts }; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
-  const bytes = Buffer.from(messageBytes(chunk, i));
-  const overlong = overlongOf(chunk, i);
-  const place = { lane: laneOf(chunk, i), offset: chunk.updates.offset[i]!, cursor: cursorBehind(chunk, i) };
+  const { lane, offset, cursorBehind: cursor } = message;
+  const place = { lane, offset, cursor };
+  const bytes = Buffer.from(message.bytes());
   return {
     kind: DEAD_LETTER_KINDS[bad.code],
     ...causeOf(bad, leftOut),
@@ -32,12 +29,12 @@ export function letterOf(
     sourceKind: source.kind.kind,
     ...place,
     place: JSON.stringify(source.kind.placeOf(place)),
-    ...identity(chunk, i),
+    ...identity(message),
     field: bad.field,
     given: bad.given,
     expected: bad.expected,
-    sha256: messageHash(chunk, i),
-    length: overlong?.length ?? bytes.length,
+    sha256: message.sha256(),
+    length: message.length ?? 0,
     bytes,
     createdAt: now,
   };
@@ -54,18 +51,16 @@ function causeOf(bad: BadUpdate, leftOut: (contractId: string) => number | null)
   };
 }
 
-function identity(chunk: Chunk, i: number): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
-  const { kind, migrationId, recordTime } = chunk.updates;
-  const rare = chunk.rare.get(i);
-  if (rare?.kind === 'bad')
-    return { migrationId: rare.migrationId, updateId: rare.updateId, recordTime: rare.recordTime };
-  if (rare !== undefined) {
-    return {
-      migrationId: rare.migrationId,
-      updateId: null,
-      recordTime: rare.times.reduce((most, each) => Math.max(most, each.recordTime), 0),
-    };
+function identity(message: UpdateCursor): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
+  const { undecodable, checkpoint } = message;
+  if (undecodable !== null) {
+    const { migrationId, updateId, recordTime } = undecodable;
+    return { migrationId, updateId, recordTime };
   }
-  const updateId = idText(updateIdOf(chunk, i));
-  return { migrationId: migrationId[i]!, updateId, recordTime: kind[i] === UPDATE.import ? null : recordTime[i]! };
+  if (checkpoint !== null) {
+    const recordTime = checkpoint.times.reduce((most, each) => Math.max(most, each.recordTime), 0);
+    return { migrationId: checkpoint.migrationId, updateId: null, recordTime };
+  }
+  const { migrationId, recordTime } = message;
+  return { migrationId, updateId: idText(message.updateId()), recordTime };
 }

@@ -1,13 +1,12 @@
 import type { Database } from 'better-sqlite3';
-import { UPDATE } from '../../chunk/chunk.ts';
-import { eventId, updateIdOf } from '../../chunk/chunk-ids.ts';
+import { EventCursor } from '../../chunk/event-cursor.ts';
 import { expiryOf } from '../../ledger/holding-fee.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import { expiryColumn, unitsColumn } from '../store/columns.ts';
 import { holdingChecksum } from '../store/holding-checksum.ts';
 import { rowOrder } from '../store/row-order.ts';
-import { termsOf } from './coin-terms.ts';
-import type { Contracts, PendingCoin, StoredCoin } from './contracts.ts';
+import { type Contracts, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
+import type { Owner } from './owners.ts';
 
 interface SpentRow {
   readonly owner: number;
@@ -32,22 +31,26 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
 
   function forgetArchived(archived: readonly StoredCoin[]): void {
-    for (const i of rowOrder(archived, (coin) => coin.fold)) noLongerActive.add([archived[i]!.fold, archived[i]!.no]);
+    for (const i of rowOrder(archived, (coin) => coin.idHash)) {
+      noLongerActive.add([archived[i]!.idHash, archived[i]!.no]);
+    }
     noLongerActive.finish();
     for (const i of rowOrder(archived, ofOwner, (coin) => coin.no)) {
       const { owner, createdAt, no } = archived[i]!;
-      noLongerHeld.add([owner, createdAt, no]);
+      noLongerHeld.add([owner.no, createdAt, no]);
     }
     noLongerHeld.finish();
     for (const coin of archived) if (coin.archivedSeq === -1) forgetHolding.run(coin.no);
   }
 
+  /** The create of the coin that is written, still in its chunk. */
+  const create = new EventCursor();
+
   function addCreated(created: readonly PendingCoin[]): void {
     for (const c of created) {
       if (c.archivedSeq === -1) continue;
-      const { locked, amount, rate, round, createdAt, node, extra } = termsOf(c);
-      const contractId = eventId(c.chunk, c.event);
-      const updateId = c.chunk.updates.kind[c.update] === UPDATE.import ? null : updateIdOf(c.chunk, c.update);
+      const { locked, amount, rate, round, createdAt, node, extra } = create.moveTo(c.create);
+      const [contractId, updateId] = [create.contractId(), create.updateId()];
       const facts = { no: c.no, round, createdAt, node, template: c.template, contractId, updateId, args: extra };
       holding.add([
         c.no,
@@ -68,38 +71,39 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
     }
     holding.finish();
     const still = created.filter((coin) => coin.archivedSeq === 0);
-    for (const i of rowOrder(still, foldOf)) active.add([foldOf(still[i]!), still[i]!.no]);
+    for (const i of rowOrder(still, (coin) => coin.idHash)) active.add([still[i]!.idHash, still[i]!.no]);
     active.finish();
-    for (const i of rowOrder(still, (coin) => coin.owner.no)) {
-      const c = still[i]!;
-      held.add([c.owner.no, createdAtOf(c), c.no, c.createdSeq, expiryColumn(expiryOfPending(c))]);
+    for (const i of rowOrder(still, ofOwner)) {
+      const { no, owner, createdSeq, create: ref } = still[i]!;
+      const { createdAt, expiry } = create.moveTo(ref);
+      held.add([owner.no, createdAt, no, createdSeq, expiryColumn(expiry)]);
     }
     held.finish();
   }
 
+  function expiryOfStored({ amount, rate, round }: StoredCoin): number | bigint {
+    return expiryOf({ amount, rate, createdRound: round });
+  }
+
+  function spentRow(coin: PendingCoin | StoredCoin): SpentRow {
+    const { archivedSeq, no, createdSeq } = coin;
+    const said = isPending(coin) ? create.moveTo(coin.create) : coin;
+    const expiry = isPending(coin) ? create.expiry : expiryOfStored(coin);
+    return { owner: coin.owner.no, archivedSeq, createdAt: said.createdAt, no, createdSeq, expiry };
+  }
+
   function addSpent({ created, archived }: Contracts): void {
     const rows: SpentRow[] = [];
-    for (const coin of created) {
-      if (coin.archivedSeq > 0) {
-        rows.push(
-          spentRow(coin, { owner: coin.owner.no, createdAt: createdAtOf(coin), expiry: expiryOfPending(coin) }),
-        );
-      }
-    }
-    for (const coin of archived) {
-      if (coin.archivedSeq === -1) continue;
-      const { amount, rate, round: createdRound } = coin;
-      const expiry = expiryOf({ amount, rate, createdRound });
-      rows.push(spentRow(coin, { owner: coin.owner, createdAt: coin.createdAt, expiry }));
-    }
+    for (const coin of created) if (coin.archivedSeq > 0) rows.push(spentRow(coin));
+    for (const coin of archived) if (coin.archivedSeq > 0) rows.push(spentRow(coin));
     for (const i of rowOrder(
       rows,
-      ofOwner,
+      (row) => row.owner,
       (row) => row.archivedSeq,
       (row) => row.no,
     )) {
-      const r = rows[i]!;
-      spent.add([r.owner, r.archivedSeq, r.createdAt, r.no, r.createdSeq, expiryColumn(r.expiry)]);
+      const { owner, archivedSeq, createdAt, no, createdSeq, expiry } = rows[i]!;
+      spent.add([owner, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry)]);
     }
     spent.finish();
   }
@@ -111,25 +115,6 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   };
 }
 
-function ofOwner({ owner }: { readonly owner: number }): number {
-  return owner;
-}
-
-function spentRow(
-  { archivedSeq, no, createdSeq }: PendingCoin | StoredCoin,
-  row: Pick<SpentRow, 'owner' | 'createdAt' | 'expiry'>,
-): SpentRow {
-  return { ...row, archivedSeq, no, createdSeq };
-}
-
-function createdAtOf({ wide, chunk, event }: PendingCoin): number {
-  return wide?.createdAt ?? chunk.events.createdAt[event]!;
-}
-
-function expiryOfPending({ wide, chunk, event }: PendingCoin): number | bigint {
-  return wide?.expiry ?? chunk.events.expiry[event]!;
-}
-
-function foldOf({ chunk, event }: PendingCoin): number {
-  return chunk.events.fold[event]!;
+function ofOwner({ owner }: { readonly owner: Owner }): number {
+  return owner.no;
 }

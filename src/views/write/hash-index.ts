@@ -1,43 +1,43 @@
 const CAPACITY_MIN = 4096;
 
 /**
- * Finds list positions by fold, without an object or a boxed number per entry: a hash table of two typed arrays, open addressing.
- * Folds spread well, so their low bits are the hash. Several positions may have the same fold. Nothing is deleted but all at once.
+ * Finds list positions by id hash, without an object or a boxed number per entry: a hash table of two typed arrays, open addressing.
+ * Id hashes spread well, so their low bits are the slot. Several positions may have the same one. Nothing is deleted but all at once.
  */
-export class FoldIndex {
-  #folds = new Float64Array(CAPACITY_MIN);
+export class HashIndex {
+  #hashes = new Float64Array(CAPACITY_MIN);
   /** Position + 1; 0 marks a free slot. */
   #positions = new Int32Array(CAPACITY_MIN);
   #size = 0;
 
-  add(fold: number, position: number): void {
-    if (this.#size * 2 >= this.#folds.length) this.#grow();
-    const mask = this.#folds.length - 1;
-    let slot = (fold >>> 0) & mask;
+  add(idHash: number, position: number): void {
+    if (this.#size * 2 >= this.#hashes.length) this.#grow();
+    const mask = this.#hashes.length - 1;
+    let slot = (idHash >>> 0) & mask;
     while (this.#positions[slot] !== 0) slot = (slot + 1) & mask;
-    this.#folds[slot] = fold;
+    this.#hashes[slot] = idHash;
     this.#positions[slot] = position + 1;
     this.#size += 1;
   }
 
-  /** The slot of the first entry with that fold; -1 for none. */
-  first(fold: number): number {
-    return this.#from(fold, (fold >>> 0) & (this.#folds.length - 1));
+  /** The slot of the first entry with that hash; -1 for none. */
+  first(idHash: number): number {
+    return this.#from(idHash, (idHash >>> 0) & (this.#hashes.length - 1));
   }
 
-  /** The slot of the next entry with that fold behind a slot; -1 for none. */
-  next(fold: number, slot: number): number {
-    return this.#from(fold, (slot + 1) & (this.#folds.length - 1));
+  /** The slot of the next entry with that hash behind a slot; -1 for none. */
+  next(idHash: number, slot: number): number {
+    return this.#from(idHash, (slot + 1) & (this.#hashes.length - 1));
   }
 
   position(slot: number): number {
     return this.#positions[slot]! - 1;
   }
 
-  #from(fold: number, start: number): number {
-    const mask = this.#folds.length - 1;
+  #from(idHash: number, start: number): number {
+    const mask = this.#hashes.length - 1;
     for (let slot = start; this.#positions[slot] !== 0; slot = (slot + 1) & mask) {
-      if (this.#folds[slot] === fold) return slot;
+      if (this.#hashes[slot] === idHash) return slot;
     }
     return -1;
   }
@@ -49,12 +49,12 @@ export class FoldIndex {
   }
 
   #grow(): void {
-    const [folds, positions] = [this.#folds, this.#positions];
-    this.#folds = new Float64Array(folds.length * 2);
-    this.#positions = new Int32Array(folds.length * 2);
+    const [hashes, positions] = [this.#hashes, this.#positions];
+    this.#hashes = new Float64Array(hashes.length * 2);
+    this.#positions = new Int32Array(hashes.length * 2);
     this.#size = 0;
-    for (let slot = 0; slot < folds.length; slot++) {
-      if (positions[slot] !== 0) this.add(folds[slot]!, positions[slot]! - 1);
+    for (let slot = 0; slot < hashes.length; slot++) {
+      if (positions[slot] !== 0) this.add(hashes[slot]!, positions[slot]! - 1);
     }
   }
 }

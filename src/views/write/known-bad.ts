@@ -1,5 +1,5 @@
-import { type Chunk, UPDATE } from '../../chunk/chunk.ts';
-import { messageHash, messageLength } from '../../chunk/message.ts';
+import type { Chunk } from '../../chunk/chunk.ts';
+import { UpdateCursor } from '../../chunk/update-cursor.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { DeadLetters } from '../store/dead-letters.ts';
 
@@ -10,8 +10,8 @@ export interface BadMessage {
 }
 
 /** Whether a person or the policy decided on these bytes before. */
-export function isDecided(chunk: Chunk, i: number, letters: DeadLetters): boolean {
-  return letters.mayBeDecided(messageLength(chunk, i)) && letters.isDecided(messageHash(chunk, i));
+export function isDecided(message: UpdateCursor, letters: DeadLetters): boolean {
+  return letters.mayBeDecided(message.length) && letters.isDecided(message.sha256());
 }
 
 /** The first message of a range that could not even be decoded: what comes before it can be applied without a trial. */
@@ -20,10 +20,11 @@ export function firstKnownBad(
   { from, to }: { from: number; to: number },
   letters: DeadLetters,
 ): BadMessage | null {
+  const message = new UpdateCursor(chunk);
   for (let at = from; at < to; at++) {
-    if (chunk.updates.kind[at] !== UPDATE.rare) continue;
-    const rare = chunk.rare.get(at);
-    if (rare?.kind === 'bad' && !isDecided(chunk, at, letters)) return { at, bad: BadUpdate.restore(rare.fault) };
+    const { undecodable } = message.moveTo(at);
+    if (undecodable === null || isDecided(message, letters)) continue;
+    return { at, bad: BadUpdate.restore(undecodable.fault) };
   }
   return null;
 }

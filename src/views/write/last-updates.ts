@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { type UpdateRef, updateIdOf } from '../../chunk/refs.ts';
 import { idText, type StoredId, storedId } from '../../ledger/contract-id.ts';
 import { rowChecksum } from '../store/row-checksum.ts';
 
@@ -17,19 +18,19 @@ interface StoredUpdates {
  */
 export class LastUpdates {
   /** Those of this batch. An id is made only where it is asked for: every update would make one. */
-  #added: (() => StoredId)[];
+  #added: UpdateRef[];
   #addedTexts: Set<string> | null = null;
   /** Null where those on disk are of an earlier time, or there are none. */
   #stored: { readonly rows: StoredUpdates; readonly count: number } | null;
 
-  private constructor(added: (() => StoredId)[], stored: { rows: StoredUpdates; count: number } | null) {
+  private constructor(added: UpdateRef[], stored: { rows: StoredUpdates; count: number } | null) {
     this.#added = added;
     this.#stored = stored;
   }
 
   /** The first update of its time. */
-  static first(id: () => StoredId): LastUpdates {
-    return new LastUpdates([id], null);
+  static first(update: UpdateRef): LastUpdates {
+    return new LastUpdates([update], null);
   }
 
   static stored(rows: StoredUpdates, count: number): LastUpdates {
@@ -41,25 +42,26 @@ export class LastUpdates {
   }
 
   has(id: StoredId): boolean {
-    this.#addedTexts ??= new Set(this.#added.map((make) => idText(make())));
+    this.#addedTexts ??= new Set(this.#added.map((update) => idText(updateIdOf(update))));
     return this.#addedTexts.has(idText(id)) || (this.#stored?.rows.has(id) ?? false);
   }
 
   /** One of them, for a message. */
   get any(): StoredId {
-    return this.#added[0]?.() ?? this.#stored!.rows.any();
+    const [first] = this.#added;
+    return first === undefined ? this.#stored!.rows.any() : updateIdOf(first);
   }
 
-  add(id: () => StoredId): void {
-    this.#added.push(id);
-    this.#addedTexts?.add(idText(id()));
+  add(update: UpdateRef): void {
+    this.#added.push(update);
+    this.#addedTexts?.add(idText(updateIdOf(update)));
   }
 
   /** Writes those of this batch; called inside its transaction. */
   save(rows: StoredUpdates): void {
     const { count } = this;
     // Copies, which do not keep a whole chunk.
-    const added = this.#added.map((make) => storedId(idText(make())));
+    const added = this.#added.map((update) => storedId(idText(updateIdOf(update))));
     rows.write(added, { goOn: this.#stored !== null });
     this.#stored = { rows, count };
     this.#added = [];

@@ -1,4 +1,6 @@
 import type { Database } from 'better-sqlite3';
+import type { EventCursor } from '../../chunk/event-cursor.ts';
+import { NamedValues } from '../../chunk/names.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import { rowChecksum } from '../store/row-checksum.ts';
 import { rowOrder } from '../store/row-order.ts';
@@ -40,8 +42,10 @@ export class Owners {
   readonly #version;
   readonly #insertOwner: BulkRows;
   readonly #insertVersion: BulkRows;
-  /** Counts how often older owners were forgotten: one found before that may have been loaded anew since. */
-  generation = 0;
+  /** Owners of one migration by the names of the chunks that are being applied. */
+  readonly #named = new NamedValues<Owner>();
+  #namedIn: MigrationState | null = null;
+  readonly #ofName = (party: string): Owner => this.ofParty(this.#namedIn!, party);
   #young = new Map<number, Owner>();
   #old = new Map<number, Owner>();
   #youngParties = new Map<MigrationState, Map<string, Owner>>();
@@ -63,6 +67,13 @@ export class Owners {
       .pluck();
     this.#insertOwner = BulkRows.inserting(db, 'INSERT INTO owner', 4);
     this.#insertVersion = BulkRows.inserting(db, 'INSERT OR REPLACE INTO owner_total', 3);
+  }
+
+  /** The owner of the coin that an event creates. */
+  ofCreate(migration: MigrationState, event: EventCursor): Owner {
+    if (migration !== this.#namedIn) this.#named.clear();
+    this.#namedIn = migration;
+    return event.ownerIn(this.#named, this.#ofName);
   }
 
   /** The owner of that name, numbered by first appearance in the feed. */
@@ -144,7 +155,7 @@ export class Owners {
     this.#added = [];
     this.#versions.length = 0;
     if (this.#young.size < OWNERS_PER_GENERATION) return;
-    this.generation += 1;
+    this.#named.clear();
     this.#old = this.#young;
     this.#oldParties = this.#youngParties;
     this.#young = new Map();

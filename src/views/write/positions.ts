@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3';
-import { cursorBehind, messageHash } from '../../chunk/message.ts';
 import type { StoredLane, StoredSource } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { type Stored, withChecksum } from '../store/row-checksum.ts';
@@ -57,10 +56,10 @@ export function moveBehind(
   lanes: ReadonlyMap<string, LaneState>,
   { chunk, from, to, hashes }: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>,
 ): void {
-  for (const [lane, i] of lastMessages(chunk, from, to)) {
+  for (const [lane, message] of lastMessages(chunk, from, to)) {
     const state = stateOf(lanes, lane);
-    state.cursor = cursorBehind(chunk, i);
-    if (state.start !== null) state.sha256 = hashes?.get(lane) ?? messageHash(chunk, i);
+    state.cursor = message.cursorBehind;
+    if (state.start !== null) state.sha256 = hashes?.get(lane) ?? message.sha256();
   }
 }
 

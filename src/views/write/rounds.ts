@@ -1,18 +1,20 @@
 import type { Database } from 'better-sqlite3';
-import { foldStored, idText, type StoredId, sameId } from '../../ledger/contract-id.ts';
+import type { EventCursor } from '../../chunk/event-cursor.ts';
+import { idText, type StoredId, sameId, storedIdHash } from '../../ledger/contract-id.ts';
+import type { OpenRound } from '../../ledger/update.ts';
 import { rowChecksum } from '../store/row-checksum.ts';
 import { prepareRowCount } from '../store/row-counts.ts';
 
 /** An open mining round active now. */
 export interface ActiveRound {
-  readonly fold: number;
+  readonly idHash: number;
   readonly migrationId: number;
   readonly contractId: StoredId;
   readonly number: bigint;
   readonly content: string;
 }
 
-export function roundChecksum({ migrationId, contractId, number, content }: Omit<ActiveRound, 'fold'>): number {
+export function roundChecksum({ migrationId, contractId, number, content }: Omit<ActiveRound, 'idHash'>): number {
   return rowChecksum(migrationId, idText(contractId), number, content);
 }
 
@@ -34,23 +36,25 @@ export class Rounds {
       .all();
     this.#active = rows.map((row) => {
       const migrationId = Number(row.migrationId);
-      return { ...row, migrationId, fold: foldStored(row.contractId, migrationId) };
+      return { ...row, migrationId, idHash: storedIdHash(row.contractId, migrationId) };
     });
     this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM round WHERE migration_id = ? AND contract_id = ?');
     this.#saveCount = prepareRowCount(db, 'round');
   }
 
-  mayHave(fold: number): boolean {
-    for (const round of this.#active) if (round.fold === fold) return true;
-    return false;
+  /** The active round that an event names. For nearly every event its hash tells that there is none: no id is made. */
+  find(event: EventCursor, migrationId: number): ActiveRound | undefined {
+    const { idHash } = event;
+    for (const round of this.#active) {
+      const mayBe = round.idHash === idHash && round.migrationId === migrationId;
+      if (mayBe && sameId(round.contractId, event.contractId())) return round;
+    }
+    return undefined;
   }
 
-  find(migrationId: number, id: StoredId): ActiveRound | undefined {
-    return this.#active.find((round) => round.migrationId === migrationId && sameId(round.contractId, id));
-  }
-
-  add(round: ActiveRound): void {
+  add(event: EventCursor, migrationId: number, { round: number, content }: OpenRound): void {
+    const round = { idHash: event.idHash, migrationId, contractId: event.contractId(), number, content };
     this.#active.push(round);
     this.#added.push(round);
   }

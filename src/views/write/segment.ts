@@ -1,5 +1,5 @@
-import type { Chunk } from '../../chunk/chunk.ts';
-import { laneOf, messageHash } from '../../chunk/message.ts';
+import { type Chunk, withoutBytes } from '../../chunk/chunk.ts';
+import { UpdateCursor } from '../../chunk/update-cursor.ts';
 import type { Micros } from '../../ledger/time.ts';
 
 /** Part of a chunk that is applied in memory and not yet on disk. */
@@ -13,21 +13,20 @@ export interface Segment {
   readonly hashes?: ReadonlyMap<string, Buffer>;
 }
 
-const NO_BYTES = new Uint8Array(0);
-
 /** The messages' bytes are most of a chunk; applying it again needs them only to look up decisions. */
 export function withoutMessages(segment: Segment, { keepsHash }: { keepsHash: boolean }): Segment {
   const hashes = segment.hashes ?? (keepsHash ? lastHashes(segment) : new Map());
-  return { ...segment, hashes, chunk: { ...segment.chunk, raw: NO_BYTES } };
+  return { ...segment, hashes, chunk: withoutBytes(segment.chunk) };
 }
 
 function lastHashes({ chunk, from, to }: Segment): ReadonlyMap<string, Buffer> {
-  return new Map([...lastMessages(chunk, from, to)].map(([lane, i]) => [lane, messageHash(chunk, i)]));
+  return new Map([...lastMessages(chunk, from, to)].map(([lane, message]) => [lane, message.sha256()]));
 }
 
 /** The last message of each lane within a range. */
-export function lastMessages(chunk: Chunk, from: number, to: number): ReadonlyMap<string, number> {
+export function lastMessages(chunk: Chunk, from: number, to: number): ReadonlyMap<string, UpdateCursor> {
   const last = new Map<string, number>();
-  for (let i = from; i < to; i++) last.set(laneOf(chunk, i), i);
-  return last;
+  const message = new UpdateCursor(chunk);
+  for (let i = from; i < to; i++) last.set(message.moveTo(i).lane, i);
+  return new Map([...last].map(([lane, i]) => [lane, new UpdateCursor(chunk, i)]));
 }

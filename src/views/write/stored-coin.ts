@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Coin } from '../../ledger/update.ts';
+import type { ComparedCoin } from '../../ledger/coin.ts';
 import { unitsOf } from '../store/columns.ts';
 
 interface Row {
@@ -9,19 +9,15 @@ interface Row {
   rate: bigint | Buffer;
   round: bigint;
   createdAt: bigint;
-  node: bigint;
-  templateId: string;
-  packageName: string;
   extra: string | null;
 }
 
-/** Returns the function that reads all that was said of a coin contract, by its number. */
-export function createCoinReader(db: Database): (no: number) => Coin {
+/** Returns the function that reads what the create of a coin contract said, by its number. */
+export function createCoinReader(db: Database): (no: number) => ComparedCoin {
   const read = db
     .prepare<[number], Row>(
-      `SELECT locked, party AS owner, amount, rate, round, created_at AS createdAt, node, template_id AS templateId,
-         package_name AS packageName, args AS extra
-       FROM holding JOIN owner ON owner.id = holding.owner JOIN template ON template.id = holding.template WHERE no = ?`,
+      `SELECT locked, party AS owner, amount, rate, round, created_at AS createdAt, args AS extra
+       FROM holding JOIN owner ON owner.id = holding.owner WHERE no = ?`,
     )
     .safeIntegers();
   return (no) => {
@@ -33,7 +29,6 @@ export function createCoinReader(db: Database): (no: number) => Coin {
       amount: unitsOf(row.amount),
       rate: unitsOf(row.rate),
       createdAt: Number(row.createdAt),
-      node: Number(row.node),
     };
   };
 }

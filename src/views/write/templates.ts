@@ -29,13 +29,6 @@ export class Templates {
     return no;
   }
 
-  ofNumber(no: number): { readonly templateId: string; readonly packageName: string } {
-    const name = [...this.#numbers].find(([, known]) => known === no)?.[0];
-    if (name === undefined) throw new Error(`template ${no} of a holding is not in views.db`);
-    const [templateId = '', packageName = ''] = name.split('\n');
-    return { templateId, packageName };
-  }
-
   flush(): void {
     for (const { no, templateId, packageName } of this.#added)
       this.#insert.run(no, templateId, packageName, rowChecksum(no, templateId, packageName));

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { Chunk } from '../../chunk/chunk.ts';
+import { type Chunk, idHashesOf, messageCount } from '../../chunk/chunk.ts';
+import { UpdateCursor } from '../../chunk/update-cursor.ts';
 import type { SourceFacts, SourceStart, StoredSource } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
@@ -125,7 +126,7 @@ export class ViewsWriter implements Disposable {
    */
   apply(chunk: Chunk): Applied {
     if (this.#broken) this.#reapply(this.#segments);
-    const end = chunk.updates.kind.length;
+    const end = messageCount(chunk);
     let start = this.#cursor?.chunk === chunk ? this.#cursor.at : 0;
     for (let reach = end; start < end; ) {
       const now = this.#options.now();
@@ -154,15 +155,15 @@ export class ViewsWriter implements Disposable {
     if (from === to) return null;
     this.#broken = true;
     const rules: ApplyRules = { ...this.#options, periodUs: this.#periodUs, now };
-    const ends = chunk.updates.eventsEnd;
-    this.#batch.fetch(chunk.events.fold.slice(from === 0 ? 0 : ends[from - 1]!, to === 0 ? 0 : ends[to - 1]!));
+    this.#batch.fetch(idHashesOf(chunk, from, to));
+    const message = new UpdateCursor(chunk);
     for (let i = from; i < to; i++) {
-      if (isDecided(chunk, i, this.letters)) {
+      if (isDecided(message.moveTo(i), this.letters)) {
         this.#batch.counts.decided += 1;
         continue;
       }
       try {
-        applyMessage(this.#batch, chunk, i, rules);
+        applyMessage(this.#batch, message, rules);
       } catch (error) {
         if (error instanceof BadUpdate) return { at: i, bad: error };
         throw error;
@@ -194,7 +195,7 @@ export class ViewsWriter implements Disposable {
   /** Puts on disk what was applied, and the dead letter of the message behind it, in one transaction. */
   #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
-    const letter = letterOf(chunk, at, bad, { source: this.#begun, now, leftOut });
+    const letter = letterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
     const halts = this.#options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(letter.kind);
     if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
     return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });

@@ -8,7 +8,7 @@ const REST_MIN = 32;
 const NO_KEY = -1;
 
 /** A query by one integer key, prepared for many keys at once and for one. */
-export interface FoldReader<Row> {
+export interface KeyReader<Row> {
   readonly many: Statement<number[], Row>;
   readonly one: Statement<number[], Row>;
 }
@@ -21,7 +21,7 @@ interface KeyedRows {
 }
 
 /** Keys as a table that is joined, not as a list behind IN: SQLite would sort that list, and ours are in order. */
-export function prepareByFold<Row>(db: Database, { columns, table, key }: KeyedRows): FoldReader<Row> {
+export function prepareByKey<Row>(db: Database, { columns, table, key }: KeyedRows): KeyReader<Row> {
   const wanted = `wanted(wanted_key) AS (VALUES ${Array(KEYS).fill('(?)').join(', ')})`;
   return {
     many: db.prepare<number[], Row>(
@@ -32,7 +32,7 @@ export function prepareByFold<Row>(db: Database, { columns, table, key }: KeyedR
 }
 
 /** Reads the rows of all keys, those of a repeated key perhaps again; keys in order are read fastest. */
-export function readByFold<Row>({ many, one }: FoldReader<Row>, keys: Float64Array, take: (row: Row) => void): void {
+export function readByKey<Row>({ many, one }: KeyReader<Row>, keys: Float64Array, take: (row: Row) => void): void {
   let at = 0;
   for (; at + KEYS <= keys.length; at += KEYS) many.all(...keys.subarray(at, at + KEYS)).forEach(take);
   if (keys.length - at < REST_MIN) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldStored, storedId } from '../../src/ledger/contract-id.ts';
+import { storedId, storedIdHash } from '../../src/ledger/contract-id.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { told } from '../support/ledger/told-ledger.ts';
@@ -7,13 +7,13 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-/** Ids of equal fold: one is text, the other is packed and has the same bytes. */
+/** Ids of equal hash: one is text, the other is packed and has the same bytes. */
 function pair(number: number): [string, string] {
   const letters = [...number.toString().padStart(6, '0')].map((digit) => 'QRSTUVWXYZ'[Number(digit)]).join('');
   return [letters, Buffer.from(letters).toString('hex')];
 }
 
-/** Two packed ids of equal fold in every migration: their bytes were solved for. */
+/** Two packed ids of equal hash in every migration: their bytes were solved for. */
 const SOLVED = ['0001000064611502', '8d8f0000009a08a9'] as const;
 
 /** The tables without contract ids and what follows from them. */
@@ -31,14 +31,14 @@ function withoutIds(dataDir: string): Record<string, unknown> {
   };
 }
 
-describe('contracts whose ids have equal folds', () => {
+describe('contracts whose ids have equal hashes', () => {
   it('is what these are', () => {
     for (const [text, packed] of [pair(0), pair(123_456)]) {
       expect([typeof storedId(text), typeof storedId(packed)]).toEqual(['string', 'object']);
-      expect(foldStored(storedId(text), 3)).toBe(foldStored(storedId(packed), 3));
+      expect(storedIdHash(storedId(text), 3)).toBe(storedIdHash(storedId(packed), 3));
     }
     for (const migrationId of [0, 1, 4]) {
-      const [one, other] = SOLVED.map((id) => foldStored(storedId(id), migrationId));
+      const [one, other] = SOLVED.map((id) => storedIdHash(storedId(id), migrationId));
       expect(one === other).toBe(migrationId === 0);
     }
   });
@@ -72,7 +72,7 @@ describe('contracts whose ids have equal folds', () => {
   });
 
   it.each([1, 2])(
-    'are told apart in a random ledger where every id shares its fold with another (seed %i)',
+    'are told apart in a random ledger where every id shares its hash with another (seed %i)',
     async (seed) => {
       using directory = temporaryDirectory();
       const lines = linesOf(randomLedger(oddLedger(seed + 5_000, { migrations: 2 })), 'scan');
@@ -96,7 +96,7 @@ describe('contracts whose ids have equal folds', () => {
   it('are told apart by their migration, where that is all that differs', async () => {
     using directory = temporaryDirectory();
     const far = 2 ** 32 + 1;
-    expect(foldStored(storedId('0061'), 1)).toBe(foldStored(storedId('0061'), far));
+    expect(storedIdHash(storedId('0061'), 1)).toBe(storedIdHash(storedId('0061'), far));
     const text = (migrationId: number): string => `
       00:01 m1 : +a alice 10 ; +c carol 1
       00:02 m1 : +x mallory 5 forged

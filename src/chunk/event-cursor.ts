@@ -1,0 +1,207 @@
+import { BadUpdate } from '../ledger/bad-update.ts';
+import type { ComparedCoin } from '../ledger/coin.ts';
+import type { StoredId } from '../ledger/contract-id.ts';
+import { expiryRound } from '../ledger/holding-fee.ts';
+import type { Micros } from '../ledger/time.ts';
+import type { Coin, Entity, OpenRound } from '../ledger/update.ts';
+import { type Chunk, EVENT, type EventColumns, isFault, type RareEvent, rowStart, UPDATE } from './chunk.ts';
+import { idAt, isIdText, isSameId } from './ids.ts';
+import type { NamedValues } from './names.ts';
+import type { EventRef } from './refs.ts';
+
+/**
+ * Reads packed events, one after the other, under the names that they have in `LedgerEvent`. It is moved along and makes
+ * nothing that is not asked for; whoever needs an event later keeps its `ref`, not the cursor.
+ */
+export class EventCursor {
+  #chunk!: Chunk;
+  #columns!: EventColumns;
+  #update = 0;
+  #event = 0;
+  #end = 0;
+  /** The event, where the columns do not hold it. */
+  #rare: RareEvent | null = null;
+  /** The coin that it creates, where the columns do not hold that. */
+  #wide: Coin | null = null;
+
+  /** Puts it before the first event of an update. */
+  begin(chunk: Chunk, update: number): this {
+    const ends = chunk.updates.eventsEnd;
+    this.#chunk = chunk;
+    this.#columns = chunk.events;
+    this.#update = update;
+    this.#event = rowStart(ends, update) - 1;
+    this.#end = ends[update]!;
+    return this;
+  }
+
+  /** Moves to the next event of the update; false behind its last. */
+  next(): boolean {
+    this.#event += 1;
+    if (this.#event >= this.#end) return false;
+    this.#read();
+    return true;
+  }
+
+  /** Moves to an event that was kept. */
+  moveTo({ chunk, update, event }: EventRef): this {
+    this.#chunk = chunk;
+    this.#columns = chunk.events;
+    this.#update = update;
+    this.#event = event;
+    this.#end = event;
+    this.#read();
+    return this;
+  }
+
+  #read(): void {
+    this.#rare = null;
+    this.#wide = null;
+    if (this.#columns.kind[this.#event] !== EVENT.rare) return;
+    const rare = this.#chunk.rareEvents.get(this.#event)!;
+    this.#rare = rare;
+    if (rare.kind === 'coin' && !isFault(rare.body)) this.#wide = rare.body;
+  }
+
+  ref(): EventRef {
+    return { chunk: this.#chunk, update: this.#update, event: this.#event };
+  }
+
+  get isArchive(): boolean {
+    return this.#columns.kind[this.#event]! > EVENT.rare;
+  }
+
+  /** Null for the archive of whatever has that id. */
+  get entity(): Entity | null {
+    switch (this.#columns.kind[this.#event]) {
+      case EVENT.amulet:
+      case EVENT.archiveAmulet:
+        return 'Amulet';
+      case EVENT.locked:
+      case EVENT.archiveLocked:
+        return 'LockedAmulet';
+      case EVENT.archiveAny:
+        return null;
+      default:
+        return this.#wide?.entity ?? 'OpenMiningRound';
+    }
+  }
+
+  /** The 53-bit hash of migration and contract id. */
+  get idHash(): number {
+    return this.#columns.idHash[this.#event]!;
+  }
+
+  contractId(): StoredId {
+    return idAt(this.#chunk, this.#columns, this.#event);
+  }
+
+  /** Whether another event names the same contract. */
+  hasIdOf(other: EventRef): boolean {
+    return isSameId(this.#chunk, this.#event, other.chunk, other.event);
+  }
+
+  /** Whether its contract id has that text: upper-case hex digits of a packed id, a colon before any other. */
+  hasIdText(text: string): boolean {
+    return isIdText(this.#chunk, this.#event, text);
+  }
+
+  /** Of the update that it belongs to; null for an import. */
+  updateId(): StoredId | null {
+    const { updates } = this.#chunk;
+    return updates.kind[this.#update] === UPDATE.import ? null : idAt(this.#chunk, updates, this.#update);
+  }
+
+  /** The party that a create names as its dso. */
+  get dso(): string {
+    return this.#rare?.dso ?? this.#chunk.names[this.#columns.dso[this.#event]!]!;
+  }
+
+  /**
+   * Whether its dso signed a create. Throws BadUpdate for what is wrong with it: that was not judged before its dso was
+   * known to be ours, and the fields below must not be read before it was.
+   */
+  isSigned(): boolean {
+    if (this.#rare === null) return true;
+    const { signatories, dso, body } = this.#rare;
+    if (isFault(signatories)) throw BadUpdate.restore(signatories);
+    if (!signatories.includes(dso)) return false;
+    if (isFault(body)) throw BadUpdate.restore(body);
+    return true;
+  }
+
+  /** What the create of a mining round said; null of any other event. */
+  get openRound(): OpenRound | null {
+    return this.#rare?.kind === 'round' && !isFault(this.#rare.body) ? this.#rare.body : null;
+  }
+
+  get locked(): boolean {
+    if (this.#wide !== null) return this.#wide.entity === 'LockedAmulet';
+    return this.#columns.kind[this.#event] === EVENT.locked;
+  }
+
+  get owner(): string {
+    return this.#wide?.owner ?? this.#chunk.names[this.#columns.owner[this.#event]!]!;
+  }
+
+  /** The value of its owner. */
+  ownerIn<Value>(values: NamedValues<Value>, make: (owner: string) => Value): Value {
+    if (this.#wide !== null) return make(this.#wide.owner);
+    return values.of(this.#chunk.names, this.#columns.owner[this.#event]!, make);
+  }
+
+  /** 1e-10 units. */
+  get amount(): bigint {
+    return this.#wide?.amount ?? this.#columns.amount[this.#event]!;
+  }
+
+  /** 1e-10 units per round. */
+  get rate(): bigint {
+    return this.#wide?.rate ?? this.#columns.rate[this.#event]!;
+  }
+
+  /** The product of rate and round of creation. */
+  get rateRound(): bigint {
+    const wide = this.#wide;
+    return wide === null ? this.#columns.rateRound[this.#event]! : wide.rate * wide.round;
+  }
+
+  get round(): number | bigint {
+    return this.#wide?.round ?? this.#columns.round[this.#event]!;
+  }
+
+  /** Infinity: never. */
+  get expiry(): number | bigint {
+    const wide = this.#wide;
+    if (wide === null) return this.#columns.expiry[this.#event]!;
+    return expiryRound({ ...wide, createdRound: wide.round }) ?? Infinity;
+  }
+
+  get createdAt(): Micros {
+    return this.#wide?.createdAt ?? this.#columns.createdAt[this.#event]!;
+  }
+
+  get node(): number {
+    return this.#wide?.node ?? this.#columns.node[this.#event]!;
+  }
+
+  /** `<template id>\n<package name>` */
+  get template(): string {
+    const wide = this.#wide;
+    if (wide !== null) return `${wide.templateId}\n${wide.packageName}`;
+    return this.#chunk.names[this.#columns.template[this.#event]!]!;
+  }
+
+  get extra(): string | null {
+    if (this.#wide !== null) return this.#wide.extra;
+    const extra = this.#columns.extra[this.#event]!;
+    return extra === 0 ? null : this.#chunk.extras[extra - 1]!;
+  }
+
+  /** What the create of a coin said, to be compared with what another one says. */
+  coin(): ComparedCoin {
+    const { locked, owner, amount, rate, round, createdAt, extra } = this;
+    const entity = locked ? 'LockedAmulet' : 'Amulet';
+    return { entity, owner, amount, rate, round: BigInt(round), createdAt, extra };
+  }
+}
