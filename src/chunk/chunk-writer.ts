@@ -90,12 +90,7 @@ export class ChunkWriter {
     }
   }
 
-  addBad(
-    fault: BadUpdate,
-    identity: Omit<Undecodable, 'kind' | 'fault'>,
-    bytes: Uint8Array,
-    place: Place,
-  ): void {
+  addBad(fault: BadUpdate, identity: Omit<Undecodable, 'kind' | 'fault'>, bytes: Uint8Array, place: Place): void {
     this.#addRare({ kind: 'bad', fault: portableFault(fault), ...identity }, bytes, place);
   }
 

@@ -4,11 +4,11 @@ import type { PartitionBounds } from './guards.ts';
 
 /** What brokers answer that have not heard yet of a topic, or that they lead a partition. */
 const NOT_YET = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'];
-/** How long a topic may be without a leader, or unknown to a broker, until that is an error. */
+/** For how long a topic may be without a leader, or unknown to a broker, until that is an error: a broker that starts on a busy machine takes a while. */
 const RETRY_NOT_YET: RetryPolicy = {
   firstMs: 200,
   longestMs: 200,
-  forMsMax: 15_000,
+  forMsMax: 30_000,
   passes: (error) => answeredWith(error, NOT_YET),
 };
 
