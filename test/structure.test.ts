@@ -219,6 +219,11 @@ describe('the structure of src', () => {
     expect(knowing).toEqual([]);
   });
 
+  it('adds routes in one place, from the lists of operations', () => {
+    const route = /\bapp\.(on|all|use|get|post|put|patch|delete|options)\(/;
+    expect(linesWith(outside('src/http/server/routes.ts'), route)).toEqual([]);
+  });
+
   it('speaks to kafkajs in the Kafka source only', () => {
     expect(linesWith(outside('src/feed/kafka/'), /'kafkajs/)).toEqual([]);
   });
