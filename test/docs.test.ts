@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { optionName, SETTINGS, type SettingKey } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config.ts';
-import { makeDataDirectory, openHoldings, post } from './http/holdings-service.ts';
+import { makeDataDirectory, openHoldings, post } from './support/http/holdings-service.ts';
 import { temporaryDirectory } from './support/program/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HostileCase, readCases } from '../../test/http/hostile/cases.ts';
-import { exchange, parseAnswer, rawRequest } from '../../test/http/hostile/raw-request.ts';
 import { fuzzedRequest, operationsOf } from '../../test/support/http/fuzz-requests.ts';
+import { type HostileCase, readCases } from '../../test/support/http/hostile-cases.ts';
+import { exchange, parseAnswer, rawRequest } from '../../test/support/http/raw-request.ts';
 import { sendRequest, unlawful } from '../../test/support/http/send-request.ts';
 import { createRandom, type Random } from '../../test/support/ledger/random.ts';
 import { readStory } from './ledger.ts';

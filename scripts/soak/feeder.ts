@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BAD_UPDATES, badMessage, GOOD } from '../../test/support/ledger/bad-updates.ts';
+import { BAD_UPDATES, badMessage, GOOD } from '../../test/support/decode/bad-updates.ts';
 import { inOrder } from '../../test/support/ledger/history.ts';
 import { randomLedger } from '../../test/support/ledger/random-ledger.ts';
 import { scanLine } from '../../test/support/ledger/scan-lines.ts';

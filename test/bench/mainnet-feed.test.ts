@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mainnetLines } from '../../bench/mainnet/feed.ts';
-import { openHoldings, post } from '../http/holdings-service.ts';
+import { openHoldings, post } from '../support/http/holdings-service.ts';
 import { plainDecimal } from '../support/ledger/wire-text.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { replayInto } from '../support/views/replayed.ts';

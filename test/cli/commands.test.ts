@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
-import { fixture, readExpected } from '../http/expected-answers.ts';
-import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../http/holdings-service.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { fixture, readExpected } from '../support/http/expected-answers.ts';
+import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../support/http/holdings-service.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
@@ -138,7 +138,7 @@ describe('replay', () => {
   test('says how many imports came too late, which leaves out what they would have created', async () => {
     const dir = folder.at('late-imports');
     const text = 'import : +a alice 1\n00:01 :\nimport : +b bob 20\nimport : +c carol 300';
-    const feed = folder.writeLines('late.ndjson', linesOf(told(text), 'scan'));
+    const feed = folder.writeLines('late.ndjson', linesOf(parseLedger(text), 'scan'));
     const { code, stdout } = await holdfast('replay', '--data', dir, feed);
     expect(code).toBe(0);
     expect(stdout).toBe(

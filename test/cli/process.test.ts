@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, test } from 'vitest';
-import { fixture, readExpected } from '../http/expected-answers.ts';
+import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const folder = temporaryDirectory();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sealFile, unsealFile } from '../../src/views/backup/file-hash.ts';
 import { SCHEMA_VERSION } from '../../src/views/store/schema.ts';
 import { lockForWriting } from '../../src/views/store/writer-lock.ts';
-import * as messages from '../decode/messages.ts';
+import * as messages from '../support/decode/messages.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';

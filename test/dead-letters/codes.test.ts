@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import { openDeadLetters } from '../../src/views/read/dead-letters.ts';
 import type { DeadLetterCode } from '../../src/views/store/dead-letters.ts';
-import { clockTime, told } from '../support/ledger/told-ledger.ts';
+import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 
 const MINUTE_US = 60_000_000;
 const OPTIONS = { recordTimeGapMaxUs: 60 * MINUTE_US, recordTimeAheadMaxUs: 0, now: () => clockTime('12:00') };
 
-/** Each of `text` as a line of its own; what is no line of a told ledger stands there as it is. */
+/** Each of `text` as a line of its own; what is no line of `parseLedger` stands there as it is. */
 type Feed = readonly (string | Buffer)[];
 
-const FIRST = linesOf(told('00:01 : +a alice 10'), 'scan')[0]!;
-const TOLD: readonly (readonly [DeadLetterCode, string])[] = [
+const FIRST = linesOf(parseLedger('00:01 : +a alice 10'), 'scan')[0]!;
+const LEDGERS: readonly (readonly [DeadLetterCode, string])[] = [
   ['other_content', '00:01 : +a alice 10\n00:02 : +a alice 11'],
   ['not_active', '00:01 : +a alice 10\n00:02 : -b'],
   ['ahead_of_clock', '11:55 : +a alice 10\n12:01 : -a'],
@@ -26,10 +26,16 @@ const LINES: readonly (readonly [DeadLetterCode, Feed])[] = [
   ['not_a_feed', ['{"foo":1}']],
   ['overlong', [`{"update_id":"${'x'.repeat(17 * 2 ** 20)}"}`]],
   ['broken_container', [`[${FIRST},`]],
-  ['before_first', [...linesOf(told('00:05 : +a alice 10'), 'scan'), ...linesOf(told('00:01 : +b bob 10'), 'scan')]],
+  [
+    'before_first',
+    [...linesOf(parseLedger('00:05 : +a alice 10'), 'scan'), ...linesOf(parseLedger('00:01 : +b bob 10'), 'scan')],
+  ],
   [
     'disorder',
-    [...linesOf(told('00:05 : +a alice 10'), 'scan'), FIRST.replace(/00:01:00/, '00:05:00').replace('"u1"', '"u9"')],
+    [
+      ...linesOf(parseLedger('00:05 : +a alice 10'), 'scan'),
+      FIRST.replace(/00:01:00/, '00:05:00').replace('"u1"', '"u9"'),
+    ],
   ],
 ];
 
@@ -40,8 +46,8 @@ async function codesOf(feed: Feed, onBadUpdate: 'halt' | 'quarantine' = 'halt'):
   return deadLetters.list().map(({ code }) => code);
 }
 
-it.each(TOLD)('%s is the code of a dead letter behind: %s', async (code, text) => {
-  expect(await codesOf(linesOf(told(text), 'scan'))).toEqual([code]);
+it.each(LEDGERS)('%s is the code of a dead letter behind: %s', async (code, text) => {
+  expect(await codesOf(linesOf(parseLedger(text), 'scan'))).toEqual([code]);
 });
 
 it.each(LINES)('%s is the code of a dead letter of such bytes', async (code, feed) => {
@@ -49,7 +55,7 @@ it.each(LINES)('%s is the code of a dead letter of such bytes', async (code, fee
 });
 
 it('says of the archive of what a dead letter would have created that it was left out', async () => {
-  const [first = '', ...later] = linesOf(told('00:01 : +a alice 10\n00:02 : -a'), 'scan');
+  const [first = '', ...later] = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : -a'), 'scan');
   const bad = first.replace(/"initialAmount":"[^"]*"/, '"initialAmount":"much"');
   expect(await codesOf([bad, ...later], 'quarantine')).toEqual(['bad_field', 'create_left_out']);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BAD_UPDATES, badMessage, GOOD } from '../support/ledger/bad-updates.ts';
-import * as messages from './messages.ts';
+import { BAD_UPDATES, badMessage, GOOD } from '../support/decode/bad-updates.ts';
+import * as messages from '../support/decode/messages.ts';
 
 describe.each([
   ['scan', BAD_UPDATES.scan],

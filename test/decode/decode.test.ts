@@ -3,8 +3,8 @@ import { decodeMessage } from '../../src/decode/decode.ts';
 import { IGNORED_EVENTS, IGNORED_MESSAGES } from '../../src/decode/ignored.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';
 import type { CoinCreate, LedgerEvent, RoundCreate } from '../../src/ledger/update.ts';
-import * as messages from './messages.ts';
-import { ALICE, change, DSO, decode, decodeUpdate, faultOf, onlyCoin, SYNC } from './messages.ts';
+import * as messages from '../support/decode/messages.ts';
+import { ALICE, change, DSO, decode, decodeUpdate, faultOf, onlyCoin, SYNC } from '../support/decode/messages.ts';
 
 function outline(events: readonly LedgerEvent[]): string[] {
   return events.map((event) => `${event.kind} ${event.contractId}`);

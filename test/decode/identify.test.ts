@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { identify } from '../../src/decode/identify.ts';
-import * as messages from './messages.ts';
+import * as messages from '../support/decode/messages.ts';
 
 const of = (message: unknown): unknown => {
   return identify(Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)));

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { feedSchemas } from '../../scripts/feed-schemas/all.ts';
 import { ledgerApiMessage } from '../../scripts/feed-schemas/ledger-api.ts';
 import { scanMessage } from '../../scripts/feed-schemas/scan.ts';
-import * as messages from './messages.ts';
-import { faultOf, type Json } from './messages.ts';
+import * as messages from '../support/decode/messages.ts';
+import { faultOf, type Json } from '../support/decode/messages.ts';
 
 describe('the published schemas', () => {
   it.each(Object.entries(feedSchemas()))('%s is what its source says; run scripts/write-schemas.ts', (name, schema) => {

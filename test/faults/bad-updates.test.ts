@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDeadLetters } from '../../src/views/read/dead-letters.ts';
 import type { DeadLetter } from '../../src/views/store/dead-letters.ts';
-import * as messages from '../decode/messages.ts';
-import { BAD_UPDATES, type BadKind, badMessage, GOOD } from '../support/ledger/bad-updates.ts';
+import { BAD_UPDATES, type BadKind, badMessage, GOOD } from '../support/decode/bad-updates.ts';
+import * as messages from '../support/decode/messages.ts';
 import type { HistoryUpdate } from '../support/ledger/history.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { oracle } from '../support/ledger/oracle.ts';

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startService } from '../../src/service.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { serviceConfig } from '../support/kafka/service.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type Network, startNetwork } from '../support/polling/network.ts';
 import { holdfast } from '../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -32,7 +32,7 @@ afterEach(async () => {
   directory[Symbol.dispose]();
 });
 
-const lines = (text: string): readonly string[] => linesOf(told(text), 'scan');
+const lines = (text: string): readonly string[] => linesOf(parseLedger(text), 'scan');
 
 interface Serving extends AsyncDisposable {
   get(path: string): Promise<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SERVER_LIMITS } from '../../src/http/server/limits.ts';
-import { type ListeningHoldings, listenHoldings } from './holdings-service.ts';
+import { type ListeningHoldings, listenHoldings } from '../support/http/holdings-service.ts';
 
 const limits = { ...SERVER_LIMITS, connectionsMax: 20, connectionsPerAddressMax: 8 };
 const PROXY = '127.0.0.9';

@@ -2,9 +2,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SERVER_LIMITS } from '../../src/http/server/limits.ts';
-import { readExpected } from './expected-answers.ts';
-import { listenHoldings } from './holdings-service.ts';
-import { exchange, parseAnswer, rawRequest } from './hostile/raw-request.ts';
+import { readExpected } from '../support/http/expected-answers.ts';
+import { listenHoldings } from '../support/http/holdings-service.ts';
+import { exchange, parseAnswer, rawRequest } from '../support/http/raw-request.ts';
 
 /** Short times, so that a test need not wait for the usual ones. */
 const limits = {

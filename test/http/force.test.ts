@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ForceSnapshot } from '../../src/http/holdings/force.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { type HoldingsService, openHoldings } from '../support/http/holdings-service.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
-import { type HoldingsService, openHoldings } from './holdings-service.ts';
 
 const FIRST = '00:01 m4 =a : +a alice 10';
 const PATH = '/api/scan/v0/state/acs/force';
@@ -19,9 +19,9 @@ const force: ForceSnapshot = async (wish) => {
   return writer.force(wish);
 };
 
-/** Applies a told ledger; what it tells again is skipped. */
+/** Applies a ledger; what it repeats is skipped. */
 async function apply(text: string): Promise<void> {
-  const feed = folder.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+  const feed = folder.writeLines('feed.ndjson', linesOf(parseLedger(text), 'scan'));
   expect((await replayInto(dataDir(), text === '' ? [] : [feed])).halted).toBeNull();
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { fixture } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
+import { fixture } from '../support/http/expected-answers.ts';
+import { makeDataDirectory, openHoldings, post } from '../support/http/holdings-service.ts';
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const service = openHoldings(dataDir);

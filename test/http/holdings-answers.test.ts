@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { fixture, readExpected } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
+import { fixture, readExpected } from '../support/http/expected-answers.ts';
+import { makeDataDirectory, openHoldings, post } from '../support/http/holdings-service.ts';
 
 const story = { ...readExpected('story'), dataDir: await makeDataDirectory([fixture('story.scan.ndjson')]) };
 const files = [fixture('story.scan.ndjson'), fixture('story-migration.scan.ndjson')];

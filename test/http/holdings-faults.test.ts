@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { fixture } from '../support/http/expected-answers.ts';
+import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../support/http/holdings-service.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { fixture } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from './holdings-service.ts';
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const service = openHoldings(dataDir, { limits: { ownersMax: 3, bodyBytesMax: 2000 } });

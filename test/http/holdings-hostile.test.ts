@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { fixture, readExpected } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
+import { fixture, readExpected } from '../support/http/expected-answers.ts';
+import { makeDataDirectory, openHoldings, post } from '../support/http/holdings-service.ts';
 
 const service = openHoldings(await makeDataDirectory([fixture('story.scan.ndjson')]));
 const { app } = service;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { makeDataDirectory, openHoldings, post } from '../support/http/holdings-service.ts';
+import { LARGE_SNAPSHOT, largeFeed } from '../support/http/large-feed.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
-import { LARGE_SNAPSHOT, largeFeed } from './large-feed.ts';
 
 const CONTRACTS = 12;
 const TEXT_CHARS = 3 * 2 ** 20;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import * as messages from '../decode/messages.ts';
+import * as messages from '../support/decode/messages.ts';
+import { openHoldings, post } from '../support/http/holdings-service.ts';
 import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { replayInto } from '../support/views/replayed.ts';
-import { openHoldings, post } from './holdings-service.ts';
 
 /** More digits than a double holds, in a key that the program does not know. */
 const NUMBERS = '[0.10000000000000000001,12345678901234567890,-0.50,1E+400]';

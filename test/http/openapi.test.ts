@@ -6,8 +6,8 @@ import { HOLDINGS_OPERATIONS } from '../../src/http/holdings/operations.ts';
 import { ERROR } from '../../src/http/server/openapi.ts';
 import { SERVICE_OPERATIONS } from '../../src/http/service/operations.ts';
 import { readVersion } from '../../src/version.ts';
-import { fixture } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings, post } from './holdings-service.ts';
+import { fixture } from '../support/http/expected-answers.ts';
+import { makeDataDirectory, openHoldings, post } from '../support/http/holdings-service.ts';
 
 const service = openHoldings(await makeDataDirectory([fixture('story.scan.ndjson')]));
 const { app } = service;

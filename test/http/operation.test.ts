@@ -10,9 +10,9 @@ import { type JsonOperation, jsonRoute, type OperationFacts } from '../../src/ht
 import { addRoutes, methodsOf } from '../../src/http/server/routes.ts';
 import { SERVICE_OPERATIONS } from '../../src/http/service/operations.ts';
 import { USERS_OPERATIONS } from '../../src/http/users/operations.ts';
+import { fixture } from '../support/http/expected-answers.ts';
+import { makeDataDirectory, openHoldings } from '../support/http/holdings-service.ts';
 import { startWorld } from '../support/users/world.ts';
-import { fixture } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings } from './holdings-service.ts';
 
 /** An operation as somebody would add one: what it doubles is all that it says of itself. */
 const DOUBLE: JsonOperation<{ readonly factor: number }, number> = {

@@ -1,8 +1,8 @@
 import { ScanClient } from '@canton-network/core-splice-client';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readExpected } from './expected-answers.ts';
-import { listenHoldings } from './holdings-service.ts';
+import { readExpected } from '../support/http/expected-answers.ts';
+import { listenHoldings } from '../support/http/holdings-service.ts';
 
 const service = await listenHoldings();
 const logger = pino({ level: 'silent' });

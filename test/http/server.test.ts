@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type HttpServer, startHttpServer } from '../../src/http/server/server.ts';
 import { Refusal } from '../../src/refusal.ts';
-import { fixture } from './expected-answers.ts';
-import { makeDataDirectory, openHoldings } from './holdings-service.ts';
+import { fixture } from '../support/http/expected-answers.ts';
+import { makeDataDirectory, openHoldings } from '../support/http/holdings-service.ts';
 
 const service = openHoldings(await makeDataDirectory([fixture('story.scan.ndjson')]), {
   limits: { ownersMax: 3, bodyBytesMax: 2000 },

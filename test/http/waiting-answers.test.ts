@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { SERVER_LIMITS } from '../../src/http/server/limits.ts';
+import { listenHoldings } from '../support/http/holdings-service.ts';
+import { LARGE_SNAPSHOT, largeFeed } from '../support/http/large-feed.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { listenHoldings } from './holdings-service.ts';
-import { LARGE_SNAPSHOT, largeFeed } from './large-feed.ts';
 
 const MIB = 2 ** 20;
 /** More than the sockets' own buffers hold, on either side. */

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dropHalted } from '../../src/ingest/resolve-halt.ts';
-import { clockTime, told } from '../support/ledger/told-ledger.ts';
+import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
@@ -14,9 +14,9 @@ beforeEach(() => {
 });
 afterEach(() => directory[Symbol.dispose]());
 
-/** Told ledgers as files called a, b, c ..., in this order. */
+/** Ledgers as files called a, b, c ..., in this order. */
 function write(texts: readonly string[], format: Format = 'scan'): string[] {
-  return texts.map((text, i) => directory.writeLines('abc'[i]!, linesOf(told(text), format)));
+  return texts.map((text, i) => directory.writeLines('abc'[i]!, linesOf(parseLedger(text), format)));
 }
 
 /** What a replay of the files says: why they are refused, or where it halts; null where all of them were applied. */
@@ -80,13 +80,13 @@ describe('files of one command', () => {
     ['an over-long line behind it', (lines) => `${lines.join('\n')}\n"${'x'.repeat(2 ** 21)}"`],
   ])('are looked at in every form: %s', async (_, wrap) => {
     const files = write([DAY_2, DAY_1]);
-    writeFileSync(files[1]!, wrap(linesOf(told(DAY_1), 'scan')));
+    writeFileSync(files[1]!, wrap(linesOf(parseLedger(DAY_1), 'scan')));
     expect(await replayed(files)).toContain('b is given behind a and begins before it');
   });
 
   it('are compared across the formats, where they are of one migration', async () => {
     const [a, b] = write([DAY_2, DAY_1]) as [string, string];
-    directory.writeLines('b', linesOf(told(DAY_1), 'ledger-api'));
+    directory.writeLines('b', linesOf(parseLedger(DAY_1), 'ledger-api'));
     expect(await replayed([a, b])).toContain('b is given behind a');
     const { halted } = await replayInto(directory.at('other'), [a, b], { migrationId: 3 });
     expect(halted).toBeNull();
@@ -100,9 +100,9 @@ describe('files of one command', () => {
 
   it('are left to the rule where what is too early lies beyond what is looked at: that halts there', async () => {
     const [a, b] = write([DAY_2, DAY_1.replaceAll(' :', ' @s2 :')]) as [string, string];
-    const filler = Array.from({ length: 3_000 }, () => linesOf(told('00:21 : +c alice 7'), 'scan')[0]!);
+    const filler = Array.from({ length: 3_000 }, () => linesOf(parseLedger('00:21 : +c alice 7'), 'scan')[0]!);
     expect(filler.join('\n').length).toBeGreaterThan(2 ** 20);
-    directory.writeLines('a', [...filler, ...linesOf(told('00:41 @s2 :'), 'scan')]);
+    directory.writeLines('a', [...filler, ...linesOf(parseLedger('00:41 @s2 :'), 'scan')]);
     expect(await replayed([a, b])).toBe(
       'halted at b, message 1: a time from 2025-02-12T00:41:00Z on, that of the first update known of this synchronizer',
     );
@@ -110,7 +110,7 @@ describe('files of one command', () => {
 
   it('halt where they always did when the first of them begins with what is no update', async () => {
     const [a, b] = write([DAY_1, DAY_2]) as [string, string];
-    directory.writeLines('a', ['{"foo":1}', ...linesOf(told(DAY_1), 'scan')]);
+    directory.writeLines('a', ['{"foo":1}', ...linesOf(parseLedger(DAY_1), 'scan')]);
     expect(await replayed([a, b])).toContain('halted at a, message 1: one update');
   });
 

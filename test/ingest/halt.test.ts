@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { DeadLetters } from '../../src/views/store/dead-letters.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
-import { told } from '../support/ledger/told-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
@@ -41,7 +41,7 @@ describe('an update that cannot be applied', () => {
 
   it('is kept with its bytes, its place and what is wrong', async () => {
     using directory = temporaryDirectory();
-    const lines = linesOf(told('00:01 : +a alice 10\n00:02 =x : -b'), 'ledger-api');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 =x : -b'), 'ledger-api');
     const feed = directory.writeLines('feed.ndjson', lines);
     const { halted } = await replayInto(directory.at('data'), [feed]);
     expect(halted).toMatchObject({
@@ -65,7 +65,7 @@ describe('an update that cannot be applied', () => {
   it('halts the directory: later replays apply nothing, whatever the policy, the file or its mending', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : -a'), 'scan');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a'), 'scan');
     const feed = directory.writeLines('feed.ndjson', [lines[0]!, BAD, lines[1]!]);
     const mended = directory.writeLines('mended.ndjson', lines);
     const first = await replayInto(data, [feed]);
@@ -83,7 +83,7 @@ describe('an update that cannot be applied', () => {
   it('goes on behind it once it was dropped, and its bytes are known again in any file', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : -a\n00:21 :'), 'scan');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a\n00:21 :'), 'scan');
     const feed = directory.writeLines('feed.ndjson', [lines[0]!, BAD, lines[1]!]);
     const { halted } = await replayInto(data, [feed]);
     drop(data, halted!.id);
@@ -96,7 +96,7 @@ describe('an update that cannot be applied', () => {
 
   it('is passed by the position, also as the last of a file', async () => {
     using directory = temporaryDirectory();
-    const lines = linesOf(told('00:01 : +a alice 10\n00:02 : -b'), 'scan');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : -b'), 'scan');
     const feed = directory.writeLines('feed.ndjson', lines);
     await replayInto(directory.at('data'), [feed], { onBadUpdate: 'quarantine' });
     expect(storedOffset(directory.at('data'))).toBe(3);
@@ -105,7 +105,7 @@ describe('an update that cannot be applied', () => {
   it('is every bad one under quarantine, and each is counted once, redelivered or not', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const lines = linesOf(told('00:01 : +a alice 10\n00:02 : -b\n00:03 : -c\n00:11 : -a'), 'scan');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : -b\n00:03 : -c\n00:11 : -a'), 'scan');
     const feed = directory.writeLines('feed.ndjson', [...lines, ...lines]);
     const { quarantined, counts } = await replayInto(data, [feed], { onBadUpdate: 'quarantine' });
     expect({ quarantined, decided: counts.decided }).toEqual({ quarantined: 2, decided: 2 });
@@ -118,7 +118,7 @@ describe('a container that breaks', () => {
   it('halts behind what it still held, whatever the policy, and again while it is broken', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : -a'), 'scan');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a'), 'scan');
     const feed = directory.writeLines('feed.json', [`[${lines.join(',')}`]);
     const { halted } = await replayInto(data, [feed], { onBadUpdate: 'quarantine' });
     expect(halted).toMatchObject({ kind: 'container', decision: 'halted', length: 0 });

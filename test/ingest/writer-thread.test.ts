@@ -8,8 +8,8 @@ import { makeDataDirectory } from '../../src/views/store/database.ts';
 import type { HistoryItem, HistoryUpdate } from '../support/ledger/history.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { oracle } from '../support/ledger/oracle.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
-import { told } from '../support/ledger/told-ledger.ts';
 import { openFiles } from '../support/program/open-files.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { differences } from '../support/views/compare-views.ts';
@@ -62,7 +62,7 @@ function isUpdate(item: HistoryItem): item is HistoryUpdate {
 
 /** A feed of which the last update is ahead of the clock for that long. */
 function aheadFor(milliseconds: number): string[] {
-  const [first = '', last = ''] = linesOf(told('00:01 : +a alice 10\n00:11 : -a'), 'scan');
+  const [first = '', last = ''] = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a'), 'scan');
   const at = (line: string, ms: number): string =>
     line.replace(/"record_time":"[^"]*"/, `"record_time":"${new Date(ms).toISOString()}"`);
   return [at(first, Date.now() - 2 * HOUR_MS), at(last, Date.now() + milliseconds)];
@@ -130,7 +130,7 @@ describe('the thread that writes', () => {
 describe('the thread that writes, once it has failed', () => {
   it('says with what, and answers nobody as if it could write still', async () => {
     using directory = temporaryDirectory();
-    const feed = directory.writeLines('feed.ndjson', linesOf(told('00:01 : +a alice 10'), 'scan'));
+    const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger('00:01 : +a alice 10'), 'scan'));
     await using started = await ingest(directory.at('data'), feed, directory.path);
     const failure = await started.ended.catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Refusal);

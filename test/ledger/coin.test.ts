@@ -15,7 +15,7 @@ import {
   onlyCoin,
   scanCreate,
   scanImport,
-} from '../decode/messages.ts';
+} from '../support/decode/messages.ts';
 
 type Create = { entity: 'Amulet' | 'LockedAmulet'; arguments: Json; signatories?: string[]; observers?: string[] };
 

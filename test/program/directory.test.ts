@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { partyOf, told } from '../support/ledger/told-ledger.ts';
+import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
@@ -9,7 +9,7 @@ const OTHER = partyOf('other');
 
 /** Writes a feed that carries no migration id. */
 function writeFeed(directory: TemporaryDirectory): string {
-  return directory.writeLines('feed.ndjson', linesOf(told('00:01 : +a alice 10\n00:11 :'), 'ledger-api'));
+  return directory.writeLines('feed.ndjson', linesOf(parseLedger('00:01 : +a alice 10\n00:11 :'), 'ledger-api'));
 }
 
 describe('what a data directory was made with', () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { operationsOf } from '../support/http/fuzz-requests.ts';
-import { partyOf } from '../support/ledger/told-ledger.ts';
+import { partyOf } from '../support/ledger/parse-ledger.ts';
 import { LARGE_PROVIDER, makeLargeDirectory } from '../support/program/large-directory.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixture, readExpected } from '../http/expected-answers.ts';
-import { exchange, parseAnswer } from '../http/hostile/raw-request.ts';
+import { fixture, readExpected } from '../support/http/expected-answers.ts';
+import { exchange, parseAnswer } from '../support/http/raw-request.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 

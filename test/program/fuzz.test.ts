@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fixture, readExpected } from '../http/expected-answers.ts';
+import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { type FuzzedOperation, fuzzedRequest, operationsOf } from '../support/http/fuzz-requests.ts';
 import { sendRequest, unlawful } from '../support/http/send-request.ts';
 import { type Service, startService } from '../support/http/service.ts';

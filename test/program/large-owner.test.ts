@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Service, startService } from '../support/http/service.ts';
 import type { HistoryItem } from '../support/ledger/history.ts';
-import { partyOf, told } from '../support/ledger/told-ledger.ts';
+import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 
@@ -28,9 +28,9 @@ afterAll(async () => {
 function* ledger(): Iterable<HistoryItem> {
   for (let first = 0; first < COINS; first += COINS_PER_UPDATE) {
     const creates = Array.from({ length: COINS_PER_UPDATE }, (_, i) => `+c${first + i} alice 1 at 00:00`);
-    yield* told(`00:01:00.${String(first).padStart(6, '0')} =u${first} : ${creates.join(' ; ')}`);
+    yield* parseLedger(`00:01:00.${String(first).padStart(6, '0')} =u${first} : ${creates.join(' ; ')}`);
   }
-  yield* told('00:11 =last : +last bob 1');
+  yield* parseLedger('00:11 =last : +last bob 1');
 }
 
 interface Page {

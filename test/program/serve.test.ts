@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../support/http/service.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { openFiles } from '../support/program/open-files.ts';
 import { runProgram, startProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -65,7 +65,7 @@ describe('the running program', () => {
   it('ends by itself, with 2 and one line, where its feed files are out of order, and applies nothing', async () => {
     using directory = temporaryDirectory();
     const [day2, day1] = ['00:21 : +b bob 1', '00:11 : +a alice 1'].map((text, i) =>
-      directory.writeLines(`day-${2 - i}`, linesOf(told(text), 'scan')),
+      directory.writeLines(`day-${2 - i}`, linesOf(parseLedger(text), 'scan')),
     ) as [string, string];
     const serve = ['serve', '--data', directory.at('data'), '--port', '0', '--file'];
     const ended = await runProgram([...serve, day2, day1]);
@@ -78,8 +78,8 @@ describe('the running program', () => {
 
   it('halts where a feed file of a later start begins before those of the first one', async () => {
     using directory = temporaryDirectory();
-    const later = directory.writeLines('later', linesOf(told('00:11 =b : +b bob 1\n00:21 : -b'), 'scan'));
-    const all = directory.writeLines('all', linesOf(told('00:01 =a : +a al 1\n00:11 =b : +b bob 1'), 'scan'));
+    const later = directory.writeLines('later', linesOf(parseLedger('00:11 =b : +b bob 1\n00:21 : -b'), 'scan'));
+    const all = directory.writeLines('all', linesOf(parseLedger('00:01 =a : +a al 1\n00:11 =b : +b bob 1'), 'scan'));
     {
       await using service = await startService(['--data', directory.at('data'), '--file', later]);
       await service.until('/readyz', isReady);
@@ -143,7 +143,7 @@ describe('the running program', () => {
 });
 
 describe('SIGTERM while a named pipe is read', () => {
-  const ONE = linesOf(told('00:01 : +a alice 10'), 'scan').join('\n');
+  const ONE = linesOf(parseLedger('00:01 : +a alice 10'), 'scan').join('\n');
 
   /** Opens it only once it is read. */
   async function writeLine(pipe: string): Promise<FileHandle> {
@@ -187,7 +187,7 @@ describe('a halt of the running program', () => {
   it('is 503 with the reason, while the answers of before stay; a restart is not ready either, and replay exits 3', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : +b bob 20\n00:12 : -nothing\n00:21 : -a'), 'scan');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : +b bob 20\n00:12 : -nothing\n00:21 : -a'), 'scan');
     const feed = directory.writeLines('feed.ndjson', lines);
     const bad = JSON.parse(lines[2]!) as { update_id: string };
     const asked = {
@@ -248,7 +248,7 @@ describe('a halt of the running program', () => {
 
   it('is none under quarantine, where the log and /readyz name what was left out', async () => {
     using directory = temporaryDirectory();
-    const lines = linesOf(told('00:01 : +a alice 10\n00:11 : -nothing\n00:12 : -nobody\n00:21 : -a'), 'scan');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -nothing\n00:12 : -nobody\n00:21 : -a'), 'scan');
     const args = ['--data', directory.at('data'), '--file', directory.writeLines('feed.ndjson', lines)];
     await using service = await startService([...args, '--on-bad-update', 'quarantine']);
     expect(await service.until('/readyz', isReady)).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
-import { startTold } from '../support/threads/told-thread.ts';
+import { startExample } from '../support/threads/example-thread.ts';
 
 const failureOf = (call: Promise<unknown>): Promise<Error> =>
   call.then(
@@ -10,7 +10,7 @@ const failureOf = (call: Promise<unknown>): Promise<Error> =>
 
 describe('a request', () => {
   it('is answered, and buffers go there and back without a copy', async () => {
-    await using thread = startTold();
+    await using thread = startExample();
     const asked = new Float64Array([1, 2.5]);
     const answer = await thread.call('double', asked, [asked.buffer]);
     expect([...answer]).toEqual([2, 5]);
@@ -18,7 +18,7 @@ describe('a request', () => {
   });
 
   it('does not wait for one before it that takes long', async () => {
-    await using thread = startTold();
+    await using thread = startExample();
     const long = thread.call('untilStopped', null);
     expect(await thread.call('bytesLeft', null)).toBe(0);
     thread.stop();
@@ -29,14 +29,14 @@ describe('a request', () => {
 describe('a notice', () => {
   it('is heard before the answer to what was asked behind it', async () => {
     const heard: string[] = [];
-    await using thread = startTold({}, { said: (word) => heard.push(word) });
+    await using thread = startExample({}, { said: (word) => heard.push(word) });
     for (const word of ['a', 'b', 'c']) thread.notify('say', word);
     await thread.call('bytesLeft', null);
     expect(heard).toEqual(['a', 'b', 'c']);
   });
 
   it('that the thread throws at ends it, and says with what', async () => {
-    await using thread = startTold();
+    await using thread = startExample();
     thread.notify('fail', 'system');
     expect(await thread.ended).toMatchObject({ code: 'ENOENT', path: '/nowhere' });
   });
@@ -50,15 +50,15 @@ describe('an error', () => {
     ['text', { name: 'Error', message: 'no error at all' }],
     ['function', { name: 'DataCloneError' }],
   ] as const)('crosses with its code, its name and what else can: %s', async (how, facts) => {
-    await using thread = startTold();
+    await using thread = startExample();
     const error = await failureOf(thread.call('fail', how));
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject(facts);
-    expect(error.stack).toMatch(/told-worker|serve-thread/);
+    expect(error.stack).toMatch(/example-worker|serve-thread/);
   });
 
   it('of a class of ours is of that class again, cause included', async () => {
-    await using thread = startTold();
+    await using thread = startExample();
     const error = await failureOf(thread.call('fail', 'refusal'));
     expect(error).toBeInstanceOf(Refusal);
     expect(error).toMatchObject({ name: 'UnusableFile', path: 'feed', message: 'feed file feed does not exist' });
@@ -68,15 +68,15 @@ describe('an error', () => {
 
 describe('a thread that ends', () => {
   it('by itself leaves nobody waiting, nor who asks behind it', async () => {
-    await using thread = startTold();
+    await using thread = startExample();
     const waiting = [thread.call('untilStopped', null), thread.call('exit', 7), thread.call('bytesLeft', null)];
-    for (const call of waiting) await expect(call).rejects.toThrow('the told thread ended by itself (code 7)');
-    expect(await thread.ended).toMatchObject({ message: 'the told thread ended by itself (code 7)' });
+    for (const call of waiting) await expect(call).rejects.toThrow('the example thread ended by itself (code 7)');
+    expect(await thread.ended).toMatchObject({ message: 'the example thread ended by itself (code 7)' });
     await expect(thread.call('bytesLeft', null)).rejects.toThrow('ended by itself');
   });
 
   it('because it could not begin says why to all who wait', async () => {
-    await using thread = startTold({ refuses: 'not here' });
+    await using thread = startExample({ refuses: 'not here' });
     const [call, ended] = await Promise.all([failureOf(thread.call('bytesLeft', null)), thread.ended]);
     for (const error of [call, ended]) {
       expect(error).toBeInstanceOf(Refusal);
@@ -85,17 +85,17 @@ describe('a thread that ends', () => {
   });
 
   it('because it was asked to answers what is under way, and then nobody', async () => {
-    const thread = startTold();
+    const thread = startExample();
     const underWay = thread.call('untilStopped', null);
     await thread[Symbol.asyncDispose]();
     expect([await underWay, await thread.ended, thread.hasEnded]).toEqual(['stopped', null, true]);
-    await expect(thread.call('bytesLeft', null)).rejects.toThrow('the told thread was stopped');
+    await expect(thread.call('bytesLeft', null)).rejects.toThrow('the example thread was stopped');
   });
 
   it('is not waited for longer than its time of grace', async () => {
-    const thread = startTold({}, { stopGraceMs: 100 });
+    const thread = startExample({}, { stopGraceMs: 100 });
     const spinning = failureOf(thread.call('spin', null));
     await thread[Symbol.asyncDispose]();
-    expect(await spinning).toMatchObject({ message: 'the told thread was stopped' });
+    expect(await spinning).toMatchObject({ message: 'the example thread was stopped' });
   });
 });

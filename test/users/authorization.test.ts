@@ -26,7 +26,7 @@ import {
   PROVIDERS,
   RIGHT_KINDS,
   type RightKind,
-} from './authorization-model.ts';
+} from '../support/users/authorization-model.ts';
 
 let users: Users;
 let dataDir: string;

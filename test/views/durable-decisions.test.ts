@@ -3,7 +3,7 @@ import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { preparePositions } from '../../src/views/write/positions.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
@@ -14,7 +14,7 @@ describe('what a person decides', () => {
   it('is on disk before it is answered, and the feed is not slowed by that', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const [first = '', second = ''] = linesOf(told('00:01 : +a alice 10\n00:12 : -a'), 'scan');
+    const [first = '', second = ''] = linesOf(parseLedger('00:01 : +a alice 10\n00:12 : -a'), 'scan');
     await replayInto(data, [directory.writeLines('feed.ndjson', [first, '{"foo":1}'])]);
     const commits: unknown[] = [];
     using writer = new ViewsWriter(data, {

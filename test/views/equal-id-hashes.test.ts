@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { storedId, storedIdHash } from '../../src/ledger/contract-id.ts';
 import { oddLedger } from '../support/ledger/options.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
-import { told } from '../support/ledger/told-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
@@ -56,7 +56,7 @@ describe('contracts whose ids have equal hashes', () => {
       00:11 : -b ; +b bob 7
       00:21 : -a ; +a mallory 9 forged
       00:31 : -a ; -b`;
-    const lines = linesOf(told(text), 'scan');
+    const lines = linesOf(parseLedger(text), 'scan');
     const equal = lines.map((line) => line.replaceAll('"0061"', `"${one}"`).replaceAll('"0062"', `"${other}"`));
     await replayInto(directory.at('usual'), [directory.writeLines('usual.ndjson', lines)]);
     for (const batchEventsMax of [1, 50_000]) {
@@ -107,7 +107,7 @@ describe('contracts whose ids have equal hashes', () => {
       00:12 m${migrationId} : -a`;
     const [near, equal] = await Promise.all(
       [7, far].map(async (migrationId) => {
-        const feed = directory.writeLines(`${migrationId}.ndjson`, linesOf(told(text(migrationId)), 'scan'));
+        const feed = directory.writeLines(`${migrationId}.ndjson`, linesOf(parseLedger(text(migrationId)), 'scan'));
         const sealed = [];
         for (const batchEventsMax of [1, 50_000]) {
           const data = directory.at(`${migrationId} by ${batchEventsMax}`);

@@ -4,8 +4,8 @@ import DatabaseFile from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { NOT_BOUNDED } from '../../src/views/read/facts.ts';
 import { openEventLoopStore } from '../../src/views/read/store.ts';
-import { fixture, readExpected } from '../http/expected-answers.ts';
-import { makeDataDirectory } from '../http/holdings-service.ts';
+import { fixture, readExpected } from '../support/http/expected-answers.ts';
+import { makeDataDirectory } from '../support/http/holdings-service.ts';
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const expected = readExpected('story');

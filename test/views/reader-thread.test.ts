@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { HoldingsFault } from '../../src/holdings/fault.ts';
 import type { Question } from '../../src/holdings/question.ts';
 import { startReaderThreads } from '../../src/views/read/reader-thread.ts';
-import { fixture, readExpected } from '../http/expected-answers.ts';
-import { makeDataDirectory } from '../http/holdings-service.ts';
+import { fixture, readExpected } from '../support/http/expected-answers.ts';
+import { makeDataDirectory } from '../support/http/holdings-service.ts';
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const { owner_party_ids: owners, snapshots } = readExpected('story');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { retryHalted } from '../../src/ingest/resolve-halt.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
-import { clockTime, told } from '../support/ledger/told-ledger.ts';
+import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
-import { outcome } from '../support/views/told-outcome.ts';
 
 const MINUTE_US = 60_000_000;
 
@@ -37,7 +37,7 @@ describe('rule 6: the clock', () => {
   it('ends the halt by itself once it has come near, and only then', async () => {
     using directory = temporaryDirectory();
     const text = '11:55 : +a alice 10\n13:30 : +b bob 20\n13:41 : -a';
-    const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+    const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger(text), 'scan'));
     const at = async (clock: string): Promise<string | null> => {
       const { halted } = await replayInto(directory.at('data'), [feed], { ...noon, now: () => clockTime(clock) });
       return halted && `${halted.kind} ${halted.offset}`;
@@ -68,7 +68,7 @@ describe('rule 6: the clock', () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
     const gap = { recordTimeGapMaxUs: 20 * MINUTE_US, onBadUpdate: 'quarantine' } as const;
-    const lines = linesOf(told(`00:01 : +a alice 10\n${jump}\n00:31 : +b bob 20\n00:41 : -b`), 'ledger-api');
+    const lines = linesOf(parseLedger(`00:01 : +a alice 10\n${jump}\n00:31 : +b bob 20\n00:41 : -b`), 'ledger-api');
     const feed = directory.writeLines('feed.ndjson', lines);
     const halted = { kind: 'gap', decision: 'halted', offset: 2 };
     expect(await replayInto(data, [feed], gap)).toMatchObject({ halted, quarantined: 0, counts: { updates: 1 } });
@@ -89,7 +89,7 @@ describe('rule 6: the clock', () => {
 
   it.each(['1969-12-31T23:59:59.999999Z', '2201-01-01T00:00:00.000000Z'])('takes no ledger time %s', async (time) => {
     using directory = temporaryDirectory();
-    const [line = ''] = linesOf(told('00:01 : +a alice 10'), 'scan');
+    const [line = ''] = linesOf(parseLedger('00:01 : +a alice 10'), 'scan');
     const feed = directory.writeLines('feed.ndjson', [
       line.replace(/"record_time":"[^"]*"/, `"record_time":"${time}"`),
     ]);

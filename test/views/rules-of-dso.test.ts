@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { partyOf, told } from '../support/ledger/told-ledger.ts';
+import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
-import { outcome } from '../support/views/told-outcome.ts';
 import { dumpViews, storedDso } from '../support/views/views-dump.ts';
 
 const DSO = partyOf('DSO');
@@ -44,7 +44,7 @@ describe('rule 10: counterfeits', () => {
 
   it('is judged by its dso before any other field, and no other field is ever judged', async () => {
     using directory = temporaryDirectory();
-    const lines = linesOf(told('00:01 : +a alice 10\n00:02 : +x mallory 5 forged\n00:03 : -x'), 'ledger-api');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : +x mallory 5 forged\n00:03 : -x'), 'ledger-api');
     const senseless = lines[1]!
       .replace(/"owner":"[^"]*"/, '"owner":7')
       .replace(/"initialAmount":"[^"]*"/, '"initialAmount":"much"')
@@ -89,7 +89,7 @@ describe('the DSO', () => {
   it('is stored with the directory: pinned later it must be the same, another one is refused', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const feed = directory.writeLines('feed.ndjson', linesOf(told('00:01 : +a alice 10'), 'scan'));
+    const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger('00:01 : +a alice 10'), 'scan'));
     const pinned = (): string | undefined => dumpViews(data).setting?.[0]?.split(' | ')[3];
     await replayInto(data, [feed]);
     expect([storedDso(data), pinned()]).toEqual([DSO, '0']);

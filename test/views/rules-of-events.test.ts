@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
-import { outcome } from '../support/views/told-outcome.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 const OTHER_CONTENT = 'expected an id that is not active, or a create equal to the one that made it';
@@ -43,7 +43,7 @@ describe('rule 7: events in feed order', () => {
   it('numbers owners and contracts at their first create, also where it leaves nothing', async () => {
     using directory = temporaryDirectory();
     const text = '00:01 : +a zoe 10 ; -a\n00:02 : +b adam 20\n00:11 : +c zoe 5';
-    const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+    const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger(text), 'scan'));
     await replayInto(directory.at('data'), [feed]);
     const { owner, holding, owner_total: versions } = dumpViews(directory.at('data'));
     expect(owner).toEqual(['1 | 0 | "zoe::1220ab"', '2 | 0 | "adam::1220ab"']);
@@ -61,7 +61,7 @@ describe('rule 7: events in feed order', () => {
   it('takes keys of events_by_id in any order, from the roots down', async () => {
     using directory = temporaryDirectory();
     const many = Array.from({ length: 12 }, (_, i) => `+c${i} alice ${i + 1} ; -c${i}`).join(' ; ');
-    const [line = '', ...rest] = linesOf(told(`00:01 : ${many} ; +a alice 10\n00:11 :`), 'scan');
+    const [line = '', ...rest] = linesOf(parseLedger(`00:01 : ${many} ; +a alice 10\n00:11 :`), 'scan');
     const update = JSON.parse(line) as { events_by_id: Record<string, unknown> };
     for (const keys of [Object.keys(update.events_by_id).reverse(), Object.keys(update.events_by_id).sort()]) {
       const shuffled = {
@@ -84,7 +84,7 @@ describe('rule 8: a template is its package name and entity', () => {
 
   it('an archive of another entity than the create is bad', async () => {
     using directory = temporaryDirectory();
-    const lines = linesOf(told('00:01 : +a alice 10\n00:02 : -a'), 'ledger-api');
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : -a'), 'ledger-api');
     const locked = lines.map((line, i) => (i === 1 ? line.replace(':Amulet"', ':LockedAmulet"') : line));
     const { halted } = await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', locked)]);
     expect(halted?.reason).toBe('templateId: given "LockedAmulet", expected that of its create, Amulet');
@@ -137,7 +137,7 @@ describe('rule 9: reassignments and repeated creates', () => {
     using directory = temporaryDirectory();
     const text = '00:01 =first : +a alice 10\n00:02 =again : +a alice 10 at 00:01 upgraded reordered';
     expect((await outcome(text)).counts.createsRepeated).toBe(1);
-    const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+    const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger(text), 'scan'));
     await replayInto(directory.at('data'), [feed]);
     const { holding, template } = dumpViews(directory.at('data'));
     expect(holding).toHaveLength(1);
@@ -166,8 +166,8 @@ describe('rule 9: reassignments and repeated creates', () => {
     ['the other format', 'scan', (text) => text],
   ])('an equal create stays equal with %s', async (_, format, change) => {
     using directory = temporaryDirectory();
-    const [first = ''] = linesOf(told(lock), 'ledger-api');
-    const [, again = ''] = linesOf(told(`${lock}\n00:02 : +a alice 10 locked at 00:01`), format);
+    const [first = ''] = linesOf(parseLedger(lock), 'ledger-api');
+    const [, again = ''] = linesOf(parseLedger(`${lock}\n00:02 : +a alice 10 locked at 00:01`), format);
     const changed = change(again);
     expect(changed === again).toBe(format === 'scan');
     const feed = directory.writeLines('feed.ndjson', [first, changed]);
@@ -185,7 +185,7 @@ describe('rule 9: reassignments and repeated creates', () => {
     ['another round', (text) => text.replace('"number":"1"', '"number":"2"')],
   ])('an active id with %s is bad', async (_, change) => {
     using directory = temporaryDirectory();
-    const lines = linesOf(told(`${lock}\n00:02 : +a alice 10 locked at 00:01`), 'ledger-api');
+    const lines = linesOf(parseLedger(`${lock}\n00:02 : +a alice 10 locked at 00:01`), 'ledger-api');
     const changed = lines.map((line, i) => (i === 1 ? change(line) : line));
     expect(changed).not.toEqual(lines);
     const { halted } = await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', changed)]);

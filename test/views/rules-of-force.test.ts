@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { openViewsStore } from '../../src/views/read/store.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { holds, outcome, ownersAt } from '../support/views/outcome.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
-import { holds, outcome, ownersAt } from '../support/views/told-outcome.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-/** Replays a told ledger into the directory's views with --seal. */
+/** Replays a ledger into the directory's views with --seal. */
 async function seal(directory: TemporaryDirectory, text: string): Promise<void> {
-  const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+  const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger(text), 'scan'));
   const { halted } = await replayInto(directory.at('data'), [feed], { seal: true });
   expect(halted).toBeNull();
 }

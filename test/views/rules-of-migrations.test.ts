@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { openViewsStore } from '../../src/views/read/store.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
-import { outcome } from '../support/views/told-outcome.ts';
 import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
 
 describe('rule 5: imports open a migration', () => {
@@ -120,7 +120,7 @@ describe('rule 5: imports open a migration', () => {
   it('are of no update, so an item of state names none', async () => {
     using directory = temporaryDirectory();
     for (const format of ['scan', 'ledger-api'] as const) {
-      const lines = linesOf(told('import : +a alice 10\n00:01 : +b bob 20\n00:11 :'), format);
+      const lines = linesOf(parseLedger('import : +a alice 10\n00:01 : +b bob 20\n00:11 :'), format);
       await replayInto(directory.at(format), [directory.writeLines(`${format}.ndjson`, lines)]);
       using store = openViewsStore(directory.at(format));
       const snapshot = { migrationId: null, recordTime: null, match: 'exact' } as const;
@@ -153,7 +153,7 @@ describe('migrations', () => {
 });
 
 describe('rule 11: a feed without migration ids belongs to one migration', () => {
-  const lines = linesOf(told('00:01 m4 : +a alice 10\n00:11 m4 :'), 'ledger-api');
+  const lines = linesOf(parseLedger('00:01 m4 : +a alice 10\n00:11 m4 :'), 'ledger-api');
 
   it('which is stored with the directory: left out later it counts, another value is refused', async () => {
     using directory = temporaryDirectory();
@@ -171,7 +171,10 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
 
   it('which is stored with the first import already', async () => {
     using directory = temporaryDirectory();
-    const imports = directory.writeLines('imports.ndjson', linesOf(told('import m4 : +a alice 10'), 'ledger-api'));
+    const imports = directory.writeLines(
+      'imports.ndjson',
+      linesOf(parseLedger('import m4 : +a alice 10'), 'ledger-api'),
+    );
     await replayInto(directory.at('data'), [imports], { migrationId: 4 });
     await expect(replayInto(directory.at('data'), [imports], { migrationId: 5 })).rejects.toThrow('as migration 4');
   });
@@ -179,7 +182,7 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
   it('which is 0 unless given, and free while only a feed with migration ids was read', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
-    const scan = directory.writeLines('scan.ndjson', linesOf(told('00:00 : +z alice 10'), 'scan'));
+    const scan = directory.writeLines('scan.ndjson', linesOf(parseLedger('00:00 : +z alice 10'), 'scan'));
     await replayInto(data, [scan], { migrationId: 7 });
     await replayInto(data, [directory.writeLines('feed.ndjson', lines)]);
     await expect(replayInto(data, [scan], { migrationId: 7 })).rejects.toThrow('as migration 0');
@@ -188,9 +191,9 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
   });
 
   describe('which nobody guesses where the directory knows a migration above 0', () => {
-    const later = linesOf(told('00:01 m2 : +a alice 10\n00:12 m2 : +b bob 5'), 'scan');
+    const later = linesOf(parseLedger('00:01 m2 : +a alice 10\n00:12 m2 : +b bob 5'), 'scan');
     const [first = '', second = ''] = lines;
-    const checkpoint = linesOf(told('checkpoint m4 : @s1 00:00'), 'ledger-api')[0]!;
+    const checkpoint = linesOf(parseLedger('checkpoint m4 : @s1 00:00'), 'ledger-api')[0]!;
     const filler = Array.from({ length: 3_000 }, () => later[0]!);
     const required = /--migration-id is required: .* of migration 2; give the id of the migration that they belong to$/;
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryItem } from '../support/ledger/history.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
-import { outcome } from '../support/views/told-outcome.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 /** An operator's repairs bear the time of the update before them, and only format B has them (design.md section 6, rule 1). */
@@ -81,8 +81,8 @@ describe('rule 1: at the time of the last update applied', () => {
   });
 });
 
-describe('a ledger told in both formats', () => {
-  const item = (text: string): HistoryItem => told(text)[0]!;
+describe('a ledger written in both formats', () => {
+  const item = (text: string): HistoryItem => parseLedger(text)[0]!;
   const ALICE = item('00:01 =a : +a alice 10');
   const BOB = item('00:01 =b : +b bob 20');
 
@@ -121,7 +121,7 @@ describe('a party move of thousands of updates at one time', () => {
   it('is taken whole, in batches of any size, and taken again it is redelivered', async () => {
     using directory = temporaryDirectory();
     const move = Array.from({ length: COUNT }, (_, i) => `00:01 =move${i} : +m${i} alice 1`);
-    const lines = linesOf(told(`00:01 =a : +a alice 10\n${move.join('\n')}`), 'ledger-api');
+    const lines = linesOf(parseLedger(`00:01 =a : +a alice 10\n${move.join('\n')}`), 'ledger-api');
     const feed = directory.writeLines('feed.ndjson', lines);
     const dumps = [];
     for (const batchEventsMax of [1_000, 1_000_000]) {
@@ -134,7 +134,7 @@ describe('a party move of thousands of updates at one time', () => {
     }
     expect(dumps[0]!.last_update).toHaveLength(COUNT + 1);
     expect(dumps[1]).toEqual(dumps[0]);
-    const late = directory.writeLines('late.ndjson', linesOf(told('00:02 : +b bob 1'), 'ledger-api'));
+    const late = directory.writeLines('late.ndjson', linesOf(parseLedger('00:02 : +b bob 1'), 'ledger-api'));
     await replayInto(directory.at('by 1000'), [late]);
     expect(dumpViews(directory.at('by 1000')).last_update).toHaveLength(1);
   });
@@ -189,7 +189,7 @@ describe('rule 9: reassignments within one synchronizer', () => {
       00:11 unassignment within : -b`;
     expect(await outcome(text, { formats: ['scan'] })).toMatchObject({ halted: null, snapshots: ['m0 00:10: nobody'] });
     using directory = temporaryDirectory();
-    const feed = directory.writeLines('feed.ndjson', linesOf(told(text), 'scan'));
+    const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger(text), 'scan'));
     const { counts } = await replayInto(directory.at('data'), [feed]);
     expect(counts).toMatchObject({ updates: 5, events: 2, ignored: { 'purge of an inactive contract': 3 } });
   });
@@ -197,7 +197,7 @@ describe('rule 9: reassignments within one synchronizer', () => {
   it('in format B one of another template is ignored as such', async () => {
     using directory = temporaryDirectory();
     const [first = '', second = ''] = linesOf(
-      told('00:01 : +a alice 10\n00:02 unassignment within : -b'),
+      parseLedger('00:01 : +a alice 10\n00:02 unassignment within : -b'),
       'ledger-api',
     );
     const feed = directory.writeLines('feed.ndjson', [first, second.replaceAll(':Amulet"', ':ValidatorRight"')]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ReplayResult } from '../../src/ingest/replay.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Outcome, outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
-import { type Outcome, outcome } from '../support/views/told-outcome.ts';
 
 const SECOND_US = 1_000_000;
 
@@ -52,7 +52,7 @@ describe('rule 1: within a migration and synchronizer record times increase', ()
     });
     using directory = temporaryDirectory();
     const [day2 = [], day1 = []] = ['00:02 =b : +b bob 20', '00:01 =a : +a alice 10\n00:02 =b : +b bob 20'].map(
-      (text) => linesOf(told(text), 'scan'),
+      (text) => linesOf(parseLedger(text), 'scan'),
     );
     const replay = async (name: string, lines: readonly string[]): Promise<ReplayResult> =>
       replayInto(directory.at('data'), [directory.writeLines(name, lines)]);

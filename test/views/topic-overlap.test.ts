@@ -3,7 +3,7 @@ import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { PossibleGap } from '../../src/views/write/apply.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
@@ -15,12 +15,15 @@ afterEach(() => directory[Symbol.dispose]());
 
 /** Files that end with two updates at one time, and then a topic from its first message on. */
 async function filesThenTopic(topic: string, format: Format = 'ledger-api'): Promise<ViewsWriter['counts']> {
-  const files = linesOf(told('00:01 =a : +a alice 10\n00:02 =b : +b bob 20\n00:02 =c : +c carol 30'), 'ledger-api');
+  const files = linesOf(
+    parseLedger('00:01 =a : +a alice 10\n00:02 =b : +b bob 20\n00:02 =c : +c carol 30'),
+    'ledger-api',
+  );
   await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', files)]);
   using writer = new ViewsWriter(directory.at('data'), WRITER_OPTIONS);
   writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
   writer.followSource({ identity: '{"clusterId":"c","topic":"t"}', cursors: new Map([['0', '0']]) });
-  for (const [offset, line] of linesOf(told(topic), format).entries()) {
+  for (const [offset, line] of linesOf(parseLedger(topic), format).entries()) {
     const chunk = decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }, { migrationId: 0 });
     const applied = writer.apply(chunk);
     if (!applied.done) throw new Error(applied.halted.reason);

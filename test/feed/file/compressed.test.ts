@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { outline, readContent } from './read-file.ts';
+import { outline, readContent } from '../../support/feed/read-file.ts';
 
 const FIRST = '{"a":1}\n{"b":2}\n';
 const SECOND = '{"c":3}\n{"d":4}\n';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UnusableFile } from '../../../src/feed/file/unusable-file.ts';
-import { outline, readContent } from './read-file.ts';
+import { outline, readContent } from '../../support/feed/read-file.ts';
 
 describe('an array or page', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outline, readContent } from './read-file.ts';
+import { outline, readContent } from '../../support/feed/read-file.ts';
 
 describe('a file of lines', () => {
   it.each([

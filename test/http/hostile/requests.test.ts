@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { DOCUMENTS } from '../../../src/http/documents.ts';
-import { readExpected } from '../expected-answers.ts';
-import { listenHoldings } from '../holdings-service.ts';
-import { type HostileCase, readCases } from './cases.ts';
-import { exchange, parseAnswer, rawRequest } from './raw-request.ts';
+import { readExpected } from '../../support/http/expected-answers.ts';
+import { listenHoldings } from '../../support/http/holdings-service.ts';
+import { type HostileCase, readCases } from '../../support/http/hostile-cases.ts';
+import { exchange, parseAnswer, rawRequest } from '../../support/http/raw-request.ts';
 
 /** No table is worth its name that shrinks unseen. */
 const BAD_REQUESTS_MIN = 300;

@@ -3,7 +3,7 @@ import { openUsers } from '../../../src/users/open-users.ts';
 import { EMPTY_USER } from '../../../src/users/rules/request.ts';
 import { parseUsersConfig } from '../../../src/users/users-config.ts';
 import type { HistoryItem } from '../ledger/history.ts';
-import { told } from '../ledger/told-ledger.ts';
+import { parseLedger } from '../ledger/parse-ledger.ts';
 import { linesOf, replayInto } from '../views/replayed.ts';
 import type { TemporaryDirectory } from './temporary-directory.ts';
 
@@ -30,11 +30,12 @@ export async function makeLargeDirectory(folder: TemporaryDirectory): Promise<st
 function* ledger(): Iterable<HistoryItem> {
   for (let first = 0; first < OWNERS; first += OWNERS_PER_UPDATE) {
     const creates = Array.from({ length: OWNERS_PER_UPDATE }, (_, i) => `+c${first + i} o${first + i} 1`);
-    yield* told(`01:00:00.${String(first).padStart(6, '0')} =o${first} : ${creates.join(' ; ')}`);
+    yield* parseLedger(`01:00:00.${String(first).padStart(6, '0')} =o${first} : ${creates.join(' ; ')}`);
   }
-  for (let i = 0; i < DEAD_LETTERS; i++) yield* told(`01:01:00.${String(i).padStart(6, '0')} =bad${i} : -never${i}`);
-  yield* told('06:00 =end : ');
-  yield* told('06:00 m1 =begin : +r round 104 ; +z alice 1\n07:00 m1 =end : ');
+  for (let i = 0; i < DEAD_LETTERS; i++)
+    yield* parseLedger(`01:01:00.${String(i).padStart(6, '0')} =bad${i} : -never${i}`);
+  yield* parseLedger('06:00 =end : ');
+  yield* parseLedger('06:00 m1 =begin : +r round 104 ; +z alice 1\n07:00 m1 =end : ');
 }
 
 function insertUsers(dataDir: string): void {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type RunningService, serve } from '../../../support/kafka/service.ts';
 import { createTopic } from '../../../support/kafka/topic.ts';
-import { told } from '../../../support/ledger/told-ledger.ts';
+import { parseLedger } from '../../../support/ledger/parse-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
 import { type Format, linesOf, replayInto } from '../../../support/views/replayed.ts';
 import { dumpViews } from '../../../support/views/views-dump.ts';
@@ -16,11 +16,12 @@ afterEach(() => directory[Symbol.dispose]());
 
 async function topicOf(text: string, format: Format): Promise<string> {
   const topic = await createTopic(address);
-  await topic.send(linesOf(told(text), format).map((value) => ({ partition: 0, value })));
+  await topic.send(linesOf(parseLedger(text), format).map((value) => ({ partition: 0, value })));
   return topic.name;
 }
 
-const fileOf = (text: string, format: Format): string => directory.writeLines('history', linesOf(told(text), format));
+const fileOf = (text: string, format: Format): string =>
+  directory.writeLines('history', linesOf(parseLedger(text), format));
 
 const serveBehind = (file: string, topic: string, options: object = {}): Promise<RunningService> =>
   serve({ data: directory.at('views'), file: [file], kafkaBrokers: address, kafkaTopic: topic, ...options });

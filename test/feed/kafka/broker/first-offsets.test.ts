@@ -3,8 +3,8 @@ import { dropHalted } from '../../../../src/ingest/resolve-halt.ts';
 import { type RunningService, serve } from '../../../support/kafka/service.ts';
 import { createTopic, type Row, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
+import { parseLedger } from '../../../support/ledger/parse-ledger.ts';
 import { scanLine } from '../../../support/ledger/scan-lines.ts';
-import { told } from '../../../support/ledger/told-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
 
 const address = inject('kafka').addresses.plain;
@@ -39,7 +39,7 @@ async function addPartition(topic: TestTopic): Promise<void> {
 const LATE = 'this topic begins late for these views: ';
 
 describe('messages that are removed before any of their partition was applied', () => {
-  const coins = told(`
+  const coins = parseLedger(`
     00:00 @s0 :
     00:01 @s0 :
     01:00 @s1 : +a alice 100
@@ -58,7 +58,7 @@ describe('messages that are removed before any of their partition was applied', 
       expect(await positionOf(service)).toEqual({ 0: 2, 1: 0 });
     }
     await topic.cut(1, 3);
-    await topic.send(told('05:00 @s0 :').map((item) => ({ partition: 0, value: scanLine(item) })));
+    await topic.send(parseLedger('05:00 @s0 :').map((item) => ({ partition: 0, value: scanLine(item) })));
     await using service = await serveTopic(topic);
     expect(await refusal(service)).toMatch(/partition 1 .* goes on at offset 0 .* removed everything before 3/);
     expect(await positionOf(service)).toEqual({ 0: 2, 1: 0 });

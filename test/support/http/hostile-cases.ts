@@ -12,6 +12,8 @@ export interface HostileCase {
   readonly said: string;
 }
 
+/** The tables lie beside the test of them. */
+const TABLES = join(import.meta.dirname, '../../http/hostile');
 const METHOD = /^[^ ]+/;
 
 /**
@@ -20,7 +22,7 @@ const METHOD = /^[^ ]+/;
  * without these. `\xNN` is a byte, `{{text*N}}` the text N times; the target may be followed by another version of HTTP.
  */
 export function readCases(name: string, good: Readonly<Record<string, unknown>>): HostileCase[] {
-  const text = readFileSync(join(import.meta.dirname, name), 'utf8');
+  const text = readFileSync(join(TABLES, name), 'utf8');
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   return lines.map((line) => parseCase(line, good));
 }

@@ -4,7 +4,7 @@ import type { ReplayOptions } from '../../../src/ingest/replay.ts';
 import { openViewsStore } from '../../../src/views/read/store.ts';
 import type { Counts } from '../../../src/views/write/counts.ts';
 import { type Contract, type HistoryItem, importsOfOne, inOrder } from '../ledger/history.ts';
-import { told } from '../ledger/told-ledger.ts';
+import { parseLedger } from '../ledger/parse-ledger.ts';
 import { shortTime } from '../ledger/wire-text.ts';
 import { temporaryDirectory } from '../program/temporary-directory.ts';
 import { type Cuts, type Format, linesOf, replayInto } from './replayed.ts';
@@ -13,7 +13,7 @@ import { storedDso } from './views-dump.ts';
 const COIN = 10_000_000_000n;
 const CUTS: readonly Cuts[] = [{ chunkBytes: 64, batchEventsMax: 1 }, { chunkBytes: 2 ** 20 }];
 
-/** What became of a told ledger, as text. */
+/** What a replay made of a ledger, as text. */
 export interface Outcome {
   /** `m0 00:10: alice 10, bob 5 + 2 locked`, in order. */
   readonly snapshots: readonly string[];
@@ -28,7 +28,7 @@ export interface Outcome {
 }
 
 /**
- * Replays a told ledger, or several as files one after the other, message by message and at once, in both formats where
+ * Replays a ledger (see `parseLedger`), or several as files one after the other, message by message and at once, in both formats where
  * both have words for all of it, or in the formats given; all must come out the same.
  */
 export async function outcome(
@@ -36,7 +36,7 @@ export async function outcome(
   { formats: given, ...changes }: Partial<ReplayOptions> & { readonly formats?: readonly Format[] } = {},
 ): Promise<Outcome> {
   const contracts = new Map<string, Contract>();
-  const files = [texts].flat().map((text) => told(text, contracts));
+  const files = [texts].flat().map((text) => parseLedger(text, contracts));
   const outcomes: Outcome[] = [];
   const formats = given ?? formatsOf(files.flat());
   for (const [i, cuts] of CUTS.entries()) {

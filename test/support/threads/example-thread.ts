@@ -2,8 +2,8 @@ import { Refusal } from '../../../src/refusal.ts';
 import type { ThreadContract } from '../../../src/threads/contract.ts';
 import { startThread, type Thread, threadFile } from '../../../src/threads/thread.ts';
 
-/** A thread that does what it is told. */
-export interface ToldContract extends ThreadContract {
+/** A thread that does what it is asked. */
+export interface ExampleContract extends ThreadContract {
   readonly data: { readonly refuses?: string };
   readonly requests: {
     readonly double: (numbers: Float64Array<ArrayBuffer>) => Float64Array<ArrayBuffer>;
@@ -18,12 +18,12 @@ export interface ToldContract extends ThreadContract {
   readonly notices: { readonly said: string };
 }
 
-export function startTold(
-  data: ToldContract['data'] = {},
+export function startExample(
+  data: ExampleContract['data'] = {},
   { said = () => {}, stopGraceMs }: { said?: (word: string) => void; stopGraceMs?: number } = {},
-): Thread<ToldContract> {
-  return startThread<ToldContract>(threadFile('told-worker', import.meta.url), {
-    name: 'told',
+): Thread<ExampleContract> {
+  return startThread<ExampleContract>(threadFile('example-worker', import.meta.url), {
+    name: 'example',
     data,
     on: { said },
     errors: [Refusal],

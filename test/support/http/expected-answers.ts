@@ -22,7 +22,7 @@ export interface ExpectedSnapshot {
 }
 
 export function fixture(name: string): string {
-  return new URL(`../../fixtures/${name}`, import.meta.url).pathname;
+  return new URL(`../../../fixtures/${name}`, import.meta.url).pathname;
 }
 
 export function readExpected(name: string): Expected {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countTests, type VitestReport } from '../scripts/test-counts.ts';
+import { countTests, type VitestReport } from '../../scripts/test-counts.ts';
 
 /** A report of files, each given as the statuses of its tests; `!` is a file that could not be loaded. */
 function report(...files: readonly string[]): VitestReport {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { importsOfOne, inOrder } from './history.ts';
-import { oddLedger, realLedger } from './options.ts';
-import { oracle } from './oracle.ts';
-import { coinOf, ownersOf, stateV0, supplyOf, tellingRounds, totalsOf } from './oracle-answers.ts';
-import { randomLedger } from './random-ledger.ts';
-import { scanLine } from './scan-lines.ts';
-import { javaDecimal, plainDecimal, shortTime, sixDigitTime } from './wire-text.ts';
+import { importsOfOne, inOrder } from './support/ledger/history.ts';
+import { oddLedger, realLedger } from './support/ledger/options.ts';
+import { oracle } from './support/ledger/oracle.ts';
+import { coinOf, ownersOf, stateV0, supplyOf, tellingRounds, totalsOf } from './support/ledger/oracle-answers.ts';
+import { randomLedger } from './support/ledger/random-ledger.ts';
+import { scanLine } from './support/ledger/scan-lines.ts';
+import { javaDecimal, plainDecimal, shortTime, sixDigitTime } from './support/ledger/wire-text.ts';
 
 const TEN_MINUTES = 600_000_000;
 

@@ -11,12 +11,12 @@ import {
   OPEN_ROUND,
 } from './history.ts';
 
-/** Parties of told ledgers by the names they go by there. */
+/** Parties of ledgers that are written as text, by the names they go by there. */
 export function partyOf(name: string): string {
   return `${name}::1220ab`;
 }
 
-/** A time of day of the told ledgers' only day. */
+/** A time of day of the only day of these ledgers. */
 export function clockTime(clock: string): Micros {
   const [time = '', fraction = ''] = clock.split('.');
   const seconds = time.length === 5 ? `${time}:00` : time;
@@ -29,7 +29,7 @@ const COIN = 10_000_000_000n;
 const RATE = COIN / 10n;
 
 /**
- * A small ledger told line by line; blank lines count for nothing. A line is its head, then happenings with `;` between:
+ * Reads a small ledger, a line for each update; blank lines count for nothing. A line is its head, then happenings with `;` between:
  *
  *     00:01 m1 @s2 =id : +a alice 10 ; -b
  *
@@ -41,9 +41,9 @@ const RATE = COIN / 10n;
  * `upgraded` (another package id), `reordered` (signatories in another order), `unused` (consumes nothing).
  * `contracts` are those that archives may name beside the ledger's own.
  */
-export function told(text: string, contracts: Map<string, Contract> = new Map()): HistoryItem[] {
+export function parseLedger(text: string, contracts: Map<string, Contract> = new Map()): HistoryItem[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line, i) => tellLine(contracts, line, i + 1));
+  return lines.map((line, i) => parseLine(contracts, line, i + 1));
 }
 
 interface Head {
@@ -69,7 +69,7 @@ function headOf(text: string, number: number): Head {
   };
 }
 
-function tellLine(contracts: Map<string, Contract>, line: string, offset: number): HistoryItem {
+function parseLine(contracts: Map<string, Contract>, line: string, offset: number): HistoryItem {
   const [first = '', rest = ''] = line.split(/ :(?= |$)/, 2);
   const { time, kind, isWithin, ...head } = headOf(first, offset);
   const parts = rest.split(';').map((part) => part.trim());

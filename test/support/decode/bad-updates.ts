@@ -1,4 +1,4 @@
-import * as messages from '../../decode/messages.ts';
+import * as messages from './messages.ts';
 
 /**
  * One bad update a line: the good message it is made from, what is changed in it, to what (JSON, or `-` for nothing there),

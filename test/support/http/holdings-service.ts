@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { pino } from 'pino';
-import { answersFrom } from '../../src/holdings/answer.ts';
-import type { AnswerRules } from '../../src/holdings/summary.ts';
-import { type AppDeps, createApp } from '../../src/http/app.ts';
-import { createConnections } from '../../src/http/server/connections.ts';
-import { SERVER_LIMITS, type ServerLimits } from '../../src/http/server/limits.ts';
-import { createMetrics, measureConnections } from '../../src/http/server/metrics.ts';
-import { startHttpServer } from '../../src/http/server/server.ts';
-import { startAnswers } from '../../src/views/read/answers.ts';
-import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../src/views/read/store.ts';
-import { replayInto } from '../support/views/replayed.ts';
+import { answersFrom } from '../../../src/holdings/answer.ts';
+import type { AnswerRules } from '../../../src/holdings/summary.ts';
+import { type AppDeps, createApp } from '../../../src/http/app.ts';
+import { createConnections } from '../../../src/http/server/connections.ts';
+import { SERVER_LIMITS, type ServerLimits } from '../../../src/http/server/limits.ts';
+import { createMetrics, measureConnections } from '../../../src/http/server/metrics.ts';
+import { startHttpServer } from '../../../src/http/server/server.ts';
+import { startAnswers } from '../../../src/views/read/answers.ts';
+import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../../src/views/read/store.ts';
+import { replayInto } from '../views/replayed.ts';
 import { fixture } from './expected-answers.ts';
 
 /** A data directory with the views of feed files; it goes with the process. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Tally } from '../scripts/soak/tally.ts';
-import { judge, type Window } from '../scripts/soak/verdict.ts';
+import { Tally } from '../../scripts/soak/tally.ts';
+import { judge, type Window } from '../../scripts/soak/verdict.ts';
 
 const latency = (p99Ms: number): Window['latencies'][string] => ({ requests: 100, p50Ms: 1, p99Ms, longestMs: p99Ms });
 

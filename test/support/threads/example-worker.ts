@@ -4,7 +4,7 @@ import DatabaseFile from 'better-sqlite3';
 import { UnusableFile } from '../../../src/feed/file/unusable-file.ts';
 import { Refusal } from '../../../src/refusal.ts';
 import { serveThread } from '../../../src/threads/serve-thread.ts';
-import type { ToldContract } from './told-thread.ts';
+import type { ExampleContract } from './example-thread.ts';
 
 const FAILURES = {
   system: () => readFileSync('/nowhere'),
@@ -21,7 +21,7 @@ const FAILURES = {
   },
 };
 
-await serveThread<ToldContract>(({ data, say, stop }) => {
+await serveThread<ExampleContract>(({ data, say, stop }) => {
   if (data.refuses !== undefined) throw new Refusal(data.refuses);
   let given = new ArrayBuffer();
   return {

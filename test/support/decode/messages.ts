@@ -1,6 +1,6 @@
-import { decodeMessage } from '../../src/decode/decode.ts';
-import { BadUpdate } from '../../src/ledger/bad-update.ts';
-import type { Coin, CoinCreate, Decoded, LedgerUpdate } from '../../src/ledger/update.ts';
+import { decodeMessage } from '../../../src/decode/decode.ts';
+import { BadUpdate } from '../../../src/ledger/bad-update.ts';
+import type { Coin, CoinCreate, Decoded, LedgerUpdate } from '../../../src/ledger/update.ts';
 
 /** Good messages of both wire formats, as JSON values: each call makes new ones, so a test may change them. */
 export type Json = Record<string, unknown>;
