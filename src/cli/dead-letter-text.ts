@@ -39,25 +39,25 @@ export function printOn(dataDir: string): PrintCommand {
 }
 
 /** A dead letter without its bytes, as programs read it. */
-export function deadLetterJson(letter: Omit<DeadLetter, 'bytes'>, dataDir: string): Record<string, unknown> {
+export function deadLetterJson(deadLetter: Omit<DeadLetter, 'bytes'>, dataDir: string): Record<string, unknown> {
   return {
-    id: letter.id,
-    decision: letter.decision,
-    kind: letter.kind,
-    code: letter.code,
-    source: letter.source,
-    ...placeFacts(letter),
-    offset: letter.offset,
-    migration_id: letter.migrationId,
-    update_id: letter.updateId,
-    record_time: letter.recordTime === null ? null : formatTime(letter.recordTime),
-    field: letter.field,
-    given: letter.given,
-    expected: letter.expected,
-    reason: letter.reason,
-    sha256: letter.sha256.length === 0 ? null : letter.sha256.toString('hex'),
-    length: letter.length,
-    created_at: formatTime(letter.createdAt),
-    next: nextText(letter, printOn(dataDir)),
+    id: deadLetter.id,
+    decision: deadLetter.decision,
+    kind: deadLetter.kind,
+    code: deadLetter.code,
+    source: deadLetter.source,
+    ...placeFacts(deadLetter),
+    offset: deadLetter.offset,
+    migration_id: deadLetter.migrationId,
+    update_id: deadLetter.updateId,
+    record_time: deadLetter.recordTime === null ? null : formatTime(deadLetter.recordTime),
+    field: deadLetter.field,
+    given: deadLetter.given,
+    expected: deadLetter.expected,
+    reason: deadLetter.reason,
+    sha256: deadLetter.sha256.length === 0 ? null : deadLetter.sha256.toString('hex'),
+    length: deadLetter.length,
+    created_at: formatTime(deadLetter.createdAt),
+    next: nextText(deadLetter, printOn(dataDir)),
   };
 }

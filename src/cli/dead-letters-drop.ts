@@ -6,7 +6,7 @@ import { openDeadLetters } from '../views/read/dead-letters.ts';
 import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { printOn, safeText } from './dead-letter-text.ts';
-import { noSuchLetter, parseLetterId } from './dead-letters-show.ts';
+import { noSuchDeadLetter, parseDeadLetterId } from './dead-letters-show.ts';
 
 export const deadLettersDropCommand: CliCommand = {
   usage: 'dead-letters drop <ID>',
@@ -15,52 +15,52 @@ export const deadLettersDropCommand: CliCommand = {
   settings: [],
   addOptions: (command) => command.option('--yes', 'do it; without this only what it would cost is said'),
   run: async ({ args, options, config, terminal }) => {
-    const id = parseLetterId(args[0]!);
-    const letter = haltedLetter(config.dataDir, id);
+    const id = parseDeadLetterId(args[0]!);
+    const deadLetter = haltedDeadLetter(config.dataDir, id);
     if (options.yes !== true) {
       throw new Refusal(
-        `dropping dead letter ${id} (${safeText(placeOf(letter))}): ${costOf(letter)}; nothing was done, --yes does it`,
+        `dropping dead letter ${id} (${safeText(placeOf(deadLetter))}): ${costOf(deadLetter)}; nothing was done, --yes does it`,
       );
     }
     dropHalted(config.dataDir, id);
-    terminal.stdout.write(`dead letter ${id} is dropped: ${doneText(letter)}\n`);
+    terminal.stdout.write(`dead letter ${id} is dropped: ${doneText(deadLetter)}\n`);
     return EXIT.ok;
   },
 };
 
-function haltedLetter(dataDir: string, id: number): DeadLetter {
-  using letters = openDeadLetters(dataDir);
-  const letter = letters.find(id);
-  if (letter === null) throw noSuchLetter(id, dataDir);
-  if (letter.decision === 'halted') return letter;
+function haltedDeadLetter(dataDir: string, id: number): DeadLetter {
+  using deadLetters = openDeadLetters(dataDir);
+  const deadLetter = deadLetters.find(id);
+  if (deadLetter === null) throw noSuchDeadLetter(id, dataDir);
+  if (deadLetter.decision === 'halted') return deadLetter;
   throw new Refusal(
-    `dead letter ${id} is ${letter.decision}, not halted; next: ${safeText(nextText(letter, printOn(dataDir)))}`,
+    `dead letter ${id} is ${deadLetter.decision}, not halted; next: ${safeText(nextText(deadLetter, printOn(dataDir)))}`,
   );
 }
 
 /** What cannot be read as an update at all. */
 const UNREADABLE: ReadonlySet<DeadLetterCode> = new Set(['cut_off', 'not_utf8', 'not_json', 'not_a_feed']);
 
-function costOf(letter: DeadLetter): string {
-  if (letter.kind === 'container') {
+function costOf(deadLetter: DeadLetter): string {
+  if (deadLetter.kind === 'container') {
     return 'what lies behind the break is read only from a mended file; nothing is remembered, and the broken file halts again';
   }
-  if (UNREADABLE.has(letter.code)) {
+  if (UNREADABLE.has(deadLetter.code)) {
     return 'it cannot be read as an update; only these very bytes are skipped, from any source, so an update that was cut off here is applied once it comes whole';
   }
   const lost = 'no total will ever have what it says, the same bytes are skipped from any source';
   const later = 'and a later update that archives what it would have created is bad as well';
-  return `${coinsText(letter)}; ${lost}, ${later}`;
+  return `${coinsText(deadLetter)}; ${lost}, ${later}`;
 }
 
-function coinsText(letter: DeadLetter): string {
-  const coins = letter.kind === 'overlong' ? null : coinsOf(letter);
+function coinsText(deadLetter: DeadLetter): string {
+  const coins = deadLetter.kind === 'overlong' ? null : coinsOf(deadLetter);
   if (coins === null) return 'what it creates and archives cannot be read from it';
   return `it creates ${coins.creates} and archives ${coins.archives} coins and rounds`;
 }
 
-function doneText(letter: DeadLetter): string {
-  if (letter.kind === 'container')
-    return `the halt has ended; read ${safeText(letter.source)} again from its start once it is mended`;
-  return `ingest goes on behind ${safeText(placeOf(letter))}, and the same bytes are skipped from any source`;
+function doneText(deadLetter: DeadLetter): string {
+  if (deadLetter.kind === 'container')
+    return `the halt has ended; read ${safeText(deadLetter.source)} again from its start once it is mended`;
+  return `ingest goes on behind ${safeText(placeOf(deadLetter))}, and the same bytes are skipped from any source`;
 }

@@ -14,22 +14,22 @@ export const deadLettersListCommand: CliCommand = {
   settings: [],
   addOptions: (command) => command.option('--json', 'print JSON for programs'),
   run: async ({ options, config, terminal }) => {
-    using letters = openDeadLetters(config.dataDir);
-    const listed = letters.list();
+    using deadLetters = openDeadLetters(config.dataDir);
+    const listed = deadLetters.list();
     if (options.json === true) {
-      terminal.stdout.write(safeJson(listed.map((letter) => deadLetterJson(letter, config.dataDir))));
+      terminal.stdout.write(safeJson(listed.map((deadLetter) => deadLetterJson(deadLetter, config.dataDir))));
       return EXIT.ok;
     }
     const header = ['id', 'decision', 'kind', 'place', 'update', 'record time', 'reason'];
-    const rows = listed.map((letter) =>
+    const rows = listed.map((deadLetter) =>
       [
-        String(letter.id),
-        letter.decision,
-        letter.kind,
-        placeOf(letter),
-        letter.updateId ?? '-',
-        letter.recordTime === null ? '-' : formatTime(letter.recordTime),
-        shortened(letter.reason),
+        String(deadLetter.id),
+        deadLetter.decision,
+        deadLetter.kind,
+        placeOf(deadLetter),
+        deadLetter.updateId ?? '-',
+        deadLetter.recordTime === null ? '-' : formatTime(deadLetter.recordTime),
+        shortened(deadLetter.reason),
       ].map(safeText),
     );
     terminal.stdout.write(rows.length === 0 ? 'no dead letters\n' : formatTable(header, rows));

@@ -11,14 +11,14 @@ export const deadLettersRetryCommand: CliCommand = {
   examples: ['holdfast dead-letters retry', 'holdfast dead-letters retry --data ./data --record-time-gap-max 800d'],
   settings: serveCommand.settings,
   run: async ({ config, terminal }) => {
-    const { letter, bad } = retryHalted(config.dataDir, { ...config, now: () => Date.now() * 1000 });
+    const { deadLetter, bad } = retryHalted(config.dataDir, { ...config, now: () => Date.now() * 1000 });
     if (bad === null) {
       terminal.stdout.write(
-        `dead letter ${letter.id} is applied: ingest goes on behind ${safeText(placeOf(letter))}\n`,
+        `dead letter ${deadLetter.id} is applied: ingest goes on behind ${safeText(placeOf(deadLetter))}\n`,
       );
       return EXIT.ok;
     }
-    const says = `dead letter ${letter.id} stays halted, nothing has changed: ${bad}; to go on: ${nextText(letter, printOn(config.dataDir))}`;
+    const says = `dead letter ${deadLetter.id} stays halted, nothing has changed: ${bad}; to go on: ${nextText(deadLetter, printOn(config.dataDir))}`;
     terminal.stderr.write(`holdfast: ${safeText(says)}\n`);
     return EXIT.halted;
   },

@@ -19,49 +19,49 @@ export const deadLettersShowCommand: CliCommand = {
   settings: [],
   addOptions: (command) => command.option('--json', 'print JSON for programs; the bytes are in base64'),
   run: async ({ args, options, config, terminal }) => {
-    const id = parseLetterId(args[0]!);
-    using letters = openDeadLetters(config.dataDir);
-    const letter = letters.find(id);
-    if (letter === null) throw noSuchLetter(id, config.dataDir);
+    const id = parseDeadLetterId(args[0]!);
+    using deadLetters = openDeadLetters(config.dataDir);
+    const deadLetter = deadLetters.find(id);
+    if (deadLetter === null) throw noSuchDeadLetter(id, config.dataDir);
     const shown =
       options.json === true
-        ? safeJson({ ...deadLetterJson(letter, config.dataDir), bytes: letter.bytes.toString('base64') })
-        : letterText(letter, config.dataDir);
+        ? safeJson({ ...deadLetterJson(deadLetter, config.dataDir), bytes: deadLetter.bytes.toString('base64') })
+        : deadLetterText(deadLetter, config.dataDir);
     terminal.stdout.write(shown);
     return EXIT.ok;
   },
 };
 
-export function noSuchLetter(id: number, dataDir: string): Refusal {
+export function noSuchDeadLetter(id: number, dataDir: string): Refusal {
   return new Refusal(`there is no dead letter ${id}; ${printOn(dataDir)(LIST.command)} lists them`);
 }
 
-export function parseLetterId(text: string): number {
+export function parseDeadLetterId(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new Refusal(`ID: given ${showGiven(text)}, expected the number of a dead letter, such as 1`);
 }
 
-function letterText(letter: DeadLetter, dataDir: string): string {
-  const { bytes, length } = letter;
+function deadLetterText(deadLetter: DeadLetter, dataDir: string): string {
+  const { bytes, length } = deadLetter;
   const facts: [string, string | number | null][] = [
-    ['dead letter', `${letter.id}, ${letter.decision}`],
-    ['place', placeOf(letter)],
-    ['migration', letter.migrationId],
-    ['update', letter.updateId],
-    ['record time', letter.recordTime === null ? null : formatTime(letter.recordTime)],
-    ['code', letter.code],
-    ['field', letter.field],
-    ['given', letter.given],
-    ['expected', letter.expected],
-    ['reason', letter.reason],
-    ['left at', formatTime(letter.createdAt)],
-    ['next', nextText(letter, printOn(dataDir))],
+    ['dead letter', `${deadLetter.id}, ${deadLetter.decision}`],
+    ['place', placeOf(deadLetter)],
+    ['migration', deadLetter.migrationId],
+    ['update', deadLetter.updateId],
+    ['record time', deadLetter.recordTime === null ? null : formatTime(deadLetter.recordTime)],
+    ['code', deadLetter.code],
+    ['field', deadLetter.field],
+    ['given', deadLetter.given],
+    ['expected', deadLetter.expected],
+    ['reason', deadLetter.reason],
+    ['left at', formatTime(deadLetter.createdAt)],
+    ['next', nextText(deadLetter, printOn(dataDir))],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`${name.padEnd(12)} ${safeText(String(value))}\n`],
   );
-  if (letter.kind === 'container') return lines.join('');
+  if (deadLetter.kind === 'container') return lines.join('');
   const shown = safeBytes(bytes.subarray(0, BYTES_SHOWN_MAX));
   const cut = length > BYTES_SHOWN_MAX ? `; the first ${Math.min(BYTES_SHOWN_MAX, bytes.length)} of them` : '';
-  return `${lines.join('')}\n${length} bytes with SHA-256 ${letter.sha256.toString('hex')}${cut}:\n${shown}\n`;
+  return `${lines.join('')}\n${length} bytes with SHA-256 ${deadLetter.sha256.toString('hex')}${cut}:\n${shown}\n`;
 }

@@ -12,14 +12,14 @@ export function lookAtFiles(
   writer: ViewsWriter,
   { migrationId: given, signal }: { migrationId: number | null; signal: AbortSignal },
 ): Promise<void> {
-  const { sourceMigrationId, letters } = writer;
+  const { sourceMigrationId, deadLetters } = writer;
   const migrations = new Set(writer.state.migrations.keys());
   let stored = writer.state.sourceMigrationId;
   return refuseDisorder(files, {
     migrationId: sourceMigrationId,
     signal,
     isLeftOut: (bytes) =>
-      letters.mayBeDecided(bytes.length) && letters.isDecided(createHash('sha256').update(bytes).digest()),
+      deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(createHash('sha256').update(bytes).digest()),
     onMessage: (message, file) => {
       if (message.kind === 'ignored') return;
       const carriesNone = message.format === 'ledger-api';

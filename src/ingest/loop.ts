@@ -3,7 +3,7 @@ import { type Chunk, messageCount } from '../chunk/chunk.ts';
 import { BrokenContainer, type SourceStart } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import type { ViewsWriter, WrittenSource } from '../views/write/writer.ts';
-import { containerLetter } from './container-letter.ts';
+import { containerDeadLetter } from './container-dead-letter.ts';
 import type { Feed } from './feed-thread.ts';
 
 /** Events of one transaction while the feed is ahead: larger ones cost memory, smaller ones time. */
@@ -74,7 +74,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
     }
   } catch (error) {
     if (!(error instanceof BrokenContainer)) throw error;
-    const halted = await persist(() => writer.halt(containerLetter(error, source, options.now())));
+    const halted = await persist(() => writer.halt(containerDeadLetter(error, source, options.now())));
     options.onHalt(halted);
     return halted;
   }
@@ -102,19 +102,19 @@ async function applyChunk(writer: ViewsWriter, chunk: Chunk, options: LoopOption
  */
 export async function awaitClock(
   writer: ViewsWriter,
-  letter: DeadLetter,
+  deadLetter: DeadLetter,
   { signal, now, recordTimeAheadMaxUs, persist, onHalt }: Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>,
 ): Promise<DeadLetter | null> {
-  while (!isDue(letter, now(), recordTimeAheadMaxUs)) {
-    if (signal.aborted) return letter;
+  while (!isDue(deadLetter, now(), recordTimeAheadMaxUs)) {
+    if (signal.aborted) return deadLetter;
     await sleep(WAIT_MS);
   }
-  await persist(() => writer.resolve(letter, 'resolved', { moveOn: false }));
+  await persist(() => writer.resolve(deadLetter, 'resolved', { moveOn: false }));
   onHalt(null);
   return null;
 }
 
 /** Whether the clock has come near enough to a time that was ahead of it (design.md section 6, rule 6). */
-export function isDue(letter: DeadLetter, now: number, aheadMaxUs: number): boolean {
-  return letter.kind === 'ahead' && (letter.recordTime ?? 0) <= now + aheadMaxUs;
+export function isDue(deadLetter: DeadLetter, now: number, aheadMaxUs: number): boolean {
+  return deadLetter.kind === 'ahead' && (deadLetter.recordTime ?? 0) <= now + aheadMaxUs;
 }

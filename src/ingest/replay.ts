@@ -38,14 +38,14 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
   using writer = new ViewsWriter(options.dataDir, options);
   await lookAtFiles(options.files, writer, options);
   let halted = stillHalted(writer, options);
-  const before = writer.letters.countQuarantined();
+  const before = writer.deadLetters.countQuarantined();
   for (const file of options.files) {
     if (halted !== null || options.signal.aborted) break;
     halted = await replayFile(writer, file, options);
   }
   if (options.seal && halted === null && !options.signal.aborted) writer.force({ maySeal: true });
   const dso = { party: writer.state.dso, pinned: writer.state.dsoPinned };
-  return { counts: writer.counts, halted, quarantined: writer.letters.countQuarantined() - before, dso };
+  return { counts: writer.counts, halted, quarantined: writer.deadLetters.countQuarantined() - before, dso };
 }
 
 async function replayFile(writer: ViewsWriter, file: string, options: ReplayOptions): Promise<DeadLetter | null> {
@@ -76,7 +76,7 @@ export function stillHalted(
   writer: ViewsWriter,
   { now, recordTimeAheadMaxUs }: Pick<WriterOptions, 'now' | 'recordTimeAheadMaxUs'>,
 ): DeadLetter | null {
-  const halted = writer.letters.halted();
+  const halted = writer.deadLetters.halted();
   if (halted === null || !isDue(halted, now(), recordTimeAheadMaxUs)) return halted;
   writer.resolve(halted, 'resolved', { moveOn: false });
   return null;

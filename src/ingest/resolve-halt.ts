@@ -9,7 +9,7 @@ import { decodeAlone } from './decode-chunks.ts';
 
 /** What a person decided of a halt. `bad`: what is wrong with the message still, and then nothing has changed. */
 export interface Retried {
-  readonly letter: DeadLetter;
+  readonly deadLetter: DeadLetter;
   readonly bad: string | null;
 }
 
@@ -21,15 +21,15 @@ export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   requireViews(dataDir);
   using _lock = lockForWriting(dataDir);
   using writer = new ViewsWriter(dataDir, options);
-  const letter = writer.letters.halted();
-  if (letter === null) throw new Refusal('nothing is halted, so there is nothing to retry');
-  const unfit = whyNotRetried(letter);
-  if (unfit !== null) return { letter, bad: unfit };
-  const { cursor, ...message } = letter;
+  const deadLetter = writer.deadLetters.halted();
+  if (deadLetter === null) throw new Refusal('nothing is halted, so there is nothing to retry');
+  const unfit = whyNotRetried(deadLetter);
+  if (unfit !== null) return { deadLetter, bad: unfit };
+  const { cursor, ...message } = deadLetter;
   const chunk = decodeAlone(cursor === null ? message : { ...message, cursor }, {
     migrationId: writer.sourceMigrationId,
   });
-  return { letter, bad: writer.retry(letter, chunk)?.message ?? null };
+  return { deadLetter, bad: writer.retry(deadLetter, chunk)?.message ?? null };
 }
 
 function whyNotRetried({ kind }: DeadLetter): string | null {
@@ -59,17 +59,17 @@ export function dropHalted(dataDir: string, id: number): DeadLetter {
   requireViews(dataDir);
   using _lock = lockForWriting(dataDir);
   using writer = new ViewsWriter(dataDir, NO_SETTINGS);
-  const letter = writer.letters.halted();
-  if (letter?.id !== id)
+  const deadLetter = writer.deadLetters.halted();
+  if (deadLetter?.id !== id)
     throw new Refusal(`dead letter ${id} is not halted: \`holdfast dead-letters list\` shows what is`);
-  writer.resolve(letter, 'dropped', { moveOn: letter.kind !== 'container' });
-  return letter;
+  writer.resolve(deadLetter, 'dropped', { moveOn: deadLetter.kind !== 'container' });
+  return deadLetter;
 }
 
 /** What of coins a message says, as far as it can be read; null where it cannot. */
-export function coinsOf(letter: DeadLetter): { readonly creates: number; readonly archives: number } | null {
+export function coinsOf(deadLetter: DeadLetter): { readonly creates: number; readonly archives: number } | null {
   try {
-    const decoded = decodeMessage(letter.bytes, { migrationId: letter.migrationId ?? 0 });
+    const decoded = decodeMessage(deadLetter.bytes, { migrationId: deadLetter.migrationId ?? 0 });
     const events = decoded.kind === 'update' ? decoded.events : [];
     const archives = events.filter(({ kind }) => kind === 'archive').length;
     return { creates: events.length - archives, archives };

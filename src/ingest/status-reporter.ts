@@ -38,7 +38,7 @@ export interface StatusReporter {
 }
 
 export function createStatusReporter(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusReporter {
-  const lookAtLetters = createLetterWatch(writer);
+  const deadLetterStatus = createDeadLetterStatus(writer);
   let standing: Standing = { phase: 'starting', halted: null, source: null, lastError: null };
   let reportedAt = Number.NEGATIVE_INFINITY;
 
@@ -48,8 +48,8 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
     onStatus({
       phase,
       source: sourceStatus(standing, writer),
-      halted: halted && letterFacts(halted),
-      ...lookAtLetters(),
+      halted: halted && deadLetterFacts(halted),
+      ...deadLetterStatus(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
       counts: writer.counts,
       lastError,
@@ -75,7 +75,7 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
 }
 
 /** The numbers of dead letters, and the newest one that was quarantined since the start; as last seen where they cannot be read. */
-function createLetterWatch(writer: ViewsWriter): () => Pick<IngestStatus, 'deadLetters' | 'quarantined'> {
+function createDeadLetterStatus(writer: ViewsWriter): () => Pick<IngestStatus, 'deadLetters' | 'quarantined'> {
   const countDeadLetters = createDeadLetterCounter(writer.db);
   let deadLetters: IngestStatus['deadLetters'] | null = null;
   let quarantined: DeadLetterFacts | null = null;
@@ -85,7 +85,7 @@ function createLetterWatch(writer: ViewsWriter): () => Pick<IngestStatus, 'deadL
     const before = deadLetters;
     deadLetters = countDeadLetters();
     if (before !== null && deadLetters.quarantined !== before.quarantined)
-      quarantined = writer.letters.newestQuarantined();
+      quarantined = writer.deadLetters.newestQuarantined();
   }
 
   return () => {
@@ -127,7 +127,7 @@ function appliedRecordTime(writer: ViewsWriter): Micros | null {
   return reached.length === 0 ? null : Math.max(...reached);
 }
 
-function letterFacts({
+function deadLetterFacts({
   sha256: _hash,
   length: _length,
   bytes: _bytes,

@@ -82,6 +82,6 @@ describe('a batch that breaks off', () => {
     now = HOUR_US;
     writer.commit();
     expect(writer.counts.updates).toBeGreaterThan(0);
-    expect(writer.letters.halted()).toBeNull();
+    expect(writer.deadLetters.halted()).toBeNull();
   });
 });

@@ -34,7 +34,7 @@ const LETTER: Omit<DeadLetter, 'id' | 'decision'> = {
 
 function leave(writer: ViewsWriter, decision: Decision, count = 1): void {
   writer.db.transaction(() => {
-    for (let i = 0; i < count; i++) writer.letters.insert({ ...LETTER, decision });
+    for (let i = 0; i < count; i++) writer.deadLetters.insert({ ...LETTER, decision });
   })();
 }
 
@@ -49,12 +49,12 @@ it('counts dead letters by decision as they are left and decided, whichever it h
   leave(writer, 'halted');
   expect(count()).toEqual({ quarantined: 2, halted: 1 });
   expect(count()).toEqual({ quarantined: 2, halted: 1 });
-  writer.resolve(writer.letters.halted()!, 'dropped', { moveOn: false });
+  writer.resolve(writer.deadLetters.halted()!, 'dropped', { moveOn: false });
   expect(count()).toEqual({ quarantined: 2, dropped: 1 });
   leave(writer, 'quarantined');
   expect(count()).toEqual({ quarantined: 3, dropped: 1 });
   expect(count()).toEqual({ quarantined: 3, dropped: 1 });
-  expect(writer.letters.newestQuarantined()).toMatchObject({ id: 4, decision: 'quarantined', field: 'message' });
+  expect(writer.deadLetters.newestQuarantined()).toMatchObject({ id: 4, decision: 'quarantined', field: 'message' });
 });
 
 it('looks at few pages for each status, however many there are, and whatever is halted, decided or undone', () => {
@@ -64,7 +64,7 @@ it('looks at few pages for each status, however many there are, and whatever is 
   leave(writer, 'quarantined', 2_000);
   leave(writer, 'halted');
   const { status, last } = statusOf(writer);
-  status.turn({ halted: writer.letters.halted() });
+  status.turn({ halted: writer.deadLetters.halted() });
   expect(last()).toEqual({ quarantined: 2_000, halted: 1 });
 
   const told = (change: Parameters<typeof status.turn>[0] = {}): object => {
@@ -80,7 +80,7 @@ it('looks at few pages for each status, however many there are, and whatever is 
   leave(writer, 'halted');
   for (let i = 0; i < 3; i++) expect(told()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
   const undone = writer.db.transaction(() => {
-    writer.letters.decide(writer.letters.halted()!, 'applied');
+    writer.deadLetters.decide(writer.deadLetters.halted()!, 'applied');
     leave(writer, 'quarantined', 10);
     throw new Error('undone');
   });

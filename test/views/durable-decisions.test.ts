@@ -32,16 +32,16 @@ describe('what a person decides', () => {
       decodeAlone({ lane: 'file', offset, bytes: Buffer.from(line) }, { migrationId: 0 });
 
     writer.beginSource({ name: 'feed.ndjson', kind: FILE_KIND });
-    writer.resolve(writer.letters.halted()!, 'dropped', { moveOn: true });
+    writer.resolve(writer.deadLetters.halted()!, 'dropped', { moveOn: true });
     expect(committed().at(-1)).toBe(FULL);
     expect(writer.apply(message(3, second))).toEqual({ done: true });
     writer.commit();
     expect(committed()).toEqual([NORMAL]);
     expect(writer.apply(message(4, '{"foo":2}'))).toMatchObject({ done: false });
     expect(committed()).toEqual([NORMAL]);
-    const halted = writer.letters.halted()!;
+    const halted = writer.deadLetters.halted()!;
     expect(writer.retry(halted, message(4, '{"foo":2}'))?.field).toBe('message');
-    expect(writer.letters.halted()).toEqual(halted);
+    expect(writer.deadLetters.halted()).toEqual(halted);
     committed();
     const third = second
       .replace('"update_id":"', '"update_id":"00')
@@ -49,7 +49,7 @@ describe('what a person decides', () => {
       .replace(/"events_by_id":.*$/, '"root_event_ids":[],"events_by_id":{}}');
     expect(writer.retry(halted, message(4, third))).toBeNull();
     expect(committed().at(-1)).toBe(FULL);
-    expect(writer.letters.halted()).toBeNull();
+    expect(writer.deadLetters.halted()).toBeNull();
     writer.force({ maySeal: true });
     expect(committed().at(-1)).toBe(FULL);
     writer.commit();

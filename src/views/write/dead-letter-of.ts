@@ -10,7 +10,7 @@ import { UnknownContract } from './apply-events.ts';
 export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap', 'overtaken']);
 
 /** The dead letter of a message: its bytes, where it came from and what is wrong with it; the decision is the caller's. */
-export function letterOf(
+export function deadLetterOf(
   message: UpdateCursor,
   bad: BadUpdate,
   {

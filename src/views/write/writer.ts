@@ -9,7 +9,7 @@ import { type DeadLetter, DeadLetters } from '../store/dead-letters.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
-import { HALTS_ALWAYS, letterOf } from './dead-letter-of.ts';
+import { deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
 import { moveBehind, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
@@ -47,7 +47,7 @@ export type Applied =
  */
 export class ViewsWriter implements Disposable {
   readonly db: Database;
-  readonly letters: DeadLetters;
+  readonly deadLetters: DeadLetters;
   /** The migration of messages that carry none. */
   readonly sourceMigrationId: number;
   readonly #options: WriterOptions;
@@ -66,7 +66,7 @@ export class ViewsWriter implements Disposable {
     this.#options = options;
     this.db = openForWriting(dataDir, options);
     this.#periodUs = this.db.prepare<[], number>('SELECT period FROM setting').pluck().get()!;
-    this.letters = new DeadLetters(this.db);
+    this.deadLetters = new DeadLetters(this.db);
     this.#savePositions = (options.positions ?? preparePositions)(this.db);
     this.#batch = new Batch(this.db, this.#committed, this.#savePositions);
     this.sourceMigrationId = options.migrationId ?? this.#batch.state.sourceMigrationId ?? 0;
@@ -130,7 +130,7 @@ export class ViewsWriter implements Disposable {
     let start = this.#cursor?.chunk === chunk ? this.#cursor.at : 0;
     for (let reach = end; start < end; ) {
       const now = this.#options.now();
-      const known = firstKnownBad(chunk, { from: start, to: Math.min(end, start + reach) }, this.letters);
+      const known = firstKnownBad(chunk, { from: start, to: Math.min(end, start + reach) }, this.deadLetters);
       const range = { chunk, from: start, to: known?.at ?? Math.min(end, start + reach), now };
       this.#cursor = { chunk, at: start };
       const fault = this.#applyRange(range);
@@ -158,7 +158,7 @@ export class ViewsWriter implements Disposable {
     this.#batch.fetch(idHashesOf(chunk, from, to));
     const message = new UpdateCursor(chunk);
     for (let i = from; i < to; i++) {
-      if (isDecided(message.moveTo(i), this.letters)) {
+      if (isDecided(message.moveTo(i), this.deadLetters)) {
         this.#batch.counts.decided += 1;
         continue;
       }
@@ -176,7 +176,7 @@ export class ViewsWriter implements Disposable {
 
   /** Whether the messages' bytes of an applied chunk are still needed until the commit. */
   get keepsMessages(): boolean {
-    return this.letters.anyDecided;
+    return this.deadLetters.anyDecided;
   }
 
   #kept(segment: Segment): Segment {
@@ -194,8 +194,8 @@ export class ViewsWriter implements Disposable {
 
   /** Puts on disk what was applied, and the dead letter of the message behind it, in one transaction. */
   #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
-    const leftOut = (contractId: string): number | null => this.letters.leftOut(contractId);
-    const letter = letterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
+    const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
+    const letter = deadLetterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
     const halts = this.#options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(letter.kind);
     if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
     return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
@@ -205,7 +205,7 @@ export class ViewsWriter implements Disposable {
   #leave(letter: Omit<DeadLetter, 'id'>): DeadLetter {
     let id = 0;
     this.commit(() => {
-      id = this.letters.insert(letter);
+      id = this.deadLetters.insert(letter);
     });
     return { ...letter, id };
   }
@@ -273,7 +273,7 @@ export class ViewsWriter implements Disposable {
       return fault.bad;
     }
     this.#segments = [segment];
-    this.#durably(() => this.commit(() => this.letters.decide(letter, 'applied')));
+    this.#durably(() => this.commit(() => this.deadLetters.decide(letter, 'applied')));
     return null;
   }
 
@@ -285,7 +285,7 @@ export class ViewsWriter implements Disposable {
       position.cursor = letter.cursor;
       if (position.start !== null) position.sha256 = letter.sha256;
     }
-    this.#durably(() => this.commit(() => this.letters.decide(letter, decision)));
+    this.#durably(() => this.commit(() => this.deadLetters.decide(letter, decision)));
   }
 
   [Symbol.dispose](): void {

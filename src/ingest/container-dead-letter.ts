@@ -4,7 +4,7 @@ import type { DeadLetter } from '../views/store/dead-letters.ts';
 import type { WrittenSource } from '../views/write/writer.ts';
 
 /** The dead letter of an array, page, gzip or zstd that cannot be read on: place and reason, no bytes (design.md section 7). */
-export function containerLetter(
+export function containerDeadLetter(
   broken: BrokenContainer,
   source: WrittenSource,
   now: Micros,
