@@ -16,7 +16,7 @@ const ARCHIVE_KIND = {
 };
 
 /** Where a message came from; see `feed/source.ts`. */
-export interface Place {
+export interface MessagePlace {
   readonly lane: string;
   readonly offset: number;
   readonly cursor?: string;
@@ -77,7 +77,7 @@ export class ChunkWriter {
     return this.#rawLength;
   }
 
-  add(decoded: Decoded, bytes: Uint8Array | null, place: Place): void {
+  add(decoded: Decoded, bytes: Uint8Array | null, place: MessagePlace): void {
     switch (decoded.kind) {
       case 'update':
         return this.#addUpdate(decoded, bytes, place);
@@ -90,17 +90,22 @@ export class ChunkWriter {
     }
   }
 
-  addBad(fault: BadUpdate, identity: Omit<Undecodable, 'kind' | 'fault'>, bytes: Uint8Array, place: Place): void {
+  addBad(
+    fault: BadUpdate,
+    identity: Omit<Undecodable, 'kind' | 'fault'>,
+    bytes: Uint8Array,
+    place: MessagePlace,
+  ): void {
     this.#addRare({ kind: 'bad', fault: portableFault(fault), ...identity }, bytes, place);
   }
 
-  #addRare(rare: RareUpdate, bytes: Uint8Array | null, place: Place): void {
+  #addRare(rare: RareUpdate, bytes: Uint8Array | null, place: MessagePlace): void {
     this.#rare.set(this.#updates, rare);
     this.#u.migrationId[this.#updates] = -1;
     this.#addRow(UPDATE.rare, 0, bytes, place);
   }
 
-  #addUpdate(update: LedgerUpdate, bytes: Uint8Array | null, place: Place): void {
+  #addUpdate(update: LedgerUpdate, bytes: Uint8Array | null, place: MessagePlace): void {
     for (const event of update.events) this.#addEvent(event, update.migrationId);
     for (const what of update.ignored) this.#ignoredEvents.push(this.#ignored.of(what));
     const [u, n] = [this.#u, this.#updates];
@@ -115,7 +120,7 @@ export class ChunkWriter {
   }
 
   /** The columns that every message has, and the end of its row. */
-  #addRow(kind: number, name: number, bytes: Uint8Array | null, place: Place): void {
+  #addRow(kind: number, name: number, bytes: Uint8Array | null, place: MessagePlace): void {
     if (bytes !== null) this.#addRaw(bytes);
     const [u, n] = [this.#u, this.#updates];
     u.kind[n] = kind;

@@ -1,5 +1,5 @@
 import { nextText } from '../dead-letters/advice-text.ts';
-import { placeOf } from '../dead-letters/place.ts';
+import { placeText } from '../dead-letters/place.ts';
 import { coinsOf, dropHalted } from '../ingest/resolve-halt.ts';
 import { Refusal } from '../refusal.ts';
 import { openDeadLetters } from '../views/read/dead-letters.ts';
@@ -19,7 +19,7 @@ export const deadLettersDropCommand: CliCommand = {
     const deadLetter = haltedDeadLetter(config.dataDir, id);
     if (options.yes !== true) {
       throw new Refusal(
-        `dropping dead letter ${id} (${safeText(placeOf(deadLetter))}): ${costOf(deadLetter)}; nothing was done, --yes does it`,
+        `dropping dead letter ${id} (${safeText(placeText(deadLetter))}): ${costOf(deadLetter)}; nothing was done, --yes does it`,
       );
     }
     dropHalted(config.dataDir, id);
@@ -62,5 +62,5 @@ function coinsText(deadLetter: DeadLetter): string {
 function doneText(deadLetter: DeadLetter): string {
   if (deadLetter.kind === 'container')
     return `the halt has ended; read ${safeText(deadLetter.source)} again from its start once it is mended`;
-  return `ingest goes on behind ${safeText(placeOf(deadLetter))}, and the same bytes are skipped from any source`;
+  return `ingest goes on behind ${safeText(placeText(deadLetter))}, and the same bytes are skipped from any source`;
 }

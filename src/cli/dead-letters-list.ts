@@ -1,4 +1,4 @@
-import { placeOf } from '../dead-letters/place.ts';
+import { placeText } from '../dead-letters/place.ts';
 import { formatTime } from '../ledger/time.ts';
 import { openDeadLetters } from '../views/read/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
@@ -26,7 +26,7 @@ export const deadLettersListCommand: CliCommand = {
         String(deadLetter.id),
         deadLetter.decision,
         deadLetter.kind,
-        placeOf(deadLetter),
+        placeText(deadLetter),
         deadLetter.updateId ?? '-',
         deadLetter.recordTime === null ? '-' : formatTime(deadLetter.recordTime),
         shortened(deadLetter.reason),

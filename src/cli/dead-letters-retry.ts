@@ -1,5 +1,5 @@
 import { nextText } from '../dead-letters/advice-text.ts';
-import { placeOf } from '../dead-letters/place.ts';
+import { placeText } from '../dead-letters/place.ts';
 import { retryHalted } from '../ingest/resolve-halt.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { printOn, safeText } from './dead-letter-text.ts';
@@ -14,7 +14,7 @@ export const deadLettersRetryCommand: CliCommand = {
     const { deadLetter, bad } = retryHalted(config.dataDir, { ...config, now: () => Date.now() * 1000 });
     if (bad === null) {
       terminal.stdout.write(
-        `dead letter ${deadLetter.id} is applied: ingest goes on behind ${safeText(placeOf(deadLetter))}\n`,
+        `dead letter ${deadLetter.id} is applied: ingest goes on behind ${safeText(placeText(deadLetter))}\n`,
       );
       return EXIT.ok;
     }

@@ -1,6 +1,6 @@
 import { LIST } from '../dead-letters/advice.ts';
 import { nextText } from '../dead-letters/advice-text.ts';
-import { placeOf } from '../dead-letters/place.ts';
+import { placeText } from '../dead-letters/place.ts';
 import { showGiven } from '../ledger/bad-update.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
@@ -45,7 +45,7 @@ function deadLetterText(deadLetter: DeadLetter, dataDir: string): string {
   const { bytes, length } = deadLetter;
   const facts: [string, string | number | null][] = [
     ['dead letter', `${deadLetter.id}, ${deadLetter.decision}`],
-    ['place', placeOf(deadLetter)],
+    ['place', placeText(deadLetter)],
     ['migration', deadLetter.migrationId],
     ['update', deadLetter.updateId],
     ['record time', deadLetter.recordTime === null ? null : formatTime(deadLetter.recordTime)],

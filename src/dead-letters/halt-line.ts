@@ -1,12 +1,12 @@
 import { formatTime } from '../ledger/time.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import { haltHint, nextStep, nextText, type PrintCommand } from './advice-text.ts';
-import { placeFacts, placeOf } from './place.ts';
+import { placeFacts, placeText } from './place.ts';
 
 /** What one line says of a halt: where, which update, what is wrong with it, and what an operator does now. */
 export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
   const next = nextText(deadLetter, print);
-  return `halted at ${placeOf(deadLetter)}: ${updateOf(deadLetter)}${deadLetter.reason}; to go on: ${next}`;
+  return `halted at ${placeText(deadLetter)}: ${updateOf(deadLetter)}${deadLetter.reason}; to go on: ${next}`;
 }
 
 /** The same for a log and for programs: each fact under its name. */

@@ -1,7 +1,7 @@
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 
 /** Where a message stood, for people. */
-export function placeOf({ kind, source, place }: DeadLetterFacts): string {
+export function placeText({ kind, source, place }: DeadLetterFacts): string {
   const name = sourceName(source);
   if (kind === 'container') return name;
   const facts = Object.entries(placeFacts({ place })).filter(([, value]) => value !== null);

@@ -3,9 +3,9 @@ import type { Decoded } from '../ledger/update.ts';
 
 /**
  * Where a message stands among those of other partitions: by migration, imports first, then record time, then updates
- * before checkpoints, then synchronizer. Equal places are told apart by partition.
+ * before checkpoints, then synchronizer. Equal keys are told apart by partition.
  */
-export interface FeedPlace {
+export interface SortKey {
   readonly migrationId: number;
   /** Null for an import. Of a checkpoint the smallest of its times. */
   readonly recordTime: Micros | null;
@@ -13,16 +13,16 @@ export interface FeedPlace {
   readonly synchronizerId: string | null;
 }
 
-/** The place that a message names; null for what has no time, which stays behind its predecessor. */
-export function placeOf(decoded: Decoded): FeedPlace | null {
+/** The sort key of a message; null for what has no time, which stays behind its predecessor. */
+export function sortKeyOf(decoded: Decoded): SortKey | null {
   if (decoded.kind === 'update') return decoded;
   if (decoded.kind === 'ignored' || decoded.times.length === 0) return null;
   const recordTime = decoded.times.reduce((least, each) => Math.min(least, each.recordTime), Infinity);
   return { migrationId: decoded.migrationId, recordTime, synchronizerId: null };
 }
 
-/** Negative where `a` comes first; 0 only for places that partition and offset must tell apart. */
-export function comparePlaces(a: FeedPlace, b: FeedPlace): number {
+/** Negative where `a` comes first; 0 only for keys that partition and offset must tell apart. */
+export function compareKeys(a: SortKey, b: SortKey): number {
   if (a.migrationId !== b.migrationId) return a.migrationId - b.migrationId;
   const [left, right] = [a.recordTime ?? Number.NEGATIVE_INFINITY, b.recordTime ?? Number.NEGATIVE_INFINITY];
   if (left !== right) return left < right ? -1 : 1;
@@ -36,33 +36,33 @@ interface Lane<Item> {
   /** Consumed from `head` on; cut when it runs empty or long. */
   queue: Item[];
   head: number;
-  /** Of the item at `head`: its own place or its predecessor's; null where neither names one, and then it goes first. */
-  place: FeedPlace | null;
+  /** Of the item at `head`: its own key or its predecessor's; null where neither names one, and then it goes first. */
+  key: SortKey | null;
 }
 
 const CONSUMED_MAX = 4096;
 
 /**
  * Puts the messages of several partitions into one order that does not depend on when they arrive (design.md section 6):
- * each partition keeps its own order, and among the partitions' next messages the smallest place goes first. So a message
+ * each partition keeps its own order, and among the partitions' next messages the smallest key goes first. So a message
  * waits until every other partition has shown one, except those that the caller passes over.
  */
 export class Merge<Item> {
   readonly #lanes: Map<number, Lane<Item>>;
-  readonly #placeOf: (item: Item) => FeedPlace | null;
+  readonly #keyOf: (item: Item) => SortKey | null;
 
-  /** `itemPlace` is asked once for each item, when it is the next of its partition: items that wait may stay undecoded. */
-  constructor(partitions: Iterable<number>, itemPlace: (item: Item) => FeedPlace | null) {
+  /** `keyOf` is asked once for each item, when it is the next of its partition: items that wait may stay undecoded. */
+  constructor(partitions: Iterable<number>, keyOf: (item: Item) => SortKey | null) {
     const numbers = [...partitions].sort((a, b) => a - b);
-    this.#lanes = new Map(numbers.map((partition) => [partition, { partition, queue: [], head: 0, place: null }]));
-    this.#placeOf = itemPlace;
+    this.#lanes = new Map(numbers.map((partition) => [partition, { partition, queue: [], head: 0, key: null }]));
+    this.#keyOf = keyOf;
   }
 
   add(partition: number, items: readonly Item[]): void {
     const lane = this.#lanes.get(partition)!;
     const wasEmpty = isEmpty(lane);
     for (const item of items) lane.queue.push(item);
-    if (wasEmpty && !isEmpty(lane)) lane.place = this.#placeOf(lane.queue[lane.head]!) ?? lane.place;
+    if (wasEmpty && !isEmpty(lane)) lane.key = this.#keyOf(lane.queue[lane.head]!) ?? lane.key;
   }
 
   /** Up to `max` messages whose turn has come. */
@@ -93,7 +93,7 @@ export class Merge<Item> {
       lane.queue = lane.queue.slice(lane.head);
       lane.head = 0;
     }
-    if (!isEmpty(lane)) lane.place = this.#placeOf(lane.queue[lane.head]!) ?? lane.place;
+    if (!isEmpty(lane)) lane.key = this.#keyOf(lane.queue[lane.head]!) ?? lane.key;
     return item;
   }
 
@@ -122,8 +122,8 @@ function isEmpty(lane: Lane<unknown>): boolean {
 }
 
 function goesFirst(lane: Lane<unknown>, other: Lane<unknown>): boolean {
-  const [a, b] = [lane.place, other.place];
+  const [a, b] = [lane.key, other.key];
   if (a === null || b === null) return a === b ? lane.partition < other.partition : a === null;
-  const order = comparePlaces(a, b);
+  const order = compareKeys(a, b);
   return order === 0 ? lane.partition < other.partition : order < 0;
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts';
 import type { PublicKeyAlgorithm } from './tokens/auth-service.ts';
 
 /** Where a file was named: the setting's key for messages, and the folder its relative path counts from. */
-interface Place {
+interface FileSetting {
   readonly key: string;
   readonly folder: string;
 }
@@ -20,9 +20,9 @@ const KEY_EXPECTED = {
 } as const;
 
 /** The secret's bytes: the text given, or those of a file, whose one newline at the end is not part of it. */
-export function readSecret(given: string | { readonly file: string }, place: Place): Uint8Array {
-  const secret = typeof given === 'string' ? Buffer.from(given) : withoutNewline(readFile(given.file, place));
-  if (secret.length === 0) throw new Refusal(`${place.key}: the secret is empty`);
+export function readSecret(given: string | { readonly file: string }, setting: FileSetting): Uint8Array {
+  const secret = typeof given === 'string' ? Buffer.from(given) : withoutNewline(readFile(given.file, setting));
+  if (secret.length === 0) throw new Refusal(`${setting.key}: the secret is empty`);
   return new Uint8Array(secret);
 }
 
@@ -34,13 +34,13 @@ function withoutNewline(bytes: Buffer): Buffer {
 /** The public key of a PEM certificate or PEM public key, of the kind that the algorithm needs. */
 export function readPublicKey(
   file: string,
-  { algorithm, ...place }: Place & { readonly algorithm: PublicKeyAlgorithm },
+  { algorithm, ...setting }: FileSetting & { readonly algorithm: PublicKeyAlgorithm },
 ): KeyObject {
-  const pem = readFile(file, place).toString('utf8');
+  const pem = readFile(file, setting).toString('utf8');
   const key = parsePem(pem);
-  if (key === null) throw new Refusal(`${place.key}: ${file} holds neither a PEM certificate nor a PEM public key`);
+  if (key === null) throw new Refusal(`${setting.key}: ${file} holds neither a PEM certificate nor a PEM public key`);
   if (!fits(key, algorithm))
-    throw new Refusal(`${place.key}: ${file} does not fit ${algorithm}, expected ${KEY_EXPECTED[algorithm]}`);
+    throw new Refusal(`${setting.key}: ${file} does not fit ${algorithm}, expected ${KEY_EXPECTED[algorithm]}`);
   return key;
 }
 
@@ -60,7 +60,7 @@ function fits(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
   return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === CURVES[algorithm];
 }
 
-function readFile(file: string, { key, folder }: Place): Buffer {
+function readFile(file: string, { key, folder }: FileSetting): Buffer {
   try {
     return readFileSync(resolve(folder, file));
   } catch (error) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FeedPlace, Merge, placeOf } from '../../src/feed/merge.ts';
+import { Merge, type SortKey, sortKeyOf } from '../../src/feed/merge.ts';
 
 /**
  * One message of a table: `<partition> <migration> <time> <synchronizer>`; `import` for the time, `checkpoint` for the
@@ -9,18 +9,18 @@ import { type FeedPlace, Merge, placeOf } from '../../src/feed/merge.ts';
 interface Row {
   readonly partition: number;
   readonly text: string;
-  readonly place: FeedPlace | null;
+  readonly key: SortKey | null;
 }
 
 function parseRow(text: string): Row {
   const [partition, migrationId, time, synchronizerId] = text.trim().split(/\s+/);
-  if (migrationId === '-') return { partition: Number(partition), text: text.trim(), place: null };
-  const place = {
+  if (migrationId === '-') return { partition: Number(partition), text: text.trim(), key: null };
+  const key = {
     migrationId: Number(migrationId),
     recordTime: time === 'import' ? null : Number(time),
     synchronizerId: synchronizerId === 'checkpoint' ? null : synchronizerId!,
   };
-  return { partition: Number(partition), text: text.trim(), place };
+  return { partition: Number(partition), text: text.trim(), key };
 }
 
 const rowsOf = (table: string): Row[] => table.trim().split('\n').map(parseRow);
@@ -31,7 +31,7 @@ function partitionsOf(rows: readonly Row[]): number[] {
 
 /** Gives the rows in the order of `arrival` and takes what is due after each; then every partition is passed over. */
 function mergeAll(rows: readonly Row[], arrival: readonly Row[], take = 3): string[] {
-  const merge = new Merge<Row>(partitionsOf(rows), (row) => row.place);
+  const merge = new Merge<Row>(partitionsOf(rows), (row) => row.key);
   const out: Row[] = [];
   for (const row of arrival) {
     merge.add(row.partition, [row]);
@@ -106,7 +106,7 @@ describe('the order of several partitions', () => {
   });
 
   it('goes on without the partitions that are passed over, and names those that hold', () => {
-    const merge = new Merge<Row>([0, 1, 2], (row) => row.place);
+    const merge = new Merge<Row>([0, 1, 2], (row) => row.key);
     const [first, second, third] = rowsOf('0 0 1 a\n1 0 2 b\n2 0 3 c');
     merge.add(0, [first!]);
     expect(merge.holding(NONE)).toEqual([1, 2]);
@@ -136,7 +136,7 @@ describe('the order of several partitions', () => {
     .array(fc.array(place, { maxLength: 12 }), { minLength: 1, maxLength: 5 })
     .map((partitions) =>
       partitions.map((places, partition) =>
-        places.map((each, offset): Row => ({ partition, text: `${partition}@${offset}`, place: each })),
+        places.map((each, offset): Row => ({ partition, text: `${partition}@${offset}`, key: each })),
       ),
     );
 
@@ -170,7 +170,7 @@ describe('the order of several partitions', () => {
   });
 });
 
-describe('the place of a message', () => {
+describe('the sort key of a message', () => {
   it('is its migration, time and synchronizer, the smallest time of a checkpoint, and nothing for what is ignored', () => {
     const times = [
       { synchronizerId: 'a', recordTime: 7 },
@@ -178,17 +178,17 @@ describe('the place of a message', () => {
     ];
     const update = { migrationId: 3, synchronizerId: 'a', recordTime: 9 };
     expect(
-      placeOf({ kind: 'update', format: 'scan', updateId: 'u', events: [], ignored: [], ...update }),
+      sortKeyOf({ kind: 'update', format: 'scan', updateId: 'u', events: [], ignored: [], ...update }),
     ).toMatchObject(update);
-    expect(placeOf({ kind: 'checkpoint', format: 'ledger-api', migrationId: 3, times })).toEqual({
+    expect(sortKeyOf({ kind: 'checkpoint', format: 'ledger-api', migrationId: 3, times })).toEqual({
       migrationId: 3,
       recordTime: 5,
       synchronizerId: null,
     });
-    expect(placeOf({ kind: 'checkpoint', format: 'ledger-api', migrationId: 3, times: [] })).toBeNull();
+    expect(sortKeyOf({ kind: 'checkpoint', format: 'ledger-api', migrationId: 3, times: [] })).toBeNull();
     // As many as fit a message of 16 MiB.
     const many = Array.from({ length: 300_000 }, (_, i) => ({ synchronizerId: `s${i}`, recordTime: 9 + i }));
-    expect(placeOf({ kind: 'checkpoint', format: 'ledger-api', migrationId: 3, times: many })?.recordTime).toBe(9);
-    expect(placeOf({ kind: 'ignored', what: 'topology transaction' })).toBeNull();
+    expect(sortKeyOf({ kind: 'checkpoint', format: 'ledger-api', migrationId: 3, times: many })?.recordTime).toBe(9);
+    expect(sortKeyOf({ kind: 'ignored', what: 'topology transaction' })).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { Merge, placeOf } from '../merge.ts';
+import { Merge, sortKeyOf } from '../merge.ts';
 import type { Message } from '../source.ts';
 import {
   checkLastApplied,
@@ -65,7 +65,7 @@ export class KafkaIntake {
     this.#options = options;
     this.#lanes = new Map([...options.starts].map(([partition, start]) => [partition, createLane(partition, start)]));
     const single = this.#lanes.size === 1;
-    this.#merge = new Merge<KafkaRecord>(this.#lanes.keys(), (item) => (single ? null : this.#decodedPlace(item)));
+    this.#merge = new Merge<KafkaRecord>(this.#lanes.keys(), (item) => (single ? null : this.#sortKey(item)));
   }
 
   get partitions(): readonly number[] {
@@ -231,17 +231,17 @@ export class KafkaIntake {
     return new Set(lanes.map((lane) => lane.partition));
   }
 
-  #decodedPlace(item: KafkaRecord): ReturnType<typeof placeOf> {
+  #sortKey(item: KafkaRecord): ReturnType<typeof sortKeyOf> {
     const decoded = decodeRecord(item, this.#options.migrationId);
     item.decoded = decoded;
-    return decoded instanceof BadUpdate ? null : placeOf(decoded);
+    return decoded instanceof BadUpdate ? null : sortKeyOf(decoded);
   }
 
   /** Of the last message that names one: tombstones, and what cannot be read, may follow it. */
   #noteRecordTime(items: readonly KafkaRecord[]): void {
     for (const item of items.toReversed()) {
       const decoded = decodeRecord(item, this.#options.migrationId);
-      const recordTime = decoded instanceof BadUpdate ? null : (placeOf(decoded)?.recordTime ?? null);
+      const recordTime = decoded instanceof BadUpdate ? null : (sortKeyOf(decoded)?.recordTime ?? null);
       if (recordTime === null) continue;
       this.#newestRecordTime = Math.max(this.#newestRecordTime ?? recordTime, recordTime);
       return;

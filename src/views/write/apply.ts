@@ -8,7 +8,7 @@ import type { Batch } from './batch.ts';
 import { type ClockRules, checkClock } from './clock.ts';
 import { addIgnored } from './counts.ts';
 import { LastUpdates } from './last-updates.ts';
-import { isOvertaken, noteFurthest, type Place } from './overtaken.ts';
+import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';
 import { IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
@@ -54,11 +54,11 @@ function applyTimed(batch: Batch, update: UpdateCursor, lane: LaneState, rules: 
     requireMigration(batch, rules);
     batch.state.sourceMigrationId ??= migrationId;
   }
-  const place: Place = { migrationId, recordTime: recordTime ?? IMPORT_TIME };
-  const overtaken = isOvertaken(batch.state.lanes, lane, place);
+  const time: LedgerTime = { migrationId, recordTime: recordTime ?? IMPORT_TIME };
+  const overtaken = isOvertaken(batch.state.lanes, lane, time);
   if (recordTime === null) applyImport(batch, update, overtaken);
   else applyUpdate(batch, update, { recordTime, lane, overtaken }, rules);
-  noteFurthest(lane, place);
+  noteFurthest(lane, time);
 }
 
 function applyUpdate(
