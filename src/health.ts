@@ -7,7 +7,7 @@ import type { Health, Readiness } from './http/service/health.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
 
-/** What /readyz and /status say, from where ingest stands and what the views hold (interface.md section 3). */
+/** What /readyz and /status say, from where ingest stands and what the views hold. */
 export function createHealth({
   store,
   status,

@@ -115,7 +115,7 @@ function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
   if (placeholder === null) return new Option(optionName(key), help);
   const flags = `${optionName(key)} <${variadic === true ? 'FILE...' : placeholder}>`;
   if (key !== 'data' || dataDir === undefined) return new Option(flags, help);
-  // Every command takes it (interface.md section 1), so that a script may give it to all of them.
+  // Every command takes it, so that a script may give it to all of them.
   return dataDir === 'unused' ? new Option(flags, help).hideHelp() : new Option(flags, `${help}; made if missing`);
 }
 

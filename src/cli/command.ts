@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { SettingKey } from '../config/settings.ts';
 import type { Config } from '../config.ts';
 
-/** The exit codes that interface.md promises; 1 is for everything that went wrong without a number of its own. */
+/** The exit codes, as docs/operations.md lists them; 1 is for everything that went wrong without a number of its own. */
 export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, noSnapshot: 4, differs: 5 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 

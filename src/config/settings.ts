@@ -37,7 +37,7 @@ const OWNERS_MAX_MAX = 100_000;
 const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 
 /**
- * Every setting by its key in the configuration file (interface.md section 2). The option is the key in kebab-case,
+ * Every setting by its key in the configuration file. The option is the key in kebab-case,
  * the environment variable in upper case behind HOLDFAST_.
  */
 export const SETTINGS = {

@@ -48,7 +48,7 @@ const KEEPABLE_EXPECTED = `JSON nested at most ${NESTING_MAX} deep, with numbers
 
 /**
  * Reads a created event. Contract id, template, package name and dso are judged here (Fault); everything else waits in
- * `signatories` and `body`, because of a foreign dso's contract nothing else is ever judged (design.md section 6, rule 10).
+ * `signatories` and `body`, because of a foreign dso's contract nothing else is ever judged (docs/rules.md, rule 10).
  */
 export function readCreate(
   wire: WireCreate,

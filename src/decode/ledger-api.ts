@@ -24,7 +24,7 @@ const UPDATE_KINDS_EXPECTED = 'one of Transaction, Reassignment, OffsetCheckpoin
 const SYNCHRONIZER_EXPECTED = 'a synchronizer id';
 const SCAN_EVENTS_EXPECTED = `${UPDATE_KINDS_EXPECTED}; this looks like an item of Scan /v0/events, whose "update" alone is a feed`;
 
-/** The format carries no migration id: it is the source's (design.md section 6, rule 11). */
+/** The format carries no migration id: it is the source's (docs/rules.md, rule 11). */
 export interface LedgerApiOptions {
   readonly migrationId: number;
 }
@@ -100,7 +100,7 @@ function decodeTransaction(value: Wire, options: LedgerApiOptions): LedgerUpdate
   return readUpdate(value, options, { readRecordTime: readTransactionTime, readEvent: readTransactionEvent });
 }
 
-/** Null for an import (design.md section 6, rule 5). It only creates contracts; the flag on anything else is no time. */
+/** Null for an import (docs/rules.md, rule 5). It only creates contracts; the flag on anything else is no time. */
 function readTransactionTime({ recordTime, events }: Wire): Micros | null {
   if (typeof recordTime !== 'string' || !isImportTime(recordTime)) return readTime(recordTime, 'recordTime');
   const isImport = readList(events, 'events').every((event) => isWire(event) && isWire(event.CreatedEvent));
@@ -174,7 +174,7 @@ function readReassignmentEvent(wire: Wire, path: () => string): LedgerEvent | Ig
   return kind === 'JsUnassignedEvent' ? readUnassigned(wire[kind], kindPath) : readAssigned(wire[kind], kindPath);
 }
 
-/** A contract that goes to another synchronizer stays held; one that goes nowhere is purged (design.md section 6, rule 9). */
+/** A contract that goes to another synchronizer stays held; one that goes nowhere is purged (docs/rules.md, rule 9). */
 function readUnassigned(wire: unknown, path: () => string): LedgerEvent | IgnoredEvent {
   const { value } = within(path, () => readObject(wire, ''));
   return within(

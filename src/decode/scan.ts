@@ -82,7 +82,7 @@ function collect(read: Collected, event: LedgerEvent | IgnoredEvent): void {
   else read.events.push(event);
 }
 
-/** An import brings one contract from an older migration (design.md section 6, rule 5); the flag on anything else is no time. */
+/** An import brings one contract from an older migration (docs/rules.md, rule 5); the flag on anything else is no time. */
 function checkImport(message: Wire, events: readonly Wire[]): void {
   if (events.length !== 1 || events[0]?.event_type !== 'created_event') {
     fault('record_time', message.record_time, 'a time, or an import update of one created_event');
@@ -90,8 +90,8 @@ function checkImport(message: Wire, events: readonly Wire[]): void {
 }
 
 /**
- * Depth first from the roots, children in order; the order of keys in events_by_id means nothing (design.md section 6,
- * rule 7). A stack instead of recursion, because the depth is the feed's to choose. Gives the events that it visited.
+ * Depth first from the roots, children in order; the order of keys in events_by_id means nothing (docs/rules.md, rule 7).
+ * A stack instead of recursion, because the feed chooses the depth. Returns the events that it visited.
  */
 function walk(message: Wire, read: Collected): readonly Wire[] {
   const events = readObject(message.events_by_id, 'events_by_id');
@@ -224,7 +224,7 @@ function decodeReassignment(message: Wire): LedgerUpdate {
   return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
 }
 
-/** A contract that goes to another synchronizer stays held; one that goes nowhere is purged (design.md section 6, rule 9). */
+/** A contract that goes to another synchronizer stays held; one that goes nowhere is purged (docs/rules.md, rule 9). */
 function readUnassigned(event: Wire): LedgerEvent | IgnoredEvent {
   const target = readText(event.target_synchronizer, 'event.target_synchronizer', SYNCHRONIZER_EXPECTED);
   if (target !== event.source_synchronizer) return 'unassignment';

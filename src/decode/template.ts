@@ -2,7 +2,7 @@ import type { Entity } from '../ledger/update.ts';
 import { fault } from './fault.ts';
 import type { IgnoredEvent } from './ignored.ts';
 
-/** Package ids change with every upgrade: a template is ours by package name and `Module:Entity` (design.md section 6, rule 8). */
+/** Package ids change with every upgrade: a template is ours by package name and `Module:Entity` (docs/rules.md, rule 8). */
 const OUR_PACKAGE = 'splice-amulet';
 const OUR_TEMPLATES: ReadonlyMap<string, Entity> = new Map([
   ['Splice.Amulet:Amulet', 'Amulet'],

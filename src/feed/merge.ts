@@ -43,7 +43,7 @@ interface Lane<Item> {
 const CONSUMED_MAX = 4096;
 
 /**
- * Puts the messages of several partitions into one order that does not depend on when they arrive (design.md section 6):
+ * Puts the messages of several partitions into one order that does not depend on when they arrive:
  * each partition keeps its own order, and among the partitions' next messages the smallest key goes first. So a message
  * waits until every other partition has shown one, except those that the caller passes over.
  */

@@ -153,7 +153,7 @@ export class FeedRefused extends Error {
   }
 }
 
-/** An array, page, gzip or zstd that cannot be read on: always halts (design.md section 7). */
+/** An array, page, gzip or zstd that cannot be read on: always halts (docs/rules.md, bad updates). */
 export class BrokenContainer extends Error {
   /** Where it broke, such as `byte 1234`. */
   readonly place: string;

@@ -30,7 +30,7 @@ export class ExpiredSums implements CoinSums {
 }
 
 /**
- * Exact holding fees of an owner's coins as of a round (design.md section 5). A coin costs its rate for each round since its own, and no
+ * Exact holding fees of an owner's coins as of a round (docs/rules.md, fees). A coin costs its rate for each round since its own, and no
  * more than its amount: until one expires the owner's sums are enough, then the expired ones count with their amount.
  */
 export function holdingFees(owner: OwnerFacts, round: bigint): UnlockedLocked {

@@ -27,7 +27,7 @@ interface Met {
 
 /**
  * Looks at the start of each file, in the order given, before anything of them is applied. Throws a Refusal where one begins
- * before an earlier one (design.md section 6, rule 1): what lies between would never be applied. What cannot be read twice
+ * before an earlier one (docs/rules.md, rule 1): what lies between would never be applied. What cannot be read twice
  * or at all, or decoded, is left to whoever applies it.
  */
 export async function refuseDisorder(

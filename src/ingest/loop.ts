@@ -97,7 +97,7 @@ async function applyChunk(writer: ViewsWriter, chunk: Chunk, options: LoopOption
 }
 
 /**
- * Waits until the clock has come near a time that was ahead of it, and ends that halt (design.md section 6, rule 6). Null then; the
+ * Waits until the clock has come near a time that was ahead of it, and ends that halt (docs/rules.md, rule 6). Null then; the
  * dead letter where the signal aborts first.
  */
 export async function awaitClock(
@@ -114,7 +114,7 @@ export async function awaitClock(
   return null;
 }
 
-/** Whether the clock has come near enough to a time that was ahead of it (design.md section 6, rule 6). */
+/** Whether the clock has come near enough to a time that was ahead of it (docs/rules.md, rule 6). */
 export function isDue(deadLetter: DeadLetter, now: number, aheadMaxUs: number): boolean {
   return deadLetter.kind === 'ahead' && (deadLetter.recordTime ?? 0) <= now + aheadMaxUs;
 }

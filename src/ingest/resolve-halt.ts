@@ -14,7 +14,7 @@ export interface Retried {
 }
 
 /**
- * Applies the stored bytes of the halted message at its own place (design.md section 7). Throws a Refusal where nothing is
+ * Applies the stored bytes of the halted message at its own place (docs/rules.md, bad updates). Throws a Refusal where nothing is
  * halted or another process writes.
  */
 export function retryHalted(dataDir: string, options: WriterOptions): Retried {

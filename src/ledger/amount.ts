@@ -44,7 +44,7 @@ export function formatAmount(units: bigint): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Whether a computed value still is a Numeric(10) with 38 digits (holdings-api.md, the error table). */
+/** Whether a computed value still is a Numeric(10) with 38 digits (docs/rules.md, fees). */
 export function fitsNumeric(units: bigint): boolean {
   return units < UNITS_LIMIT && units > -UNITS_LIMIT;
 }

@@ -30,7 +30,7 @@ export type FaultCode = (typeof FAULT_CODES)[number];
 
 /**
  * What is wrong with an update: which field (as the feed writes it), what was given, what is expected.
- * Thrown by decoding and applying alike; the loop turns it into a dead letter (design.md section 7).
+ * Thrown by decoding and applying alike; the loop turns it into a dead letter (docs/rules.md, bad updates).
  */
 export class BadUpdate extends Error {
   readonly code: FaultCode;

@@ -141,7 +141,7 @@ function canonicalArguments(coin: CoinColumns, parties: Parties, lock: Extra['lo
 /** What two creates are compared by, with the dso. */
 export type ComparedCoin = CoinColumns & Pick<Coin, 'createdAt'>;
 
-/** Whether two creates say the same (design.md section 6, rule 9): parties as sets, Decimals by value, no ids. */
+/** Whether two creates say the same (docs/rules.md, rule 9): parties as sets, Decimals by value, no ids. */
 export function sameCoin(a: ComparedCoin, b: ComparedCoin, dso: string): boolean {
   const sameColumns =
     a.entity === b.entity &&

@@ -7,7 +7,7 @@ export interface FeeTerms {
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** fee(contract, R) = min(amount, (R - created) * rate): capped above, not below (design.md section 5). */
+/** fee(contract, R) = min(amount, (R - created) * rate): capped above, not below (docs/rules.md, fees). */
 export function holdingFee(terms: FeeTerms, round: bigint): bigint {
   const accrued = (round - terms.createdRound) * terms.rate;
   return accrued < terms.amount ? accrued : terms.amount;

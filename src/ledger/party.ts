@@ -6,7 +6,7 @@ const CHARS = /^[A-Za-z0-9:\-_ ]+$/;
 export const PARTY_EXPECTED =
   'a party id, <1-185 characters>::<1-68 characters> of letters, digits, ":", "-", "_" and space, without another "::"';
 
-/** `<1-185 chars>::<1-68 chars>`, split at the first `::`, no second one, at most 255 characters (holdings-api.md). */
+/** `<1-185 chars>::<1-68 chars>`, split at the first `::`, no second one, at most 255 characters. */
 export function isPartyId(text: string): boolean {
   const nameEnd = text.indexOf('::');
   const fingerprintLength = text.length - nameEnd - 2;

@@ -16,7 +16,7 @@ const REQUEST_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const IMPORT_TIME = /^0001-01-01T00:00:00(?:\.0{1,6})?Z$/;
 
-/** The record time of an import update: a flag, not a time (design.md section 6, rule 5). */
+/** The record time of an import update: a flag, not a time (docs/rules.md, rule 5). */
 export function isImportTime(text: string): boolean {
   return IMPORT_TIME.test(text);
 }

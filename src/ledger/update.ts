@@ -43,7 +43,7 @@ export type LedgerEvent = CoinCreate | RoundCreate | Archive;
 
 /**
  * A create of a coin template. `dso` is the only part of the payload that is judged at once: with a dso that is not ours
- * the rest is never judged (design.md section 6, rule 10), so what is wrong with it waits in `body`.
+ * the rest is never judged (docs/rules.md, rule 10), so what is wrong with it waits in `body`.
  */
 export interface CoinCreate {
   readonly kind: 'coin';

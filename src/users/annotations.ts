@@ -3,7 +3,7 @@ import { invalidArgument } from './users-error.ts';
 /** Annotations as a request gives them; a Map, so that no key can be mistaken for a property of an object. */
 export type Annotations = ReadonlyMap<string, string>;
 
-/** 256 KiB of UTF-8, keys and values together, inclusive (ledger-users-api.md 1.4). */
+/** 256 KiB of UTF-8, keys and values together, inclusive (docs/rules.md, fields). */
 export const ANNOTATIONS_BYTES_MAX = 262_144;
 
 const NAME_CHARS_MAX = 63;

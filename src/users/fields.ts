@@ -1,4 +1,4 @@
-/** A user id in full: 1-128 characters (ledger-users-api.md 1.3). */
+/** A user id in full: 1-128 characters (docs/rules.md, fields). */
 export const USER_ID_PATTERN = /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]{1,128}$/;
 /** The pattern as messages show it, in the reference's own writing. */
 const USER_ID_REGEX_SHOWN = "[a-zA-Z0-9@^$.!`\\-#+'~_\\|:\\(\\)]{1,128}";

@@ -112,7 +112,7 @@ function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | '
   };
 }
 
-/** An existing user of that id is left as it is (ledger-users-api.md 6.8). */
+/** An existing user of that id is left as it is (docs/rules.md, users). */
 function addAdditionalAdmin(users: Users, logger: Logger): void {
   const id = users.config.additionalAdminUserId;
   if (id === null || users.reader.user(id) !== null) return;

@@ -1,4 +1,4 @@
-/** The kinds that name a party, and those that do not (ledger-users-api.md 2.4). */
+/** The kinds that name a party, and those that do not (docs/rules.md, fields). */
 export const PARTY_KINDS = ['CanActAs', 'CanReadAs', 'CanExecuteAs'] as const;
 export const PLAIN_KINDS = [
   'ParticipantAdmin',

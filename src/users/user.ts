@@ -3,7 +3,7 @@ import type { Annotations } from './annotations.ts';
 /** The identity provider of users that name none. */
 export const DEFAULT_PROVIDER = '';
 
-/** A user of the ledger as it is stored (ledger-users-api.md 1.1). */
+/** A user of the ledger as it is stored (docs/rules.md, users). */
 export interface User {
   readonly id: string;
   /** Empty where unset. */
@@ -17,7 +17,7 @@ export interface User {
   readonly annotations: Annotations;
 }
 
-/** Where the tokens of a set of users come from (ledger-users-api.md 6.7). */
+/** Where the tokens of a set of users come from (docs/rules.md, users). */
 export interface IdentityProvider {
   readonly id: string;
   readonly isDeactivated: boolean;

@@ -35,7 +35,7 @@ const RIGHTS_MAX_MAX = 100_000;
 const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 const AUTH_SERVICES_MAX = 64;
 const FAILED_AUTH_MAX_MAX = 1_000_000;
-/** The type names of interface.md that hold a key in a PEM file. */
+/** Types of authentication services whose key is in a PEM file. */
 const PEM_TYPES = { 'jwt-rs-256-crt': 'RS256', 'jwt-es-256-crt': 'ES256', 'jwt-es-512-crt': 'ES512' } as const;
 
 const seconds = z.string().transform((text, context) => {
@@ -146,7 +146,7 @@ function openService(service: GivenService, index: number, folder: string): Auth
   }
 }
 
-/** Where both targets are set the audience wins (ledger-users-api.md 4.3). */
+/** Where both targets are set the audience wins (docs/rules.md, tokens). */
 function modeOf(service: GivenService): TokenMode {
   if (service.targetAudience !== undefined) return { kind: 'audience', audience: service.targetAudience };
   if (service.targetScope !== undefined) return { kind: 'scope', scope: service.targetScope };

@@ -1,6 +1,6 @@
 import { mayPass } from '../machine-errors.ts';
 
-/** gRPC status and category of each error code: ledger-users-api.md 5.2. */
+/** gRPC status and category of each error code: docs/rules.md, errors. */
 const CODES = {
   UNAUTHENTICATED: { grpc: 16, category: 6 },
   PERMISSION_DENIED: { grpc: 7, category: 7 },
@@ -28,7 +28,7 @@ const CODES = {
 export type UsersErrorCode = keyof typeof CODES;
 export type Resource = readonly [type: string, name: string];
 
-/** Where a request was refused; the body's form depends on it (ledger-users-api.md 5, flavours G, R and J). */
+/** Where a request was refused; the body's form depends on it (docs/rules.md, errors, flavours G, R and J). */
 export type RaisedBy = 'token' | 'json-layer' | 'authorizer' | 'service';
 
 interface Details {

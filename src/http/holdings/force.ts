@@ -24,7 +24,7 @@ export const forceSnapshot: HoldingsOperation = {
   handle: (_, { force }) => force(),
 };
 
-/** The writer's answer to a wish for a snapshot now (design.md section 6, rule 12). */
+/** The writer's answer to a wish for a snapshot now (docs/rules.md, rule 12). */
 export type ForceSnapshot = (wish: { readonly maySeal: boolean }) => Promise<ForceOutcome>;
 
 /** A snapshot costs a row for every owner that changed; asked for in a loop they would fill the disk. */

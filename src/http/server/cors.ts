@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 
-/** Answers what a browser may read of another origin's page; holdings-api.md opens every read operation. */
+/** Headers that let pages of other origins read the answers; every operation that only reads is open to them. */
 export interface Cors {
   /** Headers for an answer to this request. */
   headers(c: Context): Readonly<Record<string, string>>;

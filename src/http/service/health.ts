@@ -1,4 +1,4 @@
-/** What the service knows of itself; answered by /readyz and /status (interface.md, section 3). */
+/** What the service knows of itself; answered by /readyz and /status. */
 export interface Health {
   ready(): Promise<Readiness>;
   status(): Promise<object>;

@@ -7,7 +7,7 @@ const PROTOCOL_PREFIX = 'jwt.token.';
 
 /**
  * The token of a request, or null where it has none: of the Authorization header, else of an entry of
- * Sec-WebSocket-Protocol. Throws a 400 for a bearer without a token and for two bearers (ledger-users-api.md 4.1).
+ * Sec-WebSocket-Protocol. Throws a 400 for a bearer without a token and for two bearers (docs/rules.md, tokens).
  */
 export function bearerToken(headers: {
   /** Each header line by itself. */

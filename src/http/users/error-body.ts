@@ -38,7 +38,7 @@ export interface ErrorAnswer {
   readonly body: object;
 }
 
-/** The error body of the JSON Ledger API, in the flavour that the code and the place ask for (ledger-users-api.md 5). */
+/** The error body of the JSON Ledger API, in the flavour that the code and the place ask for (docs/rules.md, errors). */
 export function errorAnswer(error: UsersError, place: ErrorPlace): ErrorAnswer {
   const status = STATUS_OF_GRPC[error.grpcCode];
   const body = REDACTED.has(error.code) ? redacted(error, place) : told(error, place);

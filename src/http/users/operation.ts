@@ -31,7 +31,7 @@ export interface UsersOperation extends UsersFacts {
   readonly prepare: (given: { id: string; query: Query; bodyText: string }) => Prepared;
 }
 
-/** A decoded request, in the steps that the page gives an order (ledger-users-api.md 0.1). */
+/** A decoded request, in the steps that the page gives an order (docs/rules.md, order of a request). */
 export interface Prepared {
   /** The user or provider that it is about, for the log; empty where it is about many. */
   readonly subject: string;

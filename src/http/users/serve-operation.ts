@@ -35,7 +35,7 @@ export interface Traces {
 }
 
 /**
- * Takes a request through the steps of ledger-users-api.md 0.1 in their order; throws the UsersError or HttpFault of
+ * Takes a request through the steps of docs/rules.md, order of a request in their order; throws the UsersError or HttpFault of
  * the first that fails.
  */
 export async function serveOperation(
@@ -78,7 +78,7 @@ function resolveToken(users: Users, verified: VerifiedToken): Caller {
   }
 }
 
-/** What went wrong with the token is our fault; the body says at least that it was there (ledger-users-api.md 4.6). */
+/** What went wrong with the token is our fault; the body says at least that it was there (docs/rules.md, tokens). */
 function unresolvable(cause: unknown): never {
   throw new UsersError('INTERNAL', 'the token could not be resolved', { raisedBy: 'token', cause });
 }

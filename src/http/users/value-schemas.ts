@@ -3,7 +3,7 @@ import type { Annotations } from '../../users/annotations.ts';
 import { type GivenRight, PARTY_KINDS, type PartyKind, PLAIN_KINDS, type PlainKind } from '../../users/right.ts';
 
 /**
- * Values of request bodies (ledger-users-api.md 1.2): what is missing has its type's default, `null` is no value of a
+ * Values of request bodies (docs/rules.md, bodies): what is missing has its type's default, `null` is no value of a
  * text, switch, list or map, and properties nobody knows are ignored.
  */
 export const text = () => z.string().refine(isText, 'not well-formed Unicode');

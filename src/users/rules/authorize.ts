@@ -19,7 +19,7 @@ export function isUserAdmin({ participantAdmin, identityProviderAdmin }: Caller)
   return participantAdmin || identityProviderAdmin;
 }
 
-/** As requireUserAdmin; some rights only a ParticipantAdmin may give or take (ledger-users-api.md 2.1). */
+/** As requireUserAdmin; some rights only a ParticipantAdmin may give or take (docs/rules.md, callers). */
 export function requireAdminFor(caller: Caller, rights: readonly GivenRight[]): void {
   if (rights.some(needsParticipantAdmin)) requireParticipantAdmin(caller);
   else requireUserAdmin(caller);
@@ -31,7 +31,7 @@ export function requireSelfOrUserAdmin(caller: Caller, userId: string): void {
 }
 
 /**
- * The identity provider that a request is about (ledger-users-api.md 2.1.2). Left empty it is the caller's own, except
+ * The identity provider that a request is about (docs/rules.md, callers). Left empty it is the caller's own, except
  * for a ParticipantAdmin, for whom it is the default one. Throws PERMISSION_DENIED where the caller's tokens come from
  * another provider, INVALID_TOKEN where it is no id.
  */

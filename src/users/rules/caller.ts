@@ -17,7 +17,7 @@ export interface Caller {
 
 /**
  * The user that a verified token speaks for. Throws INVALID_TOKEN for a subject that is no user id, and the same
- * PERMISSION_DENIED for a user that is unknown, deactivated or of another identity provider (ledger-users-api.md 4.5).
+ * PERMISSION_DENIED for a user that is unknown, deactivated or of another identity provider (docs/rules.md, tokens).
  */
 export function resolveCaller(users: UsersReader, token: VerifiedToken): Caller {
   const { userId, identityProviderId, participantId } = token;

@@ -10,7 +10,7 @@ import { checkPartiesKnown, checkRights, checkUserId, findUser } from './user-ch
 type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: readonly Right[] };
 
 /**
- * Gives a user rights; the answer holds only those it did not have (ledger-users-api.md 6.5). All that it would then have are
+ * Gives a user rights; the answer holds only those it did not have (docs/rules.md, users). All that it would then have are
  * counted before the first is stored: a body may name hundreds of thousands.
  */
 export function grantRights(

@@ -11,7 +11,7 @@ import { checkPartiesKnown, checkPrimaryParty, checkProviderExists, checkRights,
 
 export type UserLimits = Pick<UsersConfig, 'usersMax' | 'rightsPerUserMax'>;
 
-/** Creates a user with its rights; the order of the checks is that of ledger-users-api.md 2. */
+/** Creates a user with its rights; the order of the checks is that of docs/rules.md, users. */
 export function createUser(
   users: UsersWriter,
   { caller, request, limits }: { caller: Caller; request: CreateUserRequest; limits: UserLimits },

@@ -10,7 +10,7 @@ import type { Caller } from './caller.ts';
 import type { GivenProvider, UpdateProviderRequest } from './request.ts';
 import { masked, PROVIDER_MASK_FIELDS, parseMask } from './update-mask.ts';
 
-/** As many as the reference keeps (ledger-users-api.md 6.7). */
+/** As many as the reference keeps (docs/rules.md, users). */
 export const IDENTITY_PROVIDERS_MAX = 16;
 
 type ProviderVerb = 'creating' | 'getting' | 'updating' | 'deleting';

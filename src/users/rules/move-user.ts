@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 import type { MoveUserRequest } from './request.ts';
 import { checkProviderExists, checkUserId, findUser } from './user-checks.ts';
 
-/** Moves a user from one identity provider to another, or to the same; its version stays (ledger-users-api.md 6.6). */
+/** Moves a user from one identity provider to another, or to the same; its version stays (docs/rules.md, users). */
 export function moveUser(users: UsersWriter, { caller, request }: { caller: Caller; request: MoveUserRequest }): void {
   const { userId, sourceIdentityProviderId: source, targetIdentityProviderId: target } = request;
   requireParticipantAdmin(caller);

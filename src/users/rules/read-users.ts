@@ -15,7 +15,7 @@ const PAGE_BYTES_MAX = 8 * 1024 * 1024;
 /** More than a user takes as JSON beside its annotations, whose ids and party have their own limits. */
 const USER_BYTES = 1024;
 
-/** A user's record: its own, or another's for those who administer users (ledger-users-api.md 3 and 6.1). */
+/** A user's record: its own, or another's for those who administer users (docs/rules.md, callers). */
 export function readUser(
   users: UsersReader,
   { caller, userId, identityProviderId }: { caller: Caller; userId: string; identityProviderId: string },

@@ -27,7 +27,7 @@ export interface UpdateMask<Field extends string> {
   mention(field: Field): Mention;
 }
 
-/** Reads an update mask; gives the fault as a message where there is one (ledger-users-api.md 6.3). */
+/** Reads an update mask; gives the fault as a message where there is one (docs/rules.md, users). */
 export function parseMask<Field extends string>(
   paths: readonly string[],
   fields: readonly Field[],

@@ -11,7 +11,7 @@ import { checkPrimaryParty, checkProviderExists, checkUserId, findUser } from '.
 
 type UserMask = UpdateMask<(typeof USER_MASK_FIELDS)[number]>;
 
-/** Changes what the mask names, and adds one to the version; the order of the checks is that of ledger-users-api.md 6.3. */
+/** Changes what the mask names, and adds one to the version; the order of the checks is that of docs/rules.md, users. */
 export function updateUser(
   users: UsersWriter,
   { caller, request }: { caller: Caller; request: UpdateUserRequest },

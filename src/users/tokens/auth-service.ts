@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 export type PublicKeyAlgorithm = 'RS256' | 'ES256' | 'ES512';
 
 /**
- * What besides the signature makes a token one for us (ledger-users-api.md 4.3): the audience contains exactly this,
+ * What besides the signature makes a token one for us (docs/rules.md, tokens): the audience contains exactly this,
  * the scopes contain exactly this, or the default rules of the participant audience and the scope daml_ledger_api.
  */
 export type TokenMode =

@@ -1,4 +1,4 @@
-/** What a token says, as far as it is asked (ledger-users-api.md 4.3). Seconds since 1970, fractions lawful. */
+/** What a token says, as far as it is asked (docs/rules.md, tokens). Seconds since 1970, fractions lawful. */
 export interface Claims {
   readonly subject: string;
   readonly issuer: string | null;

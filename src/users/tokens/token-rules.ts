@@ -13,7 +13,7 @@ export interface TimeRules {
 
 /**
  * Whether a token is one for us, and for which participant (null for each); null where it is none
- * (ledger-users-api.md 4.3). That the participant is this one is the authorizer's question.
+ * (docs/rules.md, tokens). That the participant is this one is the authorizer's question.
  */
 export function acceptedParticipant(claims: Claims, mode: TokenMode): { readonly participantId: string | null } | null {
   if (mode.kind === 'audience') return claims.audiences.includes(mode.audience) ? { participantId: null } : null;

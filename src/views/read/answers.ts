@@ -5,7 +5,7 @@ import { type ReaderThreadsOptions, startReaderThreads } from './reader-thread.t
 
 /**
  * The answers of a server: those that their questions bound from the event loop's store, the others in reader threads, which work out the
- * text as well, so that nobody can stall the service with one question (design.md, section 5).
+ * text as well, so that nobody can stall the service with one question (docs/rules.md, fees).
  */
 export function startAnswers(eventLoop: HoldingsStore, options: ReaderThreadsOptions): Answers & AsyncDisposable {
   const near = answersFrom(eventLoop, options.rules);

@@ -106,7 +106,7 @@ export function requireViews(dataDir: string): void {
   throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
 }
 
-/** Opens views.db for reading. A missing directory is refused and nothing is made (interface.md section 1). */
+/** Opens views.db for reading. A missing directory is refused and nothing is made. */
 export function openForReading(dataDir: string): Database {
   requireViews(dataDir);
   const file = viewsFile(dataDir);

@@ -31,7 +31,7 @@ export const DEAD_LETTER_KINDS: Readonly<Record<DeadLetterCode, DeadLetterKind>>
 /** `halted` waits for a person; `resolved` is a halt that ended without a decision about its bytes. */
 export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resolved';
 
-/** A message that could not be applied: where it came from, why, its bytes, and what was decided (design.md section 7). */
+/** A message that could not be applied: where it came from, why, its bytes, and what was decided (docs/rules.md, bad updates). */
 export interface DeadLetter {
   readonly id: number;
   readonly kind: DeadLetterKind;

@@ -4,9 +4,9 @@ import type { Database } from 'better-sqlite3';
 export const SCHEMA_VERSION = 5;
 
 /**
- * The tables of views.db (data-model.md). Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it
- * fits 64 bits, else a big-endian BLOB of 16 bytes. Ids are a BLOB where they are lower-case hex of even length, else TEXT.
- * `checksum`: of the other columns of its row; see views/row-checksum.ts.
+ * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
+ * else a big-endian BLOB of 16 bytes. Ids are a BLOB where they are lower-case hex of even length, else TEXT.
+ * `checksum`: of the other columns of its row; see views/store/row-checksum.ts.
  */
 const DDL = `
 -- What the directory was made for; one row.
@@ -87,8 +87,8 @@ CREATE TABLE holding(
   no INTEGER PRIMARY KEY, owner INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
   created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
   update_id ANY,                        -- null for imports
-  args TEXT,                            -- null for the canonical Amulet; see ledger/coin-content.ts
-  checksum INTEGER                      -- of what nothing else says again; see views/holding-checksum.ts
+  args TEXT,                            -- null for the canonical Amulet; see ledger/coin.ts
+  checksum INTEGER                      -- of what nothing else says again; see views/store/holding-checksum.ts
 ) STRICT;
 
 -- Contract id -> holding, only while it is active; h: 53-bit hash of migration and id (ledger/contract-id.ts).
@@ -106,7 +106,7 @@ CREATE TABLE spent(
   PRIMARY KEY(owner, archived_seq, created_at, no)
 ) STRICT, WITHOUT ROWID;
 
--- A version for each owner changed in interval seq; v: see views/totals.ts.
+-- A version for each owner changed in interval seq; v: see views/store/totals.ts.
 CREATE TABLE owner_total(owner INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(owner, seq)) STRICT, WITHOUT ROWID;
 
 -- Open mining rounds active now. content: SHA-256 of what the create said.
@@ -118,7 +118,7 @@ CREATE TABLE round(
 -- Ids active now of coins and rounds that do not count; h as in active.
 CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
 
--- How many rows the writer knows of in tables that could lose one unseen; see views/row-counts.ts.
+-- How many rows the writer knows of in tables that could lose one unseen; see views/store/row-counts.ts.
 CREATE TABLE row_count(name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Messages that could not be applied, and what was decided.

@@ -1,6 +1,6 @@
 /**
  * The sums of one owner's coins, unlocked or locked: enough for every total and, until the first coin expires, for the
- * fee at any round (design.md section 5). Amounts in 1e-10 units, rateRound in units times rounds.
+ * fee at any round (docs/rules.md, fees). Amounts in 1e-10 units, rateRound in units times rounds.
  */
 export interface Sums {
   count: number;

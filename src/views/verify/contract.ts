@@ -77,7 +77,7 @@ export function hashOf(id: StoredId, migrationId: number): bigint {
 }
 
 /**
- * Whether `args` is what such a coin is kept as (ledger/coin-content.ts): what it says is told again with the numbers of the
+ * Whether `args` is what such a coin is kept as (ledger/coin.ts): what it says is told again with the numbers of the
  * columns and must give the same text, so an amount or an owner that stands in both places cannot differ.
  */
 export function isArguments(args: string | null, coin: Omit<CoinColumns, 'extra'>, dso: string): boolean {

@@ -14,7 +14,7 @@ import { type Difference, inOneMoment, type SealedMigration, type VerifyContext,
 const ROWS_PER_STEP = 20_000;
 
 /**
- * Recomputes all that the views say from the contracts alone and holds their tables against each other (issue: a database that
+ * Recomputes all that the views say from the contracts alone and holds their tables against each other (a database that
  * can be proved right at any time). Works beside a running writer: each step reads one moment, and what is compared across
  * steps was sealed before the first. Memory grows with snapshots, and by a bit for each contract.
  *

@@ -112,7 +112,7 @@ function applyUpdate(
   migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, unseen, changed: true });
 }
 
-/** Imports open a migration; they move no time and rule 1 does not apply to them (design.md section 6, rule 5). */
+/** Imports open a migration; they move no time and rule 1 does not apply to them (docs/rules.md, rule 5). */
 function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): void {
   const migration = migrationOf(batch, update.migrationId);
   if (overtaken && !isRedelivered(batch, migration, update)) {

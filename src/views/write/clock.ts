@@ -1,7 +1,7 @@
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 
-/** How far a record time may lie from our clock and from the time reached. Both halt whatever the policy (design.md section 6, rule 6). */
+/** How far a record time may lie from our clock and from the time reached. Both halt whatever the policy (docs/rules.md, rule 6). */
 export interface ClockRules {
   /** Our clock, microseconds: one reading per chunk. */
   readonly now: Micros;

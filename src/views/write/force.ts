@@ -12,8 +12,8 @@ export type ForceOutcome =
   | { readonly kind: 'nothing_applied' };
 
 /**
- * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import (design.md
- * section 6, rule 12). The caller has nothing pending, and commits.
+ * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import
+ * (docs/rules.md, rule 12). The caller has nothing pending, and commits.
  */
 export function sealNow(
   db: Database,

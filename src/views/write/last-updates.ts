@@ -12,9 +12,9 @@ interface StoredUpdates {
 }
 
 /**
- * The updates applied at the last time of one synchronizer, to tell a redelivery from another update of that time (design.md
- * section 6, rule 1). Mostly there is one. But all repairs of a ledger bear the time of the update before them, and may be any
- * number: those of earlier batches stay on disk.
+ * The updates applied at the last time of one synchronizer, to tell a redelivery from another update of that time
+ * (docs/rules.md, rule 1). Usually there is one. But repairs have the record time of the update before them, and there may be
+ * any number of them: those of earlier batches stay on disk.
  */
 export class LastUpdates {
   /** Those of this batch. An id is made only where it is asked for: every update would make one. */

@@ -15,7 +15,7 @@ export interface LaneState {
   storedCursor: string | null;
   /** Of the last message before the cursor; kept where the source resumes. */
   sha256: Buffer | null;
-  /** The newest time per `<migration> <synchronizer>` that a checkpoint named there (design.md section 6, rule 1). */
+  /** The newest time per `<migration> <synchronizer>` that a checkpoint named there (docs/rules.md, rule 1). */
   readonly checkpoints: Map<string, Micros>;
   /** The furthest place read there; imports stand before every time of their migration. Null before the first. */
   furthest: { migrationId: number; recordTime: Micros } | null;

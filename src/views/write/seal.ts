@@ -62,7 +62,7 @@ export class Seals {
   }
 }
 
-/** The first grid time strictly after a time. The period divides a day, so the grid is UTC's (design.md section 6, rule 3). */
+/** The first grid time strictly after a time. The period divides a day, so the grid is UTC's (docs/rules.md, rule 3). */
 export function gridAfter(time: Micros, periodUs: number): Micros {
   return Math.floor(time / periodUs) * periodUs + periodUs;
 }

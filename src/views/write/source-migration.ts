@@ -18,7 +18,7 @@ export interface KnownMigrations {
   readonly migrations: Iterable<number>;
 }
 
-/** Before such a message is applied (design.md section 6, rule 11). `feed`: as the message of the refusal calls it. */
+/** Before such a message is applied (docs/rules.md, rule 11). `feed`: as the message of the refusal calls it. */
 export function requireSourceMigration(feed: string, { given, stored, migrations }: KnownMigrations): void {
   if (given !== null || stored !== null) return;
   const newest = Math.max(0, ...migrations);

@@ -18,7 +18,7 @@ export interface SynchronizerState {
   changed: boolean;
 }
 
-/** A migration's clock, open interval and supply (design.md sections 5 and 6). */
+/** A migration's clock, open interval and supply  (docs/rules.md, time and order). */
 export interface MigrationState {
   readonly migrationId: number;
   openSeq: number;

@@ -43,7 +43,7 @@ export type Applied =
 /**
  * The only writer of views.db. Messages are applied in memory in feed order and written by `commit`; an update that cannot be
  * applied throws the batch away, which is then applied again up to it, so that the views stop at the same update whatever the
- * batch size (design.md section 7).
+ * batch size (docs/rules.md, bad updates).
  */
 export class ViewsWriter implements Disposable {
   readonly db: Database;
