@@ -10,7 +10,8 @@ export const kafkajs = loadMended();
 
 function loadMended(): typeof KafkaJs {
   // What is replaced must be so before anything of kafkajs requires it.
-  if (require.resolve('kafkajs') in require.cache) throw new Error('kafkajs was loaded by another file than src/feed/kafka/library.ts');
+  if (require.resolve('kafkajs') in require.cache)
+    throw new Error('kafkajs was loaded by another file than src/feed/kafka/library.ts');
   replaceExports('kafkajs/src/consumer/filterAbortedMessages', withoutAborted);
   const loaded = require('kafkajs') as typeof KafkaJs;
   registerCodecs(loaded);

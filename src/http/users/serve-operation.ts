@@ -35,7 +35,7 @@ export interface Traces {
 }
 
 /**
- * Takes a request through the steps of docs/rules.md, order of a request in their order; throws the UsersError or HttpFault of
+ * Takes a request through its steps (docs/rules.md, order of a request); throws the UsersError or HttpFault of
  * the first that fails.
  */
 export async function serveOperation(

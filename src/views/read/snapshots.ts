@@ -30,7 +30,7 @@ export interface SnapshotReader {
 }
 
 /**
- * Look-ups of sealed snapshots. Times asked for may lie anywhere in the years 1-9999, so they are bigints. Why `? + 0`: see database.ts.
+ * Look-ups of sealed snapshots. Times asked for may lie anywhere in the years 1-9999, so they are bigints. `? + 0`: see views/store/database.ts.
  */
 export function createSnapshotReader(db: Database): SnapshotReader {
   const columns = `migration_id AS migrationId, record_time AS recordTime, seq, contracts, owners, unlocked, locked`;
