@@ -1,6 +1,6 @@
 import { decodeMessage } from '../../../src/decode/decode.ts';
 import { BadUpdate } from '../../../src/ledger/bad-update.ts';
-import type { Coin, CoinCreate, Decoded, LedgerUpdate } from '../../../src/ledger/update.ts';
+import type { Coin, CoinCreate, Decoded, LedgerEvent, LedgerUpdate } from '../../../src/ledger/update.ts';
 
 /** Good messages of both wire formats, as JSON values: each call makes new ones, so a test may change them. */
 export type Json = Record<string, unknown>;
@@ -260,6 +260,11 @@ export function decodeUpdate(message: unknown): LedgerUpdate {
   const decoded = decode(message);
   if (decoded.kind !== 'update') throw new Error(`decoded as ${decoded.kind}`);
   return decoded;
+}
+
+/** `coin c1` for each event, in order. */
+export function outline(events: readonly LedgerEvent[]): string[] {
+  return events.map((event) => `${event.kind} ${event.contractId}`);
 }
 
 /** The first thing wrong with a message whose dso is ours: at once, or waiting in an event. Null where nothing is. */
