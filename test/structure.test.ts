@@ -1,92 +1,8 @@
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-/**
- * Every room, from the top down, with the rooms below it that it may import; what is not listed may not be imported. A room
- * that is a folder ends with a slash (`config.ts` is the whole configuration, `config/` the kinds of value in it); `feed/`, `http/` and `views/` are houses whose folders are rooms of their own.
- */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  main: ['cli/'],
-  'cli/': [
-    'service',
-    'config',
-    'config/',
-    'http/',
-    'http/server/',
-    'holdings/',
-    'ingest/',
-    'dead-letters/',
-    'views/backup/',
-    'views/read/',
-    'views/store/',
-    'views/verify/',
-    'feed/',
-    'feed/file/',
-    'feed/kafka/',
-    'decode/',
-    'sources',
-    'users/',
-    'ledger/',
-    'json/',
-  ],
-  service: [
-    'health',
-    'config',
-    'http/',
-    'http/server/',
-    'http/users/',
-    'ingest/',
-    'dead-letters/',
-    'views/read/',
-    'views/store/',
-    'sources',
-    'feed/',
-    'users/',
-  ],
-  health: ['http/service/', 'holdings/', 'ingest/', 'dead-letters/', 'ledger/'],
-  sources: ['config/', 'feed/', 'feed/file/', 'feed/kafka/'],
-  config: ['users/', 'config/', 'holdings/', 'ledger/'],
-  'http/': ['http/holdings/', 'http/service/', 'http/users/', 'http/server/', 'holdings/'],
-  'http/holdings/': ['http/server/', 'holdings/', 'views/write/', 'ledger/', 'json/'],
-  'http/users/': ['http/server/', 'users/', 'json/'],
-  'http/service/': ['http/server/'],
-  'http/server/': ['ledger/', 'json/'],
-  'ingest/': [
-    'sources',
-    'threads/',
-    'feed/',
-    'feed/file/',
-    'views/write/',
-    'views/store/',
-    'decode/',
-    'chunk/',
-    'ledger/',
-  ],
-  'dead-letters/': ['views/store/', 'ledger/'],
-  'views/backup/': ['views/store/'],
-  'views/verify/': ['views/write/', 'views/store/', 'decode/', 'ledger/'],
-  'views/read/': ['threads/', 'holdings/', 'views/store/', 'ledger/'],
-  'views/write/': ['views/store/', 'feed/', 'chunk/', 'ledger/'],
-  'views/store/': ['ledger/'],
-  'users/': ['config/', 'ledger/'],
-  'holdings/': ['ledger/', 'json/'],
-  'config/': ['holdings/', 'json/', 'ledger/'],
-  'feed/file/': ['feed/'],
-  'feed/kafka/': ['feed/', 'decode/', 'ledger/'],
-  'feed/': ['ledger/'],
-  'decode/': ['json/', 'ledger/'],
-  'chunk/': ['ledger/'],
-  'ledger/': ['json/'],
-  'json/': [],
-  refusal: [],
-  version: [],
-  counted: [],
-  'shell-word': [],
-  'machine-errors': [],
-  retry: [],
-  'threads/': [],
-};
+import { ANYWHERE, MAY_IMPORT } from './support/project/rooms.ts';
+import { linesWith, ROOT, readSources, type SourceFile } from './support/project/source-files.ts';
 
 /** Of these libraries some errors have no codes: their words are read in one file each. */
 const READS_WORDS = [
@@ -98,49 +14,23 @@ const READS_WORDS = [
   'src/views/verify/dead-letters.ts',
 ];
 
+/** Turns amounts into doubles only where both are whole and below 2^53, and checks the quotient. */
+const EXACT_DOUBLES = 'src/ledger/holding-fee.ts';
+
 /** Folders that are houses: their folders are the rooms. */
 const HOUSES = ['feed', 'http', 'views'];
 
 /** Between two stops of the walk: more imports, and nobody finds the way by reading. */
 const APART_MAX = 4;
 
-/** Small facts that any room may use. */
-const ANYWHERE = ['refusal', 'version', 'counted', 'shell-word', 'machine-errors', 'retry'];
-
-/** Turns amounts into doubles only where both are whole and below 2^53, and checks the quotient. */
-const EXACT_DOUBLES = 'src/ledger/holding-fee.ts';
-
 const LINES_MAX = 300;
 const LINES_MEDIAN_MAX = 100;
 
-const root = join(import.meta.dirname, '..');
-const sources = read('src/**/*.ts');
-const everything = [...sources, ...read('{test,bench,fixtures,scripts}/**/*.ts')].filter(({ path }) => {
+const sources = readSources('src/**/*.ts');
+/** This file names what it looks for. */
+const everything = [...sources, ...readSources('{test,bench,fixtures,scripts}/**/*.ts')].filter(({ path }) => {
   return path !== 'test/structure.test.ts';
 });
-
-interface SourceFile {
-  readonly path: string;
-  readonly text: string;
-  /** Paths from the project's folder, of our own files only. */
-  readonly imports: readonly string[];
-  /** Files that are run as threads; these may import what they say to each other. */
-  readonly threads: readonly string[];
-}
-
-function read(pattern: string): SourceFile[] {
-  return globSync(pattern, { cwd: root }).map((path) => {
-    const text = readFileSync(join(root, path), 'utf8');
-    const found = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map((match) => match[1]!);
-    const resolved = (target: string): string => relative(root, join(root, dirname(path), target));
-    return {
-      path,
-      text,
-      imports: found(/\b(?:from|import|import\()\s*'(\.[^']+)'/g).map(resolved),
-      threads: found(/\bthreadFile\('([^']+)'/g).map((name) => resolved(`${name}.ts`)),
-    };
-  });
-}
 
 /** `src/views/read/page.ts` -> `views/read/`, `src/users/rules/caller.ts` -> `users/`, `src/main.ts` -> `main` */
 function roomOf(path: string): string {
@@ -149,17 +39,12 @@ function roomOf(path: string): string {
   return HOUSES.includes(first!) && deeper.length > 1 ? `${first}/${deeper[0]}/` : `${first}/`;
 }
 
-/** Lines that match; comments may speak of anything, unless they are asked for. */
-function linesWith(files: readonly SourceFile[], pattern: RegExp, of: 'code' | 'everything' = 'code'): string[] {
-  return files.flatMap(({ path, text }) => {
-    const lines = text.split('\n').map((line, at) => ({ line: line.trim(), at: at + 1 }));
-    const read = of === 'everything' ? lines : lines.filter(({ line }) => !/^(\/?\*|\/\/)/.test(line));
-    return read.filter(({ line }) => pattern.test(line)).map(({ line, at }) => `${path}:${at}: ${line}`);
-  });
-}
-
 function outside(...folders: readonly string[]): SourceFile[] {
   return sources.filter(({ path }) => !folders.some((folder) => path.startsWith(folder)));
+}
+
+function linesOf({ text }: SourceFile): number {
+  return text.split('\n').length - 1;
 }
 
 function circleFrom(start: SourceFile): string[] | null {
@@ -198,13 +83,62 @@ describe('the structure of src', () => {
     expect(sources.map(circleFrom).filter((circle) => circle !== null)).toEqual([]);
   });
 
-  it('has short files: none above 300 lines, the median at most 100', () => {
-    const lengths = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
-    expect(lengths.filter(({ lines }) => lines > LINES_MAX)).toEqual([]);
-    const sorted = lengths.map(({ lines }) => lines).sort((a, b) => a - b);
+  it('has short files: the median at most 100 lines', () => {
+    const sorted = sources.map(linesOf).sort((a, b) => a - b);
     expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(LINES_MEDIAN_MAX);
   });
+});
 
+describe('every file', () => {
+  it.each(['src', 'test', 'fixtures', 'bench', 'scripts'])('of %s has at most 300 lines', (folder) => {
+    const files = readSources(`${folder}/**/*.ts`);
+    expect(files.length).toBeGreaterThan(0);
+    const long = files.filter((file) => linesOf(file) > LINES_MAX);
+    expect(long.map((file) => `${file.path}: ${linesOf(file)}`)).toEqual([]);
+  });
+
+  it('beside a test is one, or a table of cases: what tests share lies in test/support', () => {
+    const beside = readSources('test/**/*.ts').filter(({ path }) => !path.startsWith('test/support/'));
+    expect(beside.filter(({ path }) => !path.endsWith('.test.ts')).map(({ path }) => path)).toEqual([]);
+    expect(readSources('test/support/**/*.test.ts').map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the walk', () => {
+  const byPath = new Map(sources.map((file) => [file.path, file]));
+  const distances = sources.map(({ path }) => distancesFrom(path));
+
+  /** How many imports lie between two files and the one that brings them together: itself, one of them or a third. */
+  const apart = (a: string, b: string): number =>
+    Math.min(...distances.map((from) => (from.get(a) ?? Infinity) + (from.get(b) ?? Infinity)));
+
+  function distancesFrom(start: string): ReadonlyMap<string, number> {
+    const found = new Map([[start, 0]]);
+    for (const [path, distance] of found) {
+      if (distance === APART_MAX) continue;
+      const { imports = [], threads = [] } = byPath.get(path) ?? {};
+      for (const next of [...imports, ...threads]) if (!found.has(next)) found.set(next, distance + 1);
+    }
+    return found;
+  }
+
+  const page = readFileSync(join(ROOT, 'docs/code.md'), 'utf8');
+
+  it.each([
+    ['One update', 8],
+    ['One summary', 6],
+  ])('of docs/code.md is true: %s passes its stops', (begin, stopsMax) => {
+    const [walk = ''] = page.slice(page.indexOf(begin)).split(/\.\n/);
+    const stops = [...walk.matchAll(/`([^`]+\.ts)`/g)].map(([, name]) => `src/${name}`);
+    expect(stops.length).toBeGreaterThan(4);
+    expect(stops.length).toBeLessThanOrEqual(stopsMax);
+    expect(stops.filter((path) => !byPath.has(path))).toEqual([]);
+    const far = stops.slice(1).filter((stop, i) => apart(stops[i]!, stop) > APART_MAX);
+    expect(far).toEqual([]);
+  });
+});
+
+describe('the code of src', () => {
   it('has SQL only in views and users', () => {
     const sql = /\b(SELECT\s|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)|'better-sqlite3'/;
     expect(linesWith(outside('src/views/', 'src/users/'), sql)).toEqual([]);
@@ -259,40 +193,6 @@ describe('the structure of src', () => {
   it('lets no float touch an amount', () => {
     expect(linesWith(outside('src/ledger/amount.ts'), /\b(parseFloat|toFixed|toPrecision)\b/)).toEqual([]);
     expect(linesWith(outside(EXACT_DOUBLES), /\bNumber\([^)]*(amount|rate|fee|units)/i)).toEqual([]);
-  });
-});
-
-describe('the walk', () => {
-  const byPath = new Map(sources.map((file) => [file.path, file]));
-  const distances = sources.map(({ path }) => distancesFrom(path));
-
-  /** How many imports lie between two files and the one that brings them together: itself, one of them or a third. */
-  const apart = (a: string, b: string): number =>
-    Math.min(...distances.map((from) => (from.get(a) ?? Infinity) + (from.get(b) ?? Infinity)));
-
-  function distancesFrom(start: string): ReadonlyMap<string, number> {
-    const found = new Map([[start, 0]]);
-    for (const [path, distance] of found) {
-      if (distance === APART_MAX) continue;
-      const { imports = [], threads = [] } = byPath.get(path) ?? {};
-      for (const next of [...imports, ...threads]) if (!found.has(next)) found.set(next, distance + 1);
-    }
-    return found;
-  }
-
-  const page = readFileSync(join(root, 'docs/code.md'), 'utf8');
-
-  it.each([
-    ['One update', 8],
-    ['One summary', 6],
-  ])('of docs/code.md is true: %s passes its stops', (begin, stopsMax) => {
-    const [told] = page.slice(page.indexOf(`${begin}`)).split(/\.\n/);
-    const stops = [...told!.matchAll(/`([^`]+\.ts)`/g)].map(([, name]) => `src/${name}`);
-    expect(stops.length).toBeGreaterThan(4);
-    expect(stops.length).toBeLessThanOrEqual(stopsMax);
-    expect(stops.filter((path) => !byPath.has(path))).toEqual([]);
-    const far = stops.slice(1).filter((stop, i) => apart(stops[i]!, stop) > APART_MAX);
-    expect(far).toEqual([]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KafkaSourceOptions, openKafkaSource } from '../../../src/feed/kafka/source.ts';
 import type { TopicHeard } from '../../../src/feed/kafka/status.ts';
@@ -24,9 +25,9 @@ export interface Reading extends AsyncDisposable {
   until(what: string, holds: () => boolean): Promise<void>;
 }
 
-const PATIENCE_MS = 30_000;
+const WAIT_MAX_MS = 30_000;
 
-/** `stores`: what is handed over is told as stored at once, as the views would after each commit. */
+/** `stores`: the source hears at once that what it handed over is stored, as the views say after each commit. */
 export function startReading(
   options: Omit<KafkaSourceOptions, 'logger'> & { logger?: SourceLogger },
   { stores = true }: { stores?: boolean } = {},
@@ -45,10 +46,10 @@ export function startReading(
   });
 
   async function until(what: string, holds: () => boolean): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = Date.now() + WAIT_MAX_MS;
     while (!holds()) {
       if ('failure' in ended) throw ended.failure;
-      if (Date.now() > deadline) throw new Error(`${what}: not so after ${PATIENCE_MS} ms; ${messages.length} read`);
+      if (Date.now() > deadline) throw new Error(`${what}: not so after ${WAIT_MAX_MS} ms; ${messages.length} read`);
       await sleep(10);
     }
   }
@@ -59,7 +60,7 @@ export function startReading(
     until,
     status: () => source.heard!(),
     async failure() {
-      await Promise.race([reading, sleep(PATIENCE_MS, undefined, { ref: false })]);
+      await Promise.race([reading, sleep(WAIT_MAX_MS, undefined, { ref: false })]);
       if (!('failure' in ended)) throw new Error(`the reading went on; ${messages.length} read`);
       return ended.failure;
     },
@@ -68,4 +69,26 @@ export function startReading(
       await reading;
     },
   };
+}
+
+/** Reads a whole topic from its start, as a member of a group of its own, unless said otherwise. */
+export function readingOptions(
+  address: string,
+  topic: { readonly name: string },
+  changes: Partial<KafkaSourceOptions> = {},
+) {
+  return {
+    connection: { brokers: [address], ssl: null, sasl: null },
+    topic: topic.name,
+    group: `g-${randomUUID()}`,
+    partitionIdleMs: null,
+    migrationId: 0,
+    stored: { identity: null, lanes: new Map() },
+    ...changes,
+  };
+}
+
+/** The messages read, as text; null for a tombstone. */
+export function textsOf({ messages }: Reading): (string | null)[] {
+  return messages.map(({ bytes }) => bytes && Buffer.from(bytes).toString());
 }

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { expectEqualToReplay, scanRows } from '../../../support/kafka/rows.ts';
 import { type RunningService, serve } from '../../../support/kafka/service.ts';
-import { createTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, type Row } from '../../../support/kafka/topic.ts';
+import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { parseLedger } from '../../../support/ledger/parse-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
 import { type Format, linesOf, replayInto } from '../../../support/views/replayed.ts';
@@ -23,8 +25,12 @@ async function topicOf(text: string, format: Format): Promise<string> {
 const fileOf = (text: string, format: Format): string =>
   directory.writeLines('history', linesOf(parseLedger(text), format));
 
-const serveBehind = (file: string, topic: string, options: object = {}): Promise<RunningService> =>
-  serve({ data: directory.at('views'), file: [file], kafkaBrokers: address, kafkaTopic: topic, ...options });
+const serveBehind = (file: string | null, topic: string, options: object = {}): Promise<RunningService> =>
+  serve({
+    ...{ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic },
+    ...(file === null ? {} : { file: [file] }),
+    ...options,
+  });
 
 describe('a topic behind files', () => {
   it('halts at what lies before the first update of the files, and says that it begins before them', async () => {
@@ -70,5 +76,69 @@ describe('a topic behind files', () => {
     await service.untilReady();
     await replayInto(directory.at('whole'), [fileOf(`00:01 m3 =a : +a alice 10\n${text}`, 'scan')]);
     expect(dumpViews(directory.at('views')).snapshot).toEqual(dumpViews(directory.at('whole')).snapshot);
+  });
+});
+
+describe('a history file first, the topic after', () => {
+  const rows = scanRows(11);
+  const cut = (share: number): number => Math.floor(rows.length * share);
+  const written = (part: readonly Row[]): string =>
+    directory.writeLines(
+      'history.ndjson',
+      part.map((row) => row.value!),
+    );
+
+  it('that overlap: nothing is doubled and nothing is missed', async () => {
+    const topic = await createTopic(address);
+    await topic.send(rows.slice(cut(0.4)));
+    {
+      await using service = await serveBehind(written(rows.slice(0, cut(0.6))), topic.name);
+      await service.untilReady();
+      const { counts, source } = await service.status();
+      expect(counts.redelivered).toBe(cut(0.6) - cut(0.4));
+      expect(source!.position).toEqual({ 0: rows.length - cut(0.4) });
+    }
+    await expectEqualToReplay(directory, rows);
+  });
+
+  it('that do not meet: refused as a possible gap, also when started again, and nothing of the topic is applied', async () => {
+    const topic = await createTopic(address);
+    await topic.send(rows.slice(cut(0.7)));
+    for (const file of [written(rows.slice(0, cut(0.6))), null]) {
+      await using service = await serveBehind(file, topic.name);
+      await service.until('refused', async () => (await service.status()).phase === 'refused');
+      const { ready, reasons } = await service.readyz();
+      expect([ready, reasons.join()]).toEqual([
+        false,
+        expect.stringMatching(/possible gap: the files end at .* sync-0/),
+      ]);
+      expect(service.log).toContainEqual({ level: 'error', message: expect.stringContaining('possible gap') });
+    }
+    // Which of its synchronizers the topic has yet to show is kept beside them.
+    await expectEqualToReplay(directory, rows.slice(0, cut(0.6)), ['synchronizer']);
+    {
+      // As the refusal advises.
+      await using service = await serveBehind(written(rows.slice(0, cut(0.8))), topic.name);
+      await service.untilReady();
+    }
+    await expectEqualToReplay(directory, rows);
+  });
+
+  it('that begins with a checkpoint: nothing is sealed on its word before the two have met', async () => {
+    const topic = await createTopic(address);
+    const quiet = (second: number): string => emptyUpdate('s', second);
+    const synchronizerTimes = [{ synchronizerId: 's', recordTime: '2025-01-01T06:00:00Z' }];
+    const checkpoint = JSON.stringify({ update: { OffsetCheckpoint: { value: { offset: 9, synchronizerTimes } } } });
+    await topic.send([{ partition: 0, value: checkpoint }]);
+    const file = directory.writeLines('history.ndjson', [quiet(0), quiet(3_600)]);
+    await using service = await serveBehind(file, topic.name);
+    await service.until('read', async () => (await service.status()).source?.position['0'] === 1);
+    await replayInto(directory.at('expected'), [file]);
+    const { snapshot } = dumpViews(directory.at('expected'));
+    expect(dumpViews(directory.at('views')).snapshot).toEqual(snapshot);
+    await topic.send([{ partition: 0, value: quiet(30_000) }]);
+    await service.until('refused', async () => (await service.status()).phase === 'refused');
+    expect((await service.readyz()).reasons.join()).toContain('possible gap');
+    expect(dumpViews(directory.at('views')).snapshot).toEqual(snapshot);
   });
 });

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { SASL_USER } from '../../../support/kafka/broker.ts';
+import { scanRows } from '../../../support/kafka/rows.ts';
+import { type RunningService, serve } from '../../../support/kafka/service.ts';
+import { createTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+
+const { addresses, certificates } = inject('kafka');
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
+  serve({ data: directory.at('views'), kafkaBrokers: addresses.plain, kafkaTopic: topic.name, ...options });
+
+describe('who may read', () => {
+  it('is one member of a group at a time: another one stops both, and readiness says why', async () => {
+    const topic = await createTopic(addresses.plain, { partitions: 2 });
+    await topic.send([0, 1].map((partition) => ({ partition, value: emptyUpdate(`s${partition}`, 1) })));
+    const shared = { kafkaGroup: `shared-${topic.name}`, kafkaPartitionIdle: '1ms' };
+    await using first = await serveTopic(topic, shared);
+    await first.until('read', async () => (await first.status()).counts.updates === 2);
+    {
+      await using second = await serveTopic(topic, { ...shared, data: directory.at('second') });
+      for (const service of [first, second]) {
+        await service.until('stopped', async () => /another member/.test((await service.readyz()).reasons.join()));
+      }
+      await topic.send([0, 1].map((partition) => ({ partition, value: emptyUpdate(`s${partition}`, 2) })));
+    }
+    await first.until('read on', async () => (await first.status()).counts.updates === 4);
+  });
+
+  it.each(['plain', 'scram-sha-256', 'scram-sha-512'])(
+    'logs in with %s, over TLS, and keeps the password to itself',
+    async (mechanism) => {
+      const topic = await createTopic(addresses.plain);
+      await topic.send(scanRows(13));
+      const password = directory.writeLines('password', [SASL_USER.password]);
+      await using service = await serveTopic(topic, {
+        ...{
+          kafkaBrokers: addresses.saslTls,
+          kafkaSsl: true,
+          kafkaSslCa: certificates.ca,
+          kafkaSaslMechanism: mechanism,
+        },
+        ...{ kafkaSaslUsername: SASL_USER.username, kafkaSaslPasswordFile: password },
+      });
+      await service.untilReady();
+      expect(JSON.stringify([service.log, await service.status()])).not.toContain(SASL_USER.password);
+    },
+  );
+
+  it('shows a client certificate where the broker asks for one', async () => {
+    const topic = await createTopic(addresses.plain);
+    await topic.send(scanRows(14));
+    const tls = { kafkaBrokers: addresses.tls, kafkaSslCa: certificates.ca };
+    const { clientCert: kafkaSslCert, clientKey: kafkaSslKey } = certificates;
+    await using service = await serveTopic(topic, { ...tls, kafkaSslCert, kafkaSslKey });
+    await service.untilReady();
+    await using stranger = await serveTopic(topic, { ...tls, data: directory.at('stranger') });
+    await stranger.until('refused', async () => /cannot read topic/.test((await stranger.readyz()).reasons.join()));
+  });
+});
