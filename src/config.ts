@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { readConfigurationFile } from './config/configuration-file.ts';
 import { settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './config/given-settings.ts';
 import { type KafkaConfig, kafkaConfig } from './config/kafka.ts';
-import { environmentName, type GivenSettings } from './config/settings.ts';
+import { writerSettings } from './config/read-only.ts';
+import { environmentName, type GivenSettings, optionName } from './config/settings.ts';
 import { OWNERS_MAX_DEFAULT } from './holdings/question.ts';
 import type { Micros } from './ledger/time.ts';
 import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';
@@ -13,6 +14,10 @@ export interface Config {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  readonly reusePort: boolean;
+  readonly readOnly: boolean;
+  /** What was given that only a service that writes can use, as a message names it. */
+  readonly writerSettings: readonly string[];
   readonly files: readonly string[];
   readonly kafka: KafkaConfig | null;
   /** Null: what is stored with the data directory, else 0. */
@@ -54,9 +59,15 @@ export function loadConfig(sources: {
   const { settings: environment, warnings } = settingsOfEnvironment(sources.env);
   const fileName = (sources.options.config as string | undefined) ?? sources.env[environmentName('config')];
   const file = fileName === undefined ? null : readConfigurationFile(fileName);
-  const given: GivenSettings = { ...(file === null ? {} : settingsOfFile(file)), ...environment, ...options };
+  const fromFile = file === null ? {} : settingsOfFile(file);
+  const given: GivenSettings = { ...fromFile, ...environment, ...options };
   const users = parseUsersConfig({ value: file?.values.ledger, folder: file?.folder ?? process.cwd() });
-  return { config: freezeDeep({ ...withDefaults(given), users }), warnings };
+  const ofWriter = [
+    ...writerSettings(options, optionName),
+    ...writerSettings(environment, environmentName),
+    ...writerSettings({ ...file?.values, ...fromFile }, (key) => `${key} in ${file?.name}`),
+  ];
+  return { config: freezeDeep({ ...withDefaults(given), users, writerSettings: ofWriter }), warnings };
 }
 
 /** Where a command works that is told of no directory. */
@@ -64,11 +75,13 @@ export function dataDirDefault(): string {
   return resolve('data');
 }
 
-function withDefaults(given: GivenSettings): Omit<Config, 'users'> {
+function withDefaults(given: GivenSettings): Omit<Config, 'users' | 'writerSettings'> {
   return {
     dataDir: given.data ?? dataDirDefault(),
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 8080,
+    reusePort: given.reusePort ?? false,
+    readOnly: given.readOnly ?? false,
     files: given.file ?? [],
     kafka: kafkaConfig(given),
     migrationId: given.migrationId ?? null,

@@ -6,6 +6,8 @@ import type { HoldingsStore } from './holdings/facts.ts';
 import type { Health, Readiness } from './http/service/health.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
+import type { Standing } from './views/read/standing.ts';
+import type { DeadLetterFacts } from './views/store/dead-letters.ts';
 
 /** What /readyz and /status say, from where ingest stands and what the views hold. */
 export function createHealth({
@@ -31,16 +33,12 @@ export function createHealth({
       return readiness(status(), { hasSnapshot, failure: failure(), readyLagMaxMs, now: clockMs() });
     },
     async status() {
-      const newest = await store.facts({ kind: 'newest snapshots' });
       const { phase, source, halted, counts, deadLetters, lastError, dso } = status();
       return {
         version,
         phase,
         source: source && { name: source.name, ...source.status.details },
-        snapshots: newest.map(({ migrationId, recordTime }) => ({
-          migration_id: migrationId,
-          record_time: formatTime(recordTime),
-        })),
+        snapshots: await newestSnapshots(store),
         dso: dso.party,
         dso_pinned: dso.pinned,
         counts: {
@@ -56,26 +54,83 @@ export function createHealth({
           ignored: counts.ignored,
         },
         dead_letters: deadLetters,
-        halted: halted && {
-          dead_letter: halted.id,
-          kind: halted.kind,
-          code: halted.code,
-          source: halted.source,
-          ...placeFacts(halted),
-          offset: halted.offset,
-          migration_id: halted.migrationId,
-          update_id: halted.updateId,
-          record_time: halted.recordTime === null ? null : formatTime(halted.recordTime),
-          field: halted.field,
-          given: halted.given,
-          expected: halted.expected,
-          reason: halted.reason,
-          next: nextText(halted, plainCommand),
-        },
+        halted: halted && haltedStatus(halted),
         last_error: lastError,
       };
     },
   };
+}
+
+/** The same of a process that reads what another one writes: as far as that is stored. */
+export function createReadOnlyHealth({
+  store,
+  standing,
+  version,
+}: {
+  store: HoldingsStore;
+  standing: () => Standing;
+  version: string;
+}): Health {
+  return {
+    async ready() {
+      const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
+      const { halted, deadLetters } = standing();
+      const haltedLines = halted === null ? [] : [haltLine(halted, plainCommand)];
+      return {
+        ready: hasSnapshot,
+        reasons: hasSnapshot ? [] : [NO_SNAPSHOT],
+        degraded: [...haltedLines, ...quarantinedLines(deadLetters)],
+      };
+    },
+    async status() {
+      const { dso, deadLetters, halted } = standing();
+      return {
+        version,
+        phase: 'read_only',
+        source: null,
+        snapshots: await newestSnapshots(store),
+        dso: dso.party,
+        dso_pinned: dso.pinned,
+        dead_letters: deadLetters,
+        halted: halted && haltedStatus(halted),
+      };
+    },
+  };
+}
+
+const NO_SNAPSHOT = 'no snapshot is sealed yet';
+
+async function newestSnapshots(store: HoldingsStore): Promise<object> {
+  const newest = await store.facts({ kind: 'newest snapshots' });
+  return newest.map(({ migrationId, recordTime }) => ({
+    migration_id: migrationId,
+    record_time: formatTime(recordTime),
+  }));
+}
+
+function haltedStatus(halted: DeadLetterFacts): object {
+  return {
+    dead_letter: halted.id,
+    kind: halted.kind,
+    code: halted.code,
+    source: halted.source,
+    ...placeFacts(halted),
+    offset: halted.offset,
+    migration_id: halted.migrationId,
+    update_id: halted.updateId,
+    record_time: halted.recordTime === null ? null : formatTime(halted.recordTime),
+    field: halted.field,
+    given: halted.given,
+    expected: halted.expected,
+    reason: halted.reason,
+    next: nextText(halted, plainCommand),
+  };
+}
+
+function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): readonly string[] {
+  if (quarantined === 0) return [];
+  const are = quarantined === 1 ? 'is' : 'are';
+  return [`${counted(quarantined, 'update')} ${are} quarantined; see holdfast dead-letters list`];
 }
 
 function readiness(
@@ -86,15 +141,8 @@ function readiness(
   if (failure !== null) reasons.push('the writer has stopped by itself; see the log');
   else if (status.phase === 'reading' && status.source !== null) reasons.push(...sourceReasons(status.source, lag));
   else if (status.phase !== 'caught_up') reasons.push(phaseReason(status));
-  if (!hasSnapshot) reasons.push('no snapshot is sealed yet');
-  const quarantined = status.deadLetters.quarantined ?? 0;
-  const degraded =
-    quarantined === 0
-      ? []
-      : [
-          `${counted(quarantined, 'update')} ${quarantined === 1 ? 'is' : 'are'} quarantined; see holdfast dead-letters list`,
-        ];
-  return { ready: reasons.length === 0, reasons, degraded };
+  if (!hasSnapshot) reasons.push(NO_SNAPSHOT);
+  return { ready: reasons.length === 0, reasons, degraded: quarantinedLines(status.deadLetters) };
 }
 
 function phaseReason({ phase, halted, lastError }: IngestStatus): string {

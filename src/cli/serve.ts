@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { SETTING_KEYS } from '../config/settings.ts';
 import { explained } from '../machine-errors.ts';
+import { Refusal } from '../refusal.ts';
 import { type Pause, RETRY_START, retry } from '../retry.ts';
 import type { Service } from '../service.ts';
 import { type CliCommand, EXIT, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
@@ -12,17 +13,22 @@ export const serveCommand: CliCommand = {
     'holdfast serve --data ./data',
     'holdfast serve --data ./data --file feed.ndjson --port 8080',
     'holdfast serve --data ./data --kafka-brokers broker:9092 --kafka-topic updates --dso DSO::1220ab',
+    'holdfast serve --data ./data --read-only --reuse-port --port 8081',
   ],
   dataDir: 'made',
   settings: SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key)),
   run: async ({ config, terminal, logger }) => {
+    const { host, port, reusePort } = config;
+    const [first] = config.writerSettings;
+    if (config.readOnly && first !== undefined)
+      throw new Refusal(`${first} cannot be given with --read-only, which only reads what another process writes`);
     const stop = terminal.stopSignal();
     // Loaded only here: every other command would carry the servers along for nothing.
     const [{ startService }, { createUnavailableServer }] = await Promise.all([
       import('../service.ts'),
       import('../http/server/unavailable.ts'),
     ]);
-    await using unavailable = createUnavailableServer({ host: config.host, port: config.port, logger });
+    await using unavailable = createUnavailableServer({ host, port, reusePort, logger });
     const start = (): Promise<Service> => startService(config, { logger, beforeListening: unavailable.end });
     await using service = await startWhenPossible(start, { tellClients: unavailable.tell, stop, logger });
     if (service === null) return EXIT.ok;

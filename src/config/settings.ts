@@ -57,6 +57,16 @@ export const SETTINGS = {
     help: 'port to listen on; 0 picks a free one (default: 8080)',
     placeholder: 'PORT',
   }),
+  readOnly: setting(flag(), {
+    expected: 'true or false',
+    help: 'serve the holdings of a directory that another process writes: no source, no users',
+    placeholder: null,
+  }),
+  reusePort: setting(flag(), {
+    expected: 'true or false',
+    help: 'share the port with other processes that do the same',
+    placeholder: null,
+  }),
   file: setting(list(text()), {
     expected: 'feed files',
     help: 'feed files, applied in the order given, before Kafka',

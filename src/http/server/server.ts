@@ -23,6 +23,7 @@ export async function startHttpServer({
   fetch,
   host,
   port,
+  reusePort = false,
   logger,
   limits = SERVER_LIMITS,
   connections = createConnections({ limits, logger }),
@@ -30,6 +31,8 @@ export async function startHttpServer({
   fetch: (request: Request, env: unknown) => Response | Promise<Response>;
   host: string;
   port: number;
+  /** Other processes that do the same may listen there too; the system shares the connections out. */
+  reusePort?: boolean;
   logger: Logger;
   limits?: ServerLimits;
   connections?: Connections;
@@ -41,7 +44,7 @@ export async function startHttpServer({
   server.timeout = limits.silenceTimeoutMs;
   connections.watch(server);
   answerUnserved(server, limits);
-  await listen(server, host, port);
+  await listen(server, { host, port, reusePort });
   server.on('error', (error) => logger.error({ err: error }, 'the HTTP server failed'));
   return { url: urlOf(server.address() as AddressInfo), [Symbol.asyncDispose]: () => stop(server) };
 }
@@ -65,12 +68,16 @@ function requestFailure(error: unknown, logger: Logger): Response {
   return jsonResponse(500, { error: 'internal server error' });
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+function listen(server: Server, where: { host: string; port: number; reusePort: boolean }): Promise<void> {
+  const { host, port, reusePort } = where;
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      reject(new Refusal(`cannot listen on --host ${host} --port ${port}: ${error.message}`, { cause: error }));
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const shared = reusePort && error.code === 'ENOTSUP' ? ' --reuse-port (this system shares no port)' : '';
+      reject(
+        new Refusal(`cannot listen on --host ${host} --port ${port}${shared}: ${error.message}`, { cause: error }),
+      );
     });
-    server.listen(port, host, () => {
+    server.listen(where, () => {
       server.removeAllListeners('error');
       resolve();
     });

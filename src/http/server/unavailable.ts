@@ -11,7 +11,12 @@ export interface UnavailableServer extends AsyncDisposable {
 }
 
 /** As on a full disk: the process lives, and whoever asks is told why there is no answer. */
-export function createUnavailableServer(address: { host: string; port: number; logger: Logger }): UnavailableServer {
+export function createUnavailableServer(address: {
+  host: string;
+  port: number;
+  reusePort: boolean;
+  logger: Logger;
+}): UnavailableServer {
   let server: HttpServer | null = null;
   let why = '';
   const end = async (): Promise<void> => {

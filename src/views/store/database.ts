@@ -148,7 +148,7 @@ export function makeViews(file: string, made: DirectoryMade): void {
 }
 
 /** Throws a Refusal where the tables are not this program's. */
-function checkVersion(db: Database, file: string): void {
+export function checkVersion(db: Database, file: string): void {
   const version = versionOf(db);
   if (version === SCHEMA_VERSION) return;
   if (version === 0) throw new Refusal(`${file} has no tables yet; replay a feed into the directory first`);

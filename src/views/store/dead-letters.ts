@@ -65,11 +65,11 @@ export interface DeadLetter {
 /** What is told of a dead letter beside the message itself. */
 export type DeadLetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
 
-const FACT_COLUMNS = `id, kind, code, decision, source, source_kind AS sourceKind, lane, offset, cursor, place,
+export const DEAD_LETTER_FACTS = `id, kind, code, decision, source, source_kind AS sourceKind, lane, offset, cursor, place,
   migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason`;
 /** In the order of the table, all but the checksum. */
-export const DEAD_LETTER_COLUMNS = `${FACT_COLUMNS}, sha256, length, bytes, created_at AS createdAt`;
+export const DEAD_LETTER_COLUMNS = `${DEAD_LETTER_FACTS}, sha256, length, bytes, created_at AS createdAt`;
 
 const COLUMN_COUNT = 22;
 
@@ -107,7 +107,7 @@ export class DeadLetters {
       .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
       .pluck();
     this.#newestQuarantined = db.prepare<[], DeadLetterFacts>(
-      `SELECT ${FACT_COLUMNS} FROM dead_letter WHERE decision = 'quarantined' ORDER BY id DESC LIMIT 1`,
+      `SELECT ${DEAD_LETTER_FACTS} FROM dead_letter WHERE decision = 'quarantined' ORDER BY id DESC LIMIT 1`,
     );
     this.#decide = prepareRowChange(db, 'dead_letter', { key: 'id', columns: ['decision'] });
     this.#leftOut = db

@@ -1,0 +1,25 @@
+import type { SettingKey } from './settings.ts';
+
+/** The settings of a service that only reads; every other one, and `ledger` in a configuration file, is a writer's. */
+const READING: readonly string[] = [
+  'data',
+  'host',
+  'port',
+  'readOnly',
+  'reusePort',
+  'emptyOwners',
+  'ownersMax',
+  'bodyBytesMax',
+  'corsOrigins',
+  'trustedProxies',
+  'logLevel',
+] satisfies SettingKey[];
+
+/** The names of what was given that only a service that writes can use. A switch that is off asks for nothing. */
+export function writerSettings<Key extends string>(
+  given: Readonly<Partial<Record<Key, unknown>>>,
+  nameOf: (key: Key) => string,
+): readonly string[] {
+  const keys = Object.keys(given) as Key[];
+  return keys.filter((key) => !READING.includes(key) && given[key] !== false).map(nameOf);
+}

@@ -1,0 +1,74 @@
+import { type BigIntStats, statSync } from 'node:fs';
+import { mayPass } from '../../machine-errors.ts';
+import { checkVersion, openForReading, viewsFile } from '../store/database.ts';
+import { createDeadLetterCounter, DEAD_LETTER_FACTS, type DeadLetterFacts } from '../store/dead-letters.ts';
+
+/** What views.db stores of how its writer stands. */
+export interface Standing {
+  /** Null until one is named or seen; `pinned` where an operator named it. */
+  readonly dso: { readonly party: string | null; readonly pinned: boolean };
+  /** Numbers of dead letters by decision. */
+  readonly deadLetters: Readonly<Record<string, number>>;
+  /** The message that waits for a person. */
+  readonly halted: DeadLetterFacts | null;
+}
+
+/** For a process that reads what another one writes. */
+export interface StandingReader extends Disposable {
+  read(): Standing;
+  /** Rejects once views.db is not the file any more that was opened, or has tables of another version. */
+  readonly replaced: Promise<never>;
+}
+
+/** How long a file that was set aside or removed may still be answered from. */
+const LOOK_MS = 1_000;
+
+/** Throws a Refusal where there are no views of this program. */
+export function openStanding(dataDir: string): StandingReader {
+  const file = viewsFile(dataDir);
+  // Before it is opened: a file that takes its place in between must not pass for it.
+  const opened = identityOf(file);
+  const db = openForReading(dataDir);
+  const setting = db.prepare<[], { party: string | null; pinned: number }>(
+    'SELECT dso AS party, dso_pinned AS pinned FROM setting',
+  );
+  // It is the newest one: behind a halt nothing is read.
+  const halted = db.prepare<[], DeadLetterFacts>(
+    `SELECT ${DEAD_LETTER_FACTS} FROM dead_letter WHERE decision = 'halted' ORDER BY id DESC LIMIT 1`,
+  );
+  const countDeadLetters = createDeadLetterCounter(db);
+  countDeadLetters();
+  const read = db.transaction((): Standing => {
+    const { party, pinned } = setting.get()!;
+    const deadLetters = countDeadLetters();
+    const isHalted = deadLetters.halted !== undefined;
+    return { dso: { party, pinned: pinned === 1 }, deadLetters, halted: isHalted ? halted.get()! : null };
+  });
+
+  const { promise: replaced, reject } = Promise.withResolvers<never>();
+  replaced.catch(() => {});
+  function look(): void {
+    try {
+      if (identityOf(file) !== opened)
+        throw new Error(`${file} was replaced or removed while it was read: start this process again`);
+      checkVersion(db, file);
+    } catch (error) {
+      if (!mayPass(error, 'running')) reject(error);
+    }
+  }
+  const looking = setInterval(look, LOOK_MS).unref();
+  return {
+    read: () => read(),
+    replaced,
+    [Symbol.dispose]() {
+      clearInterval(looking);
+      db.close();
+    },
+  };
+}
+
+/** Of a file; null where there is none. It stays the same while somebody has it open, and is no other file's. */
+function identityOf(file: string): string | null {
+  const stat: BigIntStats | undefined = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.dev} ${stat.ino}`;
+}

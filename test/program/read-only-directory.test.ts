@@ -1,0 +1,170 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/http/service.ts';
+import { told } from '../support/ledger/told-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
+import { type Ended, runProgram } from '../support/program/program.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf } from '../support/views/replayed.ts';
+
+/** A directory with a snapshot, and what else a ledger tells. */
+async function replayed(directory: TemporaryDirectory, ledger = '', ...options: string[]): Promise<string> {
+  const dataDir = directory.at('data');
+  const feed = directory.writeLines('feed', linesOf(told(`00:01 : +a alice 10\n00:11 : +b bob 20\n${ledger}`), 'scan'));
+  const { code } = await runProgram(['replay', '--data', dataDir, ...options, feed]);
+  expect([0, 3]).toContain(code);
+  return dataDir;
+}
+
+const reading = (dataDir: string): Promise<Service> => startService(['--data', dataDir, '--read-only']);
+
+function lastLine({ stderr }: Ended): string {
+  return stderr.trimEnd().split('\n').at(-1)!;
+}
+
+describe('a process that only reads', () => {
+  it('says of itself what views.db stores, and has no users and no forced snapshots', async () => {
+    using directory = temporaryDirectory();
+    await using service = await reading(await replayed(directory));
+    expect(await service.ask('/readyz')).toEqual({ status: 200, body: { ready: true, reasons: [], degraded: [] } });
+    expect((await service.ask('/status')).body).toEqual({
+      version: expect.any(String),
+      phase: 'read_only',
+      source: null,
+      snapshots: [{ migration_id: 0, record_time: '2025-02-12T00:10:00Z' }],
+      dso: 'DSO::1220ab',
+      dso_pinned: false,
+      dead_letters: {},
+      halted: null,
+    });
+    expect(await service.ask('/v0/state/acs/force', {})).toMatchObject({ status: 400 });
+    for (const path of ['/v2/version', '/v2/users', '/openapi/ledger.json'])
+      expect(await service.ask(path)).toEqual({ status: 404, body: { error: `no such path: ${path}` } });
+    expect(await service.ask('/openapi/holdings.json')).toMatchObject({ status: 200 });
+  });
+
+  it('is ready, and degraded, where the directory is halted', async () => {
+    using directory = temporaryDirectory();
+    await using service = await reading(await replayed(directory, '00:12 : -nothing'));
+    expect(await service.ask('/readyz')).toEqual({
+      status: 200,
+      body: { ready: true, reasons: [], degraded: [expect.stringMatching(/^halted at .*message 3: .*dead-letters/)] },
+    });
+    expect((await service.ask('/status')).body).toMatchObject({
+      dead_letters: { halted: 1 },
+      halted: { dead_letter: 1, code: 'not_active', next: expect.stringContaining('retry') },
+    });
+  });
+
+  it('counts what is quarantined, also while it runs', async () => {
+    using directory = temporaryDirectory();
+    const quarantine = ['--on-bad-update', 'quarantine'];
+    const dataDir = await replayed(directory, '00:12 : -nothing', ...quarantine);
+    await using service = await reading(dataDir);
+    const degraded = (await service.ask('/readyz')).body as { degraded: string[] };
+    expect(degraded.degraded).toEqual(['1 update is quarantined; see holdfast dead-letters list']);
+    const more = directory.writeLines('more', linesOf(told('00:13 : -nobody'), 'scan'));
+    expect(await runProgram(['replay', '--data', dataDir, ...quarantine, more])).toMatchObject({ code: 3 });
+    expect((await service.ask('/status')).body).toMatchObject({ dead_letters: { quarantined: 2 } });
+  });
+
+  it('lets nobody rebuild what it reads, and ends where that was removed and restored', async () => {
+    using directory = temporaryDirectory();
+    const dataDir = await replayed(directory);
+    const backup = directory.at('backup');
+    expect(await runProgram(['backup', '--data', dataDir, backup])).toMatchObject({ code: 0 });
+    await using service = await reading(dataDir);
+    const rebuilt = await runProgram(['rebuild', '--data', dataDir, '--yes']);
+    expect(rebuilt).toMatchObject({ code: 2, stderr: expect.stringContaining('another process reads views.db') });
+    renameSync(dataDir, directory.at('before'));
+    expect(await runProgram(['restore', '--data', dataDir, backup])).toMatchObject({ code: 0 });
+    const ended = await service.program.ended;
+    expect([ended.code, lastLine(ended)]).toEqual([
+      1,
+      `holdfast: ${join(dataDir, 'views.db')} was replaced or removed while it was read: start this process again`,
+    ]);
+  });
+
+  it('ends where the directory is removed', async () => {
+    using directory = temporaryDirectory();
+    const dataDir = await replayed(directory);
+    await using service = await reading(dataDir);
+    rmSync(dataDir, { recursive: true });
+    const ended = await service.program.ended;
+    expect([ended.code, lastLine(ended)]).toEqual([1, expect.stringContaining('was replaced or removed')]);
+  });
+
+  it('ends where the tables become those of another version', async () => {
+    using directory = temporaryDirectory();
+    const dataDir = await replayed(directory);
+    await using service = await reading(dataDir);
+    const db = new Database(join(dataDir, 'views.db'));
+    db.pragma('user_version = 99');
+    db.close();
+    const ended = await service.program.ended;
+    expect([ended.code, lastLine(ended)]).toEqual([2, expect.stringContaining('has version 99 of the tables')]);
+  });
+
+  it('is refused a directory in which there is nothing to read, and makes none', async () => {
+    using directory = temporaryDirectory();
+    const ended = await runProgram(['serve', '--read-only', '--data', directory.at('none'), '--port', '0']);
+    const none = `holdfast: --data ${directory.at('none')}: there is no views.db in it; replay a feed into it first\n`;
+    expect(ended).toMatchObject({ code: 2, stderr: none });
+    await expect(runProgram(['snapshots', '--data', directory.at('none')])).resolves.toMatchObject({ code: 2 });
+  });
+});
+
+describe('a setting that needs a writer', () => {
+  it.each([
+    ['--file', 'feed.ndjson'],
+    ['--kafka-brokers', 'broker:9092', '--kafka-topic', 'updates'],
+    ['--migration-id', '1'],
+    ['--snapshot-period', '10m'],
+    ['--dso', 'DSO::1220ab'],
+    ['--on-bad-update', 'halt'],
+    ['--force-snapshots'],
+    ['--record-time-ahead-max', '1h'],
+    ['--record-time-gap-max', '1d'],
+    ['--ready-lag-max', '1m'],
+    ['--participant-id', 'p'],
+  ])('is refused by name with --read-only: %s', async (...option) => {
+    expect(await holdfast('serve', '--read-only', ...option)).toMatchObject({
+      code: 2,
+      stderr: `holdfast: ${option[0]} cannot be given with --read-only, which only reads what another process writes\n`,
+    });
+  });
+
+  it.each([
+    ['{"ledger": {}}', 'ledger in '],
+    ['{"forceSnapshots": true}', 'forceSnapshots in '],
+    ['{"forceSnapshots": false}', '--data '],
+  ])('is refused in a configuration file too: %s', async (json, named) => {
+    using directory = temporaryDirectory();
+    const config = directory.writeLines('holdfast.json', [json]);
+    const { stderr } = await holdfast('serve', '--read-only', '--config', config, '--data', directory.at('none'));
+    expect(stderr).toContain(`holdfast: ${named}`);
+  });
+});
+
+describe('a port that is shared', () => {
+  it('is refused where the system cannot do that', async () => {
+    using directory = temporaryDirectory();
+    const dataDir = await replayed(directory);
+    const preload = directory.writeLines('no-sharing.mjs', [
+      "import { Server } from 'node:net';",
+      'const { listen } = Server.prototype;',
+      'Server.prototype.listen = function (where, ...rest) {',
+      "  const fault = Object.assign(new Error('listen ENOTSUP: operation not supported'), { code: 'ENOTSUP' });",
+      "  return where.reusePort ? void process.nextTick(() => this.emit('error', fault)) : listen.call(this, where, ...rest);",
+      '};',
+    ]);
+    const common = ['serve', '--data', dataDir, '--read-only', '--port', '0', '--log-level', 'silent'];
+    const { code, stderr } = await runProgram([...common, '--reuse-port'], { preload });
+    expect([code, stderr]).toEqual([
+      2,
+      'holdfast: cannot listen on --host 127.0.0.1 --port 0 --reuse-port (this system shares no port): listen ENOTSUP: operation not supported\n',
+    ]);
+  });
+});

@@ -1,0 +1,137 @@
+import { statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { sendRequest } from '../support/http/send-request.ts';
+import { type Service, startService } from '../support/http/service.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { type OracleSnapshot, oracle } from '../support/ledger/oracle.ts';
+import { ownersOf, stateV1, summaryV1 } from '../support/ledger/oracle-answers.ts';
+import { createRandom } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { shortTime } from '../support/ledger/wire-text.ts';
+import { freePorts } from '../support/program/free-ports.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
+
+const PROCESSES = 4;
+const PARTS = 5;
+/** Enough connections that none of the processes is left out by chance. */
+const QUESTIONS = 80;
+const options = { updates: 2_000, owners: 60, activeTarget: 300, synchronizers: 1, shares: { wideAmount: 0 } };
+
+/** Asks over a connection of its own, which any of the processes may take. */
+async function ask(port: number, target: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  const agent = new Agent({ keepAlive: false });
+  const post = { method: 'POST', body: Buffer.from(JSON.stringify(body) ?? '') };
+  const asked = { headers: {}, target, ...(body === undefined ? { method: 'GET', body: null } : post) };
+  const { status, text } = await sendRequest(`http://127.0.0.1:${port}`, agent, asked);
+  return { status, body: JSON.parse(text) };
+}
+
+/** Asks until every answer over that many connections is as wanted. */
+async function allAnswer(port: number, target: string, wanted: { status: number; body: unknown }): Promise<void> {
+  const all = async (): Promise<unknown[]> => {
+    return await Promise.all(Array.from({ length: QUESTIONS }, () => ask(port, target)));
+  };
+  await expect.poll(all, { timeout: 20_000 }).toEqual(Array(QUESTIONS).fill(wanted));
+}
+
+/** What `--owners-max` was given to those that answer, which tells them apart. */
+async function whoAnswers(port: number): Promise<string[]> {
+  const answers = Array.from({ length: QUESTIONS }, async () => {
+    const { body } = await ask(port, '/v1/holdings/summary', {
+      migration_id: 0,
+      record_time: '2025-01-01T00:00:00Z',
+      owner_party_ids: Array(100).fill('a::b'),
+    });
+    return /at most (\d+)/.exec((body as { error: string }).error)![1]!;
+  });
+  return [...new Set(await Promise.all(answers))].sort();
+}
+
+/** Whether all of the write-ahead log could be put away at once; it is empty then. */
+function truncateLog(dataDir: string, timeout = 5_000): boolean {
+  const db = new Database(join(dataDir, 'views.db'), { timeout });
+  try {
+    const [{ busy }] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+    return busy === 0 && statSync(join(dataDir, 'views.db-wal')).size === 0;
+  } finally {
+    db.close();
+  }
+}
+
+async function expectSnapshot(port: number, snapshot: OracleSnapshot, owners: string[]): Promise<void> {
+  const record_time = shortTime(snapshot.recordTime);
+  const asked = { migration_id: Number(snapshot.migrationId), record_time, owner_party_ids: owners, page_size: 1000 };
+  const summaries = Array.from({ length: PROCESSES * 4 }, () => ask(port, '/v1/holdings/summary', asked));
+  const summary = { status: 200, body: summaryV1(snapshot, owners) };
+  expect(await Promise.all(summaries)).toEqual(Array(PROCESSES * 4).fill(summary));
+  const pages = Array.from({ length: PROCESSES * 2 }, () => ask(port, '/v1/holdings/state', asked));
+  for (const { body } of await Promise.all(pages))
+    expect((body as { created_events: unknown[] }).created_events).toEqual(stateV1(snapshot, owners));
+}
+
+async function startReaders(dataDir: string, port: number): Promise<Service[]> {
+  const common = ['--data', dataDir, '--read-only', '--reuse-port', '--port', String(port)];
+  const each = Array.from({ length: PROCESSES }, (_, i) => startService([...common, '--owners-max', String(i + 1)]));
+  return await Promise.all(each);
+}
+
+it('four processes answer the same on one port while another writes, and leave its log alone', async () => {
+  using directory = temporaryDirectory();
+  const [dataDir, pipe] = [directory.at('data'), directory.namedPipe('feed')];
+  const items = [...randomLedger(oddLedger(816, options))].filter(({ kind }) => kind === 'update');
+  const random = createRandom(816);
+  const size = Math.ceil(items.length / PARTS);
+  const [port] = (await freePorts(1)) as [number];
+  await using writer = await startService(['--data', dataDir, '--file', pipe]);
+  await using feed = await open(pipe, 'w');
+  const readers = await startReaders(dataDir, port);
+  await using started = new AsyncDisposableStack();
+  for (const reader of readers) started.use(reader);
+
+  const none = { ready: false, reasons: ['no snapshot is sealed yet'], degraded: [] };
+  await allAnswer(port, '/readyz', { status: 503, body: none });
+  for (let part = 1; part <= PARTS; part++) {
+    const lines = linesOf(items.slice((part - 1) * size, part * size), 'scan');
+    await feed.write(`${lines.join('\n')}\n`);
+    const { snapshots } = oracle(items.slice(0, part * size), { periodMicros: TEN_MINUTES_US });
+    const newest = snapshots.at(-1)!;
+    const record_time = shortTime(newest.recordTime);
+    const target = `/v0/state/acs/snapshot-timestamp?before=2100-01-01T00:00:00Z&migration_id=${newest.migrationId}`;
+    await allAnswer(port, target, { status: 200, body: { record_time } });
+    const parties = ownersOf(newest);
+    for (const snapshot of [newest, random.pick(snapshots)])
+      await expectSnapshot(port, snapshot, [...new Set([random.pick(parties), random.pick(parties)])].slice(0, 1));
+    const meanwhile = whoAnswers(port);
+    await ask(port, '/livez');
+    expect(truncateLog(dataDir), `the log behind part ${part}`).toBe(true);
+    await meanwhile;
+  }
+  await allAnswer(port, '/readyz', { status: 200, body: { ready: true, reasons: [], degraded: [] } });
+  expect(await whoAnswers(port)).toEqual(['1', '2', '3', '4']);
+
+  writer.program.kill('SIGTERM');
+  expect(await writer.program.ended).toMatchObject({ code: 0 });
+  for (const [i, { program }] of readers.entries()) {
+    expect(await whoAnswers(port)).toEqual(['1', '2', '3', '4'].slice(i));
+    program.kill('SIGTERM');
+    expect(await program.ended).toMatchObject({ code: 0, signal: null });
+  }
+});
+
+it('a log that somebody reads could not have been put away', async () => {
+  using directory = temporaryDirectory();
+  const dataDir = directory.at('data');
+  const lines = linesOf([...randomLedger(oddLedger(1, { ...options, updates: 200 }))], 'scan');
+  await using writer = await startService(['--data', dataDir, '--file', directory.writeLines('feed', lines)]);
+  await writer.until('/readyz', (status) => status === 200);
+  const reader = new Database(join(dataDir, 'views.db'), { readonly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM setting');
+  expect(truncateLog(dataDir, 100)).toBe(false);
+  reader.close();
+  expect(truncateLog(dataDir)).toBe(true);
+});
