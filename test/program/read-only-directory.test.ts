@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/http/service.ts';
-import { told } from '../support/ledger/told-ledger.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { type Ended, runProgram } from '../support/program/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -12,7 +12,10 @@ import { linesOf } from '../support/views/replayed.ts';
 /** A directory with a snapshot, and what else a ledger tells. */
 async function replayed(directory: TemporaryDirectory, ledger = '', ...options: string[]): Promise<string> {
   const dataDir = directory.at('data');
-  const feed = directory.writeLines('feed', linesOf(told(`00:01 : +a alice 10\n00:11 : +b bob 20\n${ledger}`), 'scan'));
+  const feed = directory.writeLines(
+    'feed',
+    linesOf(parseLedger(`00:01 : +a alice 10\n00:11 : +b bob 20\n${ledger}`), 'scan'),
+  );
   const { code } = await runProgram(['replay', '--data', dataDir, ...options, feed]);
   expect([0, 3]).toContain(code);
   return dataDir;
@@ -65,7 +68,7 @@ describe('a process that only reads', () => {
     await using service = await reading(dataDir);
     const degraded = (await service.ask('/readyz')).body as { degraded: string[] };
     expect(degraded.degraded).toEqual(['1 update is quarantined; see holdfast dead-letters list']);
-    const more = directory.writeLines('more', linesOf(told('00:13 : -nobody'), 'scan'));
+    const more = directory.writeLines('more', linesOf(parseLedger('00:13 : -nobody'), 'scan'));
     expect(await runProgram(['replay', '--data', dataDir, ...quarantine, more])).toMatchObject({ code: 3 });
     expect((await service.ask('/status')).body).toMatchObject({ dead_letters: { quarantined: 2 } });
   });
