@@ -1,7 +1,7 @@
 /**
- * What the caller can mend: a wrong option, a bad setting, a directory that another process holds. The command line
+ * What the caller can fix: a wrong option, a bad setting, a directory that another process holds. The command line
  * prints the message as one line on standard error, without a stack, and exits with 2; so it says what is wrong and
- * how to mend it.
+ * how to fix it.
  */
 export class Refusal extends Error {
   constructor(message: string, options?: ErrorOptions) {

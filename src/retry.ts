@@ -3,10 +3,10 @@ import { isMachineError, mayPass } from './machine-errors.ts';
 
 /** How something that failed is tried again. Only one process waits for each thing, so pauses are not spread at random. */
 export interface RetryPolicy {
-  /** Behind a first failure; each pause is twice the one before, up to the longest. */
+  /** After a first failure; each pause is twice the one before, up to the longest. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** From the first failure on, until the next success; null: for ever. */
+  /** From the first failure on, until the next success; null: forever. */
   readonly forMsMax: number | null;
   /** Whether an error may pass; any other is thrown. */
   readonly passes: (error: unknown) => boolean;
@@ -23,7 +23,7 @@ export const RETRY_DISK: RetryPolicy = {
 /** A feed that could not be opened because connections of others use up the files. */
 export const RETRY_OPENING: RetryPolicy = { ...RETRY_DISK, passes: (error) => isMachineError(error, 'outOfFiles') };
 
-/** The start of the service. Each try opens everything anew. */
+/** The start of the service. Each try opens everything again. */
 export const RETRY_START: RetryPolicy = {
   firstMs: 1_000,
   longestMs: 5_000,
@@ -31,7 +31,7 @@ export const RETRY_START: RetryPolicy = {
   passes: (error) => mayPass(error, 'starting'),
 };
 
-/** Pauses behind failures. Whoever can say his work as one step has `retry`. */
+/** Pauses after failures. Whoever can say his work as one step has `retry`. */
 export interface Pauses {
   /**
    * Waits as long as the policy says, having told of it; not at all, or no longer, once the signal aborts. Throws the error
@@ -82,7 +82,7 @@ export function createPauses(policy: RetryPolicy, { signal, nowMs = monotonicMs,
 
 interface Retrying extends Waiting {
   readonly onFailure?: Tell;
-  /** Called where it succeeds behind a failure. */
+  /** Called where it succeeds after a failure. */
   readonly onRecovery?: () => void;
 }
 

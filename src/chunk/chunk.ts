@@ -17,9 +17,9 @@ export interface Chunk {
   readonly extras: readonly string[];
   /** Bytes of contract and update ids; see ledger/contract-id.ts. */
   readonly ids: Uint8Array;
-  /** The messages' own bytes, one behind the other, for dead letters. */
+  /** The messages' own bytes, one after the other, for dead letters. */
   readonly raw: Uint8Array;
-  /** By update number: cursors behind messages whose source does not count by offsets. */
+  /** By update number: cursors after messages whose source does not count by offsets. */
   readonly cursors: ReadonlyMap<number, string>;
   /** By update number: checkpoints, bad messages. */
   readonly rare: ReadonlyMap<number, RareUpdate>;

@@ -35,7 +35,7 @@ export class EventCursor {
     return this;
   }
 
-  /** Moves to the next event of the update; false behind its last. */
+  /** Moves to the next event of the update; false after its last. */
   next(): boolean {
     this.#event += 1;
     if (this.#event >= this.#end) return false;

@@ -2,7 +2,7 @@ import { idHash, packHex } from '../ledger/contract-id.ts';
 
 const BYTES_MIN = 96 * 1024;
 
-/** The ids of a chunk, one behind the other. */
+/** The ids of a chunk, one after the other. */
 export class IdBytes {
   #bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_MIN);
   length = 0;

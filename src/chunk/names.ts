@@ -1,4 +1,4 @@
-/** A dictionary is given up beyond so many names or characters: it then starts anew with the next chunk. */
+/** A dictionary is given up beyond so many names or characters: it then starts again with the next chunk. */
 const NAMES_MAX = 65_536;
 const CHARS_MAX = 8 * 1024 * 1024;
 

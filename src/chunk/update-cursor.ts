@@ -38,7 +38,7 @@ export class UpdateCursor {
     return this.#chunk.updates.offset[this.#update]!;
   }
 
-  /** The lane's cursor behind the message. */
+  /** The lane's cursor after the message. */
   get cursorBehind(): string {
     return this.#chunk.cursors.get(this.#update) ?? String(this.offset + 1);
   }

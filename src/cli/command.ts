@@ -33,7 +33,7 @@ export interface CliCommand {
   readonly dataDir?: 'made' | 'unused';
   /** Adds the options that are no settings. */
   readonly addOptions?: (command: Command) => void;
-  /** Throws a Refusal for what the caller can mend. */
+  /** Throws a Refusal for what the caller can fix. */
   readonly run: (invocation: Invocation) => Promise<ExitCode>;
 }
 

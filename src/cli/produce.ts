@@ -104,7 +104,7 @@ async function createSender(
   let added = 0;
   let sent = 0;
 
-  /** A synchronizer that opens no partition may stand behind another one in it: only the whole topic tells. */
+  /** A synchronizer that opens no partition may stand after another one in it: only the whole topic tells. */
   async function partitionOf(synchronizerId: string): Promise<number | null> {
     if (!isAllKnown && !known.has(synchronizerId)) {
       logger.info({ topic, synchronizerId }, 'reading the topic to see which partition holds this synchronizer');

@@ -5,7 +5,7 @@ import { isDiskError } from '../machine-errors.ts';
 const STANDARD_ERROR = 2;
 
 /**
- * Where logs go. A log in a file on a full disk loses lines until there is room again, and the service that it tells of goes on:
+ * Where logs go. A log in a file on a full disk loses lines until there is room again, and the service that it tells of continues:
  * Node's own stream to a file would be closed by the first line that fails. Anything else than a file is Node's own.
  */
 export function openStandardError(own: NodeJS.WriteStream): Writable {

@@ -23,7 +23,7 @@ export function settingsOfOptions(options: Readonly<Record<string, unknown>>): G
   return parseSettings(options, { name: optionName, folder: process.cwd() });
 }
 
-/** The environment's settings. An unknown HOLDFAST_ name is refused, but for what Kubernetes injects: warned about. */
+/** The environment's settings. An unknown HOLDFAST_ name is refused, except for what Kubernetes injects: warned about. */
 export function settingsOfEnvironment(env: NodeJS.ProcessEnv): { settings: GivenSettings; warnings: string[] } {
   const keyOf = new Map(SETTING_KEYS.map((key) => [environmentName(key), key]));
   const raw: Record<string, unknown> = {};

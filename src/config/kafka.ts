@@ -17,7 +17,7 @@ export interface KafkaConfig {
     readonly username: string;
     readonly password: string;
   } | null;
-  /** How long an idle partition holds the others; null: for ever. */
+  /** How long an idle partition holds the others; null: forever. */
   readonly partitionIdleMs: number | null;
 }
 

@@ -3,7 +3,7 @@ import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import { type Advice, hintAdvice, nextAdvice } from './advice.ts';
 import { sourceName } from './place.ts';
 
-/** How a command of this program is shown, by its words behind the program's name: a shell must take what is in backticks. */
+/** How a command of this program is shown, by its words after the program's name: a shell must take what is in backticks. */
 export type PrintCommand = (words: string) => string;
 
 /** Without the data directory: for HTTP, which names no paths, and where the default is meant. */
@@ -25,7 +25,7 @@ export function haltHint(deadLetter: DeadLetterFacts, print: PrintCommand): stri
   return hint === null ? null : adviceText(hint, deadLetter, print);
 }
 
-/** Both, one behind the other. */
+/** Both, one after the other. */
 export function nextText(deadLetter: DeadLetterFacts, print: PrintCommand): string {
   const hint = haltHint(deadLetter, print);
   return `${nextStep(deadLetter, print)}${hint === null ? '' : `. ${hint}`}`;

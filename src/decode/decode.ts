@@ -97,7 +97,7 @@ function unreadable(code: FaultCode, given: string, expected: string): BadUpdate
   return new BadUpdate(code, 'message', given, code === 'cut_off' ? `${expected}; this looks cut off` : expected);
 }
 
-/** Whether the bytes are UTF-8 but for a character that they end within. */
+/** Whether the bytes are UTF-8 except for a character that they end within. */
 function endsWithinCharacter(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });

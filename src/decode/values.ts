@@ -74,7 +74,7 @@ export function readNodeId(value: unknown, field: string): number {
   return fits ? value + 0 : fault(field, value, 'a whole number of 0 to 2147483647');
 }
 
-/** The node number as Scan gives it: the digits behind the last `:` of an event id. */
+/** The node number as Scan gives it: the digits after the last `:` of an event id. */
 export function readEventIdNode(value: unknown, field: string): number {
   if (typeof value === 'string') {
     const digits = value.slice(value.lastIndexOf(':') + 1);

@@ -13,7 +13,7 @@ export interface SortKey {
   readonly synchronizerId: string | null;
 }
 
-/** The sort key of a message; null for what has no time, which stays behind its predecessor. */
+/** The sort key of a message; null for what has no time, which stays after its predecessor. */
 export function sortKeyOf(decoded: Decoded): SortKey | null {
   if (decoded.kind === 'update') return decoded;
   if (decoded.kind === 'ignored' || decoded.times.length === 0) return null;
@@ -65,7 +65,7 @@ export class Merge<Item> {
     if (wasEmpty && !isEmpty(lane)) lane.key = this.#keyOf(lane.queue[lane.head]!) ?? lane.key;
   }
 
-  /** Up to `max` messages whose turn has come. */
+  /** Up to `max` messages that are next. */
   take(max: number, passedOver: ReadonlySet<number>): Item[] {
     const taken: Item[] = [];
     while (taken.length < max) {

@@ -8,7 +8,7 @@ export interface Message {
   readonly lane: string;
   /** Its whole number in its lane: a line or element number (both from 1), a Kafka offset. */
   readonly offset: number;
-  /** The lane's cursor behind it, where that is not the decimal digits of the next number. */
+  /** The lane's cursor after it, where that is not the decimal digits of the next number. */
   readonly cursor?: string;
   /** The message's bytes; null for a null value (a tombstone). The first 64 KiB where `overlong` is set. */
   readonly bytes: Uint8Array | null;
@@ -40,7 +40,7 @@ export interface SourceProgress {
 }
 
 /**
- * What the views know of a kind of source. A lane's cursor says where its reading goes on: a text that the source alone can read,
+ * What the views know of a kind of source. A lane's cursor says where its reading continues: a text that the source alone can read,
  * stored in the transaction of the rows before it and given back at the next start.
  */
 export interface SourceFacts {
@@ -56,7 +56,7 @@ export interface SourceFacts {
 export interface SourceKind<Settings = unknown, Heard = unknown> extends SourceFacts {
   /** Called in the thread that reads and decodes; the settings have crossed to it. */
   open(settings: Settings, context: SourceContext): Promise<Source<Heard>>;
-  /** Behind a halt, a source that hands over no messages and goes on hearing how much is there; null where nothing grows. */
+  /** After a halt, a source that hands over no messages and goes on hearing how much is there; null where nothing grows. */
   readonly watch: ((settings: Settings, context: SourceContext) => Promise<Source<Heard>>) | null;
   /** Begins to follow how one source stands, over every opening of it. */
   follow(name: string): (standing: SourceStanding<Heard>) => SourceStatus;
@@ -122,7 +122,7 @@ export interface SourceSpec {
 
 /** What is stored of a source that resumes before anything of it is applied. */
 export interface SourceStart {
-  /** What its cursors belong to, as text: a cursor of another one is never gone on from. */
+  /** What its cursors belong to, as text: a cursor of another one is never continued from. */
   readonly identity: string;
   /** The cursor that each lane began with when it was first seen. */
   readonly cursors: ReadonlyMap<string, string>;

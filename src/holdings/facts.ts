@@ -59,7 +59,7 @@ export interface OwnersFacts {
   readonly snapshot: Snapshot | null;
   /** Null: none was asked for, or none is open. */
   readonly round: bigint | null;
-  /** In the order asked; none without a snapshot. */
+  /** In the order requested; none without a snapshot. */
   readonly owners: readonly OwnerFacts[];
 }
 
@@ -89,7 +89,7 @@ export interface PageAsked extends Pick<StateQuery, 'owners' | 'pageSize' | 'aft
   readonly snapshot: SnapshotChoice;
 }
 
-/** The owners' contracts behind `after`, by created_at and then contract id (UTF-8 bytes). */
+/** The owners' contracts after `after`, by created_at and then contract id (UTF-8 bytes). */
 export type PageFacts =
   | {
       readonly found: 'page';

@@ -6,7 +6,7 @@ export interface SnapshotQuery {
 }
 
 export interface SummaryQuery extends SnapshotQuery {
-  /** In the order asked, without duplicates. */
+  /** In the order requested, without duplicates. */
   readonly owners: readonly string[];
   /** Null: the lowest open round. */
   readonly asOfRound: bigint | null;

@@ -10,7 +10,7 @@ import { Refusal } from '../refusal.ts';
 
 /**
  * How much of each file's content is looked at: a hundred updates of the real network, and some ten milliseconds. A
- * synchronizer whose first update lies behind it is not compared here; where its files are out of order, the first
+ * synchronizer whose first update lies after it is not compared here; where its files are out of order, the first
  * update that comes too late halts the ingest.
  */
 const HEAD_BYTES = 2 ** 20;
@@ -100,7 +100,7 @@ function noteBeginning(beginnings: Map<number, Beginning>, update: Extract<Decod
   if (known !== 'imports' && recordTime !== null && !known.has(synchronizerId)) known.set(synchronizerId, recordTime);
 }
 
-/** Imports come before everything of their migration; whoever begins with them lies behind nobody. */
+/** Imports come before everything of their migration; whoever begins with them lies after nobody. */
 function compare(
   earlier: Map<string, Met>,
   { file, migrationId, beginning }: { file: string; migrationId: number; beginning: Beginning },

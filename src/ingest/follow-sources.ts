@@ -34,7 +34,7 @@ type OpenedSource = FollowedSource & { readonly spec: SourceSpec };
 
 /**
  * Reads the files and then the other sources, until a message halts one of them, one is refused or the signal
- * aborts. Behind a halt that the directory was left with nothing is read, unless that only waited for the clock.
+ * aborts. After a halt that the directory was left with nothing is read, unless that only waited for the clock.
  */
 export async function followSources(following: Following, settings: IngestSettings): Promise<void> {
   const { writer, status, signal } = following;
@@ -119,7 +119,7 @@ async function takeUpHalt(following: Following, loop: LoopOfAll, sources: readon
   }
 }
 
-/** A source is gone on from where the views are, so it may be opened as often as need be. */
+/** A source is continued from where the views are, so it may be opened as often as need be. */
 function follow(following: Following, loop: LoopOfAll, source: OpenedSource): Promise<void> {
   const { signal } = following;
   const once = (): Promise<void> => followOnce(following, loop, source);
@@ -141,7 +141,7 @@ async function followOnce({ writer, status, onLog }: Following, loop: LoopOfAll,
   status.note({ halted, source: { ...source, feed: kind.readAnew === null ? feed : null } });
 }
 
-/** Behind a halt at a source that grows, how much of it there is goes on being told: until the signal aborts. */
+/** After a halt at a source that grows, how much of it there is goes on being told: until the signal aborts. */
 async function watchHalted(following: Following, sources: readonly OpenedSource[]): Promise<void> {
   const { status, signal } = following;
   const { halted } = status.standing;

@@ -71,7 +71,7 @@ export function contextOf(writer: ViewsWriter): Opening['context'] {
   return { stored, directoryId, migrationId };
 }
 
-/** A halt outlives restarts, but for one that only waited for the clock (docs/rules.md, rule 6). */
+/** A halt outlives restarts, except for one that only waited for the clock (docs/rules.md, rule 6). */
 export function stillHalted(
   writer: ViewsWriter,
   { now, recordTimeAheadMaxUs }: Pick<WriterOptions, 'now' | 'recordTimeAheadMaxUs'>,

@@ -12,7 +12,7 @@ export interface IngestStatus {
     | 'caught_up'
     /** Stopped at a message until a person decides. */
     | 'halted'
-    /** Stopped at a message that is ahead of our clock; goes on by itself. */
+    /** Stopped at a message that is ahead of our clock; continues by itself. */
     | 'waiting_for_clock'
     /** The disk or the database refuses; tried again. */
     | 'retrying'
@@ -22,7 +22,7 @@ export interface IngestStatus {
   /** The one that is read, or was read last. */
   readonly source: { readonly name: string; readonly kind: string; readonly status: SourceStatus } | null;
   readonly halted: DeadLetterFacts | null;
-  /** The newest one that `quarantine` went on behind since the start. */
+  /** The newest one that `quarantine` went on after since the start. */
   readonly quarantined: DeadLetterFacts | null;
   readonly dso: DsoStatus;
   readonly counts: Counts;

@@ -32,7 +32,7 @@ await serveThread<WriterContract>(async ({ data: settings, stop, say }) => {
   const status = createStatusReporter(writer, (status) => say('status', status));
   return {
     async follow() {
-      // Behind a failure nothing may be committed any more: what was applied before it may be half of an update.
+      // After a failure nothing may be committed any more: what was applied before it may be half of an update.
       using _ = writer;
       await followSources({ writer, status, signal: stop, now, onLog: (line) => say('log', line) }, settings);
       if (!stop.aborted) await once(stop, 'abort');

@@ -21,7 +21,7 @@ export const FAULT_CODES = [
   /** A create under the id of an active contract that is another one. */
   'other_content',
   'ahead_of_clock',
-  /** So far behind the time reached that it would seal a flood of snapshots. */
+  /** So far after the time reached that it would seal a flood of snapshots. */
   'record_time_gap',
   /** From a partition that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. */
   'overtaken',
@@ -48,7 +48,7 @@ export class BadUpdate extends Error {
     this.expected = expected;
   }
 
-  /** The same fault again, behind a thread or from a dead letter; `given` is already in the form of a message. */
+  /** The same fault again, after a thread or from a dead letter; `given` is already in the form of a message. */
   static restore(fault: Pick<BadUpdate, 'code' | 'field' | 'given' | 'expected'>): BadUpdate {
     const bad = new BadUpdate(fault.code, fault.field, null, fault.expected);
     return Object.assign(bad, {

@@ -37,7 +37,7 @@ type Terms = Omit<CoinColumns, 'extra'>;
 
 /**
  * Coin.extra for a payload whose amulet part was read already: null for the canonical Amulet, else canonical JSON text,
- * the same for equal content of either wire format, but for numbers that are written otherwise. `undefined` where the arguments
+ * the same for equal content of either wire format, except for numbers that are written otherwise. `undefined` where the arguments
  * cannot be kept (see canonicalJson).
  */
 export function coinExtra(

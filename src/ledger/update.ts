@@ -64,7 +64,7 @@ export interface Coin {
   /** the round of creation, 0 <= round < 2^63 */
   readonly round: bigint;
   readonly createdAt: Micros;
-  /** The event's place in its update: the digits behind the last `:` of event_id, or nodeId. */
+  /** The event's place in its update: the digits after the last `:` of event_id, or nodeId. */
   readonly node: number;
   /** As the feed wrote it: `<package id>:M:E` or `#<package name>:M:E`. */
   readonly templateId: string;

@@ -1,6 +1,6 @@
 /**
  * JSON proved where it lies, as bytes, without an object or a text made of it. Every function takes a position and gives the one
- * behind what it read, or -1 for what is no JSON or is nested too deep. Whether the bytes are UTF-8 is not looked at here.
+ * after what it read, or -1 for what is no JSON or is nested too deep. Whether the bytes are UTF-8 is not looked at here.
  */
 const DEPTH_MAX = 64;
 
@@ -19,7 +19,7 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
 
-/** How many characters an escape has behind its backslash, by the first of them; 0 for none that may stand there. */
+/** How many characters an escape has after its backslash, by the first of them; 0 for none that may stand there. */
 const ESCAPED = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return character === 'u' ? 5 : '"\\/bfnrt'.includes(character) ? 1 : 0;
@@ -40,20 +40,20 @@ export function standsAt(b: Uint8Array, at: number, expected: Uint8Array): boole
   return true;
 }
 
-/** Behind white space; mostly there is none. */
+/** After white space; mostly there is none. */
 export function spaceEnd(b: Uint8Array, at: number): number {
   let p = at;
   while (b[p]! <= SPACE && (b[p] === SPACE || b[p] === LINE_FEED || b[p] === RETURN || b[p] === TAB)) p++;
   return p;
 }
 
-/** Behind the colon after a key and its white space: where the key's value starts. */
+/** After the colon after a key and its white space: where the key's value starts. */
 export function valueStart(b: Uint8Array, keyEnd: number): number {
   const colon = spaceEnd(b, keyEnd);
   return b[colon] === COLON ? spaceEnd(b, colon + 1) : -1;
 }
 
-/** Behind a value of any kind, its grammar judged as JSON.parse does. */
+/** After a value of any kind, its grammar judged as JSON.parse does. */
 export function valueEnd(b: Uint8Array, at: number, depth = DEPTH_MAX): number {
   switch (b[at]) {
     case QUOTE:
@@ -73,7 +73,7 @@ export function valueEnd(b: Uint8Array, at: number, depth = DEPTH_MAX): number {
   }
 }
 
-/** Behind a string without escapes, which is the text that its bytes are; -1 for any other. */
+/** After a string without escapes, which is the text that its bytes are; -1 for any other. */
 export function plainStringEnd(b: Uint8Array, at: number): number {
   if (b[at] !== QUOTE) return -1;
   let p = at + 1;

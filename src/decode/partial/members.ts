@@ -11,7 +11,7 @@ import {
   valueStart,
 } from './json-bytes.ts';
 
-/** Reads the value at `at`, whose key (without quotes) stands from `key` to `keyEnd`: the position behind the value, or -1. */
+/** Reads the value at `at`, whose key (without quotes) stands from `key` to `keyEnd`: the position after the value, or -1. */
 export type ReadValue = (b: Buffer, at: number, key: number, keyEnd: number) => number;
 
 const readAny: ReadValue = (b, at) => valueEnd(b, at);
@@ -49,7 +49,7 @@ export class Member {
 }
 
 /**
- * Reads the object at `at` and finds its members: the position behind it, or -1. `readOther` reads the values of all others. -1 also
+ * Reads the object at `at` and finds its members: the position after it, or -1. `readOther` reads the values of all others. -1 also
  * for a key with escapes, which may be that of a member, and for a member that stands there twice.
  */
 export function readMembers(b: Buffer, at: number, members: readonly Member[], readOther = readAny): number {

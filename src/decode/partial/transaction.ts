@@ -7,7 +7,7 @@ import { Member, type ReadValue, readMembers } from './members.ts';
 
 /** A Scan transaction without most of what nobody reads, in the form that JSON.parse would give it. */
 export interface PartialTransaction {
-  /** Its members, but for its events and the list of their roots. */
+  /** Its members, except for its events and the list of their roots. */
   readonly header: Wire;
   /** Depth first from the roots, children in order. */
   readonly events: readonly Wire[];

@@ -48,7 +48,7 @@ async function* arrivingChunks(fd: number, signal: AbortSignal): AsyncGenerator<
   try {
     yield* addAbortSignal(signal, stream);
   } finally {
-    // A socket closes its descriptor; a terminal is opened anew by its stream, which closes that one only.
+    // A socket closes its descriptor; a terminal is opened again by its stream, which closes that one only.
     if (isTerminal && fd !== STANDARD_INPUT) await closeFile(fd);
   }
 }

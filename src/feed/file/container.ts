@@ -18,7 +18,7 @@ const NULL_ELEMENT = Buffer.from('null');
 
 /**
  * One message for each element of an array or page, numbered from 1. All of it is read before the first one is handed
- * over, so that a file too large is refused untouched. Throws BrokenContainer behind the last element before the break.
+ * over, so that a file too large is refused untouched. Throws BrokenContainer after the last element before the break.
  */
 export async function* containerBatches(
   chunks: AsyncGenerator<Buffer>,

@@ -19,7 +19,7 @@ type Codec = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecom
 
 /**
  * The content of a file that is plain, gzip or zstd, told by its first bytes; gzip may have several members and zstd
- * several frames. Throws BrokenContainer, behind what zlib gave out before the break. What it made last it throws away, and nothing
+ * several frames. Throws BrokenContainer, after what zlib gave out before the break. What it made last it throws away, and nothing
  * would tell there good bytes from altered ones.
  */
 export async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
@@ -128,7 +128,7 @@ interface OpenCodec {
 
 /**
  * One step at a time: the codec gets the next piece only after its output was taken, which bounds what waits in memory.
- * Node's zstd stops silently behind the first frame and drops the rest of the piece: `taken` tells, and the caller goes on.
+ * Node's zstd stops silently after the first frame and drops the rest of the piece: `taken` tells, and the caller goes on.
  */
 function openCodec(codec: Codec): OpenCodec {
   let output: Buffer[] = [];

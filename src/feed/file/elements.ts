@@ -47,7 +47,7 @@ function* pageElements(cursor: Cursor): Generator<ContainerElement> {
   } while (takeCommaOr(cursor, BRACE_CLOSE, '}'));
 }
 
-/** Objects one behind the other, as a JSON printer writes them. */
+/** Objects one after the other, as a JSON printer writes them. */
 function* objectElements(cursor: Cursor): Generator<ContainerElement> {
   skipBlanks(cursor);
   for (let number = 1; cursor.at < cursor.bytes.length; number++) {
@@ -84,7 +84,7 @@ function takeKey(cursor: Cursor): string {
   return key;
 }
 
-/** True behind a comma, false behind the closing byte. */
+/** True after a comma, false after the closing byte. */
 function takeCommaOr(cursor: Cursor, close: number, shown: string): boolean {
   skipBlanks(cursor);
   const byte = cursor.bytes[cursor.at];
@@ -109,7 +109,7 @@ function skipString(cursor: Cursor): void {
   if (end === -1) throw broken(cursor, 'the end of a string');
 }
 
-/** To behind the value at the cursor: balanced braces and brackets, a string, or a word of other characters. */
+/** To after the value at the cursor: balanced braces and brackets, a string, or a word of other characters. */
 function skipValue(cursor: Cursor): void {
   const { bytes } = cursor;
   const closers: number[] = [];

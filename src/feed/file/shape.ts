@@ -1,4 +1,4 @@
-/** What a feed file holds behind any compression. */
+/** What a feed file holds after any compression. */
 export type FileShape = 'lines' | 'array' | 'page' | 'objects';
 
 /** The key of a Scan page that holds its updates. */

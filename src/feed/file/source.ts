@@ -48,7 +48,7 @@ async function* untilAborted(
 ): AsyncGenerator<readonly Message[]> {
   try {
     for await (const batch of all) {
-      // A small compressed file may hold very many of them behind the bytes that were read last.
+      // A small compressed file may hold very many of them after the bytes that were read last.
       if (signal.aborted) return;
       yield batch;
     }

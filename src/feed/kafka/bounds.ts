@@ -20,8 +20,8 @@ export async function readBounds(admin: Admin, topic: string): Promise<Map<numbe
 }
 
 /**
- * The same, of a topic that was just made or whose leaders move. kafkajs takes a broker's answer that it is not the leader
- * for the last word; a new client asks anew who leads.
+ * As above, of a topic that was just made or whose leaders move. kafkajs takes a broker's answer that it is not the leader
+ * for the last word; a new client asks again who leads.
  */
 export function awaitBounds(kafka: Kafka, topic: string): Promise<Map<number, PartitionBounds>> {
   return retry(RETRY_NOT_YET, async () => {

@@ -20,7 +20,7 @@ const lz4: Codec = {
   decompress: (bytes) => decompressFrame(bytes),
 };
 
-/** Java clients frame Snappy blocks (the xerial format): a header of 16 bytes, then each block behind its length. */
+/** Java clients frame Snappy blocks (the xerial format): a header of 16 bytes, then each block after its length. */
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const XERIAL_HEADER_BYTES = 16;
 

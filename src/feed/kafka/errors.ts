@@ -11,7 +11,7 @@ interface KafkaError extends Error {
   readonly broker?: string;
 }
 
-/** Which of our settings may mend it, by the code that Node gives to what a socket or TLS refused. */
+/** Which of our settings may fix it, by the code that Node gives to what a socket or TLS refused. */
 const HINTS: Readonly<Record<string, string>> = {
   ECONNRESET: 'with TLS this is how a port that speaks none answers (--kafka-ssl)',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: '--kafka-ssl-ca names the file of the authority that signed its certificate',
@@ -37,7 +37,7 @@ export function isTransient(error: unknown): boolean {
   return (error as KafkaError).retriable === true || (error.cause instanceof Error && isTransient(error.cause));
 }
 
-/** What went wrong, where, and what may mend it: the innermost error knows. */
+/** What went wrong, where, and what may fix it: the innermost error knows. */
 export function describeKafkaError(error: unknown, topic: string): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return describeKafkaError(error.cause, topic);

@@ -22,7 +22,7 @@ export interface IntakeOptions {
   readonly starts: ReadonlyMap<number, StartOffset>;
   /** Of messages that carry none. */
   readonly migrationId: number;
-  /** Null: an idle partition holds the others for ever. */
+  /** Null: an idle partition holds the others forever. */
   readonly partitionIdleMs: number | null;
   /** The next offset of each partition as the views have it; who changes it calls `noteStored`. */
   readonly stored: ReadonlyMap<number, number>;
@@ -154,7 +154,7 @@ export class KafkaIntake {
     this.#checkMark();
   }
 
-  /** Messages whose turn has come, at most `max`. */
+  /** Messages that are next, at most `max`. */
   take(max: number): readonly Message[] {
     const items = this.#merge.take(max, this.#passedOver());
     const last = new Map<number, KafkaRecord>();
@@ -191,7 +191,7 @@ export class KafkaIntake {
     this.#mark = null;
   }
 
-  /** Where another session goes on: behind what was handed over. */
+  /** Where another session continues: after what was handed over. */
   positions(): Map<number, StoredPosition> {
     return new Map([...this.#lanes].map(([partition, lane]) => [partition, positionOf(lane)]));
   }

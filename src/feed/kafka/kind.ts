@@ -8,7 +8,7 @@ export interface TopicSettings extends KafkaConnection {
   readonly topic: string;
   /** Null: one made with the data directory. */
   readonly group: string | null;
-  /** Null: an idle partition holds the others for ever. */
+  /** Null: an idle partition holds the others forever. */
   readonly partitionIdleMs: number | null;
   readonly sessionTimeoutMs?: number;
 }

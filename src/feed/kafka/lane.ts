@@ -4,7 +4,7 @@ import { sha256 } from './record.ts';
 /** What is read of one partition and not yet handed over, as far as it is counted; its messages wait in the merge. */
 export interface Lane {
   readonly partition: number;
-  /** Behind what was handed over before this session. */
+  /** After what was handed over before this session. */
   readonly start: StoredPosition;
   /** The next offset to fetch. */
   cursor: number;
@@ -16,7 +16,7 @@ export interface Lane {
   /** Since when nothing follows, and the latest moment at which that was seen to be so still. */
   endSeenAt: number | null;
   endConfirmedAt: number;
-  /** Behind what was handed over in this session, and the bytes of the last of it. */
+  /** After what was handed over in this session, and the bytes of the last of it. */
   handedOver: { readonly nextOffset: number; readonly bytes: Uint8Array | null } | null;
 }
 
@@ -40,7 +40,7 @@ export function newCursor({ cursor, verify }: Lane): number {
   return verify === null ? cursor : cursor + 1;
 }
 
-/** Where another session goes on: behind what was handed over. */
+/** Where another session continues: after what was handed over. */
 export function positionOf({ start, handedOver }: Lane): StoredPosition {
   if (handedOver === null) return start;
   const { nextOffset, bytes } = handedOver;
@@ -48,7 +48,7 @@ export function positionOf({ start, handedOver }: Lane): StoredPosition {
 }
 
 /**
- * Up to where everything is stored: behind control records too, where nothing else is on its way. What was handed over is
+ * Up to where everything is stored: after control records too, where nothing else is on its way. What was handed over is
  * on its way until it is stored, whichever session read it. `stored`: undefined before the first commit.
  */
 export function storedThrough(

@@ -82,8 +82,8 @@ interface ConsumerGroup {
 }
 
 /**
- * kafkajs goes on at the same offset when a partition is gone and back, or has another leader. The topic may have been made
- * anew or cut meanwhile, and then that offset is another message's: the consumer ends, for the next one to compare.
+ * kafkajs continues at the same offset when a partition is gone and back, or has another leader. The topic may have been made
+ * again or cut meanwhile, and then that offset is another message's: the consumer ends, for the next one to compare.
  */
 function endWithLeader(): void {
   const { prototype } = require('kafkajs/src/consumer/consumerGroup') as { prototype: ConsumerGroup };

@@ -89,13 +89,13 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
   const partitions = await connected(preparedPartitions(kafka, options));
   let producer: Producer | null = await connected(connectedProducer(kafka));
 
-  /** kafkajs leaves a failed producer in a state that nobody can tell: a new one begins anew with what may have been sent. */
+  /** kafkajs leaves a failed producer in a state that nobody can tell: a new one begins again with what may have been sent. */
   async function sendOnce(records: readonly ProducedRecord[]): Promise<readonly ProducedRecord[]> {
     const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
     producer ??= await connectedProducer(kafka);
     try {
       const sent = await producer.send({ topic, messages, acks: -1 });
-      // kafkajs leaves out, without a word, what is for a partition that it does not know yet, and what is for one
+      // kafkajs leaves out, without any message, what is for a partition that it does not know yet, and what is for one
       // whose leader becomes, while it tries again, a broker that has answered for other partitions already.
       const taken = new Set(sent.map(({ partition }) => partition));
       return records.filter(({ partition }) => !taken.has(partition));

@@ -24,11 +24,11 @@ export interface SessionOptions {
   readonly sessionTimeoutMs: number;
   readonly migrationId: number;
   readonly partitionIdleMs: number | null;
-  /** Behind what was handed over before, whether it is stored by now or not. */
+  /** After what was handed over before, whether it is stored by now or not. */
   readonly from: StoredTopic;
   /** The next offset of each partition as the views have it, which may change at any time: see `KafkaIntake.noteStored`. */
   readonly stored: ReadonlyMap<number, number>;
-  /** What was found to be gone on from, before anything of it is read. */
+  /** What was found to be continued from, before anything of it is read. */
   readonly onFound: (identity: string, starts: ReadonlyMap<number, StartOffset>) => void;
   readonly guards: SessionGuards;
   readonly logger: SourceLogger;
@@ -176,7 +176,7 @@ async function consume(
     }
   }
 
-  // A frozen process sees nothing of a topic that is deleted and made anew meanwhile. Timers go before what a socket holds.
+  // A frozen process sees nothing of a topic that is deleted and made again meanwhile. Timers go before what a socket holds.
   const watch = watchStandstill((ms) =>
     fail(new SessionOver(`the process stood still for ${Math.round(ms / 1000)} s`)),
   );

@@ -12,14 +12,14 @@ export interface KafkaSourceOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
   readonly group: string;
-  /** Null: an idle partition holds the others for ever. */
+  /** Null: an idle partition holds the others forever. */
   readonly partitionIdleMs: number | null;
   /** Of messages that carry none. */
   readonly migrationId: number;
   /** Where the views stand. */
   readonly stored: StoredSource;
   readonly logger: SourceLogger;
-  /** After how long Kafka gives up on a member that went away without a word. */
+  /** After how long Kafka gives up on a member that went away without any message. */
   readonly sessionTimeoutMs?: number;
   readonly guards?: SessionGuards;
 }
@@ -77,7 +77,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard>
     notRead = `topic ${topic} is no longer read`;
   }
 
-  /** Partitions that are new begin here for ever, whatever the topic holds of them when the next session looks. */
+  /** Partitions that are new begin here forever, whatever the topic holds of them when the next session looks. */
   function onFound(identity: string, starts: ReadonlyMap<number, StartOffset>): void {
     const isFirst = start === null;
     for (const [partition, { position }] of starts) {

@@ -19,7 +19,7 @@ export interface PartitionHeard {
   readonly partition: number;
   /** The next offset to store. */
   readonly nextOffset: number;
-  /** The offset behind the partition's last message, as last heard of. */
+  /** The offset after the partition's last message, as last heard of. */
   readonly endOffset: number | null;
   /** Messages there that are not stored. */
   readonly lag: number | null;
@@ -37,7 +37,7 @@ export function followTopic(name: string): (standing: SourceStanding<TopicHeard>
     const stored = storedPartitions(lanes);
     const known = { stored, appliedRecordTime };
     if (refused !== null) return statusOf(refusedTopic(refused, stored), known);
-    // Until a watch behind a halt has heard something, what was heard before the halt is the newest.
+    // Until a watch after a halt has heard something, what was heard before the halt is the newest.
     if (heard !== null) {
       const isEmpty = heard.partitions.length === 0 && last !== null;
       last = isEmpty ? { ...heard, partitions: last?.partitions ?? [] } : heard;

@@ -12,7 +12,7 @@ import { storedTopic } from './stored.ts';
 
 const INTERVAL_MS = 1_000;
 
-/** A topic that nobody reads, behind a halt: how much of it there is by now, and no messages. */
+/** A topic that nobody reads, after a halt: how much of it there is by now, and no messages. */
 export function openKafkaWatch({
   connection,
   topic,

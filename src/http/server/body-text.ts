@@ -5,7 +5,7 @@ import { HttpFault } from './http-fault.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * Stands where bytes were no UTF-8, and then the text has another length than its bytes had, unless all of them are characters
- * cut off behind their third byte. Those pass, and no harm is done: no field takes this character either.
+ * cut off after their third byte. Those pass, and no harm is done: no field takes this character either.
  */
 const REPLACEMENT = '\ufffd';
 
@@ -40,7 +40,7 @@ export async function readBodyText(
   return text;
 }
 
-/** The connection is closed behind the answer: what the client still sends is nobody's. */
+/** The connection is closed after the answer: what the client still sends is nobody's. */
 function tooLarge(bytesMax: number): HttpFault {
   return new HttpFault(413, `body: larger than ${bytesMax} bytes`, { Connection: 'close' });
 }

@@ -85,7 +85,7 @@ export function createConnections(options: {
     connection.requests += 1;
     response.once('close', () => {
       connection.requests -= 1;
-      // Behind all others: it was used last.
+      // After all others: it was used last.
       if (connections.delete(socket)) connections.set(socket, connection);
     });
   }

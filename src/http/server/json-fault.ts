@@ -27,7 +27,7 @@ function placeOf(text: string, at: number): string {
  * in V8's message, so what comes before this one is JSON.
  */
 function missingValueAt(text: string): number {
-  /** Of each open bracket whether it is a list's: behind a comma in a list stands a value, in an object a name. */
+  /** Of each open bracket whether it is a list's: after a comma in a list stands a value, in an object a name. */
   const lists: boolean[] = [];
   let wanted: 'value' | 'value or ]' | 'no value' = 'value';
   for (let i = 0; i < text.length; i++) {

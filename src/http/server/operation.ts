@@ -51,7 +51,7 @@ export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
   /** Why only programs may ask: pages of other origins may read nothing, and what any page asks is refused. */
   readonly programsOnly?: string;
   /**
-   * Throws an HttpFault for what the caller can mend. Written as a method, so that a list holds operations of different queries: each
+   * Throws an HttpFault for what the caller can fix. Written as a method, so that a list holds operations of different queries: each
    * is given what its own schema made.
    */
   handle(query: Query, call: Call): Answer | Promise<Answer>;

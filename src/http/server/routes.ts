@@ -15,7 +15,7 @@ export interface Route {
   readonly underScan?: boolean;
   /** Where pages of other origins may read it. */
   readonly cors?: Cors | undefined;
-  /** Throws an HttpFault for what the caller can mend. */
+  /** Throws an HttpFault for what the caller can fix. */
   readonly handle: (c: Context) => Response | Promise<Response>;
 }
 
@@ -23,7 +23,7 @@ const SCAN_PREFIX = '/api/scan';
 
 /**
  * Adds the routes to the app, each with its preflight and counted. None of this is a middleware of Hono's: with one of them every
- * request is composed of several handlers, and a header set behind the answer makes @hono/node-server build a whole web Response of it.
+ * request is composed of several handlers, and a header set after the answer makes @hono/node-server build a whole web Response of it.
  */
 export function addRoutes(
   app: Hono,

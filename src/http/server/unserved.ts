@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** What never reaches the app, and what Node would answer without a word, is answered in JSON like everything else. */
+/** What never reaches the app, and what Node would answer without any message, is answered in JSON like everything else. */
 export function answerUnserved(server: Server, { headerBytesMax }: { headerBytesMax: number }): void {
   const faults: Record<string, readonly [status: number, message: string]> = {
     HPE_HEADER_OVERFLOW: [431, `headers larger than ${headerBytesMax} bytes, or too many of them`],
@@ -54,7 +54,7 @@ export function refuseDotSegments(listener: RequestListener): RequestListener {
 function endResponse(response: ServerResponse, status: number, message: string): void {
   const text = JSON.stringify({ error: message });
   const length = Buffer.byteLength(text);
-  // The connection ends behind it, because the request's body is not read.
+  // The connection ends after it, because the request's body is not read.
   response.writeHead(status, { Connection: 'close', 'Content-Type': 'application/json', 'Content-Length': length });
   response.end(text);
 }

@@ -43,7 +43,7 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
     logger,
   };
   const version = JSON.stringify(versionAnswer(users.config));
-  // Not strict: a slash behind a path changes nothing.
+  // Not strict: a slash after a path changes nothing.
   const app = new Hono({ strict: false });
   const routes: readonly Route[] = [
     {

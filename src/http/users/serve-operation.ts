@@ -15,7 +15,7 @@ import { readBody } from './read-body.ts';
 import { authorizationLines, idOf, targetOf, type UsersContext } from './request-facts.ts';
 
 /**
- * For whom no operation with a body is: all of them take an administrator, and who is none is told so only behind the body's own
+ * For whom no operation with a body is: all of them take an administrator, and who is none is told so only after the body's own
  * faults. Enough for every request that somebody has a reason to send.
  */
 const POWERLESS_BODY_BYTES_MAX = 65_536;

@@ -4,7 +4,7 @@ import { type CallerRecord, UsersReader } from './users-reader.ts';
 
 /** Few enough to weigh little, enough for the users that are active at one time. */
 const USERS_MAX = 10_000;
-/** A user with more annotations than this is read anew each time: sizes are bounded as well as counts. */
+/** A user with more annotations than this is read again each time: sizes are bounded as well as counts. */
 const ANNOTATION_BYTES_MAX = 2_048;
 
 /**

@@ -82,7 +82,7 @@ export class UsersReader {
     return row === undefined ? null : userOfRow(row, new Map(this.#annotations.all(id)));
   }
 
-  /** Users of one identity provider with ids behind `after`, by byte value; read one by one as the caller takes them. */
+  /** Users of one identity provider with ids after `after`, by byte value; read one by one as the caller takes them. */
   *usersAfter(query: { identityProviderId: string; after: string; size: number }): Generator<User> {
     const provider = query.identityProviderId === DEFAULT_PROVIDER ? null : query.identityProviderId;
     for (const row of this.#page.all({ provider, after: query.after, size: query.size }))

@@ -4,7 +4,7 @@ import type { PublicKeyAlgorithm } from './auth-service.ts';
 import { fetchKeySet } from './fetch-key-set.ts';
 import type { KeySet } from './key-set.ts';
 
-/** How long a key set is used without being fetched anew: a key withdrawn by its provider is gone after this. */
+/** How long a key set is used without being fetched again: a key withdrawn by its provider is gone after this. */
 export const KEY_SET_AGE_MAX_MS = 300_000;
 /** An unknown `kid` fetches again at most this often. */
 export const REFETCH_AFTER_MS = 30_000;
@@ -59,7 +59,7 @@ export class KeySetCache {
   }
 
   /**
-   * Fetches the set anew, or waits for the fetch that is under way; one that could not be had a moment ago is left alone. A
+   * Fetches the set again, or waits for the fetch that is under way; one that could not be had a moment ago is left alone. A
    * failure leaves a set that is still fresh.
    */
   async refresh(url: string): Promise<void> {

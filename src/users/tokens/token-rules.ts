@@ -7,7 +7,7 @@ const LEDGER_SCOPE = 'daml_ledger_api';
 
 export interface TimeRules {
   readonly leeway: Leeway;
-  /** Null: a token may live as long as it says, or for ever. */
+  /** Null: a token may live as long as it says, or forever. */
   readonly lifetimeMaxS: number | null;
 }
 

@@ -15,7 +15,7 @@ export interface BackupFile {
 /** Of format 1 there is neither a seal nor a hash of each file; `restore` still reads it. */
 export const BACKUP_FORMAT = 2;
 
-/** Beside the views' own tables, a backup has these two. The seal proves the whole file, a hash tells which part is altered. */
+/** Besides the views' own tables, a backup has these two. The seal proves the whole file, a hash tells which part is altered. */
 const DDL = `
 CREATE TABLE backup(lock INTEGER PRIMARY KEY CHECK (lock = 1), format INTEGER NOT NULL, made_at TEXT NOT NULL) STRICT;
 CREATE TABLE backup_file(name TEXT PRIMARY KEY, bytes BLOB NOT NULL, sha256 BLOB NOT NULL) STRICT;
@@ -23,7 +23,7 @@ CREATE TABLE backup_file(name TEXT PRIMARY KEY, bytes BLOB NOT NULL, sha256 BLOB
 
 /**
  * Writes the views as of one moment, and other files beside them, into one file: a copy of views.db with two tables more, and
- * behind its pages a seal. A writer may go on meanwhile. The file appears under its name whole or not at all, and only its owner
+ * after its pages a seal. A writer may go on meanwhile. The file appears under its name whole or not at all, and only its owner
  * may read it. A fault of the disk that it is written to has the file's name as its `path`.
  */
 export function backUpViews(
@@ -89,7 +89,7 @@ function faultOf(file: string, error: unknown): Error {
   return Object.assign(new Error((error as Error).message, { cause: error }), { path: file });
 }
 
-/** A file, or the names in a folder, are on disk behind this. */
+/** A file, or the names in a folder, are on disk after this. */
 export function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

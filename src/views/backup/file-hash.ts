@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { appendFileSync, closeSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
 
-/** The last line of a backup. SQLite reads as many pages as the first one says, so it does not see what stands behind them. */
+/** The last line of a backup. SQLite reads as many pages as the first one says, so it does not see what stands after them. */
 const SEAL = /^\nholdfast backup sha256 ([0-9a-f]{64})\n$/;
 const SEAL_BYTES = sealOf('0'.repeat(64)).length;
 const READ_BYTES = 4 * 1024 * 1024;

@@ -43,7 +43,7 @@ function readMade(db: Database): Partial<DirectoryMade> {
 }
 
 /**
- * Behind this views.db has no write-ahead log any more, unless it is damaged: what that held is in it. Only the last connection may do
+ * After this views.db has no write-ahead log any more, unless it is damaged: what that held is in it. Only the last connection may do
  * this. Another one would delete a log of that name when it is closed, and then that is the new one's.
  */
 function leaveLog(dataDir: string): void {

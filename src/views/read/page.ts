@@ -33,7 +33,7 @@ interface ContractRow {
   readonly packageName: string;
 }
 
-/** A token's place in the order: behind the contract of that number. */
+/** A token's place in the order: after the contract of that number. */
 interface Start {
   readonly createdAt: number;
   readonly contractId: string;
@@ -75,7 +75,7 @@ export function createPageReader(db: Database): ReadPage {
     .safeIntegers();
   const dsoOf = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
 
-  /** An owner's entries from `from` on: enough that `enough` of them lie behind it, and whole groups. */
+  /** An owner's entries from `from` on: enough that `enough` of them lie after it, and whole groups. */
   function* ownerEntries(owner: number, seq: number, from: number, enough: () => number): Generator<Entry> {
     for (const entry of held.iterate(owner, from, seq)) {
       if (entry.createdAt > enough()) break;
@@ -143,7 +143,7 @@ export function createPageReader(db: Database): ReadPage {
   };
 }
 
-/** Collects entries and forgets those that cannot be among the first `wanted` behind the start, whole groups at a time. */
+/** Collects entries and forgets those that cannot be among the first `wanted` after the start, whole groups at a time. */
 class FirstEntries {
   readonly #wanted: number;
   readonly #start: Start | null;
@@ -189,7 +189,7 @@ interface Ordered extends Entry {
   readonly bytes: string;
 }
 
-/** The first by created_at, then contract id as UTF-8 bytes; only what lies behind the start. Of a large group few are kept. */
+/** The first by created_at, then contract id as UTF-8 bytes; only what lies after the start. Of a large group few are kept. */
 function firstInOrder(
   count: number,
   entries: readonly Entry[],

@@ -20,7 +20,7 @@ interface KeyedRows {
   readonly key: string;
 }
 
-/** Keys as a table that is joined, not as a list behind IN: SQLite would sort that list, and ours are in order. */
+/** Keys as a table that is joined, not as a list after IN: SQLite would sort that list, and ours are in order. */
 export function prepareByKey<Row>(db: Database, { columns, table, key }: KeyedRows): KeyReader<Row> {
   const wanted = `wanted(wanted_key) AS (VALUES ${Array(KEYS).fill('(?)').join(', ')})`;
   return {

@@ -37,7 +37,7 @@ const CACHE_KIB = 64 * 1024;
 const READING_CACHE_KIB = 16 * 1024;
 
 /*
- * SQLite with STAT4 looks at the value bound to `column = ?` where an ORDER BY follows, and compiles the statement anew whenever another
+ * SQLite with STAT4 looks at the value bound to `column = ?` where an ORDER BY follows, and compiles the statement again whenever another
  * value is bound: 4 us instead of 0.5. It does not look into `? + 0`, which finds the same rows by the same index.
  */
 

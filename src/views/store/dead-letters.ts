@@ -43,7 +43,7 @@ export interface DeadLetter {
   readonly lane: string;
   /** The message's number in its lane. */
   readonly offset: number;
-  /** The lane's cursor behind the message; null for a container. */
+  /** The lane's cursor after the message; null for a container. */
   readonly cursor: string | null;
   /** Where it stood, by the names of its source, as JSON: `{"partition":3,"offset":12}`. */
   readonly place: string;

@@ -90,7 +90,7 @@ function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: strin
   if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
   if (!isSoundRow(Object.values(letter) as Stored[])) differs('a checksum of its columns', String(checksum));
   const reason = reasonOf(letter);
-  // Behind the reason of such an archive stands which dead letter explains it.
+  // After the reason of such an archive stands which dead letter explains it.
   const isSaid = code === 'create_left_out' ? letter.reason.startsWith(`${reason}; `) : letter.reason === reason;
   if (reason === null || !isSaid)
     differs(reason === null ? 'field, given and expected' : `reason ${reason}`, letter.reason);

@@ -139,7 +139,7 @@ function isRedelivered(batch: Batch, migration: MigrationState, update: UpdateCu
 }
 
 /**
- * A checkpoint counts with the smallest of its times. Before the migration's first update or behind the time reached it
+ * A checkpoint counts with the smallest of its times. Before the migration's first update or before the time reached it
  * moves no time; what it says of each synchronizer is remembered all the same (rules 1 and 4).
  */
 function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, rules: ApplyRules): void {
@@ -161,7 +161,7 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
 }
 
 /**
- * Whether it speaks for a synchronizer whose last update from the files has not come from the source behind them yet: until it has,
+ * Whether it speaks for a synchronizer whose last update from the files has not come from the source after them yet: until it has,
  * nobody knows that this one begins before the files end, and nothing may be sealed on its word.
  */
 function isAheadOfUnseen({ synchronizers }: MigrationState, { times }: Checkpoint): boolean {

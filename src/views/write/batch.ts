@@ -11,7 +11,7 @@ import { createStateSaver, loadState, type WriterState } from './state.ts';
 import { Templates } from './templates.ts';
 
 /**
- * The updates applied in memory and not yet written, and the caches behind them. `commit` writes everything in one transaction;
+ * The updates applied in memory and not yet written, and the caches it uses. `commit` writes everything in one transaction;
  * a batch that failed is thrown away and a new one is opened from what is on disk.
  */
 export class Batch {

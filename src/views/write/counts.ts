@@ -12,7 +12,7 @@ export interface Counts {
   /** Creates of coins or rounds that do not count. */
   counterfeits: number;
   checkpoints: number;
-  /** Checkpoints before the migration's first update or behind the time reached: they moved no time. */
+  /** Checkpoints before the migration's first update or before the time reached: they moved no time. */
   checkpointsBehind: number;
   /** Messages skipped because they were dropped or quarantined before. */
   decided: number;

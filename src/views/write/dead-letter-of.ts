@@ -6,7 +6,7 @@ import type { Micros } from '../../ledger/time.ts';
 import { DEAD_LETTER_KINDS, type DeadLetter, type DeadLetterKind } from '../store/dead-letters.ts';
 import { UnknownContract } from './apply-events.ts';
 
-/** What halts whatever the policy: behind these, everything that follows would be left out as well, or wrongly placed. */
+/** What halts whatever the policy: after these, everything that follows would be left out as well, or wrongly placed. */
 export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap', 'overtaken']);
 
 /** The dead letter of a message: its bytes, where it came from and what is wrong with it; the decision is the caller's. */

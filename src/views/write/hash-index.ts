@@ -25,7 +25,7 @@ export class HashIndex {
     return this.#from(idHash, (idHash >>> 0) & (this.#hashes.length - 1));
   }
 
-  /** The slot of the next entry with that hash behind a slot; -1 for none. */
+  /** The slot of the next entry with that hash after a slot; -1 for none. */
   next(idHash: number, slot: number): number {
     return this.#from(idHash, (slot + 1) & (this.#hashes.length - 1));
   }

@@ -51,7 +51,7 @@ export function stateOf(lanes: ReadonlyMap<string, LaneState>, lane: string): La
   return known;
 }
 
-/** Puts the positions behind the messages from..to of a chunk, with the hash of the last one of each lane that resumes. */
+/** Puts the positions after the messages from..to of a chunk, with the hash of the last one of each lane that resumes. */
 export function moveBehind(
   lanes: ReadonlyMap<string, LaneState>,
   { chunk, from, to, hashes }: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>,

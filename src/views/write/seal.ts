@@ -6,7 +6,7 @@ import { prepareRowsAdded } from '../store/row-counts.ts';
 import type { Owners } from './owners.ts';
 import type { MigrationState } from './state.ts';
 
-/** Snapshots of equal content, one period apart: one that was sealed and the quiet intervals behind it. */
+/** Snapshots of equal content, one period apart: one that was sealed and the quiet intervals after it. */
 interface SealedRun {
   readonly migrationId: number;
   readonly first: Micros;
@@ -33,7 +33,7 @@ export class Seals {
     this.#countAdded = prepareRowsAdded(db, 'snapshot');
   }
 
-  /** Seals the open interval at a time, and `count - 1` quiet ones behind it: a row each, and nothing else. */
+  /** Seals the open interval at a time, and `count - 1` quiet ones after it: a row each, and nothing else. */
   seal(
     migration: MigrationState,
     first: Micros,

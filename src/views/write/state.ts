@@ -13,7 +13,7 @@ export interface SynchronizerState {
   readonly recordTime: Micros;
   /** All that were applied at that time. */
   readonly updates: LastUpdates;
-  /** Known from files, and not yet seen in the source that goes on behind them. */
+  /** Known from files, and not yet seen in the source that goes on after them. */
   unseen: boolean;
   changed: boolean;
 }
@@ -119,7 +119,7 @@ export function newMigration(migrationId: number): MigrationState {
   };
 }
 
-/** Writes the state back, but for the positions; called inside the batch's transaction. */
+/** Writes the state back, except for the positions; called inside the batch's transaction. */
 export function createStateSaver(db: Database): (state: WriterState) => void {
   const columns = ['dso', 'source_migration_id', 'next_no', 'next_owner', 'feed'];
   const saveSetting = prepareRowChange(db, 'setting', { key: 'lock', columns });

@@ -26,7 +26,7 @@ export interface WriterOptions extends DirectorySettings {
   readonly positions?: (db: Database) => SavePositions;
 }
 
-/** Behind a bad message the next may be near: applying far beyond it would be in vain. Doubles while all goes well. */
+/** After a bad message the next may be near: applying far beyond it would be in vain. Doubles while all goes well. */
 const REACH_BEHIND_FAULT = 64;
 
 /** Where messages come from, as dead letters name it. */
@@ -58,7 +58,7 @@ export class ViewsWriter implements Disposable {
   #committed: Counts = noCounts();
   /** Where applying goes on in the newest chunk; lets `apply` be called again after a failed commit. */
   #cursor: { chunk: Chunk; at: number } | null = null;
-  /** Set when a commit failed: the batch in memory is made anew before it is used again. */
+  /** Set when a commit failed: the batch in memory is made again before it is used again. */
   #broken = false;
   #source: WrittenSource | null = null;
 
@@ -192,7 +192,7 @@ export class ViewsWriter implements Disposable {
     return this.#source;
   }
 
-  /** Puts on disk what was applied, and the dead letter of the message behind it, in one transaction. */
+  /** Puts on disk what was applied, and the dead letter of the message after it, in one transaction. */
   #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
     const letter = deadLetterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
@@ -201,7 +201,7 @@ export class ViewsWriter implements Disposable {
     return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
   }
 
-  /** One transaction: all that was applied, and a dead letter behind it. */
+  /** One transaction: all that was applied, and a dead letter after it. */
   #leave(letter: Omit<DeadLetter, 'id'>): DeadLetter {
     let id = 0;
     this.commit(() => {
@@ -226,7 +226,7 @@ export class ViewsWriter implements Disposable {
     this.#broken = false;
   }
 
-  /** One transaction: all that was applied, and the position behind it. */
+  /** One transaction: all that was applied, and the position after it. */
   commit(also: () => void = () => {}): void {
     if (this.#broken) this.#reapply(this.#segments);
     this.#broken = true;
@@ -261,7 +261,7 @@ export class ViewsWriter implements Disposable {
   }
 
   /**
-   * Applies the message of a halt at its own place, ends the halt and moves the position behind it, durably and at once; or says
+   * Applies the message of a halt at its own place, ends the halt and moves the position after it, durably and at once; or says
    * what is wrong with it now, and then nothing has changed. The chunk holds that message alone.
    */
   retry(letter: DeadLetter, chunk: Chunk): BadUpdate | null {
