@@ -22,7 +22,7 @@ export interface MessagePlace {
   readonly cursor?: string;
 }
 
-/** Collects decoded messages into columns, one chunk after the other; what it collects them in is used again. */
+/** Collects decoded messages into columns, one chunk after the other; its buffers are used again. */
 export class ChunkWriter {
   readonly #ids = new IdBytes();
   #raw: Buffer = Buffer.alloc(0);
@@ -119,7 +119,7 @@ export class ChunkWriter {
     this.#addRow(kind, this.#synchronizer.of(update.synchronizerId), bytes, place);
   }
 
-  /** The columns that every message has, and the end of its row. */
+  /** Fills the columns that every message has, and ends its row. */
   #addRow(kind: number, name: number, bytes: Uint8Array | null, place: MessagePlace): void {
     if (bytes !== null) this.#addRaw(bytes);
     const [u, n] = [this.#u, this.#updates];

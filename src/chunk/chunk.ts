@@ -3,13 +3,13 @@ import type { Checkpoint, LedgerEvent } from '../ledger/update.ts';
 
 /**
  * Decoded updates in columns: what the decode thread hands to the writer. Typed arrays are moved between threads, not
- * copied, and cost the writer no parsing; what is rare (wide numbers, rounds, counterfeits, bad updates) rides beside
- * the columns as plain objects. A chunk holds whole updates only.
+ * copied, and cost the writer no parsing; what is rare (wide numbers, rounds, counterfeits, bad updates) travels
+ * with the columns as plain objects. A chunk holds whole updates only.
  */
 export interface Chunk {
   readonly updates: UpdateColumns;
   readonly events: EventColumns;
-  /** Indexes into `names`: why events were left out, in the order of the updates. */
+  /** Indexes into `names`: why each event that was left out is ignored, in the order of the updates. */
   readonly ignoredEvents: Uint32Array;
   /** Parties, synchronizers, templates, names of ignored kinds. Shared with the chunks around it, which may add to it. */
   readonly names: readonly string[];
@@ -56,7 +56,7 @@ export const EVENT = {
   archiveAmulet: 3,
   archiveLocked: 4,
   archiveRound: 5,
-  /** Of whatever has that id. */
+  /** The archive of a contract of any template with that id. */
   archiveAny: 6,
 } as const;
 
@@ -126,12 +126,12 @@ export function messageCount({ updates }: Chunk): number {
   return updates.kind.length;
 }
 
-/** The id hashes of all events of messages `from` to `to`, in a copy. */
+/** A copy of the id hashes of all events in messages `from` to `to`. */
 export function idHashesOf({ updates, events }: Chunk, from: number, to: number): Float64Array {
   return events.idHash.slice(rowStart(updates.eventsEnd, from), rowStart(updates.eventsEnd, to));
 }
 
-/** Where row `row` begins in a column that says where each one ends. */
+/** Where row `row` begins, by a column that holds where each row ends. */
 export function rowStart(ends: Uint32Array | Float64Array, row: number): number {
   return row === 0 ? 0 : ends[row - 1]!;
 }

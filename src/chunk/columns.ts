@@ -50,12 +50,12 @@ export function grownColumns<Columns extends object>(columns: Columns): Columns 
   });
 }
 
-/** The first rows alone, in buffers of their own. */
+/** A copy of the first rows only. */
 export function cutColumns<Columns extends object>(columns: Columns, rows: number): Columns {
   return mapColumns(columns, (column) => column.slice(0, rows));
 }
 
-/** Makes the first rows as they were when the columns were new. */
+/** Resets the first rows to zeros, as in new columns. */
 export function clearColumns(columns: object, rows: number): void {
   for (const column of Object.values(columns as Readonly<Record<string, Column>>)) {
     if (column instanceof BigInt64Array) column.fill(0n, 0, rows);

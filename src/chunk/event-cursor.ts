@@ -10,8 +10,8 @@ import type { NamedValues } from './names.ts';
 import type { EventRef } from './refs.ts';
 
 /**
- * Reads packed events, one after the other, under the names that they have in `LedgerEvent`. It is moved along and makes
- * nothing that is not asked for; whoever needs an event later keeps its `ref`, not the cursor.
+ * Reads packed events, one after the other, under the names that they have in `LedgerEvent`. One cursor moves over many
+ * events and creates values only when they are read; a caller that needs an event later keeps its `ref`, not the cursor.
  */
 export class EventCursor {
   #chunk!: Chunk;
@@ -19,12 +19,12 @@ export class EventCursor {
   #update = 0;
   #event = 0;
   #end = 0;
-  /** The event, where the columns do not hold it. */
+  /** The event, where it does not fit the columns. */
   #rare: RareEvent | null = null;
-  /** The coin that it creates, where the columns do not hold that. */
+  /** The coin that it creates, where that does not fit the columns. */
   #wide: Coin | null = null;
 
-  /** Puts it before the first event of an update. */
+  /** Moves before the first event of an update. */
   begin(chunk: Chunk, update: number): this {
     const ends = chunk.updates.eventsEnd;
     this.#chunk = chunk;
@@ -43,7 +43,7 @@ export class EventCursor {
     return true;
   }
 
-  /** Moves to an event that was kept. */
+  /** Moves to the event of a ref. */
   moveTo({ chunk, update, event }: EventRef): this {
     this.#chunk = chunk;
     this.#columns = chunk.events;
@@ -71,7 +71,7 @@ export class EventCursor {
     return this.#columns.kind[this.#event]! > EVENT.rare;
   }
 
-  /** Null for the archive of whatever has that id. */
+  /** Null for an archive that names no template. */
   get entity(): Entity | null {
     switch (this.#columns.kind[this.#event]) {
       case EVENT.amulet:
@@ -101,12 +101,12 @@ export class EventCursor {
     return isSameId(this.#chunk, this.#event, other.chunk, other.event);
   }
 
-  /** Whether its contract id has that text: upper-case hex digits of a packed id, a colon before any other. */
+  /** Whether its contract id has that text: the upper-case hex digits of a packed id, a colon and the id of any other. */
   hasIdText(text: string): boolean {
     return isIdText(this.#chunk, this.#event, text);
   }
 
-  /** Of the update that it belongs to; null for an import. */
+  /** The id of its update; null for an import. */
   updateId(): StoredId | null {
     const { updates } = this.#chunk;
     return updates.kind[this.#update] === UPDATE.import ? null : idAt(this.#chunk, updates, this.#update);
@@ -118,8 +118,8 @@ export class EventCursor {
   }
 
   /**
-   * Whether its dso signed a create. Throws BadUpdate for what is wrong with it: that was not judged before its dso was
-   * known to be ours, and the fields below must not be read before it was.
+   * Whether its dso signed a create. Throws BadUpdate for what is wrong with the create: its other fields are checked only
+   * once its dso is known to be ours, and must not be read before this.
    */
   isSigned(): boolean {
     if (this.#rare === null) return true;
@@ -130,7 +130,7 @@ export class EventCursor {
     return true;
   }
 
-  /** What the create of a mining round said; null of any other event. */
+  /** The mining round that the event opens; null for any other event. */
   get openRound(): OpenRound | null {
     return this.#rare?.kind === 'round' && !isFault(this.#rare.body) ? this.#rare.body : null;
   }
@@ -144,7 +144,7 @@ export class EventCursor {
     return this.#wide?.owner ?? this.#chunk.names[this.#columns.owner[this.#event]!]!;
   }
 
-  /** The value of its owner. */
+  /** The value kept for its owner. */
   ownerIn<Value>(values: NamedValues<Value>, make: (owner: string) => Value): Value {
     if (this.#wide !== null) return make(this.#wide.owner);
     return values.of(this.#chunk.names, this.#columns.owner[this.#event]!, make);
@@ -170,7 +170,7 @@ export class EventCursor {
     return this.#wide?.round ?? this.#columns.round[this.#event]!;
   }
 
-  /** Infinity: never. */
+  /** The first round in which its fee reaches its amount; Infinity: never. */
   get expiry(): number | bigint {
     const wide = this.#wide;
     if (wide === null) return this.#columns.expiry[this.#event]!;
@@ -198,7 +198,7 @@ export class EventCursor {
     return extra === 0 ? null : this.#chunk.extras[extra - 1]!;
   }
 
-  /** What the create of a coin said, to be compared with what another one says. */
+  /** The content of a coin's create, to be compared with that of another one. */
   coin(): ComparedCoin {
     const { locked, owner, amount, rate, round, createdAt, extra } = this;
     const entity = locked ? 'LockedAmulet' : 'Amulet';

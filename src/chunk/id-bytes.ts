@@ -7,7 +7,7 @@ export class IdBytes {
   #bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_MIN);
   length = 0;
 
-  /** 1 where it was packed. */
+  /** Appends an id; 1 where it was packed. */
   add(id: string): 0 | 1 {
     // 255 characters of UTF-8 take at most 765 bytes, but an update id is not bounded by the feed's page.
     this.#reserve(id.length * 3);
@@ -16,12 +16,12 @@ export class IdBytes {
     return packed ? 1 : 0;
   }
 
-  /** The hash of the id that was added last, which starts there. */
+  /** The hash of the id that was added last; `start` is where it begins. */
   hashFrom(start: number, migrationId: number): number {
     return idHash(this.#bytes, start, this.length, migrationId);
   }
 
-  /** All of them in a buffer of their own. */
+  /** A copy of all of them. */
   cut(): Uint8Array {
     return Uint8Array.prototype.slice.call(this.#bytes, 0, this.length);
   }

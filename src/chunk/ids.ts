@@ -16,7 +16,7 @@ export function idAt({ ids }: Chunk, { idStart, idLength, idPacked }: IdColumns,
 
 const HEX_DIGITS = Uint8Array.from('0123456789ABCDEF', (digit) => digit.charCodeAt(0));
 
-/** Whether the id of an event is the one with that text: upper-case hex digits of a packed id, a colon before any other. */
+/** Whether an event's id has that text: the upper-case hex digits of a packed id, a colon and the id of any other. */
 export function isIdText(chunk: Chunk, event: number, idText: string): boolean {
   const { events, ids } = chunk;
   const start = events.idStart[event]!;
@@ -31,7 +31,7 @@ export function isIdText(chunk: Chunk, event: number, idText: string): boolean {
   return true;
 }
 
-/** Whether two events, perhaps of two chunks, name the same contract. */
+/** Whether two events, of one chunk or of two, name the same contract. */
 export function isSameId(a: Chunk, eventA: number, b: Chunk, eventB: number): boolean {
   const [length, startA, startB] = [a.events.idLength[eventA]!, a.events.idStart[eventA]!, b.events.idStart[eventB]!];
   if (length !== b.events.idLength[eventB] || a.events.idPacked[eventA] !== b.events.idPacked[eventB]) return false;

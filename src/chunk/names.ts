@@ -1,4 +1,4 @@
-/** A dictionary is given up beyond so many names or characters: it then starts again with the next chunk. */
+/** A dictionary with more names or characters than this is dropped, and the next chunk begins a new one. */
 const NAMES_MAX = 65_536;
 const CHARS_MAX = 8 * 1024 * 1024;
 
@@ -48,14 +48,14 @@ export class Repeated {
   }
 }
 
-/** Values by name, for who reads chunks one after the other: by the number of a name, which is several times faster than by its text. */
+/** Values by name, for readers of consecutive chunks: looked up by a name's number, several times faster than by its text. */
 export class NamedValues<Value> {
   #names: readonly string[] = [];
   #values: (Value | undefined)[] = [];
 
-  /** The value that was kept for a name of these, or is made of it and kept. */
+  /** The value kept for a name; where there is none, `make` gives it. */
   of(names: readonly string[], number: number, make: (name: string) => Value): Value {
-    // Another dictionary: its numbers stand for other names.
+    // Another dictionary: its numbers mean other names.
     if (names !== this.#names) this.clear();
     this.#names = names;
     const kept = this.#values[number];

@@ -5,7 +5,7 @@ import type { Fault, RareEvent } from './chunk.ts';
 const INT64_MAX = 2n ** 63n - 1n;
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Whether a coin create is one that counts if its dso does, with numbers that fit the columns. */
+/** Whether a create is of a good coin that its dso signed, with numbers that fit the columns. */
 export function fitsColumns(event: CoinCreate): event is CoinCreate & { body: Coin } {
   const { signatories, body: coin } = event;
   if (signatories instanceof BadUpdate || coin instanceof BadUpdate || !signatories.includes(event.dso)) return false;

@@ -7,8 +7,8 @@ import { EventCursor } from './event-cursor.ts';
 import { type UpdateRef, updateIdOf } from './refs.ts';
 
 /**
- * Reads the messages of a chunk, wherever it is moved to, under the names that they have in `Decoded`. It makes nothing that is
- * not asked for; whoever needs an update later keeps its `ref`, not the cursor.
+ * Reads the messages of a chunk under the names that they have in `Decoded`. One cursor moves over all of them and creates
+ * values only when they are read; a caller that needs an update later keeps its `ref`, not the cursor.
  */
 export class UpdateCursor {
   readonly #chunk: Chunk;
@@ -43,19 +43,19 @@ export class UpdateCursor {
     return this.#chunk.cursors.get(this.#update) ?? String(this.offset + 1);
   }
 
-  /** Why it could not be decoded, and what could still be read of it; null where it could. */
+  /** Why it could not be decoded, and what could still be read of it; null for one that was decoded. */
   get undecodable(): Undecodable | null {
     const rare = this.#rare;
     return rare?.kind === 'bad' ? rare : null;
   }
 
-  /** Null where it is none. */
+  /** Null for any other message. */
   get checkpoint(): Checkpoint | null {
     const rare = this.#rare;
     return rare?.kind === 'checkpoint' ? rare : null;
   }
 
-  /** As what a message was ignored as a whole; null where it was not. */
+  /** The kind under which the whole message was ignored; null for any other. */
   get ignoredAs(): string | null {
     return this.#chunk.updates.kind[this.#update] === UPDATE.ignored ? this.#name : null;
   }
@@ -68,7 +68,7 @@ export class UpdateCursor {
     return this.#chunk.names[this.#chunk.updates.name[this.#update]!]!;
   }
 
-  // What follows down to the events is of updates alone.
+  // The getters from here to `events` are for updates only.
 
   get migrationId(): number {
     return this.#chunk.updates.migrationId[this.#update]!;
@@ -92,7 +92,7 @@ export class UpdateCursor {
     return updateIdOf(this.ref());
   }
 
-  /** Its events, before the first one; the same cursor for every update. */
+  /** A cursor before its first event; the same object for every update. */
   events(): EventCursor {
     return this.#events.begin(this.#chunk, this.#update);
   }
@@ -103,7 +103,7 @@ export class UpdateCursor {
     return scanName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   }
 
-  /** As what the events that it leaves out were ignored. */
+  /** The kinds of the events that were ignored. */
   ignoredEvents(): readonly string[] {
     const { ignoredEvents, names, updates } = this.#chunk;
     const end = updates.ignoredEnd[this.#update]!;
@@ -112,7 +112,7 @@ export class UpdateCursor {
     return ignored;
   }
 
-  /** The message's bytes as the chunk holds them: of an over-long one the start. */
+  /** The message's bytes as the chunk holds them: only the start of an over-long one. */
   bytes(): Uint8Array {
     const { rawEnd } = this.#chunk.updates;
     return this.#chunk.raw.subarray(rowStart(rawEnd, this.#update), rawEnd[this.#update]);

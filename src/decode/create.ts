@@ -20,7 +20,7 @@ import {
   type Wire,
 } from './values.ts';
 
-/** The fields of a created event, whatever the wire format calls them; none is judged yet. */
+/** The fields of a created event under names of our own; none is validated yet. */
 export interface WireCreate {
   readonly contractId: unknown;
   readonly templateId: unknown;
@@ -32,7 +32,7 @@ export interface WireCreate {
   readonly node: unknown;
 }
 
-/** What a wire format calls those fields, for messages, and how it gives the node number. */
+/** A wire format's names for those fields, for messages, and how it writes the node number. */
 export interface CreateFields extends TemplateFields {
   readonly contractId: string;
   readonly arguments: string;
@@ -47,8 +47,8 @@ const DECIMAL_EXPECTED = 'a Decimal of at most 28 integer and 10 fraction digits
 const KEEPABLE_EXPECTED = `JSON nested at most ${NESTING_MAX} deep, with numbers of at most ${NUMBER_CHARS_MAX} characters`;
 
 /**
- * Reads a created event. Contract id, template, package name and dso are judged here (Fault); everything else waits in
- * `signatories` and `body`, because of a foreign dso's contract nothing else is ever judged (docs/rules.md, rule 10).
+ * Reads a created event. Contract id, template, package name and dso are validated here (Fault); faults of all other fields
+ * are kept in `signatories` and `body`, because they do not matter in a contract of another dso (docs/rules.md, rule 10).
  */
 export function readCreate(
   wire: WireCreate,
@@ -69,7 +69,7 @@ export function readCreate(
   return { kind: 'coin', contractId, dso, signatories, body };
 }
 
-/** Protobuf JSON names no fields, only their places: of it nothing can be read. */
+/** Protobuf JSON gives fields by position, without names, so they cannot be read. */
 function readPayload(value: unknown, field: string): Wire {
   const payload = readObject(value, field);
   if (payload.dso !== undefined || payload.amulet !== undefined || !isWire(payload.record)) return payload;
@@ -136,7 +136,7 @@ function readRoundCreate(wire: WireCreate, { contractId, payload, fields, path }
   const body = attempt(path, () => {
     const number = readObject(payload.round, `${fields.arguments}.round`).number;
     const round = readRoundNumber(number, `${fields.arguments}.round.number`);
-    // Of a round neither is used, so neither is judged; they only tell two creates apart.
+    // A round uses neither, so neither is validated; they only show whether two creates are equal.
     const createdAt = typeof wire.createdAt === 'string' ? wire.createdAt : null;
     const observers = Array.isArray(wire.observers) ? wire.observers.filter((party) => typeof party === 'string') : [];
     const content = comparableJson([payload, createdAt, partySet(signatories), partySet(observers)]);

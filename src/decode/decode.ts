@@ -10,21 +10,21 @@ import { parsePartially } from './partial/transaction.ts';
 import { decodePartialTransaction, decodeScan, looksLikeScan } from './scan.ts';
 import { isWire, type Wire } from './values.ts';
 
-/** Bytes or characters of an unreadable message that its fault looks at; a message may be megabytes. */
+/** Bytes or characters of an unreadable message that are looked at to describe its fault; a message may be megabytes. */
 const SHOWN_MAX = 400;
 /** Where a created event of either format has its payload. */
 const PAYLOAD_KEYS: readonly string[] = ['create_arguments', 'createArgument'];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Bytes of one feed message -> what it means; its shape tells the wire format. Pure. Throws BadUpdate for everything that
- * can be judged without state; what must wait for the dso is in the events themselves (see CoinCreate).
+ * Decodes the bytes of one message; its shape shows the wire format. Pure. Throws BadUpdate for every fault that can be
+ * found without state; those that depend on the dso are kept in the events (see CoinCreate).
  */
 export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Decoded {
   return decodePartially(bytes) ?? decodeWhole(bytes, options);
 }
 
-/** Null for all but good transactions of Scan: what is wrong with a message is for `decodeWhole` to say. */
+/** Decodes a good transaction of Scan; null for anything else, and `decodeWhole` then says what is wrong with it. */
 export function decodePartially(bytes: Uint8Array): Decoded | null {
   const transaction = parsePartially(bytes);
   if (transaction === null) return null;
@@ -43,7 +43,7 @@ export function decodeWhole(bytes: Uint8Array, options: LedgerApiOptions): Decod
   try {
     return decodeValue(message, options);
   } catch (error) {
-    // Payloads hold their numbers as strings, so next to no message is parsed twice.
+    // Payloads have their numbers as strings, so hardly any message is parsed twice.
     if (!(error instanceof MayBeRounded)) throw error;
     return decodeValue(withExactPayloads(message, parseJson(text, parseExactJson)), options);
   }
@@ -60,7 +60,7 @@ function decodeValue(message: unknown, options: LedgerApiOptions): Decoded {
   return decoded;
 }
 
-/** A message with its payloads out of another reading of the same text; all other numbers are small, and judged as doubles. */
+/** The message with the payloads of another parse of the same text; all other numbers are small, and read as doubles. */
 function withExactPayloads(message: unknown, exact: unknown): unknown {
   if (typeof message !== 'object' || message === null) return message;
   const [fields, exactFields] = [message as Record<string, unknown>, exact as Wire];
@@ -97,7 +97,7 @@ function unreadable(code: FaultCode, given: string, expected: string): BadUpdate
   return new BadUpdate(code, 'message', given, code === 'cut_off' ? `${expected}; this looks cut off` : expected);
 }
 
-/** Whether the bytes are UTF-8 except for a character that they end within. */
+/** Whether the bytes are UTF-8, perhaps cut within the last character. */
 function endsWithinCharacter(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
@@ -107,7 +107,7 @@ function endsWithinCharacter(bytes: Uint8Array): boolean {
   }
 }
 
-/** Whether an object was JSON as far as it goes. */
+/** Whether an object is JSON up to where it was cut off. */
 function endsWithinValue(text: string, error: Error): boolean {
   if (!/^\s*\{/.test(text)) return false;
   const at = parseErrorAt(error);

@@ -1,8 +1,8 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
 
 /**
- * What is wrong with a field, named relative to the object being read. Readers throw it; whoever knows where that object
- * lies in the message turns it into a BadUpdate. So no path is put together for the updates that are good.
+ * What is wrong with a field, by its path within the object being read. Readers throw it, and the caller that knows the path
+ * of that object turns it into a BadUpdate. So good updates cost no path.
  */
 class Fault {
   readonly field: string;
@@ -26,7 +26,7 @@ export function fault(field: string, given: unknown, expected: string): never {
   throw new Fault(field, given, expected);
 }
 
-/** Runs `read`; a Fault of it becomes the BadUpdate it means under `path`. */
+/** Runs `read`; a Fault becomes a BadUpdate with `path` before its own. */
 export function within<T>(path: () => string, read: () => T): T {
   try {
     return read();
@@ -35,7 +35,7 @@ export function within<T>(path: () => string, read: () => T): T {
   }
 }
 
-/** As `within`, for what may be wrong without harm: the BadUpdate is the answer. */
+/** As `within`, but returns the BadUpdate: it does not matter in every contract. */
 export function attempt<T>(path: () => string, read: () => T): T | BadUpdate {
   try {
     return read();

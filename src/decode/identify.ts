@@ -1,14 +1,14 @@
 import { isWire, type Wire } from './values.ts';
 
-/** What a message says of itself, for the record of one that cannot be applied: as it stands there, never judged. */
+/** How a message that cannot be applied identifies itself, for its dead letter: as written, not validated. */
 export interface Identity {
   readonly updateId: string | null;
   readonly recordTime: string | null;
-  /** Null where the message carries none: always so in the Ledger API's format. */
+  /** Null where the message has none, as always in the Ledger API's format. */
   readonly migrationId: number | null;
 }
 
-/** Text is searched only this far: the fields stand near the start, and a broken message may be megabytes. */
+/** Text is searched only this far: the fields are near the start, and a broken message may be megabytes. */
 const SEARCHED_BYTES_MAX = 65_536;
 const SHOWN_CHARS_MAX = 300;
 const UPDATE_ID = /"(?:update_id|updateId)"\s*:\s*"([^"\\]{1,300})"/;

@@ -1,7 +1,7 @@
 import { type Ignored, INACTIVE_PURGE } from '../ledger/update.ts';
 
 /**
- * What is left out of the views without being wrong. The names are what /status counts under: a promise, like a route.
+ * What is left out of the views without being wrong. /status counts under these names, so they are a promise, like a route.
  */
 export const IGNORED_EVENTS = [
   /** Of a template that is neither a coin nor a round. */
@@ -10,11 +10,11 @@ export const IGNORED_EVENTS = [
   'other package',
   /** An exercise that archives nothing. */
   'not consuming',
-  /** An event that never reaches the active set, such as a contract that only served within its transaction. */
+  /** An event that never reaches the active set, such as one of a contract used only within its transaction. */
   'acsDelta false',
   /** A contract on its way to another synchronizer stays held. */
   'unassignment',
-  /** An unassignment within a synchronizer, of which the feed tells only the id: of another template, for one. */
+  /** An unassignment within one synchronizer, which names only an id, and that is not active: its template may be another. */
   INACTIVE_PURGE,
   /** An event of another template that neither a root nor a child list names. */
   'unlisted event',

@@ -6,7 +6,7 @@ import { type IgnoredEvent, ignoredMessage } from './ignored.ts';
 import { readEntity } from './template.ts';
 import { isWire, readContractId, readList, readNodeId, readObject, readText, readTime, type Wire } from './values.ts';
 
-/** Format B: an item of the JSON Ledger API's `/v2/updates` (feed-formats: camelCase, a list of one-key events). */
+/** Format B: an item of the JSON Ledger API's `/v2/updates`: camelCase, a list of one-key events. */
 const FIELDS: CreateFields = {
   contractId: 'contractId',
   templateId: 'templateId',
@@ -45,7 +45,7 @@ export function decodeLedgerApi(message: Wire, options: LedgerApiOptions): Ledge
   return kind === 'Reassignment' ? decodeReassignment(value, options) : decodeCheckpoint(value, options);
 }
 
-/** Null for a kind that newer ledgers may send; what only looks like one of them is bad. */
+/** Null for a kind that this program does not know; a known one with another shape is bad. */
 function unknownKind(update: Wire): null {
   if ('update_id' in update) fault('update', update, SCAN_EVENTS_EXPECTED);
   const keys = Object.keys(update).filter((key) => update[key] !== null);
@@ -53,7 +53,7 @@ function unknownKind(update: Wire): null {
   return isKind ? null : fault('update', update, UPDATE_KINDS_EXPECTED);
 }
 
-/** The one of `names` that a wire object of one key has; undefined where it has none of them. */
+/** Which of `names` is the one key of a wire object; undefined where it is another. */
 function onlyKey<Name extends string>(wire: Wire, names: readonly Name[], field = ''): Name | undefined {
   let found: Name | undefined;
   for (const name of names) {
@@ -69,7 +69,7 @@ interface Collected {
   readonly ignored: IgnoredEvent[];
 }
 
-/** How the parts of an update are read that a transaction and a reassignment do not have alike. */
+/** Reads the parts in which a transaction and a reassignment differ. */
 interface UpdateParts {
   /** Null for an import. */
   readRecordTime(value: Wire): Micros | null;
@@ -100,7 +100,7 @@ function decodeTransaction(value: Wire, options: LedgerApiOptions): LedgerUpdate
   return readUpdate(value, options, { readRecordTime: readTransactionTime, readEvent: readTransactionEvent });
 }
 
-/** Null for an import (docs/rules.md, rule 5). It only creates contracts; the flag on anything else is no time. */
+/** Null for an import (docs/rules.md, rule 5). An import only creates contracts; on anything else its time is bad. */
 function readTransactionTime({ recordTime, events }: Wire): Micros | null {
   if (typeof recordTime !== 'string' || !isImportTime(recordTime)) return readTime(recordTime, 'recordTime');
   const isImport = readList(events, 'events').every((event) => isWire(event) && isWire(event.CreatedEvent));
@@ -138,7 +138,7 @@ function readLedgerApiCreate(event: Wire, path: () => string): LedgerEvent | Ign
   return created;
 }
 
-/** An ArchivedEvent, any consuming exercise, whatever its choice is called, or a purge. */
+/** An ArchivedEvent, a consuming exercise of any choice, or a purge. */
 function readArchive(
   event: Wire,
   kind: 'ArchivedEvent' | 'ExercisedEvent' | 'JsUnassignedEvent',
@@ -154,7 +154,7 @@ function readArchive(
   return { kind: 'archive', entity, contractId: readContractId(event.contractId, 'contractId') };
 }
 
-/** False was dealt with before; absent means true. */
+/** Only true is left here: events with false were ignored before, and absent means true. */
 function checkAcsDelta({ acsDelta }: Wire): void {
   if (acsDelta !== undefined && acsDelta !== null && acsDelta !== true) fault('acsDelta', acsDelta, 'true or false');
 }
@@ -174,7 +174,7 @@ function readReassignmentEvent(wire: Wire, path: () => string): LedgerEvent | Ig
   return kind === 'JsUnassignedEvent' ? readUnassigned(wire[kind], kindPath) : readAssigned(wire[kind], kindPath);
 }
 
-/** A contract that goes to another synchronizer stays held; one that goes nowhere is purged (docs/rules.md, rule 9). */
+/** A contract that goes to another synchronizer stays active; one without another synchronizer is purged (docs/rules.md, rule 9). */
 function readUnassigned(wire: unknown, path: () => string): LedgerEvent | IgnoredEvent {
   const { value } = within(path, () => readObject(wire, ''));
   return within(

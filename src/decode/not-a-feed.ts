@@ -3,7 +3,7 @@ import { isWire, type Wire } from './values.ts';
 
 const EXPECTED = 'one update, as an item of Scan /v2/updates or of the JSON Ledger API /v2/updates';
 
-/** What else than an update people point a feed at, told by a field that only it has. */
+/** Other JSON that people take for a feed, recognized by a field that only it has. */
 const LOOKALIKES: readonly (readonly [field: string, what: string])[] = [
   ['transactions', 'a whole Scan page in one message'],
   ['created_events', 'a holdings or ACS listing'],
@@ -22,7 +22,7 @@ const LOOKALIKES: readonly (readonly [field: string, what: string])[] = [
   ['topologyTransaction', 'protobuf JSON'],
 ];
 
-/** The BadUpdate for a message that is neither format; says what it looks like where that can be told. */
+/** The BadUpdate for a message that is neither format; says what it looks like where that is known. */
 export function notAFeed(message: unknown): BadUpdate {
   const what = isWire(message) ? lookalike(message) : undefined;
   return new BadUpdate(

@@ -17,7 +17,7 @@ import {
   type Wire,
 } from './values.ts';
 
-/** Format A: an item of Scan's `/v2/updates` (feed-formats: snake_case, a tree of events). */
+/** Format A: an item of Scan's `/v2/updates`: snake_case, a tree of events. */
 const FIELDS: CreateFields = {
   contractId: 'contract_id',
   templateId: 'template_id',
@@ -50,7 +50,7 @@ function decodeTransaction(message: Wire): LedgerUpdate {
   return { ...header, ...read };
 }
 
-/** The same of a transaction that was parsed partially; where it lies in the message is only told of what is wrong within an event. */
+/** Decodes a transaction that was parsed partially. Only faults within an event are given their path. */
 export function decodePartialTransaction({ header, events, eventId }: PartialTransaction): LedgerUpdate {
   const read: Collected = { events: [], ignored: [] };
   for (const [i, event] of events.entries())
@@ -82,7 +82,7 @@ function collect(read: Collected, event: LedgerEvent | IgnoredEvent): void {
   else read.events.push(event);
 }
 
-/** An import brings one contract from an older migration (docs/rules.md, rule 5); the flag on anything else is no time. */
+/** An import brings one contract from an older migration (docs/rules.md, rule 5); on anything else its time is bad. */
 function checkImport(message: Wire, events: readonly Wire[]): void {
   if (events.length !== 1 || events[0]?.event_type !== 'created_event') {
     fault('record_time', message.record_time, 'a time, or an import update of one created_event');
@@ -117,20 +117,20 @@ function walk(message: Wire, read: Collected): readonly Wire[] {
   return visited;
 }
 
-/** Undefined for an id that is not there: a name such as `constructor` or `__proto__` finds nothing inherited. */
+/** Undefined for an id that is not there, and for inherited names such as `constructor` or `__proto__`. */
 function eventOf(events: Wire, id: string): Wire | undefined {
   const event = events[id];
   if (isWire(event) && event !== Object.prototype) return event;
   return Object.hasOwn(events, id) ? fault(eventPath(id), event, 'an object') : undefined;
 }
 
-/** Event ids still to be visited, with the list that named each; the paths are only put together for a fault. */
+/** Event ids still to be visited, with the list that named each; paths are built only for a fault. */
 class PendingIds {
   readonly #ids: string[] = [];
   readonly #parents: (string | null)[] = [];
   #parent: string | null = null;
 
-  /** In reverse, so that the first of the list is taken next. */
+  /** Adds them in reverse, so that the first of the list is taken next. */
   push(value: unknown, parent: string | null): void {
     const field = parent === null ? 'root_event_ids' : 'child_event_ids';
     const ids = readList(value, field);
@@ -179,7 +179,7 @@ function readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent 
   return fault('event_type', event.event_type, '"created_event" or "exercised_event"');
 }
 
-/** A created event. `path` tells where it lies in its message. */
+/** A created event. `path`: of the event in its message. */
 export function readScanCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
   return readCreate(
     {
@@ -197,7 +197,7 @@ export function readScanCreate(event: Wire, path: () => string): LedgerEvent | I
   );
 }
 
-/** Any consuming exercise is an archive, whatever its choice is called. */
+/** Any consuming exercise is an archive; the name of its choice does not matter. */
 function readExercise(event: Wire): LedgerEvent | IgnoredEvent {
   if (event.consuming === false) return 'not consuming';
   const entity = readEntity({ templateId: event.template_id, packageName: event.package_name }, FIELDS);
@@ -206,7 +206,7 @@ function readExercise(event: Wire): LedgerEvent | IgnoredEvent {
   return { kind: 'archive', entity, contractId: readContractId(event.contract_id, 'contract_id') };
 }
 
-/** Which of the two a reassignment is, is told by what it carries: a created event, or the id of a contract that leaves. */
+/** An assignment has a created event, an unassignment the id of a contract that leaves. */
 function decodeReassignment(message: Wire): LedgerUpdate {
   const updateId = readText(message.update_id, 'update_id', 'an update id');
   const recordTime = readTime(message.record_time, 'record_time');
@@ -224,7 +224,7 @@ function decodeReassignment(message: Wire): LedgerUpdate {
   return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
 }
 
-/** A contract that goes to another synchronizer stays held; one that goes nowhere is purged (docs/rules.md, rule 9). */
+/** A contract that goes to another synchronizer stays active; one without another synchronizer is purged (docs/rules.md, rule 9). */
 function readUnassigned(event: Wire): LedgerEvent | IgnoredEvent {
   const target = readText(event.target_synchronizer, 'event.target_synchronizer', SYNCHRONIZER_EXPECTED);
   if (target !== event.source_synchronizer) return 'unassignment';

@@ -11,18 +11,18 @@ const OUR_TEMPLATES: ReadonlyMap<string, Entity> = new Map([
 ]);
 const TEMPLATE_EXPECTED =
   'a template id, <package id>:<Module>:<Entity> or #<package name>:<Module>:<Entity>, without control characters';
-/** Those of Unicode's category Cc: U+0000 to U+001F and U+007F to U+009F. What separates names in our own keys is one of them. */
+/** Those of Unicode's category Cc: U+0000 to U+001F and U+007F to U+009F. The separator in our own keys is one of them. */
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
-/** How a wire format calls the two fields that name a template. */
+/** A wire format's names for the two fields that name a template. */
 export interface TemplateFields {
   readonly templateId: string;
   readonly packageName: string;
 }
 
 /**
- * Template ids judged before: a feed has few of them, one in each event, and to find one costs less than to judge it. Bounded,
- * because a feed may have any; those longer than a ledger's, which has 64 characters for the package, are not kept.
+ * Template ids that were validated before: a feed has few different ones, and a look-up costs less than validating again.
+ * Bounded, because a feed may have any; ids longer than a ledger's (64 characters for the package) are not kept.
  */
 const known = new Map<string, Entity | 'other template'>();
 const KNOWN_MAX = 256;
@@ -46,15 +46,15 @@ function judgedEntity(templateId: string): Entity | 'other template' | null {
   return OUR_TEMPLATES.get(rest.join(':')) ?? 'other template';
 }
 
-/** Whether more of an event than its template id must be read to tell what it is about. */
+/** Whether an event with this template id may be ours, so that more of it must be read. */
 export function mayBeOurs(templateId: unknown): boolean {
   return entityOf(templateId) !== 'other template';
 }
 
 /**
- * The entity of ours that an event is about, or why it is not about one. The package name decides; only where it is
- * missing, the `#<package name>:` of the template id does, because that prefix is not always the true name. An id that is none
- * is bad whatever it would name: what it is about is not known then.
+ * Which entity of ours an event concerns, or why none. The package name decides; only where it is missing, the
+ * `#<package name>:` of the template id does, because that prefix is not always the true name. A malformed id is bad,
+ * because nothing shows which template it means.
  */
 export function readEntity(
   { templateId, packageName }: { readonly templateId: unknown; readonly packageName: unknown },
@@ -66,7 +66,7 @@ export function readEntity(
   return packageOf(packageName, packagePart!, fields) === OUR_PACKAGE ? entity : 'other package';
 }
 
-/** The package name that counts for a template of ours; BadUpdate where the event tells none. */
+/** The package name that counts for a template of ours; BadUpdate where the event has none. */
 export function packageOf(packageName: unknown, packagePart: string, fields: TemplateFields): string {
   if (typeof packageName === 'string' && packageName !== '') return packageName;
   if ((packageName === undefined || packageName === null) && packagePart.length > 1 && packagePart.startsWith('#')) {

@@ -3,7 +3,7 @@ import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { LEDGER_TIME_EXPECTED, type Micros, parseLedgerTime } from '../ledger/time.ts';
 import { fault } from './fault.ts';
 
-/** A JSON object as it was parsed: nothing in it is trusted yet. */
+/** A JSON object as it was parsed: nothing in it is validated yet. */
 export type Wire = Readonly<Record<string, unknown>>;
 
 export const CONTRACT_ID_CHARS_MAX = 255;
@@ -24,7 +24,7 @@ export function readList(value: unknown, field: string): readonly unknown[] {
   return Array.isArray(value) ? value : fault(field, value, 'a list');
 }
 
-/** Text that survives a round trip through UTF-8: a lone surrogate would be stored as another text. */
+/** Text that survives a round trip through UTF-8: a lone surrogate would be stored as another character. */
 export function readText(value: unknown, field: string, expected: string): string {
   return typeof value === 'string' && value !== '' && value.isWellFormed() ? value : fault(field, value, expected);
 }
@@ -40,8 +40,8 @@ export function readTime(value: unknown, field: string): Micros {
 }
 
 /**
- * The parties judged last, because most creates name the dso and one owner, twice each. To compare is cheaper than to
- * judge again, and four entries need no bound.
+ * The parties validated last, because most creates name the dso and one owner, twice each. Comparing is cheaper than
+ * validating again.
  */
 const knownParties = ['', '', '', ''];
 let oldestKnown = 0;
@@ -88,7 +88,7 @@ export function readMigrationId(value: unknown, field: string): number {
   return fits ? value + 0 : fault(field, value, 'a whole number of 0 or more');
 }
 
-/** A Daml Int that is not negative: a string of digits, or a JSON integer that every double of JSON holds. */
+/** A Daml Int that is not negative: a string of digits, or a JSON integer below 2^53. */
 export function readRoundNumber(value: unknown, field: string): bigint {
   if (typeof value === 'number') throw new MayBeRounded();
   if (value instanceof ExactNumber && value.text.length <= NUMBER_CHARS_MAX) {

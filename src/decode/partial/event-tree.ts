@@ -4,12 +4,12 @@ import { BRACKET, BRACKET_END, COMMA, plainStringEnd, spaceEnd } from './json-by
 const EVENTS_MAX = 256;
 const LISTED_MAX = 1024;
 
-/** The events of one transaction, numbered as they stand there, and the tree that the lists of their ids make; ids are compared as bytes. */
+/** The events of one transaction, numbered as they are written, and the tree of their id lists; ids are compared as bytes. */
 export class EventTree {
   size = 0;
   #listed = 0;
   #b: Buffer = Buffer.alloc(0);
-  /** Start and end of each event's id, of each listed id, and of each event's children among the listed. */
+  /** Start and end of each event's id, of each id in a list, and of each event's children among those. */
   readonly #ids = new Int32Array(EVENTS_MAX * 2);
   readonly #listedIds = new Int32Array(LISTED_MAX * 2);
   readonly #children = new Int32Array(EVENTS_MAX * 2);
@@ -28,7 +28,7 @@ export class EventTree {
     return this.#b.toString('utf8', this.#ids[event * 2], this.#ids[event * 2 + 1]);
   }
 
-  /** Adds an event by where its id stands, without children. False for one too many, or with the id of another. */
+  /** Adds an event, without children, by the position of its id. False for one too many, or with the id of another. */
   add(start: number, end: number): boolean {
     if (this.size === EVENTS_MAX) return false;
     for (let other = 0; other < this.size; other++) if (this.#isNamed(other, start, end)) return false;
@@ -46,7 +46,7 @@ export class EventTree {
     return isList;
   }
 
-  /** Puts the events in order. False where the list of roots or another names an event twice or one that is not there, or none names one. */
+  /** Puts the events in order. False where a list names an event twice or one that is missing, or no list names an event. */
   walk(roots: number): boolean {
     const first = this.#listed;
     if (!this.#readList(roots)) return false;
@@ -64,7 +64,7 @@ export class EventTree {
     return visited === this.size;
   }
 
-  /** The event that is listed there and was not visited; mostly the next one. */
+  /** The event of that id, if not visited yet; usually the next one. */
   #find(listed: number, likely: number): number {
     const [start, end] = [this.#listedIds[listed * 2]!, this.#listedIds[listed * 2 + 1]!];
     for (let i = 0; i < this.size; i++) {
@@ -83,7 +83,7 @@ export class EventTree {
     return true;
   }
 
-  /** Adds the ids of a list. False where it is none, or has anything else than strings without escapes, or too many. */
+  /** Adds the ids of a list. False where it is no list, has anything but strings without escapes, or has too many. */
   #readList(start: number): boolean {
     const b = this.#b;
     if (b[start] !== BRACKET) return false;

@@ -1,6 +1,6 @@
 /**
- * JSON proved where it lies, as bytes, without an object or a text made of it. Every function takes a position and gives the one
- * after what it read, or -1 for what is no JSON or is nested too deep. Whether the bytes are UTF-8 is not looked at here.
+ * Validates JSON as bytes, without creating objects or strings. Every function takes a position and returns the one after
+ * what it read, or -1 for what is no JSON or is nested too deep. Whether the bytes are UTF-8 is not checked here.
  */
 const DEPTH_MAX = 64;
 
@@ -14,12 +14,12 @@ export const BRACE_END = 0x7d;
 const [SPACE, TAB, LINE_FEED, RETURN, BACKSLASH] = [0x20, 0x09, 0x0a, 0x0d, 0x5c];
 const [MINUS, PLUS, POINT, DIGIT_ZERO, SMALL_E, LARGE_E] = [0x2d, 0x2b, 0x2e, 0x30, 0x65, 0x45];
 
-/** 1 for the bytes that mean themselves within a string. */
+/** 1 for the bytes that need no escape within a string. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= SPACE && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
 );
 
-/** How many characters an escape has after its backslash, by the first of them; 0 for none that may stand there. */
+/** How many characters an escape has after its backslash, by the first of them; 0 for a character that is no escape. */
 const ESCAPED = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return character === 'u' ? 5 : '"\\/bfnrt'.includes(character) ? 1 : 0;
@@ -34,26 +34,26 @@ export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Whether these bytes stand there. */
+/** Whether the bytes at `at` are these. */
 export function standsAt(b: Uint8Array, at: number, expected: Uint8Array): boolean {
   for (let i = 0; i < expected.length; i++) if (b[at + i] !== expected[i]) return false;
   return true;
 }
 
-/** After white space; mostly there is none. */
+/** After white space; usually there is none. */
 export function spaceEnd(b: Uint8Array, at: number): number {
   let p = at;
   while (b[p]! <= SPACE && (b[p] === SPACE || b[p] === LINE_FEED || b[p] === RETURN || b[p] === TAB)) p++;
   return p;
 }
 
-/** After the colon after a key and its white space: where the key's value starts. */
+/** After a key's colon and white space: where its value starts. */
 export function valueStart(b: Uint8Array, keyEnd: number): number {
   const colon = spaceEnd(b, keyEnd);
   return b[colon] === COLON ? spaceEnd(b, colon + 1) : -1;
 }
 
-/** After a value of any kind, its grammar judged as JSON.parse does. */
+/** After a value of any kind; accepts exactly what JSON.parse does. */
 export function valueEnd(b: Uint8Array, at: number, depth = DEPTH_MAX): number {
   switch (b[at]) {
     case QUOTE:
@@ -73,7 +73,7 @@ export function valueEnd(b: Uint8Array, at: number, depth = DEPTH_MAX): number {
   }
 }
 
-/** After a string without escapes, which is the text that its bytes are; -1 for any other. */
+/** After a string without escapes, whose bytes are its text; -1 for any other. */
 export function plainStringEnd(b: Uint8Array, at: number): number {
   if (b[at] !== QUOTE) return -1;
   let p = at + 1;

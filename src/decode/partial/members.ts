@@ -11,12 +11,12 @@ import {
   valueStart,
 } from './json-bytes.ts';
 
-/** Reads the value at `at`, whose key (without quotes) stands from `key` to `keyEnd`: the position after the value, or -1. */
+/** Reads the value at `at`, whose key (without quotes) is from `key` to `keyEnd`: the position after the value, or -1. */
 export type ReadValue = (b: Buffer, at: number, key: number, keyEnd: number) => number;
 
 const readAny: ReadValue = (b, at) => valueEnd(b, at);
 
-/** A member that the objects of one kind have, and where its value lies in the object read last. */
+/** A member that objects of one kind have, and the position of its value in the object read last. */
 export class Member {
   start = 0;
   end = 0;
@@ -32,7 +32,7 @@ export class Member {
     return this.end > 0;
   }
 
-  /** Whether its value is written as these bytes. */
+  /** Whether its value has exactly these bytes. */
   is(b: Buffer, value: Uint8Array): boolean {
     return this.end - this.start === value.length && standsAt(b, this.start, value);
   }
@@ -50,7 +50,7 @@ export class Member {
 
 /**
  * Reads the object at `at` and finds its members: the position after it, or -1. `readOther` reads the values of all others. -1 also
- * for a key with escapes, which may be that of a member, and for a member that stands there twice.
+ * for a key with escapes, which may be that of a member, and for a member that occurs twice.
  */
 export function readMembers(b: Buffer, at: number, members: readonly Member[], readOther = readAny): number {
   for (const member of members) member.end = 0;

@@ -5,13 +5,13 @@ import { EventTree } from './event-tree.ts';
 import { BRACE, BRACKET, bytesOf, FALSE, NULL, spaceEnd, valueEnd } from './json-bytes.ts';
 import { Member, type ReadValue, readMembers } from './members.ts';
 
-/** A Scan transaction without most of what nobody reads, in the form that JSON.parse would give it. */
+/** A Scan transaction without most of what is not used, as JSON.parse would return it. */
 export interface PartialTransaction {
   /** Its members, except for its events and the list of their roots. */
   readonly header: Wire;
   /** Depth first from the roots, children in order. */
   readonly events: readonly Wire[];
-  /** Of the event with that number in `events`; to be asked before another message is parsed. */
+  /** The id of the event with that number in `events`; only valid until the next message is parsed. */
   eventId(event: number): string;
 }
 
@@ -48,13 +48,13 @@ const rootEventIds = new Member('root_event_ids');
 const eventsById = new Member('events_by_id', (b, at) => readMembers(b, at, [], readEvent));
 const transactionMembers = [updateId, migrationId, recordTime, synchronizerId, reassignment, rootEventIds, eventsById];
 
-/** Among the other members of a transaction is no object or list: a message with one is something else, and not read to its end. */
+/** No other member of a transaction is an object or a list: a message with one is something else, and is not read further. */
 const readScalar: ReadValue = (b, at) => (b[at] === BRACE || b[at] === BRACKET ? -1 : valueEnd(b, at));
 
 /**
- * Parses of a Scan transaction only what its meaning depends on: its header, the tree of its events, of each what tells its
- * template, and events of templates that may be ours. The rest, which is nearly all of a feed, is only proved to be JSON.
- * It judges nothing. Null for what is no transaction, no JSON, or JSON of which this cannot be told without parsing all of it
+ * Parses only what the meaning of a Scan transaction depends on: its header, the tree of its events, each event's template,
+ * and the events of templates that may be ours. The rest, which is nearly all of a feed, is only checked to be JSON.
+ * No value is validated. Null for what is no transaction, no JSON, or JSON that must be parsed in full to be understood
  * (keys or ids with escapes, a member or an event twice, an event that is not listed, deep nesting, many events).
  */
 export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
@@ -81,7 +81,7 @@ export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
   };
 }
 
-/** The event from `at` to `end`, which was read last, with those of its members that are judged. */
+/** The event from `at` to `end`, which was read last, with the members that are used. */
 function eventOf(b: Buffer, at: number, end: number): Wire | null {
   if (eventType.is(b, CREATED)) {
     const template_id = templateId.parsed(b);
