@@ -1,4 +1,4 @@
-/** A longer line is kept as its head, length and hash: it would not fit a dead letter, and no update comes near it. */
+/** A longer line is kept as its head, length and hash: it is too large for a dead letter, and no update is nearly as long. */
 export const LINE_BYTES_MAX = 16 * 2 ** 20;
 /** How much of an over-long line is kept (docs/rules.md, bad updates). */
 export const OVERLONG_HEAD_BYTES = 64 * 2 ** 10;

@@ -13,7 +13,7 @@ export interface SortKey {
   readonly synchronizerId: string | null;
 }
 
-/** The sort key of a message; null for what has no time, which stays after its predecessor. */
+/** The sort key of a message; null for one without a time, which stays after its predecessor. */
 export function sortKeyOf(decoded: Decoded): SortKey | null {
   if (decoded.kind === 'update') return decoded;
   if (decoded.kind === 'ignored' || decoded.times.length === 0) return null;
@@ -65,7 +65,7 @@ export class Merge<Item> {
     if (wasEmpty && !isEmpty(lane)) lane.key = this.#keyOf(lane.queue[lane.head]!) ?? lane.key;
   }
 
-  /** Up to `max` messages that are next. */
+  /** The next messages in order, at most `max`. */
   take(max: number, passedOver: ReadonlySet<number>): Item[] {
     const taken: Item[] = [];
     while (taken.length < max) {
@@ -79,7 +79,7 @@ export class Merge<Item> {
     return taken;
   }
 
-  /** The partitions that others wait for: they have shown nothing more, while something waits. */
+  /** The partitions that others wait for: they have nothing more, while others have. */
   holding(passedOver: ReadonlySet<number>): number[] {
     const lanes = [...this.#lanes.values()];
     if (lanes.every(isEmpty)) return [];
@@ -97,7 +97,7 @@ export class Merge<Item> {
     return item;
   }
 
-  /** The lane whose message goes first and the one after it; null where a partition must show one before. */
+  /** The lane whose message is next and the one after it; null where a partition must show a message first. */
   #nextTwo(passedOver: ReadonlySet<number>): { first: Lane<Item>; second: Lane<Item> | null } | null {
     let first: Lane<Item> | null = null;
     let second: Lane<Item> | null = null;

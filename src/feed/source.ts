@@ -2,11 +2,11 @@ import type { BadUpdate } from '../ledger/bad-update.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { Decoded } from '../ledger/update.ts';
 
-/** One message as its source hands it over: a line, an element of an array or page, or a Kafka record. */
+/** One message of a source: a line, an element of an array or page, or a Kafka record. */
 export interface Message {
-  /** The lane of its source that it belongs to: messages of one lane have one order. */
+  /** The lane of its source that it belongs to: messages of one lane are in order. */
   readonly lane: string;
-  /** Its whole number in its lane: a line or element number (both from 1), a Kafka offset. */
+  /** Its number in its lane: a line or element number (both from 1), or a Kafka offset. */
   readonly offset: number;
   /** The lane's cursor after it, where that is not the decimal digits of the next number. */
   readonly cursor?: string;
@@ -14,23 +14,23 @@ export interface Message {
   readonly bytes: Uint8Array | null;
   /** Set where the message is longer than the limit: its whole length in bytes and the SHA-256 of all of it, in hex. */
   readonly overlong?: { readonly length: number; readonly sha256: string };
-  /** What it means, where the source had to know that to put its partitions in order: nobody decodes it again. */
+  /** Its meaning, where the source had to decode it to put its partitions in order: it is not decoded again. */
   readonly decoded?: Decoded | BadUpdate;
 }
 
-/** Where bytes come from; `Heard` is how it stands, in words of its own, of which its kind makes a SourceStatus. */
+/** Where messages come from; `Heard` is its own report, from which its kind makes a SourceStatus. */
 export interface Source<Heard = unknown> {
-  /** As messages show it: a file's name, `-` for standard input, `topic <name>`. */
+  /** Its name in messages: a file's name, `-` for standard input, `topic <name>`. */
   readonly name: string;
   /** Messages in feed order, in bounded batches; ends at the end of a file. Throws BrokenContainer, FeedRefused. */
   batches(signal: AbortSignal): AsyncIterable<readonly Message[]>;
   /** Bytes read so far and in all (null where that is not known), for progress. */
   progress(): SourceProgress;
-  /** Of one that resumes: null until it was found, which is before its first batch; another object once it has more lanes. */
+  /** Only of one that resumes: null until known, which is before its first batch; another object once it has more lanes. */
   start?(): SourceStart | null;
-  /** Told after each COMMIT: the cursor by lane. What is not told is not stored. */
+  /** Called after each COMMIT with the stored cursor of each lane. */
   stored?(cursors: ReadonlyMap<string, string>): void;
-  /** Asked several times a second; of a source without an end. */
+  /** Called several times a second; only of a source without an end. */
   heard?(): Heard;
 }
 
@@ -40,39 +40,39 @@ export interface SourceProgress {
 }
 
 /**
- * What the views know of a kind of source. A lane's cursor says where its reading continues: a text that the source alone can read,
- * stored in the transaction of the rows before it and given back at the next start.
+ * What the views know of a kind of source. A lane's cursor says where reading continues: a text that only the source can
+ * read, stored in the transaction of the rows before it and given back at the next start.
  */
 export interface SourceFacts {
-  /** As a sentence calls it: file, topic. */
+  /** Its name in sentences: file, topic. */
   readonly kind: string;
-  /** Null where it resumes. Else it is read from its start each time, in one lane, whose first cursor this is. */
+  /** Null for a source that resumes. Any other is read from its start each time, in this one lane with this first cursor. */
   readonly readAnew: { readonly lane: string; readonly cursor: string } | null;
-  /** Where a message stands, by the names that people and programs read: `{ partition: 3, offset: 12 }`. Null is not shown to people. */
+  /** A message's place, for people and programs: `{ partition: 3, offset: 12 }`. Null values are not shown to people. */
   placeOf(message: Pick<Message, 'lane' | 'offset' | 'cursor'>): Readonly<Record<string, string | number | null>>;
 }
 
 /** A kind of source: all that the rest of the program knows of it. */
 export interface SourceKind<Settings = unknown, Heard = unknown> extends SourceFacts {
-  /** Called in the thread that reads and decodes; the settings have crossed to it. */
+  /** Called in the thread that reads and decodes, with settings that were sent to it. */
   open(settings: Settings, context: SourceContext): Promise<Source<Heard>>;
-  /** After a halt, a source that hands over no messages and goes on hearing how much is there; null where nothing grows. */
+  /** After a halt: a source without messages that still reports how much there is; null where nothing is added. */
   readonly watch: ((settings: Settings, context: SourceContext) => Promise<Source<Heard>>) | null;
-  /** Begins to follow how one source stands, over every opening of it. */
+  /** Begins to follow the status of one source, however often it is opened. */
   follow(name: string): (standing: SourceStanding<Heard>) => SourceStatus;
 }
 
-/** What a source is opened with beside its own settings. */
+/** What a source is opened with besides its own settings. */
 export interface SourceContext {
   readonly stored: StoredSource;
-  /** Made with the data directory, and no other's. */
+  /** The data directory's own id, created with it. */
   readonly directoryId: string;
-  /** Of messages that carry none. */
+  /** The migration of messages that name none. */
   readonly migrationId: number;
   readonly logger: SourceLogger;
 }
 
-/** The part of a pino logger that sources use. */
+/** The methods of a pino logger that sources use. */
 export interface SourceLogger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -82,63 +82,63 @@ export interface SourceLogger {
 
 /** What a source's status is made of. */
 export interface SourceStanding<Heard = unknown> {
-  /** What it said last of itself; null before that. */
+  /** Its last report; null before the first. */
   readonly heard: Heard | null;
   /** Null while it is not open. */
   readonly progress: SourceProgress | null;
-  /** Its lanes as they are on disk. */
+  /** Its lanes as they are stored. */
   readonly lanes: ReadonlyMap<string, Pick<StoredLane, 'cursor'> & { readonly start: string | null }>;
   /** The record time that the views have reached; null before the first. */
   readonly appliedRecordTime: Micros | null;
-  /** The message that halts it. */
+  /** The message at which it is halted. */
   readonly halted: { readonly recordTime: Micros | null } | null;
   /** Why the service goes on without it: it does not continue what the views hold. */
   readonly refused: string | null;
-  /** Everything there is applied: files have an end. */
+  /** Everything was applied; only files have an end. */
   readonly isAtEnd: boolean;
 }
 
 /** What `/status` and `/readyz` say of a source. Clock times in milliseconds since 1970. */
 export interface SourceStatus {
-  /** Why it is not ready whatever its lag; null where the lag alone decides. */
+  /** Why it is not ready, whatever its lag; null where only the lag decides. */
   readonly stopped: string | null;
-  /** More reasons of being behind, each a sentence; the lag need not be for long. */
+  /** Possible reasons for a lag, a sentence each. */
   readonly holding: readonly string[];
-  /** Everything that the source held at this time of our clock is stored; null while that was not so since the start. */
+  /** Everything that the source had at this time of our clock is stored; null before that was so for the first time. */
   readonly caughtUpAt: number | null;
-  /** Messages there that are not stored; null where nobody knows. */
+  /** Messages that are not stored yet; null where that is not known. */
   readonly lagMessages: number | null;
-  /** What `/status` says of it beside its name: JSON. */
+  /** What `/status` says of it besides its name: JSON. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 /** Which source to read, in a form that can cross threads. */
 export interface SourceSpec {
-  /** As the list of sources has it, or the URL of a module whose default export is a SourceKind. */
+  /** Its name in the list of sources, or the URL of a module whose default export is a SourceKind. */
   readonly kind: string;
   readonly name: string;
   readonly settings: unknown;
 }
 
-/** What is stored of a source that resumes before anything of it is applied. */
+/** What is stored of a source that resumes, before anything of it is applied. */
 export interface SourceStart {
-  /** What its cursors belong to, as text: a cursor of another one is never continued from. */
+  /** What its cursors belong to, as text: they are only used with the same one. */
   readonly identity: string;
-  /** The cursor that each lane began with when it was first seen. */
+  /** The cursor of each lane when it was first seen. */
   readonly cursors: ReadonlyMap<string, string>;
 }
 
-/** Where a source that resumes goes on; the identity is null, and there are no lanes, before the views saw one. */
+/** Where a source that resumes continues; before the views saw one, the identity is null and there are no lanes. */
 export interface StoredSource {
   readonly identity: string | null;
   readonly lanes: ReadonlyMap<string, StoredLane>;
 }
 
 export interface StoredLane {
-  /** What `SourceStart` said of it. */
+  /** Its cursor in the `SourceStart`. */
   readonly start: string;
   readonly cursor: string;
-  /** Of the last message before the cursor; null while there is none. */
+  /** The hash of the last message before the cursor; null while there is none. */
   readonly sha256: Uint8Array | null;
 }
 

@@ -3,9 +3,9 @@ import type { Decoded } from '../ledger/update.ts';
 /** Where a message of a feed file goes: to its synchronizer's partition, to every one, or to the first. */
 export type Destination = { readonly synchronizerId: string } | 'every' | 'first';
 
-/** The wire formats' own field, for messages that mean nothing here or cannot be read, but must keep their order. */
+/** The wire formats' field, for messages that are ignored or cannot be read, but must keep their order. */
 const SYNCHRONIZER_FIELD = /"synchronizer(?:_i|I)d"\s*:\s*"([^"\\]{1,300})"/;
-/** The field stands near the start or the end; a broken message may be megabytes. */
+/** The field is near the start or the end; a broken message may be megabytes. */
 const SEARCHED_CHARS_MAX = 100_000;
 
 export function destinationOf(decoded: Decoded | null, bytes: Uint8Array | null): Destination {
@@ -18,8 +18,8 @@ export function destinationOf(decoded: Decoded | null, bytes: Uint8Array | null)
 }
 
 /**
- * Gives each synchronizer one partition of its own, the first that is free, and keeps to it. Null where none is free; with a
- * single partition all of them share it.
+ * Gives each synchronizer a partition of its own, the first that is free, and keeps to it. Null where none is free; a single
+ * partition is shared by all.
  */
 export function createPartitionPlan(
   partitions: number,

@@ -5,7 +5,7 @@ import { isatty, ReadStream } from 'node:tty';
 import { promisify } from 'node:util';
 
 const STANDARD_INPUT = 0;
-/** Does not wait for a pipe's writer. */
+/** Opens a pipe without waiting for its writer. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 const openFile = promisify(open);
@@ -14,13 +14,13 @@ const statFile = promisify(fstat);
 const readFile = promisify(read);
 
 export interface FileBytes {
-  /** The bytes as they lie in the file, at most `chunkBytes` at once. Throws the signal's reason when aborted. */
+  /** The file's bytes as they are, at most `chunkBytes` at once. Throws the signal's reason when aborted. */
   chunks(signal: AbortSignal): AsyncGenerator<Buffer>;
-  /** Bytes handed out so far. */
+  /** Bytes returned so far. */
   read(): number;
 }
 
-/** Each chunk has memory of its own: messages are parts of it. By descriptor, because a worker thread has no standard input of its own. */
+/** Each chunk is a new buffer, because messages are views of it. By descriptor: a worker thread has no standard input of its own. */
 export function openFileBytes(file: { path: string; chunkBytes: number }): FileBytes {
   let handedOut = 0;
   async function* chunks(signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -35,20 +35,20 @@ export function openFileBytes(file: { path: string; chunkBytes: number }): FileB
   return { chunks, read: () => handedOut };
 }
 
-/** A read of these waits until somebody writes, and a thread cannot end while one of its reads is under way. */
+/** A read of a pipe or terminal waits until something is written, and a thread cannot end while a read is pending. */
 async function mayKeepWaiting(fd: number): Promise<boolean> {
   const stat = await statFile(fd);
   return stat.isFIFO() || stat.isSocket() || isatty(fd);
 }
 
-/** What others write, as it comes; a pipe that nobody has opened for writing yet is waited for. */
+/** What others write, as it comes; waits for a pipe that has no writer yet. */
 async function* arrivingChunks(fd: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   const isTerminal = isatty(fd);
   const stream = isTerminal ? new ReadStream(fd) : new Socket({ fd, readable: true, writable: false });
   try {
     yield* addAbortSignal(signal, stream);
   } finally {
-    // A socket closes its descriptor; a terminal is opened again by its stream, which closes that one only.
+    // A socket closes its descriptor; a terminal's stream opens another one, and closes only that.
     if (isTerminal && fd !== STANDARD_INPUT) await closeFile(fd);
   }
 }
@@ -65,13 +65,13 @@ async function* storedChunks(fd: number, chunkBytes: number, signal: AbortSignal
       yield chunk;
     }
   } finally {
-    // A descriptor is closed only after the read under way, or that one might read another file.
+    // The descriptor is closed only after a pending read, which otherwise might read another file.
     await next.catch(() => undefined);
     if (fd !== STANDARD_INPUT) await closeFile(fd);
   }
 }
 
-/** A read that fails ahead of time is no unhandled rejection: its error counts when its turn comes. */
+/** A read-ahead that fails is no unhandled rejection: its error is thrown when the chunk is awaited. */
 function readAhead(fd: number, chunkBytes: number): Promise<Buffer> {
   const reading = readChunk(fd, chunkBytes);
   reading.catch(() => undefined);

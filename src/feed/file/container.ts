@@ -17,8 +17,8 @@ const MIB = 2 ** 20;
 const NULL_ELEMENT = Buffer.from('null');
 
 /**
- * One message for each element of an array or page, numbered from 1. All of it is read before the first one is handed
- * over, so that a file too large is refused untouched. Throws BrokenContainer after the last element before the break.
+ * One message for each element of an array or page, numbered from 1. All of it is read before the first one is
+ * returned, so that nothing of a file that is too large is applied. Throws BrokenContainer after the last element before the break.
  */
 export async function* containerBatches(
   chunks: AsyncGenerator<Buffer>,
@@ -44,7 +44,7 @@ export async function* containerBatches(
   if (broken !== null) throw broken;
 }
 
-/** Broken compression does not hide what lies before the break. */
+/** What comes before a break in the compression is still used. */
 async function readAll(
   chunks: AsyncGenerator<Buffer>,
   { path, shape, containerBytesMax }: ContainerOptions,
@@ -64,7 +64,7 @@ async function readAll(
   return { content: Buffer.concat(parts), broken: null };
 }
 
-/** How a message calls a shape, and what makes lines of it. */
+/** A shape's name in messages, and the command that converts it to lines. */
 const LARGE_SHAPES = {
   array: ['JSON array', '.[]'],
   page: ['Scan page', '.transactions[]'],

@@ -3,24 +3,24 @@ import { BrokenContainer } from '../source.ts';
 
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
 const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-/** The first byte of a zstd frame that holds no data differs (0x50 to 0x5f). */
+/** A zstd frame without data has one of several first bytes (0x50 to 0x5f), and then these. */
 const ZSTD_SKIPPABLE_MAGIC = Buffer.from([0x2a, 0x4d, 0x18]);
 const MAGIC_BYTES = 4;
 /** Compressed bytes given to the decompressor at once, at fixed places, so that a broken file always breaks at the same place. */
 const PIECE_BYTES = 64 * 2 ** 10;
 const OUTPUT_BYTES = 256 * 2 ** 10;
-/** What zlib says, under the code of all bad data, of what follows a gzip member and is none. */
+/** What zlib says of bytes after a gzip member that are no further member; its code is the same for all bad data. */
 const BETWEEN_MEMBERS = 'incorrect header check';
-/** Of a member or frame that ends well each byte is vouched for, and of one that is cut off nothing speaks against what came. */
+/** The checksum at the end of a complete member or frame covers each byte; of one that is cut off, all that came may be good. */
 const MAY_BE_ALTERED =
   '; lines before that may have been altered without a sign of it: build the views anew from the mended file in another directory';
 
 type Codec = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>;
 
 /**
- * The content of a file that is plain, gzip or zstd, told by its first bytes; gzip may have several members and zstd
- * several frames. Throws BrokenContainer, after what zlib gave out before the break. What it made last it throws away, and nothing
- * would tell there good bytes from altered ones.
+ * The content of a file that is plain, gzip or zstd, as its first bytes show; gzip may have several members and zstd several
+ * frames. Throws BrokenContainer after what zlib returned before the break. Its last output before that is lost, and could
+ * not be told from altered bytes.
  */
 export async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const { head, rest } = await peekBytes(chunks, MAGIC_BYTES);
@@ -38,7 +38,7 @@ function isSkippableFrame(head: Buffer): boolean {
   return (head[0] ?? 0) >> 4 === 5 && head.subarray(1, 4).equals(ZSTD_SKIPPABLE_MAGIC);
 }
 
-/** At least `length` bytes from the start, fewer only where there are no more. */
+/** At least `length` bytes from the start, or all where there are fewer. */
 async function peekBytes(
   chunks: AsyncGenerator<Buffer>,
   length: number,
@@ -52,7 +52,7 @@ async function peekBytes(
   return { head, rest: chunks };
 }
 
-/** The same bytes cut at multiples of PIECE_BYTES, however a pipe delivered them. */
+/** The bytes cut at multiples of PIECE_BYTES, however a pipe delivered them. */
 async function* pieces(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let left = head;
   for (;;) {
@@ -107,7 +107,7 @@ async function* decompress(
   if (last.error !== null) throw brokenAt(last.error);
 }
 
-/** Between gzip members zero bytes are padding. */
+/** Zero bytes between gzip members are padding. */
 function paddingLength(piece: Buffer): number {
   const start = piece.findIndex((byte) => byte !== 0);
   return start === -1 ? piece.length : start;
@@ -127,8 +127,8 @@ interface OpenCodec {
 }
 
 /**
- * One step at a time: the codec gets the next piece only after its output was taken, which bounds what waits in memory.
- * Node's zstd stops silently after the first frame and drops the rest of the piece: `taken` tells, and the caller goes on.
+ * One step at a time: the codec gets the next piece only after its output was taken, which bounds what is in memory.
+ * Node's zstd stops silently after the first frame and drops the rest of the piece: `taken` shows where the caller continues.
  */
 function openCodec(codec: Codec): OpenCodec {
   let output: Buffer[] = [];

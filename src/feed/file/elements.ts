@@ -3,7 +3,7 @@ import { bomLength, type FileShape, isBlank, PAGE_KEY, stringEnd } from './shape
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [BRACKET_OPEN, BRACKET_CLOSE, BRACE_OPEN, BRACE_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** Far above what a ledger nests; it bounds the memory that a hostile file can ask for. */
+/** Far above what a ledger nests; bounds the memory that a hostile file can use. */
 const NESTING_MAX = 100_000;
 
 export interface ContainerElement {
@@ -14,8 +14,8 @@ export interface ContainerElement {
 }
 
 /**
- * The elements of a JSON array, or of the `transactions` of a page, without parsing them: what stands inside the braces
- * of an element is judged with the update. Throws BrokenContainer where no further element can be found.
+ * The elements of a JSON array, or of the `transactions` of a page, without parsing them: an element's
+ * content is checked when the update is decoded. Throws BrokenContainer where no further element can be found.
  */
 export function* containerElements(bytes: Buffer, shape: Exclude<FileShape, 'lines'>): Generator<ContainerElement> {
   const cursor: Cursor = { bytes, at: bomLength(bytes) };
@@ -47,7 +47,7 @@ function* pageElements(cursor: Cursor): Generator<ContainerElement> {
   } while (takeCommaOr(cursor, BRACE_CLOSE, '}'));
 }
 
-/** Objects one after the other, as a JSON printer writes them. */
+/** Consecutive objects, as a JSON printer writes them. */
 function* objectElements(cursor: Cursor): Generator<ContainerElement> {
   skipBlanks(cursor);
   for (let number = 1; cursor.at < cursor.bytes.length; number++) {
@@ -84,7 +84,7 @@ function takeKey(cursor: Cursor): string {
   return key;
 }
 
-/** True after a comma, false after the closing byte. */
+/** Takes a comma (true) or the closing byte (false). */
 function takeCommaOr(cursor: Cursor, close: number, shown: string): boolean {
   skipBlanks(cursor);
   const byte = cursor.bytes[cursor.at];
@@ -109,7 +109,7 @@ function skipString(cursor: Cursor): void {
   if (end === -1) throw broken(cursor, 'the end of a string');
 }
 
-/** To after the value at the cursor: balanced braces and brackets, a string, or a word of other characters. */
+/** Moves past the value at the cursor: balanced braces and brackets, a string, or a word of other characters. */
 function skipValue(cursor: Cursor): void {
   const { bytes } = cursor;
   const closers: number[] = [];

@@ -7,7 +7,7 @@ export interface FileSettings {
   readonly path: string;
 }
 
-/** Read from its start each time: what is known is a redelivery. */
+/** A file is read from its start each time: what was applied before is a redelivery. */
 export const FILE_KIND: SourceKind<FileSettings, never> = {
   kind: 'file',
   readAnew: { lane: FILE_LANE, cursor: '1' },

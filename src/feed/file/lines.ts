@@ -41,7 +41,7 @@ export async function* lineBatches(
   if (last !== null) yield [last];
 }
 
-/** Null for a blank line. A byte order mark may stand before the first one. */
+/** Null for a blank line. The first one may begin with a byte order mark. */
 function lineMessage(number: number, bytes: Buffer, lineStart: number, lineEnd: number): Message | null {
   const end = lineEnd > lineStart && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
   const start = number === 1 ? lineStart + bomLength(bytes.subarray(lineStart, end)) : lineStart;
@@ -55,13 +55,13 @@ function isBlankLine(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** A line of which only a part was read so far. Of one above the limit only the head, the length and the hash are kept. */
+/** A line that was read in part so far. Of one above the limit only the head, the length and the hash are kept. */
 class OpenLine {
   readonly #limits: LineLimits;
   #parts: Buffer[] = [];
   #length = 0;
   #hash: Hash | null = null;
-  /** A carriage return at the end of what was read: part of the line only when more of it comes. */
+  /** Whether what was read ends with a carriage return: part of the line only if more of it follows. */
   #heldCr = false;
 
   constructor(limits: LineLimits) {
@@ -77,7 +77,7 @@ class OpenLine {
     this.#length += part.length;
     if (this.#hash === null) {
       this.#parts.push(part);
-      // The carriage return of a line end does not count.
+      // The carriage return of a line end is not part of the line.
       if (this.#length <= this.#limits.lineBytesMax + 1) return;
       const whole = Buffer.concat(this.#parts);
       this.#hash = createHash('sha256');

@@ -1,10 +1,10 @@
-/** What a feed file holds after any compression. */
+/** What a feed file contains, once decompressed. */
 export type FileShape = 'lines' | 'array' | 'page' | 'objects';
 
 /** The key of a Scan page that holds its updates. */
 export const PAGE_KEY = 'transactions';
 
-/** How far to look for the key of a page; other keys of a page are short. */
+/** How far to look for the key of a page; its other keys have short values. */
 const LOOK_AHEAD_BYTES = 2 ** 20;
 
 const [LF, QUOTE, COMMA, BACKSLASH] = [0x0a, 0x22, 0x2c, 0x5c];
@@ -19,7 +19,7 @@ export function bomLength(bytes: Buffer): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
-/** Reads as far as needed to tell the shape; `chunks` are all the bytes, those already read included. */
+/** Reads as far as needed to see the shape; the `chunks` returned are all bytes, including those. */
 export async function peekShape(
   content: AsyncGenerator<Buffer>,
 ): Promise<{ shape: FileShape; chunks: AsyncGenerator<Buffer> }> {
@@ -42,7 +42,7 @@ async function* prepend(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenera
 
 /**
  * An array starts with a bracket. A page is an object with the key `transactions`; an update, which is an object too,
- * has no such key and ends on its line; objects printed over several lines are taken one by one. Null where more bytes are needed.
+ * has no such key and ends on its line; objects printed over several lines are elements. Null where more bytes are needed.
  */
 function shapeOf(head: Buffer): FileShape | null {
   let start = bomLength(head);
@@ -53,7 +53,7 @@ function shapeOf(head: Buffer): FileShape | null {
   return hasPageKey(head, start);
 }
 
-/** Walks the keys of the object at `start`. Only an object that has its opening brace alone on a line may span lines. */
+/** Looks for the key in the object at `start`. Only an object with its opening brace alone on a line may span lines. */
 function hasPageKey(head: Buffer, start: number): Exclude<FileShape, 'array'> | null {
   let depth = 0;
   let keyNext = false;

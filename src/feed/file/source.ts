@@ -13,9 +13,9 @@ export interface FileOptions {
   readonly lineBytesMax?: number;
   readonly overlongHeadBytes?: number;
   readonly containerBytesMax?: number;
-  /** How much is read at once, and so about how much a batch holds. */
+  /** How much is read at once, which is about the size of a batch. */
   readonly chunkBytes?: number;
-  /** Only the first bytes of the content, decompressed; the message or container that they end in is broken there. */
+  /** Only the first bytes of the content, decompressed; the message or container in which they end is cut off there. */
   readonly headBytes?: number;
 }
 
@@ -23,7 +23,7 @@ const CHUNK_BYTES = 2 ** 20;
 
 /**
  * A feed file, or standard input for `-`: one update per line, a JSON array of updates or a Scan page, each of them plain,
- * gzip or zstd; told apart by their first bytes, never by the name. Throws UnusableFile where there is nothing to read.
+ * gzip or zstd; recognized by the first bytes, never by the name. Throws UnusableFile where there is nothing to read.
  */
 export function openFileSource(path: string, options: FileOptions = {}): Source<never> {
   const limits = {
@@ -41,7 +41,7 @@ export function openFileSource(path: string, options: FileOptions = {}): Source<
   };
 }
 
-/** To be aborted is a clean end, but no end of the file: a line cut by it is not handed over. */
+/** An abort is a clean end, but not the end of the file: a line cut by it is not returned. */
 async function* untilAborted(
   signal: AbortSignal,
   all: AsyncGenerator<readonly Message[]>,
@@ -67,7 +67,7 @@ async function* batches(
     if (shape === 'lines') yield* lineBatches(chunks, limits);
     else yield* containerBatches(chunks, { path, shape, ...limits });
   } finally {
-    // Whoever stops early may not have come as far as the generator that holds the descriptor.
+    // A consumer that stops early may not have started the generator that closes the descriptor.
     await bytes.return(undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** What of a fetched record decides whether its transaction was aborted; offsets as kafkajs gives them, in digits. */
+/** The part of a fetched record that shows whether its transaction was aborted; offsets in digits, as kafkajs gives them. */
 export interface FetchedRecord {
   readonly offset: string;
   readonly key: Buffer | null;

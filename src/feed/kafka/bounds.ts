@@ -2,9 +2,9 @@ import type { Admin, Kafka } from 'kafkajs';
 import { type RetryPolicy, retry } from '../../retry.ts';
 import type { PartitionBounds } from './guards.ts';
 
-/** What brokers answer that have not heard yet of a topic, or that they lead a partition. */
+/** Answers of brokers that do not know yet of a topic, or that they lead a partition. */
 const NOT_YET = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'];
-/** For how long a topic may be without a leader, or unknown to a broker, until that is an error: a broker that starts on a busy machine takes a while. */
+/** A topic without a leader, or unknown to a broker, for longer than this is an error: a broker may take a while to start. */
 const RETRY_NOT_YET: RetryPolicy = {
   firstMs: 200,
   longestMs: 200,
@@ -20,8 +20,8 @@ export async function readBounds(admin: Admin, topic: string): Promise<Map<numbe
 }
 
 /**
- * As above, of a topic that was just made or whose leaders move. kafkajs takes a broker's answer that it is not the leader
- * for the last word; a new client asks again who leads.
+ * As `readBounds`, for a topic that was just created or whose leaders change. kafkajs does not try again when a broker
+ * answers that it is not the leader; a new client asks which one is.
  */
 export function awaitBounds(kafka: Kafka, topic: string): Promise<Map<number, PartitionBounds>> {
   return retry(RETRY_NOT_YET, async () => {
@@ -35,7 +35,7 @@ export function awaitBounds(kafka: Kafka, topic: string): Promise<Map<number, Pa
   });
 }
 
-/** Whether a broker answered with one of these, as kafkajs wraps it. */
+/** Whether an error of kafkajs wraps one of these answers of a broker. */
 export function answeredWith(error: unknown, types: readonly string[]): boolean {
   if (!(error instanceof Error)) return false;
   const { type } = error as { type?: string };

@@ -2,7 +2,7 @@ import type { Kafka, LogEntry, SASLOptions } from 'kafkajs';
 import type { SourceLogger } from '../source.ts';
 import { kafkajs } from './library.ts';
 
-/** How to reach a cluster; PEM texts, null where the system's authorities or no client certificate serve. */
+/** How to reach a cluster; PEM texts, null for the system's authorities and for no client certificate. */
 export interface KafkaConnection {
   readonly brokers: readonly string[];
   readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
@@ -16,14 +16,14 @@ export interface KafkaConnection {
 const CONNECTION_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** A client whose own log goes to `debug`: what matters of it is said again by who uses the client, in our words. */
+/** A client whose own log goes to `debug`: its callers log what matters, in our words. */
 export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logger: SourceLogger): Kafka {
   return new kafkajs.Kafka({
     clientId: 'holdfast',
     brokers: [...brokers],
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Few and quick: whoever calls has a back-off of its own, and says meanwhile what is wrong.
+    // Few and quick: the caller has its own back-off, and meanwhile reports what is wrong.
     retry: { retries: 3, initialRetryTime: 200, maxRetryTime: 2_000, restartOnFailure: async () => false },
     ...(ssl === null ? {} : { ssl: definedOf(ssl) }),
     ...(sasl === null ? {} : { sasl: { ...sasl } as SASLOptions }),

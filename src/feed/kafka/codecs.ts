@@ -4,7 +4,7 @@ import type * as KafkaJs from 'kafkajs';
 import { compressFrame, decompressFrame } from 'lz4-napi';
 import { compress, uncompress } from 'snappy';
 
-/** What kafkajs asks of a codec; it hands over an encoder to compress, and bytes to decompress. */
+/** A codec as kafkajs wants it; it passes an encoder to compress, and bytes to decompress. */
 interface Codec {
   compress(encoder: { readonly buffer: Buffer }): Promise<Buffer>;
   decompress(bytes: Buffer): Promise<Buffer>;
@@ -20,7 +20,7 @@ const lz4: Codec = {
   decompress: (bytes) => decompressFrame(bytes),
 };
 
-/** Java clients frame Snappy blocks (the xerial format): a header of 16 bytes, then each block after its length. */
+/** Java clients frame Snappy blocks (the xerial format): a header of 16 bytes, then each block, preceded by its length. */
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const XERIAL_HEADER_BYTES = 16;
 
@@ -42,7 +42,7 @@ async function uncompressBlock(block: Buffer): Promise<Buffer> {
   return Buffer.from(await uncompress(block, { asBuffer: true }));
 }
 
-/** kafkajs brings gzip only; its consumer dies for good at a batch of any other codec. */
+/** kafkajs has gzip only; its consumer crashes for good at a batch of any other codec. */
 export function registerCodecs({ CompressionCodecs, CompressionTypes }: typeof KafkaJs): void {
   CompressionCodecs[CompressionTypes.Snappy] = () => snappy;
   CompressionCodecs[CompressionTypes.LZ4] = () => lz4;

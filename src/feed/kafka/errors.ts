@@ -1,9 +1,9 @@
 import { SessionOver } from './intake.ts';
 
-/** What of kafkajs' errors tells more than their words; not in its types where it says so of no class of errors. */
+/** Properties of kafkajs' errors that say more than their messages; its types lack some of them. */
 interface KafkaError extends Error {
   readonly retriable?: boolean;
-  /** Of an error that a broker answered with. */
+  /** Of an error that is a broker's answer. */
   readonly type?: string;
   /** Of the socket or of TLS. */
   readonly code?: string | number;
@@ -11,7 +11,7 @@ interface KafkaError extends Error {
   readonly broker?: string;
 }
 
-/** Which of our settings may fix it, by the code that Node gives to what a socket or TLS refused. */
+/** Which of our settings may fix it, by Node's code for errors of sockets and of TLS. */
 const HINTS: Readonly<Record<string, string>> = {
   ECONNRESET: 'with TLS this is how a port that speaks none answers (--kafka-ssl)',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: '--kafka-ssl-ca names the file of the authority that signed its certificate',
@@ -23,13 +23,13 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 const CLOSED_HINT =
   'a broker that is going down does so, and one that asks for TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism) and gets none';
-/** By what a broker answered. */
+/** Which of our settings may fix it, by a broker's answer. */
 const ANSWER_HINTS: Readonly<Record<string, string>> = {
   ILLEGAL_SASL_STATE: 'this port of the broker takes no login (--kafka-sasl-mechanism)',
   MESSAGE_TOO_LARGE: "the topic's max.message.bytes says how large; topics that --create makes take 16 MiB",
 };
 
-/** Whether trying again may help; kafkajs marks its errors so, and what it wraps says it of itself. */
+/** Whether trying again may help; kafkajs marks its errors, and the error that it wraps has the mark that counts. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof SessionOver) return true;
   if (!(error instanceof Error)) return false;
@@ -37,7 +37,7 @@ export function isTransient(error: unknown): boolean {
   return (error as KafkaError).retriable === true || (error.cause instanceof Error && isTransient(error.cause));
 }
 
-/** What went wrong, where, and what may fix it: the innermost error knows. */
+/** What went wrong, where, and what may fix it: as the innermost error shows. */
 export function describeKafkaError(error: unknown, topic: string): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return describeKafkaError(error.cause, topic);

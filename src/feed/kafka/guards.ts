@@ -1,6 +1,6 @@
 import { FeedRefused } from '../source.ts';
 
-/** What a position belongs to. A topic that was deleted and made again has the same name: see `verify`. */
+/** What a position belongs to. A topic that was deleted and created again has the same name: see `verify`. */
 export interface TopicIdentity {
   readonly clusterId: string;
   readonly topic: string;
@@ -8,10 +8,10 @@ export interface TopicIdentity {
 
 /** How far one partition was applied, as the views store it. */
 export interface StoredPosition {
-  /** The first offset that the topic held of it when it was first seen: stored before anything of it is applied. */
+  /** The first offset that the topic had in it when it was first seen: stored before anything of it is applied. */
   readonly firstOffset: number;
   readonly nextOffset: number;
-  /** Of the last applied message, the one before `nextOffset`; null while there is none. */
+  /** The hash of the last applied message, the one before `nextOffset`; null while there is none. */
   readonly sha256: Uint8Array | null;
 }
 
@@ -22,13 +22,13 @@ export interface StoredTopic {
   readonly positions: ReadonlyMap<number, StoredPosition>;
 }
 
-/** The offsets that the topic holds of a partition: `low` is the first, `high` the next to be written. */
+/** The offsets that a partition has: `low` is the first, `high` the next to be written. */
 export interface PartitionBounds {
   readonly low: number;
   readonly high: number;
 }
 
-/** Where reading starts: at the position, or with the message before it, which was applied last and is to be compared. */
+/** Where reading starts: at the position, or at the message before it, which was applied last and is compared. */
 export interface StartOffset {
   readonly position: StoredPosition;
   readonly verify: boolean;
@@ -41,7 +41,7 @@ export function identityText({ clusterId, topic }: TopicIdentity): string {
   return JSON.stringify({ clusterId, topic });
 }
 
-/** The views go on from the topic they were built from, and from no other. */
+/** The views continue only with the topic that they were built from. */
 export function checkIdentity(stored: string | null, found: TopicIdentity): void {
   if (stored === null || stored === identityText(found)) return;
   const { clusterId, topic } = JSON.parse(stored) as TopicIdentity;
@@ -51,7 +51,7 @@ export function checkIdentity(stored: string | null, found: TopicIdentity): void
   );
 }
 
-/** Where to start in each partition of the topic; throws where the topic no longer holds what comes next. */
+/** Where to start in each partition of the topic; throws where the topic no longer has what comes next. */
 export function startOffsets(
   topic: string,
   stored: StoredTopic,
@@ -67,7 +67,7 @@ export function startOffsets(
   const starts = [...held].map(([partition, bounds]): [number, StartOffset] => {
     const position = positions.get(partition);
     if (position !== undefined) return [partition, startAgain(topic, partition, position, bounds)];
-    // A topic that nobody has seen yet may begin anywhere; a partition that was made since begins with its first message.
+    // A topic that was never seen may begin anywhere; a partition that was added since must begin with its first message.
     if (identity !== null) checkNewPartition(topic, partition, bounds);
     return [partition, { position: { firstOffset: bounds.low, nextOffset: bounds.low, sha256: null }, verify: false }];
   });
@@ -90,7 +90,7 @@ function checkNewPartition(topic: string, partition: number, { low }: PartitionB
   );
 }
 
-/** While nothing of it was applied there is no message to compare; but what is removed of a partition never comes back. */
+/** While nothing of it was applied, no message can be compared; but what is removed from a partition never comes back. */
 function checkNothingBefore(
   topic: string,
   partition: number,
@@ -104,7 +104,7 @@ function checkNothingBefore(
   );
 }
 
-/** What the log and /status say of a partition whose first messages were gone when it was first seen. */
+/** What the log and /status say about a partition whose first messages were gone when it was first seen. */
 export function lackingText(partition: number, firstOffset: number): string | null {
   if (firstOffset === 0) return null;
   return (
@@ -113,7 +113,7 @@ export function lackingText(partition: number, firstOffset: number): string | nu
   );
 }
 
-/** Kafka itself would go on silently at the first offset that it holds. */
+/** Kafka itself would continue silently at the first offset that it has. */
 export function checkNotRemoved(topic: string, partition: number, nextOffset: number, { low }: PartitionBounds): void {
   if (nextOffset >= low) return;
   throw new FeedRefused(
@@ -122,7 +122,7 @@ export function checkNotRemoved(topic: string, partition: number, nextOffset: nu
   );
 }
 
-/** Kafka itself would wait silently for the end to come there, or go on at one end of the partition. */
+/** Kafka itself would wait silently until the partition's end gets there, or continue at one of its ends. */
 export function checkNotCut(topic: string, partition: number, nextOffset: number, { high }: PartitionBounds): void {
   if (nextOffset <= high) return;
   throw new FeedRefused(
@@ -145,7 +145,7 @@ export function checkLastApplied(
   );
 }
 
-/** Kafka hands over what comes next instead. `next`: its offset, null where no message is known to follow. */
+/** Kafka would silently return what comes next. `next`: its offset, null where no message is known to follow. */
 export function lastAppliedMissing(topic: string, partition: number, offset: number, next: number | null): FeedRefused {
   const found = next === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${next}`;
   return new FeedRefused(

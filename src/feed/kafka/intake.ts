@@ -15,35 +15,35 @@ import { createLane, type Lane, newCursor, positionOf, storedThrough } from './l
 import { decodeRecord, hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
 import type { PartitionHeard } from './status.ts';
 
-/** Messages that were read and are not handed over take at most about this much, over all partitions. */
+/** Messages that were read and not yet returned take at most about this much, over all partitions. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 export interface IntakeOptions {
   readonly topic: string;
   readonly starts: ReadonlyMap<number, StartOffset>;
-  /** Of messages that carry none. */
+  /** The migration of messages that name none. */
   readonly migrationId: number;
-  /** Null: an idle partition holds the others forever. */
+  /** Null: an idle partition makes the others wait forever. */
   readonly partitionIdleMs: number | null;
-  /** The next offset of each partition as the views have it; who changes it calls `noteStored`. */
+  /** The next offset of each partition as the views have it; after each change `noteStored` is called. */
   readonly stored: ReadonlyMap<number, number>;
 }
 
 /** A batch as it comes from Kafka, in the order of offsets. */
 export interface FetchedBatch {
   readonly partition: number;
-  /** What was asked for; Kafka may have put another offset in its place. */
+  /** The offset that was requested; Kafka may have replaced it by another. */
   readonly fetchedOffset: number;
   readonly messages: readonly { readonly offset: number; readonly value: Buffer | null }[];
 }
 
-/** Where reading stood when the topic was asked what it holds. */
+/** How far was read when the topic's offsets were requested. */
 export interface BoundsRequest {
   /** By our clock, milliseconds. */
   readonly at: number;
   readonly cursors: ReadonlyMap<number, number>;
 }
 
-/** What is read no longer fits what the session started with: the next one compares everything with the topic again. */
+/** What is read no longer fits what the session began with: the next session compares everything with the topic again. */
 export class SessionOver extends Error {
   constructor(message: string) {
     super(message);
@@ -51,13 +51,13 @@ export class SessionOver extends Error {
   }
 }
 
-/** What is read of a topic's partitions and not yet handed over: in order, bounded, and with its position. No I/O. */
+/** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */
 export class KafkaIntake {
   readonly #options: IntakeOptions;
   readonly #lanes: ReadonlyMap<number, Lane>;
   readonly #merge: Merge<KafkaRecord>;
   #newestRecordTime: Micros | null = null;
-  /** What the topic held at one time of our clock, and the last such time at which all of it is stored. */
+  /** The topic's ends at one time of our clock; kept until all up to there is stored. */
   #mark: { readonly at: number; readonly ends: ReadonlyMap<number, number> } | null = null;
   #caughtUpAt: number | null = null;
 
@@ -72,7 +72,7 @@ export class KafkaIntake {
     return [...this.#lanes.keys()];
   }
 
-  /** Bytes of one partition to ask for in one fetch. */
+  /** Bytes of one partition to request in one fetch. */
   get fetchBytes(): number {
     return Math.ceil(this.#laneBytesMax / 4);
   }
@@ -86,7 +86,7 @@ export class KafkaIntake {
     return this.#lanes.get(partition)?.cursor;
   }
 
-  /** Whether more of a partition may be read: not while much of it waits. */
+  /** Whether much of a partition is waiting, so that no more of it should be read. */
   isFull(partition: number): boolean {
     return this.#lanes.get(partition)!.waitingBytes >= this.#laneBytesMax;
   }
@@ -111,7 +111,7 @@ export class KafkaIntake {
     this.#merge.add(partition, items);
   }
 
-  /** Whether the message is the one applied last, which is not handed over again. Throws where another one is in its place. */
+  /** Whether the message is the one applied last, which is not returned again. Throws where another one is in its place. */
   #verified(lane: Lane, first: KafkaRecord): boolean {
     if (lane.verify === null) return false;
     const { topic } = this.#options;
@@ -130,12 +130,12 @@ export class KafkaIntake {
     this.#checkMark();
   }
 
-  /** Taken before the topic is asked what it holds: by the time it answers, more may have been written and read. */
+  /** Taken before the topic's offsets are requested: when they come, more may have been written and read. */
   boundsRequest(at: number): BoundsRequest {
     return { at, cursors: new Map([...this.#lanes].map(([partition, lane]) => [partition, newCursor(lane)])) };
   }
 
-  /** What the topic holds. Throws where that does not reach where we were when it was asked. */
+  /** Takes the topic's offsets. Throws where they end before what was read when they were requested. */
   noteBounds({ at, cursors }: BoundsRequest, held: ReadonlyMap<number, PartitionBounds>): void {
     for (const lane of this.#lanes.values()) {
       const bounds = held.get(lane.partition);
@@ -154,7 +154,7 @@ export class KafkaIntake {
     this.#checkMark();
   }
 
-  /** Messages that are next, at most `max`. */
+  /** The next messages in order, at most `max`. */
   take(max: number): readonly Message[] {
     const items = this.#merge.take(max, this.#passedOver());
     const last = new Map<number, KafkaRecord>();
@@ -165,23 +165,23 @@ export class KafkaIntake {
       last.set(item.partition, item);
     }
     for (const [partition, { offset, bytes }] of last) {
-      // A copy: the bytes are a part of a whole fetch, which they would keep in memory.
+      // A copy: the bytes are a view of a whole fetch, which they would keep in memory.
       this.#lanes.get(partition)!.handedOver = { nextOffset: offset + 1, bytes: bytes && Buffer.from(bytes) };
     }
     return items;
   }
 
-  /** More is stored. */
+  /** Called when more was stored. */
   noteStored(): void {
     this.#checkMark();
   }
 
-  /** Up to where everything of a partition is stored. */
+  /** The offset up to which everything of a partition is stored. */
   storedThrough(partition: number): number {
     return storedThrough(this.#lanes.get(partition)!, this.#options.stored.get(partition));
   }
 
-  /** While the message applied last was not compared, nobody knows that the topic is still the same. */
+  /** Until the message applied last was compared, the topic may be another one. */
   #checkMark(): void {
     if (this.#mark === null) return;
     for (const [partition, end] of this.#mark.ends) {
@@ -191,7 +191,7 @@ export class KafkaIntake {
     this.#mark = null;
   }
 
-  /** Where another session continues: after what was handed over. */
+  /** Where another session continues: after what was returned. */
   positions(): Map<number, StoredPosition> {
     return new Map([...this.#lanes].map(([partition, lane]) => [partition, positionOf(lane)]));
   }
@@ -204,7 +204,7 @@ export class KafkaIntake {
     return this.#newestRecordTime;
   }
 
-  /** Partitions at their end for which others wait. */
+  /** Partitions at their end that others wait for. */
   holding(): readonly number[] {
     const holding = this.#merge.holding(this.#passedOver());
     return holding.filter((partition) => this.#lanes.get(partition)!.endSeenAt !== null);
@@ -220,7 +220,7 @@ export class KafkaIntake {
     });
   }
 
-  /** Idle for long enough, by what the broker said last: an answer that fails to come passes nobody over. */
+  /** Partitions idle for long enough, by the broker's last answer: while it does not answer, none is passed over. */
   #passedOver(): ReadonlySet<number> {
     const { partitionIdleMs } = this.#options;
     if (partitionIdleMs === null) return NONE;
@@ -237,7 +237,7 @@ export class KafkaIntake {
     return decoded instanceof BadUpdate ? null : sortKeyOf(decoded);
   }
 
-  /** Of the last message that names one: tombstones, and what cannot be read, may follow it. */
+  /** Notes the record time of the last message that has one: tombstones and unreadable messages may follow it. */
   #noteRecordTime(items: readonly KafkaRecord[]): void {
     for (const item of items.toReversed()) {
       const decoded = decodeRecord(item, this.#options.migrationId);

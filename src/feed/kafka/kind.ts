@@ -8,7 +8,7 @@ export interface TopicSettings extends KafkaConnection {
   readonly topic: string;
   /** Null: one made with the data directory. */
   readonly group: string | null;
-  /** Null: an idle partition holds the others forever. */
+  /** Null: an idle partition makes the others wait forever. */
   readonly partitionIdleMs: number | null;
   readonly sessionTimeoutMs?: number;
 }
@@ -18,7 +18,7 @@ export const TOPIC_KIND: SourceKind<TopicSettings, TopicHeard> = {
   kind: 'topic',
   readAnew: null,
   placeOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
-  // Loaded where it is read only: kafkajs is large, and the writer's thread needs none of it.
+  // Loaded only in the thread that reads: kafkajs is large, and the writer's thread does not need it.
   open: async (settings, context) => (await import('./source.ts')).openKafkaSource(optionsOf(settings, context)),
   watch: async (settings, context) => (await import('./watch.ts')).openKafkaWatch(optionsOf(settings, context)),
   follow: followTopic,

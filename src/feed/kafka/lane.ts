@@ -1,22 +1,22 @@
 import type { PartitionBounds, StartOffset, StoredPosition } from './guards.ts';
 import { sha256 } from './record.ts';
 
-/** What is read of one partition and not yet handed over, as far as it is counted; its messages wait in the merge. */
+/** How far one partition was read, returned and stored; its messages are in the merge. */
 export interface Lane {
   readonly partition: number;
-  /** After what was handed over before this session. */
+  /** The position when this session began, after all that was returned before. */
   readonly start: StoredPosition;
   /** The next offset to fetch. */
   cursor: number;
-  /** The first message is not new: it must have this hash. Null once that was seen. */
+  /** The first message was applied before, and must have this hash. Null once it was compared. */
   verify: Uint8Array | null;
   waiting: number;
   waitingBytes: number;
   bounds: PartitionBounds | null;
-  /** Since when nothing follows, and the latest moment at which that was seen to be so still. */
+  /** Since when nothing follows, and when that was last seen. */
   endSeenAt: number | null;
   endConfirmedAt: number;
-  /** After what was handed over in this session, and the bytes of the last of it. */
+  /** The offset after what was returned in this session, and the bytes of its last message. */
   handedOver: { readonly nextOffset: number; readonly bytes: Uint8Array | null } | null;
 }
 
@@ -35,12 +35,12 @@ export function createLane(partition: number, { position, verify }: StartOffset)
   };
 }
 
-/** The next offset to fetch that is new. */
+/** The next offset to fetch that was not read before. */
 export function newCursor({ cursor, verify }: Lane): number {
   return verify === null ? cursor : cursor + 1;
 }
 
-/** Where another session continues: after what was handed over. */
+/** Where another session continues: after what was returned. */
 export function positionOf({ start, handedOver }: Lane): StoredPosition {
   if (handedOver === null) return start;
   const { nextOffset, bytes } = handedOver;
@@ -48,8 +48,8 @@ export function positionOf({ start, handedOver }: Lane): StoredPosition {
 }
 
 /**
- * Up to where everything is stored: after control records too, where nothing else is on its way. What was handed over is
- * on its way until it is stored, whichever session read it. `stored`: undefined before the first commit.
+ * The offset up to which everything is stored: past control records too, once all that was returned is stored, whichever
+ * session read it. `stored`: undefined before the first commit.
  */
 export function storedThrough(
   { waiting, verify, cursor, handedOver, start }: Lane,

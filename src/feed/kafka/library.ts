@@ -5,11 +5,11 @@ import { registerCodecs } from './codecs.ts';
 
 const require = createRequire(import.meta.url);
 
-/** kafkajs, which is no longer maintained, with what it lacks and without what it does wrong; the only one to be used. */
+/** kafkajs, which is no longer maintained, with fixes for what it lacks and does wrong; no other file may load it. */
 export const kafkajs = loadMended();
 
 function loadMended(): typeof KafkaJs {
-  // What is replaced must be so before anything of kafkajs requires it.
+  // A module must be replaced before anything of kafkajs requires it.
   if (require.resolve('kafkajs') in require.cache)
     throw new Error('kafkajs was loaded by another file than src/feed/kafka/library.ts');
   replaceExports('kafkajs/src/consumer/filterAbortedMessages', withoutAborted);
@@ -27,7 +27,7 @@ function replaceExports(name: string, exports: unknown): void {
   require.cache[require.resolve(name)]!.exports = exports;
 }
 
-/** What of kafkajs' request queue the idle timer depends on; it is not in the types. */
+/** The parts of kafkajs' request queue that its idle timer depends on; not in its types. */
 interface RequestQueue {
   readonly pending: readonly unknown[];
   readonly throttledUntil: number;
@@ -39,7 +39,7 @@ const CHECK_PENDING_INTERVAL_MS = 10;
 
 /**
  * kafkajs re-arms a timer on every connection with a negative delay, so that an idle client wakes a thousand times a
- * second. Without something pending there is nothing to check: a request that comes, or an answer, checks by itself.
+ * second. While no request is pending the timer is not needed: each new request and each answer runs the same check.
  */
 function stopIdleTimers(): void {
   const queue = require('kafkajs/src/network/requestQueue') as { prototype: object };
@@ -58,15 +58,15 @@ function stopIdleTimers(): void {
   });
 }
 
-/** What of kafkajs' brokers tells whether one may be asked; it is not in the types. */
+/** The parts of kafkajs' brokers that show whether one may be used; not in its types. */
 interface LibraryBroker {
   readonly versions: object | null;
   isConnected(): boolean;
 }
 
 /**
- * kafkajs takes a broker for connected as soon as the connection stands. One that hangs and never said which versions it
- * speaks could not be asked anything: kafkajs then dies of that, and not of the time-out, after which it would try again.
+ * kafkajs takes a broker as connected once the socket is. Of one that hangs before it has sent its API versions no request
+ * can be made: kafkajs then crashes on that, and not with the time-out, after which it would try again.
  */
 function demandVersions(): void {
   const { prototype } = require('kafkajs/src/broker') as { prototype: LibraryBroker };
@@ -76,20 +76,20 @@ function demandVersions(): void {
   };
 }
 
-/** What of kafkajs' consumer decides what to do about a fetch that failed; it is not in the types. */
+/** The part of kafkajs' consumer that handles a failed fetch; not in its types. */
 interface ConsumerGroup {
   recoverFromFetch(error: Error & { readonly type?: string }): Promise<void>;
 }
 
 /**
- * kafkajs continues at the same offset when a partition is gone and back, or has another leader. The topic may have been made
- * again or cut meanwhile, and then that offset is another message's: the consumer ends, for the next one to compare.
+ * kafkajs continues at the same offset when a partition is gone and back, or has another leader. The topic may have been
+ * recreated or truncated meanwhile, and that offset another message's: so the consumer ends, and the next one compares.
  */
 function endWithLeader(): void {
   const { prototype } = require('kafkajs/src/consumer/consumerGroup') as { prototype: ConsumerGroup };
   const { recoverFromFetch } = prototype;
   prototype.recoverFromFetch = async function (this: ConsumerGroup, error): Promise<void> {
-    // An offset out of range has a type too; what kafkajs then does shows in the offset it fetches from.
+    // An offset out of range is not listed: what kafkajs does then is seen in the offset it fetches from.
     if (error.type !== undefined && error.name !== 'KafkaJSOffsetOutOfRange') {
       throw Object.assign(new Error(error.message, { cause: error }), { retriable: false });
     }
@@ -97,13 +97,13 @@ function endWithLeader(): void {
   };
 }
 
-/** A request of kafkajs, before it is sent; not in its types. */
+/** A request of kafkajs before it is sent; not in its types. */
 interface LibraryRequest {
   readonly request: { readonly encode: () => Promise<unknown> };
   readonly response: unknown;
 }
 
-/** What of kafkajs makes requests for metadata, by the version of the request. */
+/** kafkajs' functions that make requests for metadata, by the version of the request. */
 interface MetadataRequests {
   protocol(of: { version: number }): (asked: { topics: readonly string[] }) => LibraryRequest;
 }
@@ -113,12 +113,12 @@ interface LibraryEncoder {
   writeBoolean(value: boolean): LibraryEncoder;
 }
 
-/** The first version in which no topics are none, and not all. */
+/** The first version in which an empty list of topics means none, not all. */
 const NO_TOPICS_VERSION = 4;
 
 /**
- * Where it has no topic in mind (who controls the cluster, its id) kafkajs asks for all of them, and then fails for one
- * partition without a leader of any topic: whoever uses another topic is stopped by it. It gets the brokers alone.
+ * For requests that concern no topic (the cluster's controller, its id) kafkajs asks for all topics, and fails where any
+ * partition of any of them has no leader. So these requests are sent with an empty list.
  */
 function askForNoTopics(): void {
   const requests = require('kafkajs/src/protocol/requests/metadata') as MetadataRequests;

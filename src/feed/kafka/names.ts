@@ -4,8 +4,8 @@ import { Refusal } from '../../refusal.ts';
 import { awaitBounds } from './bounds.ts';
 
 /**
- * Reads each partition from its start until a record bears a name, or to its end where `all` are asked for, in a group of
- * its own that is then removed.
+ * Reads each partition from its start until a record has a name, or to its end for `all`, in a consumer group of its own,
+ * which is removed afterwards.
  */
 export async function readNames(
   kafka: Kafka,
@@ -26,7 +26,7 @@ export async function readNames(
     const named = new Set<number>();
     if (ends.size === 0) return found;
     const done = Promise.withResolvers<void>();
-    // Also for batches of control records, which the handler below never sees.
+    // Also counts batches of control records, which the handler below never sees.
     consumer.on('consumer.end_batch_process', ({ payload: { partition, lastOffset } }) => {
       if ((!all && named.has(partition)) || Number(lastOffset) + 1 >= ends.get(partition)!) ends.delete(partition);
       if (ends.size === 0) done.resolve();
@@ -62,7 +62,7 @@ export async function readNames(
   }
 }
 
-/** A broker that has just started answers so for a moment, and kafkajs does not try again by itself. */
+/** The answer of a broker that has just started; kafkajs does not try again by itself. */
 function isGroupLoading(error: Error): boolean {
   return 'type' in error && error.type === 'GROUP_LOAD_IN_PROGRESS';
 }

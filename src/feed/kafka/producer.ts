@@ -15,42 +15,42 @@ export interface ProducedRecord {
   readonly value: Uint8Array | null;
 }
 
-/** Writes to one topic, in order; what a broker that went away may have taken already is sent again, and all that follows it. */
+/** Writes to one topic, in order. When a broker goes away, all that it may not have taken is sent again, in the same order. */
 export interface TopicProducer extends AsyncDisposable {
   readonly partitions: number;
   /**
-   * The partition of each name that records bear: of the first named record of each partition, or of all records, which
-   * reads the whole topic. Throws a Refusal where one name is in two partitions.
+   * The partition of each name in the records: in the first named record of each partition, or in all records, which reads
+   * the whole topic. Throws a Refusal where one name is in two partitions.
    */
   partitionsByName(
     name: (value: Uint8Array | null) => string | null,
     options: { all: boolean },
   ): Promise<Map<string, number>>;
-  /** Resolves when the brokers have it. */
+  /** Resolves when the brokers have stored them. */
   send(records: readonly ProducedRecord[]): Promise<void>;
 }
 
 export interface TopicProducerOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
-  /** Makes a topic of so many partitions where there is none. */
+  /** Creates the topic with so many partitions where it does not exist. */
   readonly create: { readonly partitions: number } | null;
   readonly logger: SourceLogger;
-  /** Ends the waiting for brokers that went away. */
+  /** Aborts waiting for brokers that went away. */
   readonly signal: AbortSignal;
-  /** For how long brokers that went away, once they were there, are waited for. */
+  /** For how long to wait for brokers that were there and went away. */
   readonly retryForMs?: number;
 }
 
-/** Room for the largest message that a consumer takes, and what Kafka adds to it. */
+/** The largest message that a consumer takes, with what Kafka adds to it. */
 const CREATED_MESSAGE_BYTES_MAX = MESSAGE_BYTES_MAX + 1024 * 1024;
-/** For a leader that moves, which a producer sits out without sending anything twice; the rest is for a new one. */
+/** For a change of leader, where a producer can wait and send nothing twice; after other faults a new one is created. */
 const ATTEMPTS = { retries: 5, initialRetryTime: 200, maxRetryTime: 5_000 };
-/** How soon what kafkajs knows of partitions and their leaders is asked for again. */
+/** How often kafkajs asks again for partitions and their leaders. */
 const METADATA_AGE_MS = 5_000;
 const LEFT_OUT = { attempts: 10, pauseMs: 1_000 };
 const DISCONNECT_TIMEOUT_MS = 5_000;
-/** How often a step that takes long says so. */
+/** How often a long step reports that it is still waiting. */
 const NOTICE_MS = 5_000;
 
 type Doing = 'read' | 'write to';
@@ -74,7 +74,7 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
       'write to',
       withNotice(step, () => logger.info({ topic }, `connecting to Kafka at ${brokers}`)),
     );
-  /** Again and again, and says that it waits: for brokers that are gone, or for one that takes connections and never answers. */
+  /** Retries a step and reports that it waits: for brokers that are gone, or for one that accepts connections and never answers. */
   const retried = <Result>(doing: Doing, step: () => Promise<Result>, notice: string): Promise<Result> => {
     const policy = { ...RETRY_PRODUCING, forMsMax: retryForMs };
     return retry(policy, () => withNotice(step(), () => logger.info({ topic }, notice)), {
@@ -85,18 +85,18 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
       },
     });
   };
-  // Brokers that were never there are not waited for: their names may be wrong.
+  // Does not wait for brokers that were never reached: their names may be wrong.
   const partitions = await connected(preparedPartitions(kafka, options));
   let producer: Producer | null = await connected(connectedProducer(kafka));
 
-  /** kafkajs leaves a failed producer in a state that nobody can tell: a new one begins again with what may have been sent. */
+  /** The state of a kafkajs producer that failed is unknown: a new one sends again what may have been sent. */
   async function sendOnce(records: readonly ProducedRecord[]): Promise<readonly ProducedRecord[]> {
     const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
     producer ??= await connectedProducer(kafka);
     try {
       const sent = await producer.send({ topic, messages, acks: -1 });
-      // kafkajs leaves out, without any message, what is for a partition that it does not know yet, and what is for one
-      // whose leader becomes, while it tries again, a broker that has answered for other partitions already.
+      // kafkajs silently leaves out records for a partition that it does not know yet, and for one whose leader becomes,
+      // while it retries, a broker that has already answered for other partitions.
       const taken = new Set(sent.map(({ partition }) => partition));
       return records.filter(({ partition }) => !taken.has(partition));
     } catch (error) {
@@ -150,7 +150,7 @@ async function connectedProducer(kafka: Kafka): Promise<Producer> {
   }
 }
 
-/** What was sent is answered for or given up: a broker that does not answer must not hold who leaves. */
+/** Everything sent was acknowledged or given up: a broker that does not answer must not delay the end. */
 async function disconnect(producer: Producer): Promise<void> {
   const disconnected = producer.disconnect().catch(() => {});
   await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
@@ -172,7 +172,7 @@ async function preparedPartitions(kafka: Kafka, { connection, topic, create }: T
   }
 }
 
-/** Whatever else is wrong with a topic, such as a leader that is being elected, shows when its bounds are asked for. */
+/** Other faults of a topic, such as a missing leader, show when its offsets are requested. */
 function isMissing(admin: Admin, topic: string): Promise<boolean> {
   return admin.fetchTopicMetadata({ topics: [topic] }).then(
     () => false,
@@ -182,14 +182,14 @@ function isMissing(admin: Admin, topic: string): Promise<boolean> {
 
 async function createTopic(admin: Admin, topic: string, partitions: number): Promise<void> {
   const configEntries = [{ name: 'max.message.bytes', value: String(CREATED_MESSAGE_BYTES_MAX) }];
-  // -1: as many replicas as the brokers give by default. Not waited for here: kafkajs fails where a broker has not heard of it.
+  // -1: the brokers' default number of replicas. Does not wait: kafkajs fails where a broker does not know of it yet.
   await admin.createTopics({
     waitForLeaders: false,
     topics: [{ topic, numPartitions: partitions, replicationFactor: -1, configEntries }],
   });
 }
 
-/** Says again and again that a step is not done yet. */
+/** Reports regularly that a step is not done yet. */
 async function withNotice<Result>(step: Promise<Result>, say: () => void): Promise<Result> {
   const timer = setInterval(say, NOTICE_MS);
   try {

@@ -10,7 +10,7 @@ export const MESSAGE_BYTES_MAX = LINE_BYTES_MAX;
 /** A message costs more than its bytes. */
 const OVERHEAD_BYTES = 200;
 
-/** A message of a topic, which is decoded when its place among the partitions is asked for. */
+/** A message of a topic, decoded once its place among the partitions is needed. */
 export type KafkaRecord = { -readonly [Key in keyof Message]: Message[Key] } & { readonly partition: number };
 
 export function recordOf(partition: number, offset: number, value: Buffer | null): KafkaRecord {
@@ -38,7 +38,7 @@ export function decodeRecord({ bytes, overlong }: KafkaRecord, migrationId: numb
   }
 }
 
-/** What the views may have stored of it: of an over-long message the hash of its start, or of all of it. */
+/** The hashes that the views may have stored: of an over-long message that of its start, or of all of it. */
 export function hashesOf({ bytes, overlong }: KafkaRecord): readonly Uint8Array[] {
   return [sha256(bytes), ...(overlong === undefined ? [] : [Buffer.from(overlong.sha256, 'hex')])];
 }

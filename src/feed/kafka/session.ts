@@ -5,15 +5,15 @@ import { readBounds } from './bounds.ts';
 import { checkIdentity, identityText, type StartOffset, type StoredTopic, startOffsets } from './guards.ts';
 import { KafkaIntake, SessionOver } from './intake.ts';
 
-/** How often the ends of the partitions are asked for: what readiness and idle partitions go by. */
+/** How often the ends of the partitions are requested, which readiness and idle partitions depend on. */
 const BOUNDS_INTERVAL_MS = 1_000;
-/** A fetch waits this long at the end of a partition, and a pause ends after as long. */
+/** How long a fetch waits at the end of a partition, and how long a pause lasts. */
 const FETCH_WAIT_MS = 100;
 const FETCH_BYTES_MAX = 8 * 1024 * 1024;
-/** A new partition is assigned to nobody for at most this long. */
+/** A new partition stays unassigned for at most this long. */
 const METADATA_AGE_MS = 30_000;
 const DISCONNECT_TIMEOUT_MS = 5_000;
-/** How often the clocks are looked at, and how far they may have gone on meanwhile. */
+/** How often the clocks are read, and how much more than that may have passed. */
 const WATCH_MS = 250;
 const STOOD_STILL_MS = 2_000;
 
@@ -24,23 +24,23 @@ export interface SessionOptions {
   readonly sessionTimeoutMs: number;
   readonly migrationId: number;
   readonly partitionIdleMs: number | null;
-  /** After what was handed over before, whether it is stored by now or not. */
+  /** The positions after what was returned before, whether it is stored by now or not. */
   readonly from: StoredTopic;
   /** The next offset of each partition as the views have it, which may change at any time: see `KafkaIntake.noteStored`. */
   readonly stored: ReadonlyMap<number, number>;
-  /** What was found to be continued from, before anything of it is read. */
+  /** Called with the topic's identity and where each partition starts, before anything is read. */
   readonly onFound: (identity: string, starts: ReadonlyMap<number, StartOffset>) => void;
   readonly guards: SessionGuards;
   readonly logger: SourceLogger;
-  /** Something came, or changed. */
+  /** Called when messages came or the state changed. */
   readonly onChange: () => void;
 }
 
-/** Steps that keep kafkajs from going on at an offset of its own choice. */
+/** Steps that keep kafkajs from continuing at an offset of its own choice. */
 export interface SessionGuards {
   /** Called synchronously when the group was joined: an await there would race with the first fetch. */
   readonly seek: (consumer: Consumer, at: { topic: string; partition: number; offset: string }) => void;
-  /** The offset a batch was fetched from, null to trust kafkajs. It exists at run time only. */
+  /** The offset that a batch was fetched from, null to trust kafkajs. Not in its types. */
   readonly fetchedOffset: (batch: EachBatchPayload['batch']) => number | null;
 }
 
@@ -52,15 +52,15 @@ export const SESSION_GUARDS: SessionGuards = {
 /** One membership of the group, from joining to the first failure. */
 export interface Session extends AsyncDisposable {
   readonly intake: KafkaIntake;
-  /** Why nothing is handed over now: partitions are assigned to someone else. Null when all are ours. */
+  /** Why nothing is read now: partitions are assigned to another member. Null when all are ours. */
   readonly stopped: string | null;
-  /** Throws what ended the session. */
+  /** Throws the error that ended the session. */
   check(): void;
-  /** Tells Kafka how far these partitions are stored, in the background; a failure is only logged. */
+  /** Commits to Kafka how far these partitions are stored, in the background; a failure is only logged. */
   commit(partitions: readonly number[]): void;
 }
 
-/** Connects, compares what the topic holds with what the views were built from, and starts to consume. */
+/** Connects, compares the topic with what the views were built from, and starts to consume. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { kafka, topic, from, stored, logger } = options;
   const admin = kafka.admin();
@@ -130,7 +130,7 @@ async function consume(
     );
     onChange();
   });
-  // The only sign of a batch that held nothing but control records or aborted messages.
+  // The only sign of a batch of nothing but control records or aborted messages.
   consumer.on('consumer.end_batch_process', ({ payload }) => {
     try {
       if (failure === null) intake.advance(payload.partition, Number(payload.lastOffset) + 1);
@@ -158,7 +158,7 @@ async function consume(
       try {
         consumer.resume([{ topic, partitions: [partition] }]);
       } catch {
-        // It has stopped by itself; its crash event, which says why, is on its way.
+        // It has stopped by itself; its crash event, with the reason, follows.
         return;
       }
       paused.delete(partition);
@@ -176,7 +176,7 @@ async function consume(
     }
   }
 
-  // A frozen process sees nothing of a topic that is deleted and made again meanwhile. Timers go before what a socket holds.
+  // A suspended process does not see that a topic is deleted and recreated. Timers run before data waiting in a socket.
   const watch = watchStandstill((ms) =>
     fail(new SessionOver(`the process stood still for ${Math.round(ms / 1000)} s`)),
   );
@@ -233,9 +233,9 @@ async function consume(
   };
 }
 
-/** Calls back when this thread did not run for long: stopped, suspended with its machine, or starved. */
+/** Calls back when this thread did not run for long: it was stopped, suspended with its machine, or starved. */
 function watchStandstill(onStandstill: (ms: number) => void): NodeJS.Timeout {
-  // A machine that sleeps stops the one clock; the other may be set.
+  // One clock stops while the machine sleeps; the other may be set.
   const clocks = (): [number, number] => [performance.now(), Date.now()];
   let before = clocks();
   return setInterval(() => {
@@ -246,7 +246,7 @@ function watchStandstill(onStandstill: (ms: number) => void): NodeJS.Timeout {
   }, WATCH_MS);
 }
 
-/** Commits to Kafka in the background, one at a time and the latest only: a courtesy, whose failure is only logged. */
+/** Commits to Kafka in the background, one at a time and the latest only: only lag tools use them, so a failure is only logged. */
 function createOffsetReporter(
   consumer: Consumer,
   { topic, logger }: { topic: string; logger: SourceLogger },

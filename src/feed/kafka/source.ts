@@ -12,25 +12,25 @@ export interface KafkaSourceOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
   readonly group: string;
-  /** Null: an idle partition holds the others forever. */
+  /** Null: an idle partition makes the others wait forever. */
   readonly partitionIdleMs: number | null;
-  /** Of messages that carry none. */
+  /** The migration of messages that name none. */
   readonly migrationId: number;
-  /** Where the views stand. */
+  /** What the views have stored of it. */
   readonly stored: StoredSource;
   readonly logger: SourceLogger;
-  /** After how long Kafka gives up on a member that went away without any message. */
+  /** After how long Kafka gives up on a member that went away without leaving the group. */
   readonly sessionTimeoutMs?: number;
   readonly guards?: SessionGuards;
 }
 
-/** A crashed process is missed by its group for this long, and so the next one waits as long. */
+/** The group keeps the place of a crashed process for this long, so the next start waits as long. */
 const SESSION_TIMEOUT_MS = 10_000;
 const BATCH_MESSAGES_MAX = 2_000;
 
 /**
- * A Kafka topic: its messages from the stored position on, in one order over all partitions. What comes and goes (a broker
- * that is down, a rebalance, a missing topic) is waited for; what does not is thrown: FeedRefused, or what made kafkajs stop.
+ * A Kafka topic: its messages from the stored position on, in one order over all partitions. Waits for what may come back (a
+ * broker that is down, a rebalance, a missing topic); throws what will not: FeedRefused, or the error that stopped kafkajs.
  */
 export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard> {
   const { topic, logger } = options;
@@ -41,7 +41,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard>
   let start = startOf(before);
   let session: Session | null = null;
   const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
-  /** Why nothing is read while there is no session. */
+  /** Why nothing is read, while there is no session. */
   let notRead = connecting;
   let last: TopicHeard | null = null;
   let read = 0;
@@ -77,7 +77,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard>
     notRead = `topic ${topic} is no longer read`;
   }
 
-  /** Partitions that are new begin here forever, whatever the topic holds of them when the next session looks. */
+  /** New partitions keep this beginning, even if the topic begins later when the next session looks. */
   function onFound(identity: string, starts: ReadonlyMap<number, StartOffset>): void {
     const isFirst = start === null;
     for (const [partition, { position }] of starts) {

@@ -2,13 +2,13 @@ import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { SourceStanding, SourceStatus } from '../source.ts';
 import { lackingText } from './guards.ts';
 
-/** How a topic stands by what was read of it. Clock times in milliseconds since 1970. */
+/** What the reading thread knows of a topic. Clock times in milliseconds since 1970. */
 export interface TopicHeard {
-  /** Why nothing comes from it now; null when it is read. */
+  /** Why it is not read now; null when it is. */
   readonly stopped: string | null;
-  /** Which partitions hold the others, each a sentence: a reason of being behind, which it need not be for long. */
+  /** Which partitions the others wait for, a sentence each: a possible reason for a lag. */
   readonly holding: readonly string[];
-  /** Everything that the topic held at this time of our clock is stored; null while that was not so since the start. */
+  /** Everything that the topic had at this time of our clock is stored; null before that was so for the first time. */
   readonly caughtUpAt: number | null;
   /** The newest record time read, whether applied or not. */
   readonly newestRecordTime: Micros | null;
@@ -19,17 +19,17 @@ export interface PartitionHeard {
   readonly partition: number;
   /** The next offset to store. */
   readonly nextOffset: number;
-  /** The offset after the partition's last message, as last heard of. */
+  /** The offset after the partition's last message, when last requested. */
   readonly endOffset: number | null;
-  /** Messages there that are not stored. */
+  /** Messages that are not stored yet. */
   readonly lag: number | null;
-  /** Idle for so long that it no longer holds the others. */
+  /** Idle for so long that the others no longer wait for it. */
   readonly passedOver: boolean;
 }
 
-/** How the topic stands, from what was heard of it last and what the views have by now. */
+/** The topic's status, from the reading thread's last report and what the views have by now. */
 export function followTopic(name: string): (standing: SourceStanding<TopicHeard>) => SourceStatus {
-  // Each session with the brokers knows only what itself has read.
+  // Each session with the brokers knows only what it has read itself.
   let newest: Micros | null = null;
   let last: TopicHeard | null = null;
 
@@ -37,7 +37,7 @@ export function followTopic(name: string): (standing: SourceStanding<TopicHeard>
     const stored = storedPartitions(lanes);
     const known = { stored, appliedRecordTime };
     if (refused !== null) return statusOf(refusedTopic(refused, stored), known);
-    // Until a watch after a halt has heard something, what was heard before the halt is the newest.
+    // Until a watch after a halt has reported, the last report before the halt is the newest.
     if (heard !== null) {
       const isEmpty = heard.partitions.length === 0 && last !== null;
       last = isEmpty ? { ...heard, partitions: last?.partitions ?? [] } : heard;
@@ -54,7 +54,7 @@ export function followTopic(name: string): (standing: SourceStanding<TopicHeard>
     }
     newest = newestOf(newest, last.newestRecordTime, halted?.recordTime ?? null);
     const partitions = last.partitions.map((of) => {
-      // The source hears of what is stored after each batch, and not of the part of a batch before a halt.
+      // The source is told what is stored after each batch, but not of the part of a batch before a halt.
       const nextOffset = Math.max(of.nextOffset, stored.get(of.partition)?.nextOffset ?? 0);
       const lag = of.endOffset === null ? null : Math.max(0, of.endOffset - nextOffset);
       return { ...of, nextOffset, lag };
@@ -63,7 +63,7 @@ export function followTopic(name: string): (standing: SourceStanding<TopicHeard>
   };
 }
 
-/** What was heard before may be of another topic: nothing is known of how far it is, and what it held last. */
+/** Earlier reports may be of another topic: its ends and times are not known. */
 function refusedTopic(stopped: string, stored: StoredPartitions): TopicHeard {
   const partitions = [...stored].map(([partition, { nextOffset }]) => {
     return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
@@ -109,7 +109,7 @@ function statusOf(
   return { stopped, holding, caughtUpAt, lagMessages, details: { position: positionOf(stored), topic: shown } };
 }
 
-/** Where nothing that names a time was read since the start, only the end of the topic tells. */
+/** Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag. */
 function lagSeconds({ newestRecordTime, partitions }: TopicHeard, appliedRecordTime: Micros | null): number | null {
   if (newestRecordTime !== null && appliedRecordTime !== null)
     return Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000;

@@ -12,7 +12,7 @@ import { storedTopic } from './stored.ts';
 
 const INTERVAL_MS = 1_000;
 
-/** A topic that nobody reads, after a halt: how much of it there is by now, and no messages. */
+/** Follows the ends of a topic after a halt, and reads no messages. */
 export function openKafkaWatch({
   connection,
   topic,
@@ -26,14 +26,14 @@ export function openKafkaWatch({
   let stopped = connecting;
   let partitions: readonly PartitionHeard[] = [];
 
-  /** What was heard before may be of another topic. */
+  /** Earlier reports may be of another topic. */
   function unknownEnds(): PartitionHeard[] {
     return [...positions].map(([partition, { nextOffset }]) => {
       return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
     });
   }
 
-  /** Until the topic cannot be asked any more, which it throws. */
+  /** Runs until a request fails, and throws that error. */
   async function follow(signal: AbortSignal, onAnswer: () => void): Promise<void> {
     const admin = kafka.admin();
     try {
