@@ -25,7 +25,7 @@ export interface Service extends AsyncDisposable {
 
 /**
  * Starts what writes or reads the views, then HTTP; disposing stops them in reverse. Throws a Refusal for what the caller can
- * mend. `beforeListening` frees the address where somebody else of this process has it. `sources` are read behind the files.
+ * mend. `beforeListening` frees the address where somebody else of this process has it. `sources` are read after the files.
  */
 export async function startService(
   config: Config,
@@ -88,7 +88,7 @@ function servedDocuments(version: string, areas: readonly string[]): readonly Se
   });
 }
 
-/** The users' area is everything under /v2; the path begins behind `http://host`. */
+/** The users' area is everything under /v2; the path begins after `http://host`. */
 function isUsersPath(url: string): boolean {
   const path = url.indexOf('/', url.indexOf('://') + 3);
   return url.startsWith('/v2', path) && (url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?');

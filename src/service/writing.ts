@@ -11,7 +11,7 @@ import { makeDataDirectory } from '../views/store/database.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Role } from './role.ts';
 
-/** Takes the directory's lock, starts the ingest and opens the users. Throws a Refusal for what the caller can mend. */
+/** Takes the directory's lock, starts the ingest and opens the users. Throws a Refusal for what the caller can fix. */
 export async function startWriting(
   config: Config,
   { logger, sources, version }: { logger: Logger; sources: readonly SourceSpec[]; version: string },

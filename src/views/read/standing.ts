@@ -32,7 +32,7 @@ export function openStanding(dataDir: string): StandingReader {
   const setting = db.prepare<[], { party: string | null; pinned: number }>(
     'SELECT dso AS party, dso_pinned AS pinned FROM setting',
   );
-  // It is the newest one: behind a halt nothing is read.
+  // It is the newest one: after a halt nothing is read.
   const halted = db.prepare<[], DeadLetterFacts>(
     `SELECT ${DEAD_LETTER_FACTS} FROM dead_letter WHERE decision = 'halted' ORDER BY id DESC LIMIT 1`,
   );
