@@ -8,7 +8,7 @@ import { OWNERS_MAX_DEFAULT } from './holdings/question.ts';
 import type { Micros } from './ledger/time.ts';
 import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';
 
-/** Everything the program can be told, frozen. Units are in the names. */
+/** All settings, frozen. Units are in the names. */
 export interface Config {
   readonly dataDir: string;
   readonly host: string;
@@ -16,7 +16,7 @@ export interface Config {
   readonly port: number;
   readonly reusePort: boolean;
   readonly readOnly: boolean;
-  /** What was given that only a service that writes can use, as a message names it. */
+  /** The settings that were given and need a service that writes, by their names in messages. */
   readonly writerSettings: readonly string[];
   readonly files: readonly string[];
   readonly kafka: KafkaConfig | null;
@@ -48,10 +48,10 @@ const DAY_US = 24 * HOUR_US;
 
 /**
  * Joins the three sources: an option before the environment before the configuration file before the default. Every
- * value given is judged, also one that another source overrules. Throws a Refusal that names what is wrong.
+ * value given is validated, also one that another source overrides. Throws a Refusal that names what is wrong.
  */
 export function loadConfig(sources: {
-  /** What commander read for the command; names that are no settings are left alone. */
+  /** The options that commander parsed; those that are no settings are ignored. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly env: NodeJS.ProcessEnv;
 }): { readonly config: Config; readonly warnings: readonly string[] } {
@@ -70,7 +70,7 @@ export function loadConfig(sources: {
   return { config: freezeDeep({ ...withDefaults(given), users, writerSettings: ofWriter }), warnings };
 }
 
-/** Where a command works that is told of no directory. */
+/** The directory of a command that is given none. */
 export function dataDirDefault(): string {
   return resolve('data');
 }

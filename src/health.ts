@@ -9,7 +9,7 @@ import { formatTime } from './ledger/time.ts';
 import type { Standing } from './views/read/standing.ts';
 import type { DeadLetterFacts } from './views/store/dead-letters.ts';
 
-/** What /readyz and /status say, from where ingest stands and what the views hold. */
+/** What /readyz and /status say, from the ingest's status and what is in the views. */
 export function createHealth({
   store,
   status,
@@ -21,9 +21,9 @@ export function createHealth({
   store: HoldingsStore;
   status: () => IngestStatus;
   version: string;
-  /** What ended the writer's thread, once it has ended by itself. */
+  /** The error that ended the writer's thread. */
   failure: () => Error | null;
-  /** How long ago everything there may have been applied last. */
+  /** Ready while everything in the source was applied less than this long ago. */
   readyLagMaxMs: number;
   clockMs: () => number;
 }): Health {
@@ -61,7 +61,7 @@ export function createHealth({
   };
 }
 
-/** The same of a process that reads what another one writes: as far as that is stored. */
+/** Health of a process that only reads what another one writes: what of it is stored. */
 export function createReadOnlyHealth({
   store,
   standing,
@@ -159,7 +159,7 @@ function phaseReason({ phase, halted, lastError }: IngestStatus): string {
   }
 }
 
-/** Why a source is behind; nothing where everything there was applied not long ago. */
+/** Why a source lags; empty where everything in it was applied recently enough. */
 function sourceReasons(
   { kind, status }: NonNullable<IngestStatus['source']>,
   { readyLagMaxMs, now }: { readyLagMaxMs: number; now: number },
@@ -167,7 +167,7 @@ function sourceReasons(
   const { stopped, caughtUpAt, lagMessages, holding } = status;
   if (stopped !== null) return [stopped];
   const agoMs = caughtUpAt === null ? null : now - caughtUpAt;
-  // A time that lies ahead was told by a clock that has been set back since, and says nothing.
+  // A time in the future was read from a clock that has been set back since, and means nothing.
   if (agoMs !== null && Math.abs(agoMs) < readyLagMaxMs) return [];
   const since =
     agoMs === null

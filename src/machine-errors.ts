@@ -1,18 +1,18 @@
 import { Refusal } from './refusal.ts';
 
 interface Meaning {
-  /** Of SQLite, where an extended code goes before the one that it extends, and of the system. */
+  /** Codes of SQLite, where an extended code is listed before the one that it extends, and of the system. */
   readonly codes: readonly string[];
   /**
-   * Whether it may pass without us. `running`: where it worked before, as on a file system that is mounted read-only for a while;
-   * at the start it is told at once.
+   * Whether it may pass by itself. `running`: only where it worked before, as on a file system that is read-only for a while;
+   * at the start it is reported at once.
    */
   readonly passes: 'always' | 'running' | 'never';
-  /** What a command that ended with it tells the operator to do. */
+  /** What the operator should do about a command that it ended. */
   readonly advice: string;
 }
 
-/** The code of an error about a users.db that is damaged. */
+/** The code of an error about a damaged users.db. */
 export const USERS_DAMAGED = 'HOLDFAST_USERS_DAMAGED';
 
 const DISK_FAILS =
@@ -20,7 +20,7 @@ const DISK_FAILS =
 const DAMAGED =
   'a database there is damaged: `holdfast verify` names what; restore a backup, or run `holdfast rebuild --yes`, which keeps the users, and replay the feed';
 
-/** What may go wrong with the machine that we run on, whoever notices it. Any other error is not the machine's. */
+/** Every fault of the machine that we know, whichever part reports it. Any other error is not the machine's. */
 const MEANINGS = {
   full: {
     codes: ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'],
@@ -54,7 +54,7 @@ const MEANINGS = {
     passes: 'running',
     advice: 'too many files are open: raise the limit (ulimit -n)',
   },
-  // A file that ends where a page should be is damaged, too.
+  // A file that is too short is damaged, too.
   damaged: { codes: ['SQLITE_CORRUPT', 'SQLITE_IOERR_SHORT_READ'], passes: 'never', advice: DAMAGED },
   noDatabase: { codes: ['SQLITE_NOTADB'], passes: 'never', advice: DAMAGED },
   usersDamaged: {
@@ -72,11 +72,11 @@ const BY_CODE: ReadonlyMap<string, MachineError> = new Map(
   ),
 );
 
-/** Of a thread that it cannot start, Node tells what the system said in words only, under these codes of its own. */
+/** Where a thread cannot be started, Node gives its own code, and the system's error only as words. */
 const NODE_CODES = ['ERR_WORKER_INIT_FAILED', 'ERR_INVALID_PACKAGE_CONFIG'];
 const NODE_OUT_OF_FILES = /: (EMFILE|ENFILE|too many open files\.|file table overflow\.)$/;
 
-/** What an error, or what caused it, means; null for what is no fault of the machine, as a Refusal never is. */
+/** The fault that an error or its cause is; null where it is none of the machine's, as a Refusal never is. */
 export function machineError(error: unknown): MachineError | null {
   if (!(error instanceof Error) || error instanceof Refusal) return null;
   return ofCode(error) ?? machineError(error.cause);
@@ -93,17 +93,17 @@ export function isMachineError(error: unknown, ...kinds: readonly MachineError[]
   return kind !== null && kinds.includes(kind);
 }
 
-/** Whether the bytes of a database make no sense. */
+/** Whether a database is damaged. */
 export function isDamaged(error: unknown): boolean {
   return isMachineError(error, 'damaged', 'noDatabase');
 }
 
-/** Whether there is no room, or none that can be written: what is not needed is done without. */
+/** Whether nothing can be written: for writes that the program can do without. */
 export function isDiskError(error: unknown): boolean {
   return isMachineError(error, 'full', 'tooLarge', 'failing', 'failingToWrite');
 }
 
-/** Whether trying again may help, with nothing done about it here. */
+/** Whether trying again may help by itself. */
 export function mayPass(error: unknown, when: 'starting' | 'running'): error is Error {
   const kind = machineError(error);
   if (kind === null) return false;
@@ -111,13 +111,13 @@ export function mayPass(error: unknown, when: 'starting' | 'running'): error is 
   return passes === 'always' || (passes === 'running' && when === 'running');
 }
 
-/** What the operator may do about it; null for what is no fault of the machine. */
+/** What the operator can do about it; null for what is no fault of the machine. */
 export function machineAdvice(error: unknown): string | null {
   const kind = machineError(error);
   return kind && MEANINGS[kind].advice;
 }
 
-/** The words of an error. Where a file does not grow, SQLite says of a full disk only that it could not write. */
+/** An error's message. For a full disk SQLite may only say that it could not write. */
 export function explained(error: Error): string {
   const isVague = isMachineError(error, 'failing', 'failingToWrite');
   return isVague ? `${error.message}: the disk may be full, or a limit of file size met` : error.message;

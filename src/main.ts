@@ -2,14 +2,14 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * By how much a heap may grow before the next collection. V8's own factor, up to four, lets each thread hold several times what
+ * By how much a heap may grow before the next collection. V8's own factor, up to four, lets each thread use several times what
  * it needs; this one costs a few percent of a replay's time and saves a fifth of its memory.
  */
 const HEAP_GROWTH = '--heap-growing-percent=50';
 /** better-sqlite3 segfaults on older versions, so nothing that imports it is imported before this is checked. */
 const NODE_MAJOR_MIN = 24;
 
-/** A reader of our output that goes away (`holdfast snapshots | head`) is no fault: the rest is not written. */
+/** A reader of our output that goes away (`holdfast snapshots | head`) is no error: the rest is not written. */
 function endOnWriteFailure(stream: NodeJS.EventEmitter): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;

@@ -1,5 +1,5 @@
 /**
- * What the caller can fix: a wrong option, a bad setting, a directory that another process holds. The command line
+ * What the caller can fix: a wrong option, a bad setting, a directory that another process uses. The command line
  * prints the message as one line on standard error, without a stack, and exits with 2; so it says what is wrong and
  * how to fix it.
  */

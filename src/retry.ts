@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMachineError, mayPass } from './machine-errors.ts';
 
-/** How something that failed is tried again. Only one process waits for each thing, so pauses are not spread at random. */
+/** How a failed step is tried again. Only one process waits for each thing, so pauses have no random part. */
 export interface RetryPolicy {
-  /** After a first failure; each pause is twice the one before, up to the longest. */
+  /** The pause after a first failure; each is twice the one before, up to the longest. */
   readonly firstMs: number;
   readonly longestMs: number;
-  /** From the first failure on, until the next success; null: forever. */
+  /** How long to go on trying after the first failure; null: forever. */
   readonly forMsMax: number | null;
-  /** Whether an error may pass; any other is thrown. */
+  /** Whether an error may pass by itself; any other is thrown. */
   readonly passes: (error: unknown) => boolean;
 }
 
-/** A step of the ingest that the disk or the database refused. */
+/** For a step of the ingest that failed at the disk or the database. */
 export const RETRY_DISK: RetryPolicy = {
   firstMs: 100,
   longestMs: 5_000,
@@ -20,10 +20,10 @@ export const RETRY_DISK: RetryPolicy = {
   passes: (error) => mayPass(error, 'running'),
 };
 
-/** A feed that could not be opened because connections of others use up the files. */
+/** For a feed that could not be opened because connections use up the file descriptors. */
 export const RETRY_OPENING: RetryPolicy = { ...RETRY_DISK, passes: (error) => isMachineError(error, 'outOfFiles') };
 
-/** The start of the service. Each try opens everything again. */
+/** For the start of the service. Each try opens everything again. */
 export const RETRY_START: RetryPolicy = {
   firstMs: 1_000,
   longestMs: 5_000,
@@ -31,11 +31,11 @@ export const RETRY_START: RetryPolicy = {
   passes: (error) => mayPass(error, 'starting'),
 };
 
-/** Pauses after failures. Whoever can say his work as one step has `retry`. */
+/** Pauses after failures. For work that is one function, `retry` is simpler. */
 export interface Pauses {
   /**
-   * Waits as long as the policy says, having told of it; not at all, or no longer, once the signal aborts. Throws the error
-   * where it does not pass or has not passed in time.
+   * Reports the wait and waits as long as the policy says, or until the signal aborts. Throws the error where it does not pass
+   * by itself, or has not passed in time.
    */
   afterFailure(error: unknown, tell: Tell): Promise<void>;
   /** The next failure is a first one again. */
@@ -45,14 +45,14 @@ export interface Pauses {
 export interface Pause {
   readonly error: Error;
   readonly retryInMs: number;
-  /** How much longer it is tried; Infinity where the policy has no end. */
+  /** For how much longer it is tried; Infinity where the policy has no end. */
   readonly leftMs: number;
 }
 
 type Tell = (pause: Pause) => void | Promise<void>;
 
 interface Waiting {
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   readonly signal?: AbortSignal;
   /** Of a clock that is never set. */
   readonly nowMs?: () => number;
@@ -82,11 +82,11 @@ export function createPauses(policy: RetryPolicy, { signal, nowMs = monotonicMs,
 
 interface Retrying extends Waiting {
   readonly onFailure?: Tell;
-  /** Called where it succeeds after a failure. */
+  /** Called when it succeeds after a failure. */
   readonly onRecovery?: () => void;
 }
 
-/** Runs a step until it succeeds, what it throws does not pass, or the signal aborts: then what it threw last is thrown. */
+/** Runs a step until it succeeds. Throws its last error once that does not pass by itself, or the signal aborts. */
 export async function retry<T>(policy: RetryPolicy, step: () => T | Promise<T>, options: Retrying = {}): Promise<T> {
   const pauses = createPauses(policy, options);
   for (let hasFailed = false; ; hasFailed = true) {
@@ -105,7 +105,7 @@ function monotonicMs(): number {
   return performance.now();
 }
 
-/** An abort ends it early. */
+/** Sleeps, or less if the signal aborts. */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch(() => {});
 }

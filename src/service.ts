@@ -17,9 +17,9 @@ import { startAnswers } from './views/read/answers.ts';
 import { openEventLoopStore } from './views/read/store.ts';
 
 export interface Service extends AsyncDisposable {
-  /** Where it listens. */
+  /** The URL at which it listens. */
   readonly url: string;
-  /** Rejects when a part that the service cannot do without has died. */
+  /** Rejects when a part that the service needs has died. */
   readonly failed: Promise<never>;
 }
 

@@ -1,4 +1,4 @@
-/** Text as one word of a command line that a message tells somebody to run. */
+/** Text as one word of a command line that a message shows. */
 export function shellWord(text: string): string {
   return /^[\w./+@:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

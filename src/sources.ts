@@ -18,7 +18,7 @@ export function knownKind(kind: string): SourceKind | null {
   return KINDS.find((each) => each.kind === kind) ?? null;
 }
 
-/** The kind of that name, or the one that a module has: each thread loads its own. */
+/** The kind of that name, or that of a module; each thread loads it for itself. */
 export async function sourceKind(kind: string): Promise<SourceKind> {
   const known = knownKind(kind);
   if (known !== null) return known;

@@ -3,10 +3,10 @@ import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import { type Advice, hintAdvice, nextAdvice } from './advice.ts';
 import { sourceName } from './place.ts';
 
-/** How a command of this program is shown, by its words after the program's name: a shell must take what is in backticks. */
+/** Shows a command of this program, given the words after the program's name; a shell must accept what is in backticks. */
 export type PrintCommand = (words: string) => string;
 
-/** Without the data directory: for HTTP, which names no paths, and where the default is meant. */
+/** Without the data directory: for HTTP, which shows no paths, and for the default directory. */
 export const plainCommand: PrintCommand = (words) => `\`holdfast ${words}\``;
 
 /** With the data directory, so that it may be run from anywhere. */
@@ -14,18 +14,18 @@ export function commandOn(dataDir: string): PrintCommand {
   return (words) => plainCommand(`${words} --data ${shellWord(dataDir)}`);
 }
 
-/** What an operator does now, as text. */
+/** What the operator should do now, as text. */
 export function nextStep(deadLetter: DeadLetterFacts, print: PrintCommand): string {
   return adviceText(nextAdvice(deadLetter), deadLetter, print);
 }
 
-/** What a halt like this one most often comes from, as text; null where nothing tells. */
+/** The usual cause of such a halt, as text; null where none is known. */
 export function haltHint(deadLetter: DeadLetterFacts, print: PrintCommand): string | null {
   const hint = hintAdvice(deadLetter);
   return hint === null ? null : adviceText(hint, deadLetter, print);
 }
 
-/** Both, one after the other. */
+/** The usual cause and the next step. */
 export function nextText(deadLetter: DeadLetterFacts, print: PrintCommand): string {
   const hint = haltHint(deadLetter, print);
   return `${nextStep(deadLetter, print)}${hint === null ? '' : `. ${hint}`}`;

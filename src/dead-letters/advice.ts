@@ -1,27 +1,27 @@
 import type { DeadLetterCode, DeadLetterFacts, Decision } from '../views/store/dead-letters.ts';
 
-/** A command of this program; whoever prints it knows the dead letter's number, and whether `--data` is needed. */
+/** A command of this program; the dead letter's number and `--data` are added when it is shown. */
 export interface AdvisedCommand {
   readonly command: 'dead-letters list' | 'dead-letters retry' | 'dead-letters drop';
   /** Whether the number of the dead letter follows. */
   readonly takesId: boolean;
 }
 
-/** Text, and in it commands and what the dead letter says of where it came from. */
+/** Text with commands, and with the source that the dead letter names. */
 export type Advice = readonly (string | AdvisedCommand | { readonly fact: 'source' })[];
 
-/** What is known of a halt of this code. */
+/** Advice for a halt of this code. */
 export interface CodeAdvice {
-  /** What an operator does to end it. */
+  /** What the operator does to end it. */
   readonly halted: Advice;
   /**
-   * What it most often comes from, and what then fits better than `halted`: where the message came from a file, and where from
-   * any other source. Null where the code tells nothing of that.
+   * Its usual cause, with a remedy that is better than `halted`: for a message of a file, and of any other source. Null where
+   * the code has no usual cause.
    */
   readonly comesFrom: { readonly file: Advice | null; readonly other: Advice | null } | null;
-  /** Whether `comesFrom` holds of the first message of its source alone. */
+  /** Whether `comesFrom` is true for the first message of a source only. */
   readonly ofFirstMessage?: true;
-  /** What is left to do once it was dropped, where that is something. */
+  /** What is left to do after it was dropped, if anything. */
   readonly dropped?: Advice;
 }
 
@@ -44,7 +44,7 @@ const NO_FEED = {
   other: null,
 };
 
-/** What an operator is advised to do about a halt, by what is wrong with the message. */
+/** Advice to the operator about a halt, by what is wrong with the message. */
 export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   bad_field: { halted: RETRY_OR_DROP, comesFrom: null },
   cut_off: {
@@ -116,7 +116,7 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   },
 };
 
-/** What is left to do once it was decided, whatever was wrong. */
+/** What is left to do after a decision, for every code. */
 export const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, Advice>> = {
   quarantined: [
     'nothing: the feed went on without it. It can only be put right by replaying the mended feed into a new directory',
@@ -126,13 +126,13 @@ export const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, Advice>> = {
   resolved: ['nothing: the halt ended by itself'],
 };
 
-/** What an operator does now. */
+/** What the operator should do now. */
 export function nextAdvice({ code, decision }: DeadLetterFacts): Advice {
   if (decision === 'halted') return ADVICE[code].halted;
   return (decision === 'dropped' ? ADVICE[code].dropped : undefined) ?? DECIDED[decision];
 }
 
-/** What a halt like this one most often comes from, and what then fits better; null where nothing tells. */
+/** The usual cause of such a halt, with its remedy; null where none is known. */
 export function hintAdvice({ code, decision, sourceKind, offset }: DeadLetterFacts): Advice | null {
   const { comesFrom, ofFirstMessage } = ADVICE[code];
   if (decision !== 'halted' || comesFrom === null || (ofFirstMessage === true && offset > 1)) return null;

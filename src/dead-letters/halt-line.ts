@@ -3,13 +3,13 @@ import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import { haltHint, nextStep, nextText, type PrintCommand } from './advice-text.ts';
 import { placeFacts, placeText } from './place.ts';
 
-/** What one line says of a halt: where, which update, what is wrong with it, and what an operator does now. */
+/** A halt in one line: where, which update, what is wrong with it, and what the operator should do. */
 export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
   const next = nextText(deadLetter, print);
   return `halted at ${placeText(deadLetter)}: ${updateOf(deadLetter)}${deadLetter.reason}; to go on: ${next}`;
 }
 
-/** The same for a log and for programs: each fact under its name. */
+/** A halt for a log and for programs: each fact under its name. */
 export function haltFacts(deadLetter: DeadLetterFacts, print: PrintCommand): Record<string, unknown> {
   const { id, decision: _, recordTime, lane: _lane, cursor: _cursor, place, ...facts } = deadLetter;
   return {
@@ -22,7 +22,7 @@ export function haltFacts(deadLetter: DeadLetterFacts, print: PrintCommand): Rec
   };
 }
 
-/** As far as a message that cannot be applied says which update it is; nothing where it does not. */
+/** Which update it is, as far as the message can be read. */
 function updateOf({ updateId, recordTime }: DeadLetterFacts): string {
   const names = [
     ...(updateId === null ? [] : [`update ${updateId}`]),

@@ -1,6 +1,6 @@
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 
-/** Where a message stood, for people. */
+/** Where a message came from, for people. */
 export function placeText({ kind, source, place }: DeadLetterFacts): string {
   const name = sourceName(source);
   if (kind === 'container') return name;
@@ -8,7 +8,7 @@ export function placeText({ kind, source, place }: DeadLetterFacts): string {
   return [name, ...facts.map((fact) => fact.join(' '))].join(', ');
 }
 
-/** The same for programs: by the names of its source. */
+/** Where a message came from, for programs: under its source's names. */
 export function placeFacts({
   place,
 }: Pick<DeadLetterFacts, 'place'>): Readonly<Record<string, string | number | null>> {

@@ -3,7 +3,7 @@ import type { Micros } from '../ledger/time.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import type { WrittenSource } from '../views/write/writer.ts';
 
-/** The dead letter of an array, page, gzip or zstd that cannot be read on: place and reason, no bytes (docs/rules.md, bad updates). */
+/** The dead letter of a broken array, page, gzip or zstd: place and reason, no bytes (docs/rules.md, bad updates). */
 export function containerDeadLetter(
   broken: BrokenContainer,
   source: WrittenSource,

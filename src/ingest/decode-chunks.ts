@@ -8,14 +8,14 @@ import type { Message, Source } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 
-/** A chunk is closed at this many messages or bytes, whichever comes first: small enough to keep hand-overs smooth. */
+/** A chunk is closed at this many messages or bytes, whichever comes first: small enough that the writer never waits long for one. */
 const MESSAGES_MAX = 2000;
 const RAW_BYTES_MAX = 1024 * 1024;
 const RAW_BUFFER_BYTES = RAW_BYTES_MAX + 256 * 1024;
 
 /**
- * Buffers for the messages' bytes, used again and again: as garbage of another thread they would pile up outside the heap, and
- * leave holes when freed.
+ * Buffers for the messages' bytes, which are reused: freed by another thread's garbage collection, they would pile up
+ * outside the heap and fragment it.
  */
 export class RawBuffers {
   readonly #spare: ArrayBuffer[] = [];
@@ -30,7 +30,7 @@ export class RawBuffers {
   }
 }
 
-/** Decodes what a source hands over, in feed order. A bad message becomes part of its chunk; whoever applies it decides. */
+/** Decodes a source's messages in feed order. A bad message becomes part of its chunk, and is handled when it is applied. */
 export async function* decodeChunks(
   source: Source,
   { migrationId, signal, buffers }: { migrationId: number; signal: AbortSignal; buffers: RawBuffers },

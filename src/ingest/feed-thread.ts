@@ -16,28 +16,28 @@ import { within } from './within.ts';
 /** How a feed's source is opened, in a form that can cross threads. */
 export interface Opening {
   readonly source: SourceSpec;
-  /** Only how much of it there is, and no messages. */
+  /** Opens it only to follow how much there is, without messages. */
   readonly watch: boolean;
   readonly context: Omit<SourceContext, 'logger'>;
 }
 
-/** Chunks of one source, decoded ahead of who applies them, with a bound on how far ahead. */
+/** Chunks of one source, decoded a bounded number ahead of the one being applied. */
 export interface Feed extends AsyncDisposable {
-  /** Whether a chunk is there already, so that taking it does not wait. */
+  /** Whether `next` returns without waiting. */
   readonly ready: boolean;
   readonly progress: SourceProgress;
-  /** Of a source that resumes what is to be stored before the chunk that `next` gave is applied; null for files, and until it was found. */
+  /** What to store before the chunk that `next` gave is applied, for a source that resumes; null for files, and until known. */
   readonly start: SourceStart | null;
-  /** What the source said last of itself; null for files, and before that. */
+  /** The source's last report; null for files, and before the first. */
   readonly heard: unknown;
   /**
    * The next chunk; `end` of the source; `idle` where none came within the time. Throws BrokenContainer, FeedRefused,
-   * Refusal, or what killed the thread.
+   * Refusal, or the error that ended the thread.
    */
   next(waitMs: number): Promise<Chunk | 'end' | 'idle'>;
-  /** Says that a chunk was applied; with `reusable`, that nothing will look at its messages' bytes again. */
+  /** Says that a chunk was applied; `reusable`: its messages' bytes are not read any more. */
   applied(chunk: Chunk, options: { reusable: boolean }): void;
-  /** Told after each commit: the cursor by lane. */
+  /** Called after each commit with the stored cursor of each lane. */
   stored(cursors: ReadonlyMap<string, string>): void;
 }
 
@@ -52,7 +52,7 @@ export const CHUNKS_AHEAD_MAX = 16;
 export interface FeedContract extends ThreadContract {
   readonly data: Opening;
   readonly requests: {
-    /** The next chunk, null at the end of the source. Each is asked for ahead, and gives a buffer back that may be used again. */
+    /** The next chunk, null at the end of the source. Requested ahead, and returns a buffer that may be reused. */
     readonly next: (spare: ArrayBuffer | null) => DecodedChunk | null;
     readonly stored: (cursors: ReadonlyMap<string, string>) => void;
   };
@@ -60,7 +60,7 @@ export interface FeedContract extends ThreadContract {
 }
 
 export interface DecodedChunk {
-  /** Of its names only those that were not sent before; `namesFrom` says how many were. */
+  /** With only those of its names that were not sent before; `namesFrom` says how many were. */
   readonly chunk: Chunk;
   readonly namesFrom: number;
   readonly progress: SourceProgress;
@@ -90,7 +90,7 @@ export function startFeedThread(opening: Opening, { onLog, onHeard }: FeedThread
     errors: [BrokenContainer, FeedRefused, Refusal],
     worker: FEEDING,
   });
-  /** In the order of the source; those that are here already come first. */
+  /** The chunks requested, in the order of the source; the first `here` of them have arrived. */
   const asked: Promise<DecodedChunk | null>[] = [];
   let here = 0;
   for (let ahead = 0; ahead < CHUNKS_AHEAD_MAX; ahead++) ask(null);
@@ -102,7 +102,7 @@ export function startFeedThread(opening: Opening, { onLog, onHeard }: FeedThread
     asked.push(coming);
   }
 
-  /** What was found before the source is refused has been seen: it is stored all the same. */
+  /** What was found before the source was refused is stored too. */
   function startFirst(error: unknown): 'late' {
     if (isStartSeen) throw error;
     return 'late';

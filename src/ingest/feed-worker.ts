@@ -7,17 +7,17 @@ import { type ServedThread, serveThread } from '../threads/serve-thread.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import type { DecodedChunk, FeedContract } from './feed-thread.ts';
 
-/** How often the other side hears where a source without an end stands. */
+/** How often a source without an end reports to the writer's thread. */
 const STATUS_INTERVAL_MS = 200;
 
-/** Loads what its kind needs in this thread. */
+/** Loads what its kind needs, in this thread. */
 async function openSource({ data: { source, watch, context }, say }: ServedThread<FeedContract>): Promise<Source> {
   const kind = await sourceKind(source.kind);
   const open = watch && kind.watch !== null ? kind.watch : kind.open;
   return open(source.settings, { ...context, logger: loggerThatSays((line) => say('log', line)) });
 }
 
-/** The feed thread: bytes -> decoded chunks, each of them when it is asked for. */
+/** The feed thread: bytes -> decoded chunks, each when it is requested. */
 await serveThread<FeedContract>(async (thread) => {
   const source = await openSource(thread);
   const buffers = new RawBuffers();
@@ -54,7 +54,7 @@ await serveThread<FeedContract>(async (thread) => {
     next(spare, move) {
       if (spare !== null) buffers.giveBack(spare);
       const next = last.then(() => nextChunk(move));
-      // Before the next one is begun, this one is on its way.
+      // Lets this chunk be sent before the next one is begun.
       last = next.then(() => turn());
       last.catch(() => {});
       return next;

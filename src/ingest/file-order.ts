@@ -9,26 +9,26 @@ import type { Decoded } from '../ledger/update.ts';
 import { Refusal } from '../refusal.ts';
 
 /**
- * How much of each file's content is looked at: a hundred updates of the real network, and some ten milliseconds. A
- * synchronizer whose first update lies after it is not compared here; where its files are out of order, the first
- * update that comes too late halts the ingest.
+ * How much of each file's content is read here: a hundred updates of the real network, in some ten milliseconds. A
+ * synchronizer that first occurs after it is not compared; if its files are out of order, the first update that comes too
+ * late halts the ingest.
  */
 const HEAD_BYTES = 2 ** 20;
 const CHUNK_BYTES = 2 ** 18;
 
-/** What a file begins with in one migration: imports, or the record time of the first update of each synchronizer. */
+/** How a file begins in one migration: with imports, or with the first record time of each synchronizer. */
 type Beginning = 'imports' | Map<string, Micros>;
 
-/** The newest file in which a synchronizer was met, and its first update there. */
+/** The latest file with a synchronizer, and its first update there. */
 interface Met {
   readonly file: string;
   readonly recordTime: Micros;
 }
 
 /**
- * Looks at the start of each file, in the order given, before anything of them is applied. Throws a Refusal where one begins
- * before an earlier one (docs/rules.md, rule 1): what lies between would never be applied. What cannot be read twice
- * or at all, or decoded, is left to whoever applies it.
+ * Reads the start of each file, in the order given, before anything is applied. Throws a Refusal where one begins before an
+ * earlier one (docs/rules.md, rule 1): what is between would never be applied. Pipes, and what cannot be read or decoded,
+ * are left out here.
  */
 export async function refuseDisorder(
   files: readonly string[],
@@ -50,12 +50,12 @@ export async function refuseDisorder(
 }
 
 export interface LookOptions {
-  /** Of messages that carry none. */
+  /** The migration of messages that name none. */
   readonly migrationId: number;
   readonly signal: AbortSignal;
-  /** Whether somebody decided that these bytes are left out. */
+  /** Whether a message of these bytes was dropped or quarantined before. */
   readonly isLeftOut?: (bytes: Uint8Array) => boolean;
-  /** Called with what is decoded. */
+  /** Called with each decoded message. */
   readonly onMessage?: (message: Decoded, file: string) => void;
 }
 
@@ -87,7 +87,7 @@ function decodedOrNull(bytes: Uint8Array, migrationId: number): Decoded | null {
   }
 }
 
-/** A container that breaks off, as every one does at the end of what is looked at; or what the system says of a file. */
+/** A container that is cut off, as each is after the part read here; or the system's error about a file. */
 function isOfTheFile(error: unknown): boolean {
   if (error instanceof BrokenContainer || error instanceof UnusableFile) return true;
   return error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined;
@@ -100,7 +100,7 @@ function noteBeginning(beginnings: Map<number, Beginning>, update: Extract<Decod
   if (known !== 'imports' && recordTime !== null && !known.has(synchronizerId)) known.set(synchronizerId, recordTime);
 }
 
-/** Imports come before everything of their migration; whoever begins with them lies after nobody. */
+/** Imports come before everything of their migration, so a file that begins with them is after no other. */
 function compare(
   earlier: Map<string, Met>,
   { file, migrationId, beginning }: { file: string; migrationId: number; beginning: Beginning },

@@ -26,15 +26,15 @@ export interface Following {
 /** How long one wait for a feed lasts before the signal is looked at again. */
 const WAIT_MS = 100;
 
-/** What the loop of every source is given. */
+/** Arguments of every source's loop. */
 type LoopOfAll = Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>;
 
-/** A source with how it is opened. */
+/** A source and how it is opened. */
 type OpenedSource = FollowedSource & { readonly spec: SourceSpec };
 
 /**
  * Reads the files and then the other sources, until a message halts one of them, one is refused or the signal
- * aborts. After a halt that the directory was left with nothing is read, unless that only waited for the clock.
+ * aborts. In a directory that is already halted nothing is read, unless the halt only waits for the clock.
  */
 export async function followSources(following: Following, settings: IngestSettings): Promise<void> {
   const { writer, status, signal } = following;
@@ -51,7 +51,7 @@ export async function followSources(following: Following, settings: IngestSettin
     if (!signal.aborted) status.turn({ phase: status.standing.halted === null ? 'caught_up' : 'halted' });
     await watchHalted(following, sources);
   } catch (error) {
-    // What could not be written when the stop came is read again at the next start.
+    // What could not be written before the stop is read again at the next start.
     const isStopped = signal.aborted && mayPass(error, 'running');
     if (!(isStopped || isOfSource(error, status.standing.source))) throw error;
     status.note({ lastError: errorNow(error) });
@@ -59,7 +59,7 @@ export async function followSources(following: Following, settings: IngestSettin
   }
 }
 
-/** What a source that resumes is refused for, and the service goes on without it; a file that is refused ends the process. */
+/** Why a source that resumes is refused; the service continues without it. A file that is refused ends the process. */
 function isOfSource(error: unknown, source: FollowedSource | null): error is Error {
   if (error instanceof FeedRefused || error instanceof PossibleGap) return true;
   return error instanceof MigrationIdMissing && source?.kind.readAnew === null;
@@ -96,7 +96,7 @@ function errorNow(error: Error): { at: string; message: string } {
   return { at: new Date().toISOString(), message: explained(error) };
 }
 
-/** Notes the halt that the directory was left with, and waits for the clock where that ends it. */
+/** Reports the directory's halt, and waits for the clock where that ends it. */
 async function takeUpHalt(following: Following, loop: LoopOfAll, sources: readonly OpenedSource[]): Promise<void> {
   const { writer, status } = following;
   const halted = await loop.persist(() => stillHalted(writer, loop));
@@ -119,7 +119,7 @@ async function takeUpHalt(following: Following, loop: LoopOfAll, sources: readon
   }
 }
 
-/** A source is continued from where the views are, so it may be opened as often as need be. */
+/** A source continues from what the views have stored, so it may be opened any number of times. */
 function follow(following: Following, loop: LoopOfAll, source: OpenedSource): Promise<void> {
   const { signal } = following;
   const once = (): Promise<void> => followOnce(following, loop, source);
@@ -137,11 +137,11 @@ async function followOnce({ writer, status, onLog }: Following, loop: LoopOfAll,
     onAhead: 'wait',
     onCommit: () => status.report(),
   });
-  // What was last heard of a source without an end goes on being told.
+  // The last report of a source without an end stays in the status.
   status.note({ halted, source: { ...source, feed: kind.readAnew === null ? feed : null } });
 }
 
-/** After a halt at a source that grows, how much of it there is goes on being told: until the signal aborts. */
+/** After a halt, follows how much there is in a source without an end, until the signal aborts. */
 async function watchHalted(following: Following, sources: readonly OpenedSource[]): Promise<void> {
   const { status, signal } = following;
   const { halted } = status.standing;

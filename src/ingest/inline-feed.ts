@@ -11,7 +11,7 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
   const chunks = decodeChunks(source, { migrationId, signal: abort.signal, buffers });
   let coming: Promise<IteratorResult<Chunk>> | null = null;
   return {
-    /** While nothing is awaited, the next chunk may be there. */
+    /** False only while a chunk is awaited; otherwise the next one may be there. */
     get ready() {
       return coming === null;
     },

@@ -5,7 +5,7 @@ import { refuseDisorder } from './file-order.ts';
 
 /**
  * Before files are applied to the views: throws a Refusal where they are out of order, or where a file carries no migration
- * id and the views would have to guess it. What is not seen at their start is judged as it is applied.
+ * id and the views would have to guess it. Only the start of each file is read.
  */
 export function lookAtFiles(
   files: readonly string[],

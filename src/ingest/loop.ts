@@ -6,13 +6,13 @@ import type { ViewsWriter, WrittenSource } from '../views/write/writer.ts';
 import { containerDeadLetter } from './container-dead-letter.ts';
 import type { Feed } from './feed-thread.ts';
 
-/** Events of one transaction while the feed is ahead: larger ones cost memory, smaller ones time. */
+/** Events of one transaction during a replay: larger ones cost memory, smaller ones time. */
 const BATCH_EVENTS_MAX = 50_000;
-/** Messages of one transaction, where few of them concern coins: their chunks wait in memory until the commit. */
+/** Messages of one transaction where few concern coins: their chunks stay in memory until the commit. */
 const BATCH_MESSAGES_MAX = 50_000;
-/** At the head of a feed, what came is on disk after about this long. */
+/** At the end of a feed, new messages are committed after about this long. */
 const COMMIT_AFTER_MS = 250;
-/** How long one wait for the feed lasts before the signal and the clock are looked at again. */
+/** How long to wait for the feed before the signal and the clock are checked again. */
 const WAIT_MS = 100;
 
 export interface LoopOptions {
@@ -24,11 +24,11 @@ export interface LoopOptions {
   /** `wait`: a halt that is only ahead of the clock ends by itself; `stop`: it halts like any other. */
   readonly onAhead: 'wait' | 'stop';
   readonly batchEventsMax?: number;
-  /** Runs a step that touches the disk; may try it again. */
+  /** Runs a step that writes to the disk; may retry it. */
   readonly persist: <T>(step: () => T) => Promise<T>;
   /** Called after each commit. */
   readonly onCommit: (feed: Feed) => void;
-  /** Called when a halt begins, and with null when one has ended by itself. */
+  /** Called with the dead letter when a halt begins, and with null when one has ended by itself. */
   readonly onHalt: (halted: DeadLetter | null) => void;
 }
 
@@ -36,7 +36,7 @@ export interface LoopOptions {
 export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOptions): Promise<DeadLetter | null> {
   const { signal, source, persist } = options;
   const batchEventsMax = options.batchEventsMax ?? BATCH_EVENTS_MAX;
-  // A clock that jumps must not keep anything from the disk.
+  // A clock that jumps must not delay a commit.
   let openSince = 0;
   let openMessages = 0;
   let followed: SourceStart | null = null;
@@ -65,7 +65,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
         feed.applied(next, { reusable: !writer.keepsMessages });
-        // A stop and a forced snapshot are messages too: while chunks come without a pause, they would never be heard.
+        // Stops and forced snapshots arrive as messages, which are not handled while chunks come without a pause.
         await turn();
       }
       const late = !feed.ready && performance.now() - openSince >= COMMIT_AFTER_MS;

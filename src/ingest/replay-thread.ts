@@ -11,7 +11,7 @@ export interface ReplayProgress {
   readonly counts: Counts;
 }
 
-/** What of a replay can cross threads. */
+/** The part of a replay's options that can be sent to a thread. */
 export type ReplayThreadOptions = Omit<ReplayOptions, 'signal' | 'now' | 'openFeed' | 'onProgress'>;
 
 export interface ReplayContract extends ThreadContract {
@@ -20,7 +20,7 @@ export interface ReplayContract extends ThreadContract {
   readonly notices: { readonly progress: ReplayProgress };
 }
 
-/** `replayFiles` in a thread of its own, whose memory is bounded and which leaves the caller's thread to the terminal. */
+/** `replayFiles` in a thread of its own, with bounded memory, so that the caller's thread is free for the terminal. */
 export async function replayInThread(
   options: ReplayThreadOptions,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: ReplayProgress) => void },

@@ -17,14 +17,14 @@ export interface ReplayOptions extends WriterOptions {
   readonly seal: boolean;
   readonly signal: AbortSignal;
   readonly batchEventsMax?: number;
-  /** Opens the feed of a file; a thread of its own unless given. */
+  /** Opens the feed of a file; by default in a thread of its own. */
   readonly openFeed?: (path: string, migrationId: number) => Feed;
   readonly onProgress: (progress: { file: string; feed: Feed; counts: Counts }) => void;
 }
 
 export interface ReplayResult {
   readonly counts: Counts;
-  /** The message that the directory is halted at, if it is. */
+  /** The message at which the directory is halted, if it is. */
   readonly halted: DeadLetter | null;
   /** Dead letters left by this replay under `quarantine`. */
   readonly quarantined: number;
@@ -65,13 +65,13 @@ async function replayFile(writer: ViewsWriter, file: string, options: ReplayOpti
   });
 }
 
-/** What a source is opened with beside its own settings. */
+/** What a source is opened with besides its own settings. */
 export function contextOf(writer: ViewsWriter): Opening['context'] {
   const { storedSource: stored, directoryId, sourceMigrationId: migrationId } = writer;
   return { stored, directoryId, migrationId };
 }
 
-/** A halt outlives restarts, except for one that only waited for the clock (docs/rules.md, rule 6). */
+/** A halt survives restarts, except for one that only waits for the clock (docs/rules.md, rule 6). */
 export function stillHalted(
   writer: ViewsWriter,
   { now, recordTimeAheadMaxUs }: Pick<WriterOptions, 'now' | 'recordTimeAheadMaxUs'>,

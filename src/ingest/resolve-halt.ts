@@ -7,7 +7,7 @@ import { lockForWriting } from '../views/store/writer-lock.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { decodeAlone } from './decode-chunks.ts';
 
-/** What a person decided of a halt. `bad`: what is wrong with the message still, and then nothing has changed. */
+/** How a halt was resolved. `bad`: what is still wrong with the message; then nothing has changed. */
 export interface Retried {
   readonly deadLetter: DeadLetter;
   readonly bad: string | null;
@@ -15,7 +15,7 @@ export interface Retried {
 
 /**
  * Applies the stored bytes of the halted message at its own place (docs/rules.md, bad updates). Throws a Refusal where nothing is
- * halted or another process writes.
+ * halted or another process has the writer's lock.
  */
 export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   requireViews(dataDir);
@@ -43,7 +43,7 @@ function whyNotRetried({ kind }: DeadLetter): string | null {
   }
 }
 
-/** A decision about bytes depends on no setting; what is given here is never looked at. */
+/** Dropping a message depends on no setting: these are never read. */
 const NO_SETTINGS: WriterOptions = {
   snapshotPeriodUs: null,
   dso: null,
@@ -54,7 +54,7 @@ const NO_SETTINGS: WriterOptions = {
   now: () => 0,
 };
 
-/** Ends the halt of that dead letter without its message. Throws a Refusal where that one is not what is halted. */
+/** Ends the halt without its message. Throws a Refusal where another dead letter, or none, is halted. */
 export function dropHalted(dataDir: string, id: number): DeadLetter {
   requireViews(dataDir);
   using _lock = lockForWriting(dataDir);
@@ -66,7 +66,7 @@ export function dropHalted(dataDir: string, id: number): DeadLetter {
   return deadLetter;
 }
 
-/** What of coins a message says, as far as it can be read; null where it cannot. */
+/** What a message says about coins; null where it cannot be read. */
 export function coinsOf(deadLetter: DeadLetter): { readonly creates: number; readonly archives: number } | null {
   try {
     const decoded = decodeMessage(deadLetter.bytes, { migrationId: deadLetter.migrationId ?? 0 });

@@ -6,10 +6,10 @@ import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 import type { IngestStatus } from './status.ts';
 
-/** How often at most the main thread hears of what moves by itself. */
+/** The status is sent to the main thread at most this often, unless a phase changes. */
 const STATUS_INTERVAL_MS = 200;
 
-/** What of the status is decided by who reads the sources; the rest is read from the views and the feed. */
+/** The part of the status that the reading of sources sets; the rest is read from the views and the feed. */
 export interface Standing {
   readonly phase: IngestStatus['phase'];
   readonly halted: DeadLetter | null;
@@ -17,23 +17,23 @@ export interface Standing {
   readonly lastError: IngestStatus['lastError'];
 }
 
-/** A source, whether it is open or not. */
+/** A source, open or not. */
 export interface FollowedSource {
   readonly name: string;
   readonly kind: SourceKind;
   readonly statusOf: (standing: SourceStanding) => SourceStatus;
-  /** Null before it is opened, once a file has ended, and where the directory was left halted at it. */
+  /** Null before it is opened, after the end of a file, and where the directory was already halted at it. */
   readonly feed: Feed | null;
 }
 
-/** Puts the status together and reports it. */
+/** Builds the status and reports it. */
 export interface StatusReporter {
   readonly standing: Standing;
-  /** A change that the next status has. */
+  /** Makes a change that is in the next report. */
   note(change: Partial<Standing>): void;
-  /** A change that is reported at once. */
+  /** Makes a change and reports it at once. */
   turn(change: Partial<Standing>): void;
-  /** What has moved meanwhile, unless that was reported a moment ago. */
+  /** Reports, unless the last report was a moment ago. */
   report(): void;
 }
 
@@ -74,13 +74,13 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
   };
 }
 
-/** The numbers of dead letters, and the newest one that was quarantined since the start; as last seen where they cannot be read. */
+/** The counts of dead letters, and the newest one quarantined since the start; the previous ones where they cannot be read. */
 function createDeadLetterStatus(writer: ViewsWriter): () => Pick<IngestStatus, 'deadLetters' | 'quarantined'> {
   const countDeadLetters = createDeadLetterCounter(writer.db);
   let deadLetters: IngestStatus['deadLetters'] | null = null;
   let quarantined: DeadLetterFacts | null = null;
 
-  /** Those of earlier starts are no news. */
+  /** The first count is only a base: dead letters of earlier starts are not reported as new. */
   function look(): void {
     const before = deadLetters;
     deadLetters = countDeadLetters();
@@ -94,7 +94,7 @@ function createDeadLetterStatus(writer: ViewsWriter): () => Pick<IngestStatus, '
   };
 }
 
-/** The disk or the database may refuse for now: a status must not end what only waits. */
+/** The disk or the database may be unavailable for now: a status report must not end the ingest, which waits for it. */
 function whileReadable(read: () => void): void {
   try {
     read();

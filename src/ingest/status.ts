@@ -2,31 +2,31 @@ import type { SourceStatus } from '../feed/source.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { Counts } from '../views/write/counts.ts';
 
-/** Where ingest stands; posted to the main thread after each commit and at each turn. */
+/** The ingest's status, sent to the main thread after commits and when its phase changes. */
 export interface IngestStatus {
   readonly phase:
     | 'starting'
     /** Messages are read and applied. */
     | 'reading'
-    /** The source's end was reached and everything there is applied; there may be no source at all. */
+    /** Everything in the sources is applied, and they have ended; or there is no source. */
     | 'caught_up'
-    /** Stopped at a message until a person decides. */
+    /** Stopped at a message until the operator decides. */
     | 'halted'
     /** Stopped at a message that is ahead of our clock; continues by itself. */
     | 'waiting_for_clock'
-    /** The disk or the database refuses; tried again. */
+    /** The disk or the database is unavailable; tried again. */
     | 'retrying'
-    /** The source does not continue what the views hold; `lastError` says what to do. */
+    /** The source does not continue what is in the views; `lastError` says what to do. */
     | 'refused'
     | 'stopped';
   /** The one that is read, or was read last. */
   readonly source: { readonly name: string; readonly kind: string; readonly status: SourceStatus } | null;
   readonly halted: DeadLetterFacts | null;
-  /** The newest one that `quarantine` went on after since the start. */
+  /** The newest dead letter that was quarantined since the start. */
   readonly quarantined: DeadLetterFacts | null;
   readonly dso: DsoStatus;
   readonly counts: Counts;
-  /** Numbers of dead letters by decision; these are stored. */
+  /** Counts of dead letters by decision, as stored. */
   readonly deadLetters: Readonly<Record<string, number>>;
   readonly lastError: { readonly at: string; readonly message: string } | null;
 }
@@ -37,7 +37,7 @@ export interface DsoStatus {
   readonly pinned: boolean;
 }
 
-/** What the log says of a DSO that nobody named, with the option that pins it; null where there is nothing to say. */
+/** A warning about a DSO that was taken from the feed, with the option that pins it; null where it is pinned or unknown. */
 export function dsoWarning({ party, pinned }: DsoStatus): string | null {
   return party === null || pinned ? null : `the DSO is the first one seen; pin it with --dso "${party}"`;
 }

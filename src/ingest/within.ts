@@ -1,4 +1,4 @@
-/** What the promise resolves to; `late` where it takes longer. */
+/** Waits for the promise, but no longer than the time: then `late`. */
 export function within<Value>(promise: Promise<Value>, waitMs: number): Promise<Value | 'late'> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, waitMs, 'late');

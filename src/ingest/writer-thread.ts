@@ -8,11 +8,11 @@ import { noCounts } from '../views/write/counts.ts';
 import type { ForceOutcome } from '../views/write/force.ts';
 import type { IngestStatus } from './status.ts';
 
-/** What the writer's thread is told at its start. */
+/** What the writer's thread is started with. */
 export interface IngestSettings extends DirectorySettings {
   readonly dataDir: string;
   readonly files: readonly string[];
-  /** Read after the files, in this order. */
+  /** Sources read after the files, in this order. */
   readonly sources: readonly SourceSpec[];
   readonly onBadUpdate: 'halt' | 'quarantine';
   readonly recordTimeAheadMaxUs: number;
@@ -22,7 +22,7 @@ export interface IngestSettings extends DirectorySettings {
 export interface WriterContract extends ThreadContract {
   readonly data: IngestSettings;
   readonly requests: {
-    /** Follows the sources until it is asked to stop. */
+    /** Follows the sources until it is stopped. */
     readonly follow: (nothing: null) => void;
     /** Seals a snapshot between batches. */
     readonly force: (wish: { readonly maySeal: boolean }) => ForceOutcome;
@@ -34,11 +34,11 @@ export interface Ingest extends AsyncDisposable {
   readonly status: IngestStatus;
   /** Seals a snapshot between batches. */
   force(wish: { readonly maySeal: boolean }): Promise<ForceOutcome>;
-  /** Resolves when the thread has ended; rejects with what killed it. */
+  /** Resolves when the thread has ended; rejects with the error that ended it. */
   readonly ended: Promise<void>;
 }
 
-/** How long a stop waits for the batch under way to be committed, before the thread is ended as it is. */
+/** How long a stop waits for the current batch to be committed, before the thread is terminated. */
 const STOP_GRACE_MS = 20_000;
 
 const STARTING: IngestStatus = {

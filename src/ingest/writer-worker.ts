@@ -10,17 +10,17 @@ import type { WriterContract } from './writer-thread.ts';
 const NICENESS = 10;
 
 /**
- * Requests come before the ingest where there are fewer cores than threads. On Linux a niceness is one thread's, and the feed's
- * thread inherits this one's; elsewhere it would be the whole process's.
+ * Requests take precedence over the ingest where there are fewer cores than threads. On Linux a niceness is one thread's, and
+ * the feed's thread inherits this one's; elsewhere it would apply to the whole process.
  */
 async function giveWay(): Promise<void> {
   if (process.platform !== 'linux' || getPriority() >= NICENESS) return;
-  // The threads that libuv shares among all of ours inherit it as well, unless they are there already.
+  // The thread pool that libuv shares among all of our threads would inherit it too, so it is started first.
   await access('/');
   try {
     setPriority(NICENESS);
   } catch {
-    // A system that forbids even this runs the ingest as before.
+    // Where the system forbids this, the ingest runs at the usual priority.
   }
 }
 
@@ -32,7 +32,7 @@ await serveThread<WriterContract>(async ({ data: settings, stop, say }) => {
   const status = createStatusReporter(writer, (status) => say('status', status));
   return {
     async follow() {
-      // After a failure nothing may be committed any more: what was applied before it may be half of an update.
+      // After a failure nothing may be committed: the batch may contain half of an update.
       using _ = writer;
       await followSources({ writer, status, signal: stop, now, onLog: (line) => say('log', line) }, settings);
       if (!stop.aborted) await once(stop, 'abort');

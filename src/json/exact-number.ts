@@ -2,20 +2,20 @@ import { isDeeperThan } from './nesting.ts';
 
 declare global {
   interface JSON {
-    /** In Node since 22, and not yet in TypeScript's library: a value that stringify writes as it is. */
+    /** In Node since 22, and not yet in TypeScript's library: a value that JSON.stringify writes unchanged. */
     rawJSON(text: string): unknown;
   }
 }
 
-/** JSON.parse with a second look takes stack for each level; far beyond what a ledger nests, and the same bound on every thread. */
+/** JSON.parse with a reviver uses stack for each level; far more levels than a ledger nests, and the same on every thread. */
 const DEPTH_MAX = 1_000;
-/** No number of a ledger is nearly as long. Whoever asks for the value of a longer one may wait for the square of its length. */
+/** No number of a ledger is nearly as long, and the value of a long one takes time with the square of its length. */
 export const NUMBER_CHARS_MAX = 1_000;
-/** As many as a Decimal has before its point: a whole number of more is no Int of any ledger. */
+/** As many as a Decimal has before its point: no Int of a ledger is longer. */
 const WHOLE_DIGITS_MAX = 28;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE](.+))?$/;
 
-/** A JSON number as the text that came: a double may hold another one. */
+/** A JSON number as the text that was read: a double may be another number. */
 export class ExactNumber {
   readonly text: string;
 
@@ -23,13 +23,13 @@ export class ExactNumber {
     this.text = text;
   }
 
-  /** The same text for the same value, however it is written: its digits, and the power of ten that the last of them counts. */
+  /** The same text for equal values, however they are written: the digits, and the power of ten of the last one. */
   get normal(): string {
     const { sign, digits, power } = this.#parts();
     return digits === '' ? '0' : `${sign}${digits}e${power}`;
   }
 
-  /** The whole number that it is; null for one with a fraction or of more than WHOLE_DIGITS_MAX digits. */
+  /** Its value, if whole; null for one with a fraction or of more than WHOLE_DIGITS_MAX digits. */
   get whole(): bigint | null {
     const { sign, digits, power } = this.#parts();
     if (digits === '') return 0n;
@@ -50,7 +50,7 @@ export class ExactNumber {
   }
 }
 
-/** Thrown where a number that JSON.parse may have rounded would be kept or compared: the text must be read by `parseExactJson`. */
+/** Thrown where a number that JSON.parse may have rounded would be stored or compared: `parseExactJson` must read the text. */
 export class MayBeRounded extends Error {}
 
 /** JSON.parse, with each number as an ExactNumber. It takes about five times as long. Throws a SyntaxError. */

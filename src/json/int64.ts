@@ -5,7 +5,7 @@ export function isInt64(integer: bigint): boolean {
   return integer >= INT64_MIN && integer <= INT64_MAX;
 }
 
-/** An int64 as it may be given: a JSON number, a bigint, or a string of digits. Null: it is none. */
+/** The int64 of a JSON number, a bigint, or a string of digits; null for anything else. */
 export function parseInt64(given: unknown): bigint | null {
   const integer = parseInteger(given);
   return integer !== null && isInt64(integer) ? integer : null;
@@ -17,7 +17,7 @@ function parseInteger(given: unknown): bigint | null {
   return typeof given === 'bigint' ? given : null;
 }
 
-/** An int64 as an answer writes it: a JSON number with all its digits. */
+/** An int64 for an answer: a JSON number with all its digits. */
 export function int64Json(value: bigint): unknown {
   const double = Number(value);
   return Number.isSafeInteger(double) ? double : JSON.rawJSON(value.toString());

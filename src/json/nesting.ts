@@ -1,6 +1,6 @@
-/** Whether JSON text nests more levels than that, without a value made of it. */
+/** Whether JSON text nests more levels than that, without parsing it. */
 export function isDeeperThan(text: string, depthMax: number): boolean {
-  // Nearly every request has fewer brackets than levels are allowed, and is not looked at character by character.
+  // Nearly every request has fewer brackets than the levels allowed, and needs no look at each character.
   if (!hasMoreThan(text, '[', depthMax / 2) && !hasMoreThan(text, '{', depthMax / 2)) return false;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {

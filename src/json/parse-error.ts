@@ -1,4 +1,4 @@
-/** What V8 says of text that JSON.parse refuses. Its errors have no codes, so their words are read, here and nowhere else. */
+/** Reads V8's errors about text that JSON.parse refuses. They have no codes, so their words are read, here and nowhere else. */
 const PLACE = / at position (\d+)/;
 const ENDED = 'Unexpected end of JSON input';
 const EXCERPT = /, (?:\.\.\.)?".*$/s;
@@ -10,7 +10,7 @@ export function parseErrorAt({ message }: Error): number | 'end' | null {
   return message === ENDED ? 'end' : null;
 }
 
-/** The words without what they repeat of the text, which may be a secret: `..."secret": x"... is not valid JSON`. */
+/** The message without the part of the text that it quotes, which may be a secret: `..."secret": x"... is not valid JSON`. */
 export function withoutExcerpt({ message }: Error): string {
   return message.replace(EXCERPT, '');
 }

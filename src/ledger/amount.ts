@@ -10,7 +10,7 @@ const FRACTION_DIGITS = 10;
 const INTEGER_DIGITS_MAX = 28;
 const UNITS_LIMIT = 10n ** BigInt(INTEGER_DIGITS_MAX + FRACTION_DIGITS);
 
-/** The one decimal.js clone: as wide as the longest text that SCIENTIFIC takes, so nothing is rounded. */
+/** The one decimal.js clone: as precise as the longest text that SCIENTIFIC accepts, so nothing is rounded. */
 const ExactDecimal = Decimal.clone({ precision: 120, toExpNeg: -60, toExpPos: 60 });
 
 const PLAIN = /^(-?)([0-9]{1,60})(?:\.([0-9]{1,10}))?$/;
@@ -44,7 +44,7 @@ export function formatAmount(units: bigint): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Whether a computed value still is a Numeric(10) with 38 digits (docs/rules.md, fees). */
+/** Whether a computed value fits a Numeric(10) of 38 digits (docs/rules.md, fees). */
 export function fitsNumeric(units: bigint): boolean {
   return units < UNITS_LIMIT && units > -UNITS_LIMIT;
 }

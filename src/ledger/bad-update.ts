@@ -1,27 +1,27 @@
 /** The longest part of a given value that a message repeats; the rest may be megabytes. */
 const GIVEN_CHARS_MAX = 100;
 
-/** What can be wrong with a message, for programs: dead letters keep it, and advice is chosen by it. */
+/** What can be wrong with a message, as a code: dead letters store it, and it selects the advice. */
 export const FAULT_CODES = [
-  /** A field is missing, or holds what it may not; what no other code says. */
+  /** A field is missing or invalid, in a way that has no code of its own. */
   'bad_field',
-  /** The message breaks off, within a character or within its JSON. */
+  /** The message ends within a character or within its JSON. */
   'cut_off',
   'not_utf8',
   'not_json',
   /** JSON that is no update. */
   'not_a_feed',
   'overlong',
-  /** At or before a record time that its synchronizer has passed. */
+  /** At or before a record time that its synchronizer has already passed. */
   'disorder',
   /** Before the first update that is known of its synchronizer. */
   'before_first',
-  /** An archive of what was never created, or is archived already. */
+  /** An archive of a contract that was never created or is already archived. */
   'not_active',
-  /** A create under the id of an active contract that is another one. */
+  /** A create with the id of an active contract but other content. */
   'other_content',
   'ahead_of_clock',
-  /** So far after the time reached that it would seal a flood of snapshots. */
+  /** So long after the time reached that very many snapshots would be sealed. */
   'record_time_gap',
   /** From a partition that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. */
   'overtaken',
@@ -29,7 +29,7 @@ export const FAULT_CODES = [
 export type FaultCode = (typeof FAULT_CODES)[number];
 
 /**
- * What is wrong with an update: which field (as the feed writes it), what was given, what is expected.
+ * What is wrong with an update: the field (as the feed writes it), what was given, what is expected.
  * Thrown by decoding and applying alike; the loop turns it into a dead letter (docs/rules.md, bad updates).
  */
 export class BadUpdate extends Error {
@@ -48,7 +48,7 @@ export class BadUpdate extends Error {
     this.expected = expected;
   }
 
-  /** The same fault again, after a thread or from a dead letter; `given` is already in the form of a message. */
+  /** A fault that came from another thread or a dead letter; `given` is already the text for a message. */
   static restore(fault: Pick<BadUpdate, 'code' | 'field' | 'given' | 'expected'>): BadUpdate {
     const bad = new BadUpdate(fault.code, fault.field, null, fault.expected);
     return Object.assign(bad, {
@@ -59,9 +59,9 @@ export class BadUpdate extends Error {
 }
 
 /**
- * A value as a message shows it: JSON, cut to 100 characters, or `nothing` where the field is missing. A number that no
- * double holds, such as 1e999, is shown as `Infinity`: JSON would make it `null`, which nobody gave. Of a whole number from
- * 2^53 on only the double next to it is known, so it is shown as `about` that.
+ * A value for a message: JSON, cut to 100 characters, or `nothing` where the field is missing. A number too large for a
+ * double, such as 1e999, is shown as `Infinity`, where JSON would write `null`. Of a whole number from 2^53 on only the
+ * nearest double is known, so it is shown as `about` that.
  */
 export function showGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
@@ -74,7 +74,7 @@ function numberText(given: number): string {
   return Number.isInteger(given) && !Number.isSafeInteger(given) ? `about ${given}` : String(given);
 }
 
-/** JSON.parse reads nesting of any depth, JSON.stringify overflows the stack on it. */
+/** JSON.parse accepts nesting of any depth, on which JSON.stringify overflows the stack. */
 function toJson(given: unknown): string {
   try {
     return JSON.stringify(given, bigintAsText);
@@ -84,7 +84,7 @@ function toJson(given: unknown): string {
   }
 }
 
-/** JSON.stringify refuses a bigint, and a request's long integers are some. */
+/** JSON.stringify refuses bigints, which a request's long integers are. */
 function bigintAsText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -1,13 +1,13 @@
 import { ExactNumber, MayBeRounded, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
 import { formatAmount, parseAmount, UNITS_PER_COIN } from './amount.ts';
 
-/** Daml nests values at most 100 deep; deeper JSON comes from no ledger and would overflow the stack. */
+/** Daml nests values at most 100 deep; deeper JSON is not from a ledger, and would overflow the stack. */
 export const NESTING_MAX = 128;
 
 const FRACTION_ZEROS = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{0,5}[1-9])?0*)?Z$/;
 const STARTS_LIKE_NUMBER = /^-?[0-9]/;
 
-/** A ledger time without the trailing zeros of its fraction; null where the text does not look like one. */
+/** A ledger time without the trailing zeros of its fraction; null for text of another form. */
 export function trimTime(text: string): string | null {
   const match = FRACTION_ZEROS.exec(text);
   if (match === null) return null;
@@ -15,8 +15,8 @@ export function trimTime(text: string): string | null {
 }
 
 /**
- * JSON text with sorted keys, no white space, and numbers as they came. Null where the value cannot be kept: nested deeper than
- * NESTING_MAX, or with a longer number than NUMBER_CHARS_MAX. Throws MayBeRounded for a number that is no ExactNumber.
+ * JSON text with sorted keys, no white space, and numbers as they came. Null where the value cannot be stored: nested deeper
+ * than NESTING_MAX, or with a number longer than NUMBER_CHARS_MAX. Throws MayBeRounded for a number that is no ExactNumber.
  */
 export function canonicalJson(value: unknown): string | null {
   return write(value, keptScalar, NESTING_MAX);
@@ -24,7 +24,7 @@ export function canonicalJson(value: unknown): string | null {
 
 /**
  * As canonicalJson, but the same text for what the two wire formats write differently: Decimals by value, times without
- * trailing zeros, Ints as text or number, an absent optional as null or as nothing. For comparing, never for keeping.
+ * trailing zeros, Ints as text or number, an absent optional as null or not at all. For comparing, not for storing.
  */
 export function comparableJson(value: unknown): string | null {
   return write(value, comparableScalar, NESTING_MAX);
@@ -68,7 +68,7 @@ function comparableScalar(value: Scalar): string {
   return JSON.stringify(units === null ? (trimTime(value) ?? value) : formatAmount(units));
 }
 
-/** A whole number is an Int, which the other format may write as text. */
+/** A whole number is an Int, which the other format may write as a string. */
 function comparableNumber(value: ExactNumber): string {
   const { whole } = value;
   return whole === null ? value.normal : JSON.stringify(formatAmount(whole * UNITS_PER_COIN));

@@ -6,10 +6,10 @@ import type { Coin } from './update.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The columns that, with the dso and `extra`, tell all that the feed said of a coin's payload and stakeholders. */
+/** The columns that, with the dso and `extra`, give a coin's whole payload and its stakeholders. */
 export type CoinColumns = Pick<Coin, 'entity' | 'owner' | 'amount' | 'rate' | 'round' | 'extra'>;
 
-/** What the feed said, with JSON values for arguments, numbers as ExactNumber: Decimals with ten decimals, Ints as strings, unknown keys kept. */
+/** A coin's content in the feed. Arguments are JSON values: Decimals with ten decimals, Ints as strings, unknown keys kept. */
 export interface CoinContent {
   readonly createArguments: Fields;
   readonly signatories: readonly string[];
@@ -17,13 +17,13 @@ export interface CoinContent {
 }
 
 /**
- * `extra` holds only what differs from the canonical coin: arguments without unknown keys, signatories [dso, owner],
- * no observers. Within its lists of parties the two most frequent ones are written as these words, which are no party ids.
+ * `extra` has only what differs from the canonical coin: arguments without unknown keys, signatories [dso, owner], no
+ * observers. In its lists of parties the two most frequent ones are written as these words, which are no party ids.
  */
 interface Extra {
   /** All arguments, where they are unusual. */
   readonly arguments?: Fields;
-  /** Otherwise the lock of a LockedAmulet: when it expires, who holds it, and its context if it has one. */
+  /** Otherwise the lock of a LockedAmulet: when it expires, its holders, and its context if it has one. */
   readonly lock?: readonly [expiresAt: string, holders: readonly string[], optContext?: string];
   readonly observers?: readonly string[];
   readonly signatories?: readonly string[];
@@ -36,9 +36,9 @@ const CANONICAL_KEYS = { amulet: 3, amount: 3, createdAt: 1, ratePerRound: 1, lo
 type Terms = Omit<CoinColumns, 'extra'>;
 
 /**
- * Coin.extra for a payload whose amulet part was read already: null for the canonical Amulet, else canonical JSON text,
- * the same for equal content of either wire format, except for numbers that are written otherwise. `undefined` where the arguments
- * cannot be kept (see canonicalJson).
+ * Coin.extra for a payload whose amulet part was already read: null for the canonical Amulet, else canonical JSON text, the
+ * same for equal content of either wire format, except for numbers in another notation. `undefined` where the arguments
+ * cannot be stored (see canonicalJson).
  */
 export function coinExtra(
   coin: Terms & { readonly dso: string; readonly arguments: Fields } & Omit<CoinContent, 'createArguments'>,
@@ -76,7 +76,7 @@ function isCanonicalAmulet(amulet: Fields): boolean {
   );
 }
 
-/** The lock in its short form, as text; null where it is not made of holders, expiresAt and optContext alone. */
+/** The lock in its short form, as text; null where it has anything besides holders, expiresAt and optContext. */
 function lockExtra(lock: unknown, parties: Parties): string | null {
   if (!isFields(lock)) return null;
   const { holders, expiresAt, optContext = null, ...others } = lock;
@@ -88,7 +88,7 @@ function lockExtra(lock: unknown, parties: Parties): string | null {
   return `"lock":${canonicalJson(short)}`;
 }
 
-/** All arguments, with known Decimals, Ints and times in one form and everything else as it came. */
+/** All arguments, with known Decimals, Ints and times normalized and everything else as it came. */
 function normalArguments(coin: Terms & { readonly arguments: Fields }, amulet: Fields): Fields {
   const amount = amulet.amount as Fields;
   const normalAmulet = {
@@ -107,7 +107,7 @@ function normalArguments(coin: Terms & { readonly arguments: Fields }, amulet: F
   return { ...coin.arguments, amulet: normalAmulet, lock: { ...lock, expiresAt: time } };
 }
 
-/** The arguments, signatories and observers that the feed gave, from the columns, the dso and `extra`. */
+/** Rebuilds the feed's arguments, signatories and observers from the columns, the dso and `extra`. */
 export function coinContent(coin: CoinColumns, dso: string): CoinContent {
   const extra = coin.extra === null ? {} : parseExtra(coin.extra);
   const parties = { dso, owner: coin.owner };
@@ -118,7 +118,7 @@ export function coinContent(coin: CoinColumns, dso: string): CoinContent {
   };
 }
 
-/** Numbers are only in arguments, which come first. */
+/** Only arguments contain numbers, and they come first. */
 function parseExtra(extra: string): Extra {
   return (extra.startsWith('{"arguments"') ? parseExactJson(extra) : JSON.parse(extra)) as Extra;
 }
@@ -138,10 +138,10 @@ function canonicalArguments(coin: CoinColumns, parties: Parties, lock: Extra['lo
   return { amulet, lock: { holders: holders.map((word) => partyOfWord(word, parties)), expiresAt, optContext } };
 }
 
-/** What two creates are compared by, with the dso. */
+/** What is compared of two creates, with the dso. */
 export type ComparedCoin = CoinColumns & Pick<Coin, 'createdAt'>;
 
-/** Whether two creates say the same (docs/rules.md, rule 9): parties as sets, Decimals by value, no ids. */
+/** Whether two creates have equal content (docs/rules.md, rule 9): parties as sets, Decimals by value, no ids. */
 export function sameCoin(a: ComparedCoin, b: ComparedCoin, dso: string): boolean {
   const sameColumns =
     a.entity === b.entity &&
@@ -169,7 +169,7 @@ interface Parties {
   readonly owner: string;
 }
 
-/** Who signs a coin: the dso and the owner; one party may be both. */
+/** The signatories of a coin: the dso and the owner, who may be one party. */
 function canonicalSignatories({ dso, owner }: Parties): readonly string[] {
   return dso === owner ? [dso] : [dso, owner];
 }

@@ -1,6 +1,6 @@
 /**
- * Contract and update ids as bytes: lower-case hex of even length packed two characters to a byte, any other id as UTF-8.
- * The two cannot be confused, because every packed id comes with its flag (a BLOB in SQLite; the other is TEXT).
+ * Contract and update ids as bytes: lower-case hex of even length is packed, two characters to a byte; any other id is
+ * UTF-8. A flag tells them apart (in SQLite a packed id is a BLOB, any other TEXT).
  */
 const NOT_LOWER_HEX = /[^0-9a-f]/;
 
@@ -11,7 +11,7 @@ function isPackable(id: string): boolean {
 /** The value of a lower-case hex digit by its character code; -1 for every other character. */
 const HEX_DIGIT = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)));
 
-/** Writes a packable id's bytes to `target` and says true, or says false; one pass, because this is the hot path. */
+/** Writes an id's packed bytes to `target`; false where it cannot be packed. One pass, because this is the hot path. */
 export function packHex(id: string, target: Uint8Array, start: number): boolean {
   const { length } = id;
   if (length === 0 || length % 2 !== 0) return false;
@@ -70,7 +70,7 @@ export function idHash(bytes: Uint8Array, start: number, end: number, migrationI
   return (b & 0x1fffff) * TWO_32 + (a >>> 0);
 }
 
-/** The hash of an id as a column holds it. */
+/** The hash of an id as it is in a column. */
 export function storedIdHash(id: StoredId, migrationId: number): number {
   const bytes = typeof id === 'string' ? Buffer.from(id) : id;
   return idHash(bytes, 0, bytes.length, migrationId);

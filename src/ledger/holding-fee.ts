@@ -1,4 +1,4 @@
-/** What the holding fee of one coin contract depends on. Amount and rate in 1e-10 units, the round as in the feed. */
+/** What a coin's holding fee depends on. Amount and rate in 1e-10 units, `round` is that of its creation. */
 export interface FeeTerms {
   readonly amount: bigint;
   readonly rate: bigint;
@@ -13,7 +13,7 @@ export function holdingFee(terms: FeeTerms, round: bigint): bigint {
   return accrued < terms.amount ? accrued : terms.amount;
 }
 
-/** `expiryRound` for the hot path: the same round, as a number where it is exact as one; Infinity for none. */
+/** `expiryRound` for the hot path: as a number where that is exact; Infinity for none. */
 export function expiryOf({ amount, rate, createdRound }: FeeTerms): number | bigint {
   const [wholeAmount, wholeRate, round] = [Number(amount), Number(rate), Number(createdRound)];
   const isSafe = wholeAmount <= Number.MAX_SAFE_INTEGER && wholeRate <= Number.MAX_SAFE_INTEGER;
@@ -22,8 +22,8 @@ export function expiryOf({ amount, rate, createdRound }: FeeTerms): number | big
 }
 
 /**
- * The same of whole numbers up to 2^53: the quotient of two of them, corrected by its remainder, is exact. Null where the round is
- * not exact as a number.
+ * `expiryRound` of whole numbers up to 2^53: their quotient, corrected by the remainder, is exact. Null where the round is
+ * too large to be exact as a number.
  */
 function safeExpiryOf(amount: number, rate: number, createdRound: number): number | null {
   if (rate === 0) return Infinity;

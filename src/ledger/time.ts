@@ -22,8 +22,8 @@ export function isImportTime(text: string): boolean {
 }
 
 /**
- * A time as a feed writes it: 0 to 6 fraction digits and Z, in 1970-2200. Null where it is not one. Read digit by digit,
- * because every event has one and a Date costs several times as much.
+ * A time as a feed writes it: 0 to 6 fraction digits and Z, in 1970-2200. Null where it is not one. Read digit by
+ * digit, because every event has one and a Date costs several times as much.
  */
 export function parseLedgerTime(text: string): Micros | null {
   if (!LEDGER_TIME.test(text)) return null;
@@ -49,7 +49,7 @@ function digitsAt(text: string, start: number, end: number): number {
   return value;
 }
 
-/** The years that RFC 3339 can write: an offset must not lead out of them, for no answer could print that time. */
+/** The years that RFC 3339 has: an offset must not lead out of them, because no answer could contain that time. */
 const REQUEST_SECONDS_MIN = Date.parse('0001-01-01T00:00:00Z') / 1000;
 const REQUEST_SECONDS_END = Date.UTC(10_000, 0, 1) / 1000;
 
@@ -120,7 +120,7 @@ const DURATION_UNITS = [
   ['ms', 1000],
 ] as const;
 
-/** A duration as a setting writes it: a number and the largest unit that leaves no rest. */
+/** A duration in the form of a setting: a number and the largest unit without a remainder. */
 export function formatDuration(micros: number): string {
   const [unit, size] = DURATION_UNITS.find(([, each]) => micros % each === 0) ?? ['us', 1];
   return `${micros / size}${unit}`;

@@ -1,15 +1,15 @@
 import type { BadUpdate } from './bad-update.ts';
 import type { Micros } from './time.ts';
 
-/** The two public wire formats: Scan `/v2/updates` (A) and JSON Ledger API `/v2/updates` (B). Only messages tell them apart. */
+/** The two public wire formats: Scan `/v2/updates` (A) and JSON Ledger API `/v2/updates` (B). Needed only for messages to people. */
 export type WireFormat = 'scan' | 'ledger-api';
 
 export type CoinEntity = 'Amulet' | 'LockedAmulet';
 export type Entity = CoinEntity | 'OpenMiningRound';
 
 /**
- * What one feed message means, whatever format it came in. `LedgerUpdate` covers transactions, reassignments and imports;
- * what concerns nobody here is `ignored` under the name of its kind, so that it can be counted.
+ * The meaning of one message, in either format. `LedgerUpdate` covers transactions, reassignments and imports; other kinds
+ * are `ignored` under a name by which they are counted.
  */
 export type Decoded = LedgerUpdate | Checkpoint | Ignored;
 
@@ -21,9 +21,9 @@ export interface LedgerUpdate {
   readonly synchronizerId: string;
   /** Null for an import update, whose record time is a flag and not a time. */
   readonly recordTime: Micros | null;
-  /** In feed order; only what concerns coins and rounds. */
+  /** In feed order; only those of coins and rounds. */
   readonly events: readonly LedgerEvent[];
-  /** One name for each event that was left out, such as `other template` or `not consuming`; for counting. */
+  /** A name for each event that was ignored, such as `other template` or `not consuming`; for counting. */
   readonly ignored: readonly string[];
 }
 
@@ -42,8 +42,8 @@ export interface Ignored {
 export type LedgerEvent = CoinCreate | RoundCreate | Archive;
 
 /**
- * A create of a coin template. `dso` is the only part of the payload that is judged at once: with a dso that is not ours
- * the rest is never judged (docs/rules.md, rule 10), so what is wrong with it waits in `body`.
+ * A create of a coin template. Of the payload only `dso` is validated at once: faults of the rest are kept in `body`, because
+ * they do not matter if the dso is not ours (docs/rules.md, rule 10).
  */
 export interface CoinCreate {
   readonly kind: 'coin';
@@ -71,7 +71,7 @@ export interface Coin {
   readonly packageName: string;
   /**
    * Null for the canonical Amulet, whose arguments, signatories [dso, owner] and observers [] follow from the other fields.
-   * Otherwise what cannot be rebuilt, as canonical JSON text; see coin.ts.
+   * Otherwise what does not follow from them, as canonical JSON text; see coin.ts.
    */
   readonly extra: string | null;
 }
@@ -90,13 +90,13 @@ export interface OpenRound {
   readonly content: string;
 }
 
-/** What the archive of an id alone is counted under where that is not active. */
+/** The name under which an archive without a template is counted where its contract is not active. */
 export const INACTIVE_PURGE = 'purge of an inactive contract';
 
-/** Carries no owner and no amount: only the contract id and the template. */
+/** An archive has no owner and no amount: only the contract id and the template. */
 export interface Archive {
   readonly kind: 'archive';
-  /** Null where the feed tells only the id (a purge in format A): it may be of any template, and what is not active is ignored. */
+  /** Null where the feed gives only the id (a purge in format A): of any template, and ignored where it is not active. */
   readonly entity: Entity | null;
   readonly contractId: string;
 }

@@ -1,11 +1,11 @@
 import type { PortableError } from './portable-error.ts';
 
-/** What a thread is started with, what is asked of it, and what it says by itself. */
+/** A thread's start data, its requests, and the notices that it sends. */
 export interface ThreadContract {
   readonly data: unknown;
-  /** By name, functions from what is asked to what is answered. */
+  /** By name, functions from a request's argument to its answer. */
   readonly requests: object;
-  /** By name, what the thread says; nothing is answered. */
+  /** By name, what the thread sends without being asked; not answered. */
   readonly notices: object;
 }
 
@@ -30,5 +30,5 @@ export type FromThread =
   | { readonly type: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly type: 'failure'; readonly id: number; readonly error: PortableError }
   | { readonly type: 'notice'; readonly name: string; readonly said: unknown }
-  /** The thread could not begin, and ends. */
+  /** The thread failed to start, and ends. */
   | { readonly type: 'dead'; readonly error: PortableError };

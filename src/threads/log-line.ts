@@ -1,4 +1,4 @@
-/** What a thread wants logged; the process has one logger, in its main thread. */
+/** A thread's line for the log; the process has one logger, in its main thread. */
 export interface LogLine {
   readonly level: Level;
   readonly fields: object;
@@ -7,7 +7,7 @@ export interface LogLine {
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
-/** A logger whose lines are said to whoever started the thread. */
+/** A logger that sends its lines to the thread's starter. */
 export function loggerThatSays(say: (line: LogLine) => void): Record<Level, (fields: object, message: string) => void> {
   const at = (level: Level) => (fields: object, message: string) => say({ level, fields, message });
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

@@ -1,15 +1,15 @@
-/** An error as it crosses threads: the structured clone of one keeps neither its code nor its class. */
+/** An error in the form in which threads send it: a structured clone keeps neither its code nor its class. */
 export interface PortableError {
   /** The names of its classes, its own first. */
   readonly classes: readonly string[];
   readonly message: string;
   readonly stack: string | undefined;
-  /** Its name, and such as `code`, or `path` of an error of the system. */
+  /** Its own properties, such as `name`, `code`, or `path` of a system error. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly cause: PortableError | null;
 }
 
-// Constructors may ask for anything: none is called here.
+// Constructors may need any arguments, so none is called.
 export type ErrorClass = abstract new (...given: never[]) => Error;
 
 export function toPortable(thrown: unknown): PortableError {
@@ -24,7 +24,7 @@ export function toPortable(thrown: unknown): PortableError {
   };
 }
 
-/** The error again, as one of these classes where it was one, and else as an Error that tells its class by its name only. */
+/** The error, as one of these classes where it was one; otherwise an Error with its class's name. */
 export function fromPortable(portable: PortableError, classes: readonly ErrorClass[]): Error {
   const { message, stack, properties, cause } = portable;
   const error = new Error(message, cause === null ? {} : { cause: fromPortable(cause, classes) });

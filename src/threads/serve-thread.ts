@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer, Asked, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
 import { toPortable } from './portable-error.ts';
 
-/** What answers each request; buffers named to `move` are given away with the answer. Disposed of when everything is answered. */
+/** A handler for each request; buffers passed to `move` are transferred with the answer. Disposed of after the last answer. */
 export type Handlers<C extends ThreadContract> = {
   readonly [Name in RequestName<C>]: (
     asked: Asked<C, Name>,
@@ -10,17 +10,17 @@ export type Handlers<C extends ThreadContract> = {
   ) => Answer<C, Name> | Promise<Answer<C, Name>>;
 } & Partial<AsyncDisposable>;
 
-/** A thread as it sees itself. */
+/** A thread, seen from inside. */
 export interface ServedThread<C extends ThreadContract> {
   readonly data: C['data'];
-  /** Aborts when the thread is asked to end. */
+  /** Aborts when the thread should end. */
   readonly stop: AbortSignal;
   readonly say: <Name extends keyof C['notices'] & string>(name: Name, said: C['notices'][Name]) => void;
 }
 
 type Handler = (asked: unknown, move: (buffers: readonly ArrayBuffer[]) => void) => unknown;
 
-/** The whole life of a thread: what `open` throws ends it, and whoever started it is told what that was. */
+/** The whole life of a thread. An error of `open` ends it, and is sent to its starter. */
 export async function serveThread<C extends ThreadContract>(
   open: (thread: ServedThread<C>) => Handlers<C> | Promise<Handlers<C>>,
 ): Promise<void> {
@@ -65,6 +65,6 @@ export async function serveThread<C extends ThreadContract>(
   } catch (error) {
     post({ type: 'dead', error: toPortable(error) });
   }
-  // While it is open, the thread lives and the process with it.
+  // An open port keeps the thread and the process alive.
   port.close();
 }

@@ -2,50 +2,50 @@ import { Worker } from 'node:worker_threads';
 import type { Answer, Asked, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
 import { type ErrorClass, fromPortable } from './portable-error.ts';
 
-/** A thread as the one that started it sees it. Disposing it asks it to stop and waits until it has ended. */
+/** A thread, seen from its starter. Disposing it requests a stop and waits for its end. */
 export interface Thread<C extends ThreadContract> extends AsyncDisposable {
   /**
-   * Asks, and waits for the answer. Rejects with what the thread threw, code and class included, or with what it died of;
-   * `moved` buffers are given away, not copied.
+   * Sends a request and waits for the answer. Rejects with the handler's error, code and class included, or with the error that
+   * ended the thread; `moved` buffers are transferred, not copied.
    */
   call<Name extends RequestName<C>>(
     name: Name,
     asked: Asked<C, Name>,
     moved?: readonly ArrayBuffer[],
   ): Promise<Answer<C, Name>>;
-  /** Asks without waiting for an answer; what the thread throws at it ends the thread. */
+  /** Sends a request that is not answered; an error of its handler ends the thread. */
   notify<Name extends RequestName<C>>(name: Name, asked: Asked<C, Name>): void;
-  /** Asks it to end; what is under way there is still answered. */
+  /** Requests its end; pending requests are still answered. */
   stop(): void;
-  /** Ends it whatever it is doing. */
+  /** Ends it at once. */
   terminate(): Promise<void>;
-  /** Resolves when it has ended: with what it died of, null where it was asked to end. */
+  /** Resolves when it has ended: with the error that ended it, null after a requested stop. */
   readonly ended: Promise<Error | null>;
   readonly hasEnded: boolean;
 }
 
 export interface ThreadOptions<C extends ThreadContract> {
-  /** Shown in messages, and by debuggers. */
+  /** Its name in messages and debuggers. */
   readonly name: string;
   readonly data: C['data'];
-  /** Called with what the thread says by itself. */
+  /** Handlers of its notices. */
   readonly on: { readonly [Name in keyof C['notices']]: (said: C['notices'][Name]) => void };
-  /** Classes that errors of the thread keep. */
+  /** Error classes that are kept when an error comes from the thread. */
   readonly errors: readonly ErrorClass[];
-  /** How long disposing waits for the thread before it is ended as it is. */
+  /** How long disposing waits before the thread is terminated. */
   readonly stopGraceMs?: number;
   readonly worker?: typeof FEEDING;
 }
 
-/** To close a file, or to leave a Kafka group, so that the next start need not wait for a timeout. */
+/** Enough to close files and to leave a Kafka group, so that the next start need not wait for a timeout. */
 const STOP_GRACE_MS = 6_000;
 
-/** Of every thread that feeds or writes: a thread started by one without them would not have the second. */
+/** Options of every thread that feeds or writes; a thread inherits the second from the one that starts it. */
 export const FEEDING = {
-  // A nursery of 8 MiB: objects die young there, and larger ones let a thread hold hundreds of megabytes of garbage.
+  // A young generation of 8 MiB: most objects die there, and a larger one lets a thread keep hundreds of megabytes of garbage.
   resourceLimits: { maxYoungGenerationSizeMb: 24 },
-  // The descriptor of a pipe is closed by its socket. Node would close that number again when the thread ends, whatever it
-  // stands for by then: a client's connection, a database.
+  // The descriptor of a pipe is closed by its socket. Node would close the same number again when the thread ends, which may
+  // be a client's connection or a database by then.
   trackUnmanagedFds: false,
 };
 
@@ -59,7 +59,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Starts a thread that serves (`serve-thread.ts`) what its contract says. */
+/** Starts a thread that serves its contract (`serve-thread.ts`). */
 export function startThread<C extends ThreadContract>(file: URL, options: ThreadOptions<C>): Thread<C> {
   const { name, data, on, errors, stopGraceMs = STOP_GRACE_MS } = options;
   const worker = new Worker(file, { name, workerData: data, ...options.worker });
