@@ -4,15 +4,15 @@ import { lastMigration, snapshotAfter, snapshotBefore } from './snapshots.ts';
 import { stateFacts, stateV0, stateV1 } from './state.ts';
 import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary.ts';
 
-/** Whoever asks, so that nobody has all of the reads to himself, and when the answer is not wanted any more. */
+/** The client of a question, so that none takes all reader threads, and the signal that its answer is not wanted any more. */
 export interface Asker {
   readonly client: string;
   readonly signal?: AbortSignal;
 }
 
-/** Where questions are asked; which thread reads for them, its caller does not know. */
+/** Answers questions, in this thread or in another one. */
 export interface Answers {
-  /** The JSON text of the answer. Rejects with a HoldingsFault. Most questions never wait, and nobody has to know who asks them. */
+  /** The JSON text of the answer. Rejects with a HoldingsFault. Most questions need no reader thread, and so no client. */
   json(question: Question, asker: () => Asker): Promise<string>;
 }
 
@@ -21,7 +21,7 @@ export function answersFrom(store: HoldingsStore, rules: AnswerRules): { json(qu
   return { json: async (question) => JSON.stringify(await answer(question, store, rules)) };
 }
 
-/** Each question: which facts are read for it, and what is made of them. */
+/** For each question: which facts are read, and the answer made from them. */
 async function answer(question: Question, store: HoldingsStore, rules: AnswerRules): Promise<object> {
   switch (question.answer) {
     case 'summary v0': {

@@ -2,16 +2,16 @@ import type { Micros } from '../ledger/time.ts';
 import type { StateQuery, TimeQuery } from './question.ts';
 
 /**
- * The read seam: all that a store (SQLite today) is asked for. Each question is answered from one moment, so what is put together from
- * its facts is consistent; fees, sums and texts are worked out from them in this room, the same for every store.
+ * The interface to a store (SQLite today). All facts of one question are of one moment, so an answer is consistent; fees,
+ * sums and texts are computed from them in this folder, the same for every store.
  */
 export interface HoldingsStore {
   facts<K extends FactKind>(asked: Asked<K>): Promise<Facts<K>>;
 }
 
-/** Every kind of fact: what is asked for, and what is given. Another one is a line here and a function in each store. */
+/** Every kind of fact: its query and its result. Another one is a line here and a function in each store. */
 export interface FactKinds {
-  /** Null: there is none such. */
+  /** Null where there is none. */
   snapshot: { asked: { snapshot: SnapshotChoice }; given: Snapshot | null };
   /** The first strictly after a time in its migration, else the first of the smallest larger migration that has one. */
   'snapshot after': { asked: TimeQuery; given: Snapshot | null };
@@ -51,13 +51,13 @@ export interface Snapshot {
 export interface OwnersAsked {
   readonly snapshot: SnapshotChoice;
   readonly owners: readonly string[];
-  /** That fees are wanted of; `lowest open`: of the open mining rounds in the newest migration now. Null: no fees are wanted. */
+  /** The round to compute fees at; `lowest open`: of the mining rounds now open in the newest migration. Null: no fees. */
   readonly round: bigint | 'lowest open' | null;
 }
 
 export interface OwnersFacts {
   readonly snapshot: Snapshot | null;
-  /** Null: none was asked for, or none is open. */
+  /** Null where none was requested, or none is open. */
   readonly round: bigint | null;
   /** In the order requested; none without a snapshot. */
   readonly owners: readonly OwnerFacts[];
@@ -102,10 +102,10 @@ export type PageFacts =
   | { readonly found: 'no snapshot' }
   /** `after` is no token of this snapshot. */
   | { readonly found: 'no such token' }
-  /** The contracts are so large that only so many may be held at once. */
+  /** The contracts are so large that a page may only have this many. */
   | { readonly found: 'too large'; readonly fitting: number };
 
-/** A coin contract active at a snapshot, with what the feed said of it. */
+/** A coin that is active at a snapshot, as in the feed. */
 export interface ContractFacts {
   readonly contractId: string;
   readonly templateId: string;

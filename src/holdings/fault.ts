@@ -1,4 +1,4 @@
-/** Why a question has no answer. What each means to a caller (a status, an exit code) is the caller's own table. */
+/** Why a question has no answer. Each caller has its own table of what that means there (a status, an exit code). */
 export type HoldingsFaultCode =
   | 'no_snapshot_in'
   | 'no_snapshot_at'
@@ -11,10 +11,10 @@ export type HoldingsFaultCode =
   | 'number_too_large'
   /** The read took longer than its time limit. */
   | 'read_too_long'
-  /** It was not begun: too many others are waiting, or they took too long, or nobody waits for it any more. */
+  /** The read was not begun: too many others are waiting, it waited too long, or the client has gone. */
   | 'not_begun';
 
-/** The message is for people, and names what was asked by the fields of the HTTP operations. */
+/** The message is for people, and uses the field names of the HTTP operations. */
 export class HoldingsFault extends Error {
   readonly code: HoldingsFaultCode;
 

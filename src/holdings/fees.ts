@@ -30,8 +30,8 @@ export class ExpiredSums implements CoinSums {
 }
 
 /**
- * Exact holding fees of an owner's coins as of a round (docs/rules.md, fees). A coin costs its rate for each round since its own, and no
- * more than its amount: until one expires the owner's sums are enough, then the expired ones count with their amount.
+ * Exact holding fees of an owner's coins as of a round (docs/rules.md, fees). A coin costs its rate for each round since its
+ * creation, at most its amount: before the first one expires the sums are enough, then expired coins count with their amount.
  */
 export function holdingFees(owner: OwnerFacts, round: bigint): UnlockedLocked {
   if (owner.expired === null && mayHaveExpired(owner, round))

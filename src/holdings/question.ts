@@ -24,7 +24,7 @@ export interface TimeQuery {
   readonly recordTime: bigint;
 }
 
-/** What may be asked, by the name of its answer: plain values, so that it can be handed to another thread. */
+/** The questions, by the name of the answer: plain values, so that they can be sent to another thread. */
 export type Question =
   | { readonly answer: 'summary v0' | 'summary v1'; readonly query: SummaryQuery }
   | { readonly answer: 'state v0' | 'state v1'; readonly query: StateQuery }

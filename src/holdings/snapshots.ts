@@ -4,7 +4,7 @@ import type { Snapshot, SnapshotChoice } from './facts.ts';
 import { HoldingsFault } from './fault.ts';
 import type { TimeQuery } from './question.ts';
 
-/** Why there is no snapshot as it was asked for. */
+/** Why the requested snapshot does not exist. */
 export function snapshotFault({ migrationId, recordTime, match }: SnapshotChoice): HoldingsFault {
   const named = (words: string): string => (migrationId === null ? 'the largest migration' : `${words} ${migrationId}`);
   if (recordTime === null) return new HoldingsFault('no_snapshot_in', `No snapshots found in ${named('migration')}`);

@@ -5,7 +5,7 @@ import { HoldingsFault } from './fault.ts';
 import type { StateQuery } from './question.ts';
 import { snapshotFault } from './snapshots.ts';
 
-/** One contract as /v1/holdings/state tells it. */
+/** One contract in an answer of /v1/holdings/state. */
 export interface CreatedContract {
   /** Null for imports. */
   readonly created_in_update_id: string | null;
@@ -18,7 +18,7 @@ export interface CreatedContract {
   readonly observers: readonly string[];
 }
 
-/** One contract as /v0/holdings/state tells it: as the event that created it. */
+/** One contract in an answer of /v0/holdings/state: the event that created it. */
 export interface CreatedEvent extends Omit<CreatedContract, 'created_in_update_id'> {
   readonly event_type: 'created_event';
   readonly event_id: string;
@@ -79,7 +79,7 @@ function requirePage(query: StateQuery, facts: PageFacts): Extract<PageFacts, { 
 function createdEvent(contract: ContractFacts): CreatedEvent {
   return {
     event_type: 'created_event',
-    // An import's update id is its contract id: that is what the feed calls it.
+    // An import's update id in the feed is its contract id.
     event_id: `#${contract.updateId ?? contract.contractId}:${contract.node}`,
     ...created(contract),
   };

@@ -6,7 +6,7 @@ import { HoldingsFault } from './fault.ts';
 import { holdingFees, type UnlockedLocked } from './fees.ts';
 import { snapshotFault } from './snapshots.ts';
 
-/** How summaries are answered, from the settings. */
+/** Settings of summaries. */
 export interface AnswerRules {
   /** Whether an owner without coin is answered with zeros or left out. */
   readonly emptyOwners: 'zero' | 'omit';
@@ -40,12 +40,12 @@ export interface SummaryV0 {
   readonly summaries: readonly OwnerTotalsAndFees[];
 }
 
-/** A snapshot, and whose coins. */
+/** A snapshot, and the owners. */
 export interface SummaryAsked extends SnapshotChoice {
   readonly owners: readonly string[];
 }
 
-/** What a summary is worked out from; with a round where fees are wanted. */
+/** The facts for a summary; with a round where fees are wanted. */
 export function summaryFacts(asked: SummaryAsked, round: OwnersAsked['round']): Asked<'owners'> {
   return { kind: 'owners', snapshot: asked, owners: asked.owners, round };
 }
@@ -60,7 +60,7 @@ export function summaryV1(asked: SummaryAsked, { snapshot, owners }: OwnersFacts
   };
 }
 
-/** The same, and where no round was asked for and none is open. */
+/** Throws a HoldingsFault as above, and where no round was requested and none is open. */
 export function summaryV0(asked: SummaryAsked, facts: OwnersFacts, rules: AnswerRules): SummaryV0 {
   const { snapshot, round, owners } = facts;
   if (snapshot === null) throw snapshotFault(asked);

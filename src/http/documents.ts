@@ -5,12 +5,12 @@ import { SERVICE_OPERATIONS } from './service/operations.ts';
 import { createUsersDocument } from './users/document.ts';
 
 interface AreaDocument {
-  /** As /docs calls it. */
+  /** Its name on the page /docs. */
   readonly name: string;
   readonly create: (version: string) => object;
 }
 
-/** The OpenAPI documents, by what `holdfast openapi` and /openapi/ call them. */
+/** The OpenAPI documents, by their names in `holdfast openapi` and /openapi/. */
 export const DOCUMENTS: Readonly<Record<string, AreaDocument>> = {
   holdings: { name: 'Holdings', create: createHoldingsDocument },
   ledger: { name: 'Ledger', create: createUsersDocument },
@@ -21,7 +21,7 @@ served at the root and under /api/scan. Amounts are strings with exactly ten dec
 and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the
 service is configured otherwise.`;
 
-/** The document of the holdings area and of the service itself, with the limits that hold unless they are configured otherwise. */
+/** The document of the holdings area and of the service itself, with the default limits. */
 function createHoldingsDocument(version: string): object {
   const operations = [...HOLDINGS_OPERATIONS, ...SERVICE_OPERATIONS];
   const facts = {

@@ -24,10 +24,10 @@ export const forceSnapshot: HoldingsOperation = {
   handle: (_, { force }) => force(),
 };
 
-/** The writer's answer to a wish for a snapshot now (docs/rules.md, rule 12). */
+/** The writer's answer to a request for a snapshot now (docs/rules.md, rule 12). */
 export type ForceSnapshot = (wish: { readonly maySeal: boolean }) => Promise<ForceOutcome>;
 
-/** A snapshot costs a row for every owner that changed; asked for in a loop they would fill the disk. */
+/** A snapshot costs a row for every owner that changed; requested in a loop they would fill the disk. */
 const SEAL_INTERVAL_MS_MIN = 10_000;
 
 export function createForce({
@@ -73,7 +73,7 @@ export function createForce({
   };
 }
 
-/** The disk or the database refuses for now; nothing was sealed. */
+/** The disk or the database is unavailable for now; nothing was sealed. */
 function unavailable(error: Error): never {
   if (!mayPass(error, 'running')) throw error;
   throw new HttpFault(503, `no snapshot can be written now (${error.message}); ask again once that has passed`);

@@ -15,7 +15,7 @@ const STATUS: Readonly<Record<HoldingsFaultCode, number>> = {
   not_begun: 503,
 };
 
-/** What HTTP says of a question that has no answer; anything else is passed on as it is. */
+/** The HTTP fault of a question that has no answer; any other error is passed on unchanged. */
 export function throwAsHttpFault(error: unknown): never {
   throw error instanceof HoldingsFault ? new HttpFault(STATUS[error.code], error.message) : error;
 }

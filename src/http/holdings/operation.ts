@@ -1,16 +1,16 @@
 import type { Question } from '../../holdings/question.ts';
 import type { JsonOperation } from '../server/operation.ts';
 
-/** An operation of this area; `Query` is what its schema makes of a request. */
+/** An operation of this area; `Query`: the result of its schema. */
 export type HoldingsOperation<Query = unknown> = JsonOperation<HoldingsCall, Query>;
 
-/** What an operation's handler has at hand, for one request. */
+/** What a handler can use for one request. */
 export interface HoldingsCall {
   /** The JSON text of a question's answer. Rejects with an HttpFault. */
   readonly ask: (question: Question) => Promise<string>;
-  /** Throws a 503 where more answers wait to be taken than may, in all or by whom this request is from. */
+  /** Throws a 503 where too many answers are not yet read by clients, in all or by this client. */
   readonly requireRoom: () => void;
-  /** The JSON text of a snapshot that is sealed now. Rejects with an HttpFault. */
+  /** Seals a snapshot now; the JSON text of the answer. Rejects with an HttpFault. */
   readonly force: () => Promise<string>;
 }
 

@@ -11,8 +11,8 @@ const TIME_EXPECTED =
   'an RFC 3339 date-time with Z or an offset, in UTC within the years 0001-9999, such as "2025-02-14T15:00:00Z"';
 
 /**
- * A field that `parse` reads (null: it is no such value); `expected` is what a message says, `schema` what the document shows. One
- * function for each field, because a request is judged on the hot path.
+ * A field that `parse` reads (null: not valid); `expected` is for messages, `schema` for the document. One function for each
+ * field, because requests are validated on the hot path.
  */
 function field<Value>(parse: (given: unknown) => Value | null, expected: string, schema: object): z.ZodType<Value> {
   return z
@@ -58,7 +58,7 @@ function parsePageSize(given: unknown): number | null {
   return size !== null && size >= 1n && size <= PAGE_SIZE_MAX ? Number(size) : null;
 }
 
-/** Distinct owners, in the order asked. They are counted as sent, and before any of them is looked at. */
+/** Distinct owners, in the order requested. They are counted as sent, before any of them is validated. */
 function ownerPartyIds(ownersMax: number): z.ZodType<readonly string[]> {
   const items = { type: 'string', maxLength: 255 };
   return z
@@ -83,10 +83,10 @@ function distinct(owners: readonly string[]): readonly string[] {
   return owners.length === 1 ? owners : [...new Set(owners)];
 }
 
-/** What is said of a body that is no object. */
+/** The message for a body that is no object. */
 export const OBJECT = { error: 'a JSON object' } as const;
 
-/** The fields of whatever is asked about owners at a snapshot. */
+/** The fields of every request about owners at a snapshot. */
 export const ownersAtSnapshot = ({ ownersMax }: RequestLimits) => ({
   migration_id: migrationId,
   record_time: recordTime,
@@ -94,7 +94,7 @@ export const ownersAtSnapshot = ({ ownersMax }: RequestLimits) => ({
   owner_party_ids: ownerPartyIds(ownersMax),
 });
 
-/** A request about them as the document shows it. */
+/** Such a request in the document. */
 export const OWNERS_AT_SNAPSHOT_EXAMPLE = {
   migration_id: 0,
   record_time: '2025-02-12T00:30:00Z',

@@ -10,14 +10,14 @@ import { HOLDINGS_OPERATIONS } from './operations.ts';
 
 export interface HoldingsDeps {
   readonly answers: Answers;
-  /** Who asks, so that nobody has all of the reads to himself. */
+  /** The client of a request, so that none takes all reader threads. */
   readonly clientAddress: (c: Context) => string;
-  /** Throws a 503 where more answers wait to be taken than may, in all or by whom this request is from. */
+  /** Throws a 503 where too many answers are not yet read by clients, in all or by this client. */
   readonly requireRoom: (c: Context) => void;
   /** Null where forced snapshots are disabled. */
   readonly force: ForceSnapshot | null;
   readonly limits: ServedLimits;
-  /** For how long ago something was: a clock that never jumps. */
+  /** A monotonic clock, for intervals. */
   readonly clockMs: () => number;
 }
 

@@ -31,7 +31,7 @@ const contract = {
   observers: z.array(answered.party),
 };
 
-/** A page of contracts, each with what goes before the fields that all have. */
+/** A page of contracts; `before` are the fields that come before those that all have. */
 const page = (before: z.ZodRawShape) =>
   z.strictObject({
     ...answered.snapshot,
@@ -47,7 +47,7 @@ const faults = {
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
-/** A page may be large. It is made only where there is room, and sent only where there still is. */
+/** A page may be large: it is read only while there is room for it, and sent only if there still is. */
 async function askForPage({ ask, requireRoom }: HoldingsCall, question: Question): Promise<string> {
   requireRoom();
   const text = await ask(question);

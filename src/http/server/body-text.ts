@@ -4,14 +4,14 @@ import { HttpFault } from './http-fault.ts';
 /** Throws on what is not UTF-8; a byte order mark is left out. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
- * Stands where bytes were no UTF-8, and then the text has another length than its bytes had, unless all of them are characters
- * cut off after their third byte. Those pass, and no harm is done: no field takes this character either.
+ * Replaces bytes that are no UTF-8, and then the text's length in UTF-8 differs from that of the bytes, unless all of them are
+ * characters cut off after their third byte. Those pass without harm: no field accepts this character either.
  */
 const REPLACEMENT = '\ufffd';
 
 /**
- * The text of a request's body. Throws a 413 above the limit, of which no more than that is ever held; what `unreadable` makes of a reason,
- * where the body is not UTF-8 or its connection ended before it.
+ * The text of a request's body. Throws a 413 above the limit (never reading more than that into memory), and the error of
+ * `unreadable` where the body is not UTF-8 or its connection ended early.
  */
 export async function readBodyText(
   c: Context,
@@ -32,23 +32,23 @@ export async function readBodyText(
     }
   }
   if (Number(length) > bytesMax) throw tooLarge(bytesMax);
-  // Its bytes would have to be copied to be had, which costs as much as all else that is done with a usual request.
+  // Reading its bytes would need a copy, which costs as much as everything else for a usual request.
   const text = await c.req.raw.text().catch(endedEarly);
-  // The HTTP parser holds a body to its Content-Length; a request that did not come over a socket may say anything.
+  // The HTTP parser checks the Content-Length; a request that did not come over a socket may have any.
   if (text.length > bytesMax) throw tooLarge(bytesMax);
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== Number(length)) throw unreadable('not UTF-8');
   return text;
 }
 
-/** The connection is closed after the answer: what the client still sends is nobody's. */
+/** The connection is closed after the answer, because the rest of the body is not read. */
 function tooLarge(bytesMax: number): HttpFault {
   return new HttpFault(413, `body: larger than ${bytesMax} bytes`, { Connection: 'close' });
 }
 
 /**
- * The bytes of a body, counted as they come; null above the limit, of which no more than that is ever held. They are put
- * together at once: kept as they came, a body sent a byte at a time would take a hundred times its size. Throws what the
- * connection throws where it ends before the body does.
+ * The bytes of a body, counted as they come; null above the limit, and never more than that in memory. Chunks are joined as
+ * they come: kept apart, a body sent a byte at a time would take a hundred times its size. Throws the connection's error
+ * where it ends before the body.
  */
 async function readBodyBytes(body: ReadableStream<Uint8Array> | null, bytesMax: number): Promise<Uint8Array | null> {
   let held = new Uint8Array(0);
@@ -59,7 +59,7 @@ async function readBodyBytes(body: ReadableStream<Uint8Array> | null, bytesMax: 
     if (done || value === undefined) return held.subarray(0, bytes);
     const needed = bytes + value.byteLength;
     if (needed > bytesMax) {
-      // A stream that failed by itself meanwhile rejects this too, and nobody waits for it.
+      // A stream that has failed meanwhile rejects this too, and nothing awaits it.
       reader?.cancel().catch(() => {});
       return null;
     }

@@ -3,8 +3,8 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 
 /**
- * Returns the function that says whom a request comes from: the peer, or, behind trusted proxies, the last address in X-Forwarded-For
- * that none of them wrote about itself. What others write there is not believed.
+ * Returns the function that gives a request's client: the peer, or, behind trusted proxies, the last address in
+ * X-Forwarded-For that is not one of theirs. What others write there is ignored.
  */
 export function createClientAddress(
   trustedProxies: readonly string[],
@@ -18,7 +18,7 @@ export function createClientAddress(
   };
 }
 
-/** The same of a connection, whatever is sent over it; null for a trusted proxy's, which carries requests of many. */
+/** The client of a connection, whatever is sent over it; null for a trusted proxy's, which has requests of many. */
 export function createConnectionClient(trustedProxies: readonly string[]): (socket: Socket) => string | null {
   const trusted = new Set(trustedProxies.map(plainAddress));
   return ({ remoteAddress = '' }) => {
@@ -33,13 +33,13 @@ function plainAddress(address: string): string {
 }
 
 /**
- * Whatever is counted for each address takes the /64 that an IPv6 address lies in for one: that is the least that a network is
- * given, and a machine may use any of its addresses.
+ * Limits for each address count an IPv6 /64 as one: that is the smallest network that is assigned, and a machine may use any
+ * of its addresses.
  */
 function clientOf(address: string): string {
   const [withoutZone = ''] = address.split('%');
   if (!isIPv6(withoutZone)) return address;
-  // A URL writes an address in the one shortest form.
+  // A URL normalizes an address to its shortest form.
   const [before = '', behind = ''] = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1).split('::');
   const groups = (text: string): readonly string[] => text.split(':').filter((group) => group !== '');
   const zeros = Array<string>(8 - groups(before).length - groups(behind).length).fill('0');

@@ -5,25 +5,25 @@ import { createConnectionClient } from './client-address.ts';
 import { HttpFault } from './http-fault.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
 
-/** The connections of a server: how many there may be, and how much of its answers may wait in them. */
+/** The connections of a server: limits their number, and the size of answers that clients have not read. */
 export interface Connections {
   /** Keeps the server's connections within the limits from now on. */
   watch(server: Server): void;
   openCount(): number;
-  /** Of answers that are made and that their clients have not taken yet. */
+  /** Bytes of answers that clients have not read yet. */
   waitingBytes(): number;
-  /** Throws a 503 where so many of them wait already, in all or for the client of this connection, that no large answer may be added. */
+  /** Throws a 503 where too many of them wait for a large answer to be added, in all or for this connection's client. */
   requireRoom(socket: Socket): void;
 }
 
 interface Connection {
-  /** Null for a trusted proxy, which has no share: what it asks is asked by many. */
+  /** Null for a trusted proxy, which has no share: its requests are those of many clients. */
   readonly client: string | null;
-  /** Under way; without any the connection is idle. */
+  /** Requests not answered yet; without any the connection is idle. */
   requests: number;
 }
 
-/** How long a limit must not have been met before it is news that it is. */
+/** How long a limit must not have been reached before reaching it is logged again. */
 const NEWS_AFTER_MS = 60_000;
 const WHAT_IS_DONE = 'those that are idle are closed for new ones; where none is idle, the new one is closed at once';
 
@@ -35,12 +35,12 @@ export function createConnections(options: {
   const { logger, limits = SERVER_LIMITS, trustedProxies = [] } = options;
   const { connectionsMax, connectionsPerAddressMax, waitingBytesMax, waitingBytesPerAddressMax } = limits;
   const clientOf = createConnectionClient(trustedProxies);
-  /** The longest unused first. */
+  /** The least recently used first. */
   const connections = new Map<Socket, Connection>();
   const isNewThatAllAreTaken = createNews();
   const isNewThatShareIsTaken = createNews();
 
-  /** Whether one more may be open, if need be in place of the one that was idle longest. */
+  /** Whether one more may be open, if needed in place of the one that was idle longest. */
   function makeRoom(client: string | null): boolean {
     const isOwn = (each: Connection): boolean => each.client === client;
     const hasShare = client === null || connections.values().filter(isOwn).toArray().length < connectionsPerAddressMax;
@@ -78,14 +78,14 @@ export function createConnections(options: {
     socket.once('close', () => connections.delete(socket));
   }
 
-  /** Until its answer is taken, or the connection is gone. */
+  /** Counts an answer until the client has read it, or the connection is gone. */
   function begin({ socket }: IncomingMessage, response: ServerResponse): void {
     const connection = connections.get(socket);
     if (connection === undefined) return;
     connection.requests += 1;
     response.once('close', () => {
       connection.requests -= 1;
-      // After all others: it was used last.
+      // Moves it to the end: it was used last.
       if (connections.delete(socket)) connections.set(socket, connection);
     });
   }
@@ -121,7 +121,7 @@ export function createConnections(options: {
   };
 }
 
-/** Tells whether it is news that a limit is met, which a flood makes happen many times. */
+/** Returns whether to log that a limit is reached, which in a flood happens many times. */
 function createNews(): () => boolean {
   let lastMs = Number.NEGATIVE_INFINITY;
   return () => {

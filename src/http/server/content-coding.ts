@@ -1,6 +1,6 @@
 const IDENTITY = /^(identity)?$/i;
 
-/** How a request says its body is compressed, of which nothing is read; null where it is as it stands. */
+/** How a request's body is compressed, which is not supported; null where it is not. */
 export function contentCoding(header: string | undefined): string | null {
   return header === undefined || IDENTITY.test(header) ? null : header.slice(0, 100);
 }

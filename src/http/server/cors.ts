@@ -7,7 +7,7 @@ export interface Cors {
   preflight(c: Context, methods: readonly string[]): Response;
 }
 
-/** A browser asks again after this long; a change of the setting is seen then at the latest. */
+/** A browser asks again after this long; so a change of the setting is seen by then. */
 const PREFLIGHT_AGE_SECONDS_MAX = 600;
 const NONE = {};
 

@@ -3,7 +3,7 @@ import { showGiven } from '../../ledger/bad-update.ts';
 import { HttpFault } from './http-fault.ts';
 
 /**
- * Parses what a request gave by its schema, whose messages say what is expected. Throws a 400 that names the first
+ * Parses a part of a request by its schema, whose messages say what is expected. Throws a 400 that names the first
  * field that is wrong, what was given there and what is expected.
  */
 export function parseFields<Query>(schema: z.ZodType<Query>, given: unknown): Query {

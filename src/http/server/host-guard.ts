@@ -4,19 +4,19 @@ import { jsonResponse } from './json-response.ts';
 type Fetch = (request: Request, env: unknown) => Response | Promise<Response>;
 
 const HOST = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/;
-/** With a dot at its end it is the same name, written out in full. */
+/** A dot at the end makes no difference: it is the same name in full. */
 const LOCALHOST = /^localhost\.?$/i;
 
 /**
- * On a loopback address only programs of this machine are meant. A web page could reach us all the same, under a name
- * of its own that resolves to 127.0.0.1 (DNS rebinding); its requests carry that name as Host and are refused.
+ * A loopback address is meant for programs of this machine. A web page could still reach us under a name of its own that
+ * resolves to 127.0.0.1 (DNS rebinding); its requests have that name as Host and are refused.
  */
 export function guardHost(fetch: Fetch, bindHost: string): Fetch {
   if (!isLoopback(bindHost)) return fetch;
   return (request, env) => {
     const host = request.headers.get('host');
     if (host !== null && !isLocalName(host)) return refused(host);
-    // A target that is a whole address names a host of its own, which counts more than the header.
+    // A target that is a whole URL names its own host, which takes precedence over the header.
     const target = targetHost(request.url);
     if (target !== host && !isLocalName(target)) return refused(target);
     return fetch(request, env);

@@ -1,7 +1,7 @@
 /** An answer other than success that the caller can understand: its status and the message of its `error` field. */
 export class HttpFault extends Error {
   readonly status: number;
-  /** Sent beside the message, such as `Allow` or `Retry-After`. */
+  /** Headers of the answer, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {

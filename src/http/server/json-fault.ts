@@ -5,8 +5,8 @@ const BLANK = /[ \t\n\r]/;
 const NUMBER_PART = /[-+.\deE]/;
 
 /**
- * What a message says of text that JSON.parse refuses, with the place. V8 names the place itself, except where a value should
- * stand and something else does, or nothing: there it repeats the text, or says no more than that it ended.
+ * Describes text that JSON.parse refuses, with the place. V8 names the place itself, except where a value is missing or
+ * something else is in its place: there it quotes the text, or says only that the text ended.
  */
 export function jsonFault(text: string, error: Error): string {
   if (typeof parseErrorAt(error) === 'number') return error.message;
@@ -16,18 +16,18 @@ export function jsonFault(text: string, error: Error): string {
   return `Unexpected token ${JSON.stringify(String.fromCodePoint(character))} in JSON at ${placeOf(text, at)}`;
 }
 
-/** As V8 writes it, and with its line ends. */
+/** A position in V8's form, with line and column. */
 function placeOf(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/);
   return `position ${at} (line ${lines.length} column ${lines.at(-1)!.length + 1})`;
 }
 
 /**
- * The index where a value should stand and does not; the text's end where it is only missing. Every other fault has a place
- * in V8's message, so what comes before this one is JSON.
+ * The index where a value is expected and something else is found, or the text's end. Every other fault has a place in V8's
+ * message, so the text before this one is JSON.
  */
 function missingValueAt(text: string): number {
-  /** Of each open bracket whether it is a list's: after a comma in a list stands a value, in an object a name. */
+  /** For each open bracket whether it is a list's: after a comma, a list has a value, an object a name. */
   const lists: boolean[] = [];
   let wanted: 'value' | 'value or ]' | 'no value' = 'value';
   for (let i = 0; i < text.length; i++) {
@@ -51,7 +51,7 @@ function missingValueAt(text: string): number {
   return text.length;
 }
 
-/** The last character of a string, number or literal that begins at `start`; or, where it is none, the first that is wrong. */
+/** The last character of a string, number or literal that begins at `start`; or the first wrong one. */
 function scalarEnd(text: string, start: number): { readonly at: number; readonly whole: boolean } {
   if (text[start] === '"') return { at: endOfString(text, start), whole: true };
   let at = start;

@@ -1,26 +1,26 @@
-/** What one connection may take, and what all of them and those of one address may. */
+/** Limits of one connection, of those of one address, and of all. */
 export interface ServerLimits {
-  /** One header line may have 64 KiB (a large token); with it stand the others that any client sends. */
+  /** One header line may have 64 KiB (a large token); the rest is for the others. */
   readonly headerBytesMax: number;
   /** A client that takes longer to send its headers, or all of its request, is cut off. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** How often the two above are looked at. */
+  /** How often the two above are checked. */
   readonly timeoutCheckMs: number;
-  /** A connection on which nothing moves for so long is cut: its client does not take the answer. Longer than any read may last. */
+  /** A connection without any byte for so long is closed: its client does not read. Longer than any answer may take. */
   readonly silenceTimeoutMs: number;
-  /** Longer than the 60 s for which usual proxies keep a connection, so that it is they who close it. */
+  /** Longer than the 60 s for which usual proxies keep a connection, so that the proxy closes it. */
   readonly keepAliveTimeoutMs: number;
-  /** Each holds a socket and its buffers; below the 1024 open files that many systems allow a process. */
+  /** Each has a socket and its buffers; below the 1024 open files that many systems allow a process. */
   readonly connectionsMax: number;
-  /** A third: two addresses that take all they can leave room for everybody else. */
+  /** A third: two addresses at their limit leave room for all others. */
   readonly connectionsPerAddressMax: number;
   /**
    * Bytes of answers that their clients have not taken yet, past which no large answer is made: a page of contracts may have
    * many MiB, and without an end to it hundreds of connections could hold the memory of the whole machine.
    */
   readonly waitingBytesMax: number;
-  /** A quarter, so that nobody denies pages to all others by not taking his own. */
+  /** A quarter, so that a client that does not read its pages cannot deny them to all others. */
   readonly waitingBytesPerAddressMax: number;
 }
 

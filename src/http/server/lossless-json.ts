@@ -4,17 +4,17 @@ import { isDeeperThan } from '../../json/nesting.ts';
 import { HttpFault } from './http-fault.ts';
 import { jsonFault } from './json-fault.ts';
 
-/** Deeper values than any request of ours has; a bound, because walking one takes stack. */
+/** Deeper than any request; bounded, because a deep value uses stack. */
 const DEPTH_MAX = 64;
 
 /**
- * A double holds every number of 15 digits. Text without a longer one, and without a number with an exponent, needs no second
- * look; what looks like one in a time or a party id is only looked at twice.
+ * A double is exact for 15 digits. Text without a longer number or one with an exponent needs no second parse; digits in a
+ * time or a party id may cause one without need.
  */
 const MAY_BE_INEXACT = /\d{16}|\d{9}\.\d|\d\.\d{7}|(?:^|[[:,\s])-?\d+(?:\.\d+)?[eE]/;
 const INEXACT_SOURCE = /[.eE]|\d{16}/;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
-/** An int64 has 19 digits. What is written with far more, or a larger exponent, is not worked out: that may take long. */
+/** An int64 has 19 digits. A number with far more, or with a larger exponent, is not computed: that may take long. */
 const EXPONENT_MAX = 40;
 const CHARS_MAX = 1000;
 
@@ -26,7 +26,7 @@ export function parseJson(text: string): unknown {
   if (text.trim() === '') throw new HttpFault(400, 'body: given nothing, expected a JSON object');
   if (isDeeperThan(text, DEPTH_MAX)) throw new HttpFault(400, `body: JSON nested deeper than ${DEPTH_MAX} levels`);
   const value = parse(text);
-  // It must not pass for the object that is expected.
+  // It must not be taken for the object that is expected.
   if (value instanceof ExactNumber) throw new HttpFault(400, `body: given ${value.text}, expected a JSON object`);
   return value;
 }
@@ -40,7 +40,7 @@ function parse(text: string): unknown {
 }
 
 /**
- * A number that is no integer, or none of 64 bits, is kept as it was written, and refused as such. The third argument shows a
+ * A number that is no integer, or has more than 64 bits, is kept as text, which no field accepts. The third argument is a
  * primitive's source text: in Node since 22, and not yet in TypeScript's library.
  */
 function keepExact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
@@ -51,7 +51,7 @@ function keepExact(_key: string, value: unknown, context?: { readonly source?: s
   return Number.isSafeInteger(value) ? value : integer;
 }
 
-/** The integer that a JSON number is, to its last digit; null where it has a fraction or may be far beyond an int64. */
+/** The integer that a JSON number is, exactly; null where it has a fraction or may be far beyond an int64. */
 function integerOf(source: string): bigint | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
   const digits = `${whole}${fraction}`;

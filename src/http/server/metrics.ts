@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Connections } from './connections.ts';
 
-/** What is counted of every request; `operation` is a route's path, never a request's, so that labels stay few. */
+/** Counts every request; `operation` is the path of a route, not of a request, so that labels stay few. */
 export interface RequestMetrics {
   observe(operation: string, status: number, seconds: number): void;
 }
@@ -46,7 +46,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Both are looked at when they are asked for. */
+/** Both are read when the metrics are requested. */
 export function measureConnections(registry: Registry, connections: Connections): void {
   new Gauge({
     name: 'holdfast_http_connections',

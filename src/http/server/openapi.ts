@@ -3,23 +3,23 @@ import type { JsonOperation, OperationFacts, RequestForm, RequestLimits } from '
 
 const COMPONENTS = '#/components/schemas/';
 
-/** Clients must put up with fields that a later version adds. */
+/** Clients must accept fields that a later version adds. */
 const open: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) => void delete jsonSchema.additionalProperties;
 const ASKED = { io: 'input', unrepresentable: 'any', override: open } as const;
 const ANSWERED = { io: 'output', unrepresentable: 'any', override: open } as const;
 
-/** What a document says beside its operations. */
+/** The parts of a document besides its operations. */
 export interface DocumentFacts {
   readonly title: string;
   readonly version: string;
   readonly description: string;
   readonly servers: readonly string[];
-  /** What every operation asks for that says nothing else. */
+  /** The security of every operation that declares none. */
   readonly security?: readonly object[];
   readonly components: object;
 }
 
-/** The OpenAPI document of an area, whose operations stand in the order of their list. */
+/** The OpenAPI document of an area, with its operations in the order of their list. */
 export function openApiDocument<Operation extends OperationFacts>(
   { title, version, description, servers, security, components }: DocumentFacts,
   operations: readonly Operation[],
@@ -41,12 +41,12 @@ export function openApiDocument<Operation extends OperationFacts>(
   };
 }
 
-/** What a fault of any of these operations answers. */
+/** The error answers of any of these operations. */
 export const ERROR = z
   .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
   .meta({ id: 'Error' });
 
-/** One operation as the document describes it. */
+/** One operation in the document. */
 export function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits): object {
   const { operationId, summary, deprecated, request, answer, alsoAnswers = {}, faults } = operation;
   return {
@@ -80,7 +80,7 @@ function describeRequest({ in: place, schema, example }: RequestForm<unknown>, l
   return { parameters };
 }
 
-/** What is answered in a named schema, by status. */
+/** The answers by status, each in a named schema. */
 export function responses(whenByStatus: Readonly<Record<number, string>>, schema: z.ZodType): object {
   const content = contentOf(schema);
   return Object.fromEntries(

@@ -7,14 +7,14 @@ import { jsonTextResponse } from './json-response.ts';
 import { readJsonBody } from './request-body.ts';
 import type { Route } from './routes.ts';
 
-/** What an operation of any area is called. Its routes, its place in the OpenAPI document and its name in /metrics come from this. */
+/** An operation's names, from which its routes, its place in the OpenAPI document and its name in /metrics follow. */
 export interface OperationFacts extends Pick<Route, 'method' | 'path'> {
-  /** As the document calls it. */
+  /** Its id in the document. */
   readonly operationId: string;
   readonly summary: string;
 }
 
-/** From the settings: what a request may ask for at most, and how large it may be. */
+/** Settings that limit a request's content and size. */
 export interface RequestLimits {
   readonly ownersMax: number;
 }
@@ -26,20 +26,20 @@ export interface ServedLimits extends RequestLimits {
 export interface RequestForm<Query> {
   readonly in: 'body' | 'query';
   readonly schema: (limits: RequestLimits) => z.ZodType<Query>;
-  /** As the document shows it. It is answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
+  /** An example for the document, answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** The JSON text of a 200, or of another status that is answered in the same form. */
+/** The JSON text of a 200, or of another status with an answer of the same form. */
 export type Answer = string | { readonly status: number; readonly text: string };
 
 /**
- * An operation that is asked and answers in JSON: all there is to know of it. `Call` is what its area gives a handler. zod judges
- * the request and is what the document shows; Hono's own validator, and @hono/zod-openapi over it, would read the body with a JSON.parse
- * that rounds integers above 2^53, take a body of another type for an empty one, and have no message of ours for either.
+ * All about an operation with JSON requests and answers. `Call`: what its area gives a handler. zod validates the request and
+ * describes it in the document. Hono's validator, and @hono/zod-openapi with it, would parse the body with a JSON.parse that
+ * rounds integers above 2^53, take a body of another type for an empty one, and say neither in a message of ours.
  */
 export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
-  /** Null: whatever a request holds is not looked at. */
+  /** Null: neither query nor body is read. */
   readonly request: RequestForm<Query> | null;
   /** The `id` in its meta is its name in the document. */
   readonly answer: z.ZodType;
@@ -48,16 +48,16 @@ export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
   /** Statuses with an error, other than 500, and when they come. */
   readonly faults: Readonly<Record<number, string>>;
   readonly deprecated?: Deprecation;
-  /** Why only programs may ask: pages of other origins may read nothing, and what any page asks is refused. */
+  /** Why only programs may use it: pages of other origins get no CORS headers, and any request with an Origin is refused. */
   readonly programsOnly?: string;
   /**
-   * Throws an HttpFault for what the caller can fix. Written as a method, so that a list holds operations of different queries: each
-   * is given what its own schema made.
+   * Throws an HttpFault for what the caller can fix. Written as a method, so that one list can have operations with different
+   * queries: each gets the result of its own schema.
    */
   handle(query: Query, call: Call): Answer | Promise<Answer>;
 }
 
-/** The day that an operation is deprecated from (RFC 9745), and the path that takes its place. */
+/** Since when an operation is deprecated (RFC 9745), and the path that replaces it. */
 interface Deprecation {
   readonly since: string;
   readonly successor: string;
@@ -80,7 +80,7 @@ export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits
     underScan: true,
     cors: open,
     handle: async (c) => {
-      // Any page may send a POST without asking first.
+      // Any page may send a POST without a preflight.
       if (programsOnly !== undefined && c.req.header('origin') !== undefined)
         throw new HttpFault(403, `Origin: given, expected none: ${programsOnly}`);
       const answer = await operation.handle(await readQuery(c), callOf(c));
@@ -100,7 +100,7 @@ function createQueryReader(request: RequestForm<unknown> | null, limits: ServedL
     : async (c) => parseFields(schema, await readJsonBody(c, limits.bodyBytesMax));
 }
 
-/** The successor stands under the prefix that was asked. */
+/** The successor's path, with the prefix of the request. */
 function deprecationHeaders(c: Context, path: string, { since, successor }: Deprecation): Record<string, string> {
   return {
     Deprecation: `@${Date.parse(since) / 1000}`,

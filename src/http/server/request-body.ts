@@ -9,7 +9,7 @@ const EXPECTED = { 'Content-Type': 'application/json', 'Content-Encoding': 'none
 
 /**
  * Reads a request's JSON body. Throws a 415 for a Content-Type that is given and not JSON, or a body that is compressed;
- * a 413 for a body above the limit (no more than that is ever held); a 400 for one that is not JSON in UTF-8.
+ * a 413 for a body above the limit (never more than that in memory); a 400 for one that is not JSON in UTF-8.
  */
 export async function readJsonBody(c: Context, bytesMax: number): Promise<unknown> {
   const type = c.req.header('content-type');

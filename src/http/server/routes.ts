@@ -6,14 +6,14 @@ import { HttpFault } from './http-fault.ts';
 import { jsonResponse } from './json-response.ts';
 import type { RequestMetrics } from './metrics.ts';
 
-/** A method and a path, and what answers them. */
+/** A method, a path and their handler. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** As OpenAPI writes it, such as `/v2/users/{user-id}`; /metrics counts its requests by this name. */
+  /** In the form of OpenAPI, such as `/v2/users/{user-id}`; /metrics counts its requests by this name. */
   readonly path: string;
   /** Served under /api/scan as well as at the root. */
   readonly underScan?: boolean;
-  /** Where pages of other origins may read it. */
+  /** Set where pages of other origins may read it. */
   readonly cors?: Cors | undefined;
   /** Throws an HttpFault for what the caller can fix. */
   readonly handle: (c: Context) => Response | Promise<Response>;
@@ -22,8 +22,8 @@ export interface Route {
 const SCAN_PREFIX = '/api/scan';
 
 /**
- * Adds the routes to the app, each with its preflight and counted. None of this is a middleware of Hono's: with one of them every
- * request is composed of several handlers, and a header set after the answer makes @hono/node-server build a whole web Response of it.
+ * Adds the routes to the app, each with its preflight and its count. No middleware of Hono is used: with one, every request
+ * runs through composed handlers, and a header set after the answer makes @hono/node-server build a whole web Response.
  */
 export function addRoutes(
   app: Hono,
@@ -44,12 +44,12 @@ export function addRoutes(
 /** Hono answers HEAD as it does GET. */
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** The methods that the path of a request takes; none where there is no such path. */
+/** The methods of a request's path; none where there is no such path. */
 export function methodsOf(app: Hono, c: Context): readonly string[] {
   return METHODS.filter((method) => app.router.match(method === 'HEAD' ? 'GET' : method, c.req.path)[0].length > 0);
 }
 
-/** The route's handler, with its faults answered and its requests counted. */
+/** The route's handler, which also answers its faults and counts its requests. */
 function answering(
   { path, cors, handle }: Route,
   { logger, metrics }: { readonly logger: Logger; readonly metrics: RequestMetrics },
@@ -67,7 +67,7 @@ function answering(
   };
 }
 
-/** What nobody foresaw goes to the log under an id, and only the id to the caller: never a stack or SQL. */
+/** An unexpected error goes to the log under an id, and only the id to the caller: never a stack or SQL. */
 function failure(error: unknown, headers: Readonly<Record<string, string>>, logger: Logger): Response {
   if (error instanceof HttpFault)
     return jsonResponse(error.status, { error: error.message }, { ...headers, ...error.headers });

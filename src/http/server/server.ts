@@ -10,7 +10,7 @@ import { jsonResponse } from './json-response.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
 import { answerUnserved, refuseDotSegments, requireHost } from './unserved.ts';
 
-/** Requests under way at the end have this long to be answered. */
+/** How long pending requests have to be answered when the server stops. */
 const STOP_GRACE_MS = 5_000;
 
 export interface HttpServer extends AsyncDisposable {
@@ -18,7 +18,7 @@ export interface HttpServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Listens and serves; throws a Refusal where the address cannot be had. Disposing stops it after the requests under way. */
+/** Listens and serves; throws a Refusal where the address is not available. Disposing stops it after the pending requests. */
 export async function startHttpServer({
   fetch,
   host,
@@ -31,14 +31,14 @@ export async function startHttpServer({
   fetch: (request: Request, env: unknown) => Response | Promise<Response>;
   host: string;
   port: number;
-  /** Other processes that do the same may listen there too; the system shares the connections out. */
+  /** Other processes with this option may listen there too; the system distributes the connections. */
   reusePort?: boolean;
   logger: Logger;
   limits?: ServerLimits;
   connections?: Connections;
 }): Promise<HttpServer> {
   const errorHandler = (error: unknown): Response => requestFailure(error, logger);
-  // The name stands in where a request has no Host.
+  // The name is used where a request has no Host.
   const listener = getRequestListener(guardHost(fetch, host), { errorHandler, hostname: 'localhost' });
   const server = createServer(serverOptions(limits), inTurn(requireHost(refuseDotSegments(listener))));
   server.timeout = limits.silenceTimeoutMs;
@@ -60,7 +60,7 @@ function serverOptions(limits: ServerLimits): ServerOptions {
   };
 }
 
-/** What fails before the app sees the request: a target or Host that is no URL. */
+/** Answers what fails before the app sees the request: a target or Host that is no URL. */
 function requestFailure(error: unknown, logger: Logger): Response {
   if (error instanceof Error && error.name === 'RequestError')
     return jsonResponse(400, { error: `request target or Host: ${error.message}` });

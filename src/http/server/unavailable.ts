@@ -2,15 +2,15 @@ import type { Logger } from 'pino';
 import { jsonResponse } from './json-response.ts';
 import { type HttpServer, startHttpServer } from './server.ts';
 
-/** What answers at the service's address as long as its data directory cannot be opened. */
+/** Answers at the service's address as long as its data directory cannot be opened. */
 export interface UnavailableServer extends AsyncDisposable {
-  /** Listens, from the first time on, and says why there is nothing else yet. */
+  /** Listens from the first call on, and answers with the reason. */
   readonly tell: (reason: string) => Promise<void>;
   /** Frees the address. */
   readonly end: () => Promise<void>;
 }
 
-/** As on a full disk: the process lives, and whoever asks is told why there is no answer. */
+/** As on a full disk: the process is alive, and answers say why nothing is served. */
 export function createUnavailableServer(address: {
   host: string;
   port: number;

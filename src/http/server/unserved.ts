@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** What never reaches the app, and what Node would answer without any message, is answered in JSON like everything else. */
+/** What never reaches the app, and what Node would answer without any message, is answered in JSON like all else. */
 export function answerUnserved(server: Server, { headerBytesMax }: { headerBytesMax: number }): void {
   const faults: Record<string, readonly [status: number, message: string]> = {
     HPE_HEADER_OVERFLOW: [431, `headers larger than ${headerBytesMax} bytes, or too many of them`],
@@ -33,13 +33,13 @@ export function requireHost(listener: RequestListener): RequestListener {
   };
 }
 
-/** In every form in which a URL takes it for a step within its path; to a URL a backslash is a slash, and `#` ends the path. */
+/** A `.` or `..` segment in every form that a URL resolves; to a URL a backslash is a slash, and `#` ends the path. */
 const DOT_SEGMENT = /^[^?]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
 const SHOWN_CHARS_MAX = 100;
 
 /**
- * Refuses a target with steps within its path: where they lead is one path, what was written another, and whoever guards or
- * routes by the one must not be passed by the other. A slash that is encoded is part of a segment, and so are dots beside it.
+ * Refuses a target with `.` or `..` segments: the path that was written and the one it resolves to differ, and a proxy that
+ * guards one of them must not be bypassed by the other. An encoded slash is part of a segment, and so are dots next to it.
  */
 export function refuseDotSegments(listener: RequestListener): RequestListener {
   return (request: IncomingMessage, response: ServerResponse) => {

@@ -20,7 +20,7 @@ const ASSETS = {
   'favicon-32x32.png': 'image/png',
 } as const;
 
-/** The page needs nothing but our own origin, and may do no more. */
+/** The page needs only our own origin, and may load nothing else. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
@@ -46,7 +46,7 @@ const PAGE = `<!doctype html>
 export function docsRoutes(documents: readonly ServedDocument[]): readonly Route[] {
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const read = new Map<string, Promise<Bytes>>();
-  /** Read once and the same bytes for all: a client that takes them slowly holds no copy of its own. */
+  /** Read once and the same bytes for all: a slow client does not keep a copy of its own in memory. */
   const asset = (name: string): Promise<Bytes> => {
     const bytes = read.get(name) ?? readFile(join(assets, name)).then((file) => new Uint8Array(file));
     read.set(name, bytes);

@@ -1,4 +1,4 @@
-/** What the service knows of itself; answered by /readyz and /status. */
+/** The service's health, answered by /readyz and /status. */
 export interface Health {
   ready(): Promise<Readiness>;
   status(): Promise<object>;
@@ -8,6 +8,6 @@ export interface Readiness {
   readonly ready: boolean;
   /** Why it is not ready. */
   readonly reasons: readonly string[];
-  /** What is wrong although it is ready, such as quarantined updates. */
+  /** Faults with which it is still ready, such as quarantined updates. */
   readonly degraded: readonly string[];
 }

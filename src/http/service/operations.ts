@@ -7,7 +7,7 @@ export interface ServiceCall {
   readonly version: string;
 }
 
-/** What is asked of the service itself. */
+/** The operations of the service itself. */
 export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
   {
     method: 'GET',

@@ -7,12 +7,12 @@ import { SERVICE_OPERATIONS, type ServiceCall } from './operations.ts';
 
 export interface ServiceDeps extends ServiceCall {
   readonly registry: Registry;
-  /** What /docs shows and /openapi/ serves, first the one that the page opens with. */
+  /** The documents of /docs and /openapi/; the page opens with the first. */
   readonly documents: readonly ServedDocument[];
   readonly limits: ServedLimits;
 }
 
-/** Every route of the service itself. Metrics and documents have no place under /api/scan, nor for pages of other origins. */
+/** Every route of the service itself. Metrics and documents are not under /api/scan, and not for pages of other origins. */
 export function serviceRoutes(deps: ServiceDeps, cors: Cors): readonly Route[] {
   const { registry, documents, limits } = deps;
   return [

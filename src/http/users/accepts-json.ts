@@ -1,9 +1,9 @@
 import { parseAccept } from 'hono/utils/accept';
 
-/** From the one that counts most: the others count only where it is not given. */
+/** Media ranges from the most specific: a less specific one counts only where this is not given. */
 const RANGES = ['application/json', 'application/*', '*/*'];
 
-/** Whether an Accept header lets JSON be answered: none does, and a range with q=0 excludes. */
+/** Whether an Accept header allows JSON: no header does, and a range with q=0 does not. */
 export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true;
   const given = parseAccept(accept);

@@ -42,7 +42,7 @@ export const ERROR = z
   })
   .meta({ id: 'Error' });
 
-/** A user as answers show it: every field, always, in this order. */
+/** A user in answers: always every field, in this order. */
 export function showUser(user: User): object {
   return {
     id: user.id,

@@ -21,11 +21,11 @@ export interface UsersAreaDeps {
   readonly users: Users;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
-  /** Whom failed authentications are counted against; behind trusted proxies the client they name. */
+  /** The client that failed authentications are counted for; behind trusted proxies the one they name. */
   readonly clientAddress: (c: UsersContext) => string;
-  /** The time of day, which tokens are held against. */
+  /** The time of day, for checking tokens. */
   readonly nowMs?: () => number;
-  /** A clock that never jumps, for how long ago something was: a key set fetched, an authentication failed. */
+  /** A monotonic clock, for the age of key sets and of failed authentications. */
   readonly elapsedMs?: () => number;
 }
 
@@ -43,7 +43,7 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
     logger,
   };
   const version = JSON.stringify(versionAnswer(users.config));
-  // Not strict: a slash after a path changes nothing.
+  // Not strict: a trailing slash makes no difference.
   const app = new Hono({ strict: false });
   const routes: readonly Route[] = [
     {
@@ -98,7 +98,7 @@ async function answer(c: UsersContext, operation: UsersOperation, deps: ServeDep
   }
 }
 
-/** Only of refusals that the caller is told nothing of has the log the reason: other messages may repeat what was given. */
+/** The log has the reason only of redacted refusals: other messages may repeat what was given. */
 function refusalOf({ code, message }: UsersError): object {
   return code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED' ? { code, reason: message } : { code };
 }

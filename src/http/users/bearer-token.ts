@@ -1,7 +1,7 @@
 import { invalidValue } from './invalid-value.ts';
 
 const BEARER = /^bearer(?: +(.*))?$/i;
-/** Where a proxy joined two lines; no token has a comma. */
+/** A proxy may join two lines with a comma; no token has one. */
 const JOINED = /,\s*(?=bearer(?:\s|$))/i;
 const PROTOCOL_PREFIX = 'jwt.token.';
 
@@ -10,7 +10,7 @@ const PROTOCOL_PREFIX = 'jwt.token.';
  * Sec-WebSocket-Protocol. Throws a 400 for a bearer without a token and for two bearers (docs/rules.md, tokens).
  */
 export function bearerToken(headers: {
-  /** Each header line by itself. */
+  /** Each header line separately. */
   readonly authorization: readonly string[];
   readonly webSocketProtocol: string | undefined;
 }): string | null {

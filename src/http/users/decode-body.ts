@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import { endOfString, isDeeperThan } from '../../json/nesting.ts';
 import { invalidValue } from './invalid-value.ts';
 
-/** Deeper nesting serves no request of this area, and costs whoever walks it. */
+/** No request of this area needs deeper nesting, which is costly to process. */
 const DEPTH_MAX = 64;
-/** More than any request has a reason to hold; many small values cost far more time than their bytes. */
+/** More than any request needs; many small values cost far more time than their bytes. */
 const VALUES_MAX = 200_000;
-/** A body by its schema; throws a 400 in plain text for what is no JSON, too deep, or of another form. */
+/** A body by its schema; throws a 400 in plain text for invalid JSON, too deep nesting, or another form. */
 export function decodeBody<Body>(schema: z.ZodType<Body>, bodyText: string): Body {
-  // Asked of the text, so that no value too deep or too large is ever made.
+  // Checked on the text, so that no value too deep or too large is created.
   if (isDeeperThan(bodyText, DEPTH_MAX)) throw invalidValue('body', `nested deeper than ${DEPTH_MAX} levels`);
   if (hasMoreValuesThan(bodyText, VALUES_MAX)) throw invalidValue('body', `more than ${VALUES_MAX} values`);
   let value: unknown;
@@ -23,7 +23,7 @@ export function decodeBody<Body>(schema: z.ZodType<Body>, bodyText: string): Bod
   throw invalidValue('body', path.length === 0 ? message : `${message} at '${path.map(String).join('.')}'`);
 }
 
-/** By its commas; what stands in strings does not count. */
+/** Counts commas outside strings. */
 function hasMoreValuesThan(text: string, valuesMax: number): boolean {
   let values = 1;
   for (let at = 0; at < text.length; at++) {

@@ -25,7 +25,7 @@ const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   'idp-id': 'Id of an identity provider.',
 };
 
-/** What every operation that asks for a token may answer instead of its own answer. */
+/** The error answers of every operation that needs a token. */
 const FAULTS: Readonly<Record<number, string>> = {
   400: 'A bad request; plain text where it cannot be decoded at all.',
   401: 'No token that verifies.',
@@ -38,7 +38,7 @@ const BODY_TOO_LARGE = {
   413: { description: 'The body is larger than the limit, which is 64 KiB for a caller without any admin right.' },
 };
 
-/** The OpenAPI document of the users' area, made of the schemas that requests are judged by. */
+/** The OpenAPI document of the users' area, made from the schemas that validate requests. */
 export function createUsersDocument(version: string): object {
   const bodies = USERS_OPERATIONS.flatMap(({ body }) => body ?? []);
   const answers = [VERSION_OPERATION, ...USERS_OPERATIONS].map(({ answer }) => answer);

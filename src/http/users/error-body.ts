@@ -13,19 +13,19 @@ const STATUS_OF_GRPC: Readonly<Record<UsersError['grpcCode'], number>> = {
   16: 401,
 };
 const REDACTED: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL']);
-/** Codes whose context does not say whether the answer is definite, as the reference's does not. */
+/** Codes whose context has no definite_answer, as in the reference. */
 const INDEFINITE: ReadonlySet<string> = new Set([
   'INVALID_USER_UPDATE_REQUEST',
   'INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST',
   'CONCURRENT_USER_UPDATE_DETECTED',
   'MAX_USER_ANNOTATIONS_SIZE_EXCEEDED',
 ]);
-/** Categories of what passes by itself: a fault of the machine, and a race that the caller may run again with what is stored now. */
+/** Categories of errors that may pass: a fault of the machine, and a concurrent change after which the caller may try again. */
 const PASSING: ReadonlySet<number> = new Set([1, 2]);
 const CAUSE_CHARS_MAX = 512;
 const TOKEN_CONTEXT = { ledger_api_error: 'invalid token' };
 
-/** What of a request its error body tells. */
+/** The parts of a request that its error body contains. */
 export interface ErrorPlace {
   readonly requestId: string;
   readonly participantId: string;
@@ -38,7 +38,7 @@ export interface ErrorAnswer {
   readonly body: object;
 }
 
-/** The error body of the JSON Ledger API, in the flavour that the code and the place ask for (docs/rules.md, errors). */
+/** The error body of the JSON Ledger API, in the form that depends on the code and the place (docs/rules.md, errors). */
 export function errorAnswer(error: UsersError, place: ErrorPlace): ErrorAnswer {
   const status = STATUS_OF_GRPC[error.grpcCode];
   const body = REDACTED.has(error.code) ? redacted(error, place) : told(error, place);
@@ -60,7 +60,7 @@ function redacted(error: UsersError, { requestId }: ErrorPlace): object {
   };
 }
 
-/** What the JSON layer refuses has no context. */
+/** Errors of the JSON layer have no context. */
 function told(error: UsersError, place: ErrorPlace): object {
   const byJsonLayer = error.raisedBy === 'json-layer';
   return {

@@ -1,17 +1,17 @@
 import { HttpFault } from '../server/http-fault.ts';
 
 const WINDOW_MS = 60_000;
-/** Above this many addresses in a window the one seen first is forgotten. */
+/** Above this many addresses in a window the oldest is dropped. */
 const ADDRESSES_MAX = 10_000;
 
-/** Counts the requests of an address that no token vouched for. */
+/** Counts an address's requests without a valid token. */
 export interface FailedAuthentications {
-  /** Counts one more; throws a 429 where the address had its share of this minute already. */
+  /** Counts one more; throws a 429 where the address has used up its limit for this minute. */
   count(address: string): void;
 }
 
 export function createFailedAuthentications(options: {
-  /** In a minute, for one address; 0 is no limit. */
+  /** Per minute and address; 0 is no limit. */
   readonly perMinuteMax: number;
   readonly nowMs: () => number;
 }): FailedAuthentications {

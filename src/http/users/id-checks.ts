@@ -1,7 +1,7 @@
 import { userIdFault } from '../../users/fields.ts';
 import { invalidArgument } from '../../users/users-error.ts';
 
-/** Throws INVALID_ARGUMENT for a path whose user id is none; only where no body carries the id too. */
+/** Throws INVALID_ARGUMENT for a malformed user id in a path; only where no body has the id too. */
 export function checkPathUserId({ id }: { readonly id: string }): void {
   const fault = userIdFault(id);
   if (fault !== null) throw invalidArgument(`Malformed user-id: ${fault}`, 'json-layer');

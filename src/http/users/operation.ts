@@ -9,19 +9,19 @@ import { decodeBody } from './decode-body.ts';
 import type { Query, QueryParameter } from './query.ts';
 
 /**
- * What an operation is and how it is described; the same list makes the routes and the document. It shares its facts with the operations
- * of the other areas, and no more: here a token, a path and a body are judged in an order that the page gives, some faults are plain
- * text, and a handler runs within a transaction with whoever asks.
+ * An operation and its description; routes and document are made from one list. It has only its names in common with the
+ * operations of the other areas: here token, path and body are checked in a fixed order (docs/rules.md, order of a request), some
+ * faults are plain text, and a handler runs within a transaction, with the caller known.
  */
 export interface UsersFacts extends OperationFacts {
   readonly query?: readonly QueryParameter[];
-  /** Named by the `id` in its meta, as a body is. */
+  /** Like a body, named by the `id` in its meta. */
   readonly answer: z.ZodType;
-  /** Which of the reference's services it belongs to: only the one for users puts the participant in quotes. */
+  /** The reference's service that it belongs to: only the one for users puts the participant in quotes. */
   readonly service: 'user' | 'identity provider';
-  /** Whether errors of the service name a submission. */
+  /** Whether errors have a submission id. */
   readonly submission?: true;
-  /** Asked by every client all the time, about itself only: the log has it at debug. */
+  /** Called by every client very often, only about itself: logged at debug. */
   readonly ownRecordOnly?: true;
 }
 
@@ -31,17 +31,17 @@ export interface UsersOperation extends UsersFacts {
   readonly prepare: (given: { id: string; query: Query; bodyText: string }) => Prepared;
 }
 
-/** A decoded request, in the steps that the page gives an order (docs/rules.md, order of a request). */
+/** A decoded request, in steps whose order is fixed (docs/rules.md, order of a request). */
 export interface Prepared {
-  /** The user or provider that it is about, for the log; empty where it is about many. */
+  /** The user or provider that it concerns, for the log; empty where it concerns many. */
   readonly subject: string;
-  /** What is judged before a missing token is told: the id of the path, and that the body names the same. */
+  /** Checks made before a missing token is reported: the id of the path, and that the body has the same. */
   readonly checkIds: () => void;
   /** Finds the caller and answers, in one transaction. */
   readonly run: (users: Users, findCaller: (users: UsersReader) => Caller) => object;
 }
 
-/** What an operation's own code gets: who asks, what, and the users as they are within the transaction. */
+/** What an operation's own code gets: the caller, the request, and the users within the transaction. */
 export interface Call<Store extends UsersReader, Body = null> {
   readonly users: Store;
   readonly caller: Caller;
@@ -52,7 +52,7 @@ export interface Call<Store extends UsersReader, Body = null> {
   readonly body: Body;
 }
 
-/** What an operation does, once its request is decoded. */
+/** The work of an operation, once its request is decoded. */
 interface Act<Store extends UsersReader, Body = null> {
   /** Only where the path has no id. */
   readonly subject?: (body: Body) => string | undefined;
@@ -78,7 +78,7 @@ export function removing(operation: UsersFacts & Act<UsersWriter>): UsersOperati
   );
 }
 
-/** An operation that changes something, as its body says. */
+/** An operation that changes something, with a body. */
 export function writing<Body>(
   operation: UsersFacts & { readonly body: z.ZodType<Body> } & Act<UsersWriter, Body>,
 ): UsersOperation {

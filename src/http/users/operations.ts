@@ -4,14 +4,14 @@ import { PROVIDER_OPERATIONS } from './provider-operations.ts';
 import { RIGHT_OPERATIONS } from './right-operations.ts';
 import { USER_OPERATIONS } from './user-operations.ts';
 
-/** Every operation of the area that asks for a token: the routes, the document and the log follow this list. */
+/** Every operation of the area that needs a token: routes, document and log follow this list. */
 export const USERS_OPERATIONS: readonly UsersOperation[] = [
   ...USER_OPERATIONS,
   ...RIGHT_OPERATIONS,
   ...PROVIDER_OPERATIONS,
 ];
 
-/** The one that asks for none: official clients call it before anything else. */
+/** The one that needs none: official clients call it before anything else. */
 export const VERSION_OPERATION = {
   operationId: 'getVersion',
   summary: 'Get the version of the API and what the ledger can do',

@@ -2,7 +2,7 @@ import { invalidValue } from './invalid-value.ts';
 
 export type QueryParameter = 'pageSize' | 'pageToken' | 'identity-provider-id';
 
-/** The query parameters of an operation; what is absent, or not among its own, has its default. */
+/** The query parameters of an operation; an absent one has its default, others are ignored. */
 export interface Query {
   readonly pageSize: number;
   readonly pageToken: string;

@@ -16,8 +16,8 @@ export function targetOf({ req: { url } }: Context): { readonly path: string; re
 }
 
 /**
- * The id in a request's path, decoded once; empty where the operation's path has none. Hono would leave what cannot be decoded as it is:
- * that is a 400.
+ * The id in a request's path, decoded once; empty where the operation's path has none. What cannot be decoded is a
+ * 400; Hono would leave it as it is.
  */
 export function idOf(c: UsersContext, operationPath: string): string {
   const at = operationPath.split('/').findIndex((segment) => segment.startsWith('{'));
@@ -34,7 +34,7 @@ export function requestIdOf(c: UsersContext): string {
   return (given === undefined ? null : TRACEPARENT.exec(given)?.[1]) ?? randomUUID().replaceAll('-', '');
 }
 
-/** Each Authorization line by itself: the joined form hides where one ends and another begins. */
+/** Each Authorization line separately: joined, they could not be told apart. */
 export function authorizationLines(c: UsersContext): readonly string[] {
   return c.env.incoming.headersDistinct.authorization ?? [];
 }

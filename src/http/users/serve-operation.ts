@@ -15,8 +15,8 @@ import { readBody } from './read-body.ts';
 import { authorizationLines, idOf, targetOf, type UsersContext } from './request-facts.ts';
 
 /**
- * For whom no operation with a body is: all of them take an administrator, and who is none is told so only after the body's own
- * faults. Enough for every request that somebody has a reason to send.
+ * The limit for callers who are no administrators, whom no operation with a body admits; they are refused only after the
+ * body's own faults. Enough for any honest request.
  */
 const POWERLESS_BODY_BYTES_MAX = 65_536;
 
@@ -28,7 +28,7 @@ export interface ServeDeps {
   readonly logger: Logger;
 }
 
-/** What the log says of a request, known bit by bit; the user is whom a verified token speaks for, known here or not. */
+/** What the log says of a request, collected step by step; the user is the verified token's, whether it exists here or not. */
 export interface Traces {
   userId: string | null;
   subject: string;
@@ -63,7 +63,7 @@ export async function serveOperation(
   prepared.checkIds();
   if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
   if (operation.body === null) return run(prepared, users, () => caller);
-  // The body may have taken its time: what was withdrawn meanwhile does not count any more.
+  // The body may have taken long, and rights may have been revoked meanwhile.
   const still = await verifier.verify(token);
   if (still === null) throw unauthenticated('the token ended while the body was sent');
   return run(prepared, users, (reader) => resolveCaller(reader, still));
@@ -78,7 +78,7 @@ function resolveToken(users: Users, verified: VerifiedToken): Caller {
   }
 }
 
-/** What went wrong with the token is our fault; the body says at least that it was there (docs/rules.md, tokens). */
+/** Resolving the token failed through our fault; the body says that there was one (docs/rules.md, tokens). */
 function unresolvable(cause: unknown): never {
   throw new UsersError('INTERNAL', 'the token could not be resolved', { raisedBy: 'token', cause });
 }
@@ -96,7 +96,7 @@ function bodyBytesMax({ config: { bodyBytesMax }, participantId }: Users, caller
   return hasPower ? bodyBytesMax : Math.min(bodyBytesMax, POWERLESS_BODY_BYTES_MAX);
 }
 
-/** What is thrown that nobody foresaw is told as INTERNAL, without its text; the log has it under the request's id. */
+/** An unexpected error is answered as INTERNAL, without its text; the log has it under the request's id. */
 export function asKnownError(error: unknown): UsersError | HttpFault {
   if (error instanceof UsersError || error instanceof HttpFault) return error;
   return new UsersError('INTERNAL', 'unforeseen');

@@ -3,8 +3,8 @@ import type { Annotations } from '../../users/annotations.ts';
 import { type GivenRight, PARTY_KINDS, type PartyKind, PLAIN_KINDS, type PlainKind } from '../../users/right.ts';
 
 /**
- * Values of request bodies (docs/rules.md, bodies): what is missing has its type's default, `null` is no value of a
- * text, switch, list or map, and properties nobody knows are ignored.
+ * Values of request bodies (docs/rules.md, bodies): what is missing has its type's default, `null` is invalid for strings,
+ * booleans, lists and maps, and unknown properties are ignored.
  */
 export const text = () => z.string().refine(isText, 'not well-formed Unicode');
 export const optionalText = (description: string) => text().default('').meta({ description });
@@ -15,7 +15,7 @@ export function message<Shape extends z.ZodType>(schema: Shape) {
   return schema.nullish().transform((value) => value ?? null);
 }
 
-/** Texts by key. Kept as a Map: a key such as `__proto__` is a key like any other, and never a property of an object. */
+/** Strings by key, as a Map: in an object a key such as `__proto__` would be a property. */
 export const annotations = z
   .unknown()
   .optional()
@@ -60,7 +60,7 @@ function plainKind(kind: PlainKind): KindValue {
 }
 const KIND_NAMES = [...KIND_VALUES.keys()].sort();
 
-/** One by one and not by a schema of lists: a body of many is decoded in the time that reading its JSON takes. */
+/** One by one, not by a schema of lists: so decoding a long list takes no longer than parsing its JSON. */
 export const rights = z
   .unknown()
   .optional()
@@ -75,7 +75,7 @@ export const rights = z
 
 const NO_KIND: GivenRight = { kind: 'Empty', party: '' };
 
-/** Of several kinds the alphabetically first one counts, whatever the others hold; `{}` is of no kind at all. */
+/** Of several kinds only the alphabetically first one counts; `{}` has no kind. */
 function decodeRight(value: unknown): GivenRight | null {
   if (!isObject(value)) return null;
   const given = value.kind;
@@ -90,7 +90,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** How a right looks, for the document: made of the schemas that read it. */
+/** A right in the document, made from the schemas that read it. */
 export const documentedRight = z
   .object({
     kind: z.union(

@@ -1,9 +1,9 @@
 import type { UsersConfig } from '../../users/users-config.ts';
 
-/** The version of the Ledger API that this area speaks; official clients choose their own form by it. */
+/** The version of the Ledger API that this area speaks; official clients adapt to it. */
 const API_VERSION = '3.4.0';
 
-/** What this participant can do, in the reference's shape: of everything but users there is nothing here. */
+/** What this participant can do, in the reference's shape: nothing but users. */
 export function versionAnswer({ rightsPerUserMax, usersPageSizeMax }: UsersConfig): object {
   return {
     version: API_VERSION,
