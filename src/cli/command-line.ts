@@ -9,7 +9,7 @@ import { explainHoldingsFault } from './holdings-fault.ts';
 import { createLogger } from './logger.ts';
 import { explainMachineFault } from './machine-fault.ts';
 
-/** Every command by its first word, in the order of the help. Only the one asked for is loaded: what some need is large. */
+/** Every command by its first word, in the order of the help. Only the one given is loaded, because some need large modules. */
 const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand>])[] = [
   ['serve', async () => (await import('./serve.ts')).serveCommand],
   ['replay', async () => (await import('./replay.ts')).replayCommand],
@@ -28,7 +28,7 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
   ['produce', async () => (await import('./produce.ts')).produceCommand],
 ];
 
-/** Runs one command line (without the program's own name) and says with what code the process should end. */
+/** Runs one command line (without the program's own name) and returns the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   const program = createProgram(terminal);
@@ -73,7 +73,7 @@ function addCommand(program: Command, definition: CliCommand): Command {
   return command.addHelpText('after', examplesText(examples));
 }
 
-/** Commander would name one that is missing before one that it does not know, which may be the missing one misspelt. */
+/** Commander would report a missing option before an unknown one, which may be the missing one misspelt. */
 function takeRequired(command: Command): readonly Option[] {
   const required = command.options.filter(({ mandatory }) => mandatory);
   for (const option of required) option.mandatory = false;
@@ -92,7 +92,7 @@ function examplesText(examples: readonly string[]): string {
   return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`;
 }
 
-/** What the help says of a group. */
+/** The help's descriptions of groups. */
 const GROUPS: Readonly<Record<string, Pick<CliCommand, 'summary' | 'examples'>>> = {
   'dead-letters': {
     summary: 'List and show messages that could not be applied; retry or drop the one that is halted',
@@ -100,7 +100,7 @@ const GROUPS: Readonly<Record<string, Pick<CliCommand, 'summary' | 'examples'>>>
   },
 };
 
-/** `dead-letters list` stands in the group `dead-letters`, which the first of its commands makes. */
+/** `dead-letters list` belongs to the group `dead-letters`, which is created with the first of its commands. */
 function groupOf(program: Command, usage: string): Command {
   const [first, second] = usage.split(' ');
   if (second === undefined || !/^[a-z]/.test(second)) return program;
@@ -115,7 +115,7 @@ function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
   if (placeholder === null) return new Option(optionName(key), help);
   const flags = `${optionName(key)} <${variadic === true ? 'FILE...' : placeholder}>`;
   if (key !== 'data' || dataDir === undefined) return new Option(flags, help);
-  // Every command takes it, so that a script may give it to all of them.
+  // Every command accepts it, so that a script may give it to all of them.
   return dataDir === 'unused' ? new Option(flags, help).hideHelp() : new Option(flags, `${help}; made if missing`);
 }
 
@@ -131,7 +131,7 @@ async function runCommand(command: CliCommand, parsed: Command, terminal: Termin
   }
 }
 
-/** The command line that shows what may be given where these arguments stand. */
+/** The command line that shows the help for these arguments. */
 function nearestHelp(program: Command, args: readonly string[]): string {
   const words = ['holdfast'];
   for (let command: Command | undefined = program, at = 0; ; at++) {
@@ -141,7 +141,7 @@ function nearestHelp(program: Command, args: readonly string[]): string {
   }
 }
 
-/** One line on standard error, whatever went wrong. */
+/** Every failure is one line on standard error. */
 function reportFailure(error: unknown, { terminal, help }: { terminal: Terminal; help: string }): ExitCode {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
   if (error instanceof HoldingsFault) {
@@ -154,7 +154,7 @@ function reportFailure(error: unknown, { terminal, help }: { terminal: Terminal;
 }
 
 function failureLine(error: unknown, help: string): string {
-  // What commander throws for a bare `holdfast` or group has the whole help in place of a message.
+  // For a bare `holdfast` or group, commander's error has the whole help in place of a message.
   if (error instanceof CommanderError && error.code === 'commander.help') return `no command given; ${help} lists them`;
   const message = error instanceof Error ? error.message : String(error);
   const line = safeText(

@@ -11,25 +11,25 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** The settings that every command has an option for. */
 export const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
 
-/** What of the process a command sees. Data goes to `stdout`, everything else to `stderr`. */
+/** The parts of the process that a command uses. Data goes to `stdout`, everything else to `stderr`. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  /** From here on SIGINT and SIGTERM ask for a clean stop by this signal; a second one ends the process. */
+  /** From this call on, SIGINT and SIGTERM abort the returned signal; a second one ends the process. */
   readonly stopSignal: () => AbortSignal;
 }
 
 /** One command of the command line: one file, and one line in the list of `command-line.ts`. */
 export interface CliCommand {
-  /** As commander reads it, with its arguments: `replay <files...>`. A space before an argument makes a group. */
+  /** In commander's form, with its arguments: `replay <files...>`. Of two words the first is a group. */
   readonly usage: string;
   readonly summary: string;
-  /** Command lines that the help shows. */
+  /** Command lines shown in the help. */
   readonly examples: readonly string[];
-  /** The settings it has options for, beside --data, --config and --log-level. */
+  /** The settings it has options for, besides --data, --config and --log-level. */
   readonly settings: readonly SettingKey[];
-  /** Whether --data is made if it is missing, or is not looked at; unless this says so it is read, and must be there. */
+  /** Whether --data is created if missing, or not used; by default the directory must exist. */
   readonly dataDir?: 'made' | 'unused';
   /** Adds the options that are no settings. */
   readonly addOptions?: (command: Command) => void;
@@ -39,7 +39,7 @@ export interface CliCommand {
 
 export interface Invocation {
   readonly args: readonly string[];
-  /** The command's own options, as commander read them. */
+  /** The command's own options, as commander parsed them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly config: Config;
   readonly terminal: Terminal;

@@ -4,17 +4,17 @@ import { placeFacts } from '../dead-letters/place.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 
-/** What a terminal would obey, or show in another order than it stands there: controls, line and direction marks. */
+/** Characters that a terminal would obey, or that change the order of what it shows: controls, line and direction marks. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
-/** The same in JSON, where a line end between tokens is ours and may stay. */
+/** Such characters in JSON, where line ends between tokens are ours and may stay. */
 const UNSAFE_IN_JSON = /[^\P{C}\n]|[\u2028\u2029]/gu;
 
-/** Text from a feed as a terminal may show it. */
+/** Text from a feed, made safe for a terminal. */
 export function safeText(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 }
 
-/** JSON that is as safe on a terminal as it is for programs. */
+/** JSON, made safe for a terminal, with the same meaning. */
 export function safeJson(value: unknown): string {
   const escaped = (character: string): string =>
     Array.from(
@@ -24,7 +24,7 @@ export function safeJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2).replace(UNSAFE_IN_JSON, escaped)}\n`;
 }
 
-/** Bytes of a message as a terminal may show them: UTF-8 as text, every other byte as `\xNN`. */
+/** Bytes of a message, made safe for a terminal: UTF-8 as text, every other byte as `\xNN`. */
 export function safeBytes(bytes: Buffer): string {
   const text = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(bytes);
   if (Buffer.from(text).equals(bytes)) return safeText(text);
@@ -33,12 +33,12 @@ export function safeBytes(bytes: Buffer): string {
   ).join('');
 }
 
-/** Commands that name the data directory, unless it is the one they take by themselves. */
+/** Commands with the data directory, unless it is the default. */
 export function printOn(dataDir: string): PrintCommand {
   return dataDir === dataDirDefault() ? plainCommand : commandOn(dataDir);
 }
 
-/** A dead letter without its bytes, as programs read it. */
+/** A dead letter without its bytes, for programs. */
 export function deadLetterJson(deadLetter: Omit<DeadLetter, 'bytes'>, dataDir: string): Record<string, unknown> {
   return {
     id: deadLetter.id,

@@ -38,7 +38,7 @@ function haltedDeadLetter(dataDir: string, id: number): DeadLetter {
   );
 }
 
-/** What cannot be read as an update at all. */
+/** For a message that cannot be read as an update at all. */
 const UNREADABLE: ReadonlySet<DeadLetterCode> = new Set(['cut_off', 'not_utf8', 'not_json', 'not_a_feed']);
 
 function costOf(deadLetter: DeadLetter): string {

@@ -9,7 +9,7 @@ import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { deadLetterJson, printOn, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
 
-/** A message may be 16 MiB; on a terminal its start tells enough, and --json has all of it. */
+/** A message may be 16 MiB; on a terminal its start is enough, and --json has all of it. */
 const BYTES_SHOWN_MAX = 8192;
 
 export const deadLettersShowCommand: CliCommand = {

@@ -2,7 +2,7 @@ import { SingleBar } from 'cli-progress';
 import type { Logger } from 'pino';
 import type { Terminal } from './command.ts';
 
-/** Without a terminal a line of the log says this often how far the files are read. */
+/** Without a terminal, how often the log reports how far the files are read. */
 const LOG_INTERVAL_MS = 5_000;
 
 export interface FileProgress extends Disposable {
@@ -13,7 +13,7 @@ interface FileStep {
   readonly file: string;
   readonly readBytes: number;
   readonly totalBytes: number | null;
-  /** What was made of it, by its name: `{ updates: 3 }`. */
+  /** Results so far, by name: `{ updates: 3 }`. */
   readonly counts: Readonly<Record<string, number>>;
 }
 

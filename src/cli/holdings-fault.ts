@@ -15,7 +15,7 @@ const EXIT_OF: Readonly<Record<HoldingsFaultCode, ExitCode>> = {
   not_begun: EXIT.failed,
 };
 
-/** What the command line says of a question that has no answer, and the exit code. */
+/** The message and the exit code of a question that has no answer. */
 export function explainHoldingsFault({ code, message }: HoldingsFault): { line: string; exitCode: ExitCode } {
   const exitCode = EXIT_OF[code];
   const hint = exitCode === EXIT.noSnapshot ? '; `holdfast snapshots` lists those there are' : '';

@@ -4,7 +4,7 @@ import { machineAdvice } from '../machine-errors.ts';
 export function explainMachineFault(error: unknown, dataDir: string): unknown {
   const advice = machineAdvice(error);
   if (advice === null) return error;
-  // Of a copy, it is where it goes to that matters.
+  // Of a copy, the target matters.
   const { message, path, dest = path } = error as NodeJS.ErrnoException & { readonly dest?: string };
   return new Error(`${dest ?? `--data ${dataDir}`}: ${advice} (${message})`, { cause: error });
 }

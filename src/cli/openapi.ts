@@ -10,7 +10,7 @@ export const openapiCommand: CliCommand = {
   settings: [],
   run: async ({ args, terminal }) => {
     const area = args[0]!;
-    // Loaded only here, because what makes them is large.
+    // Loaded only here, because the modules are large.
     const { DOCUMENTS } = await import('../http/documents.ts');
     const document = DOCUMENTS[area];
     if (document === undefined || !Object.hasOwn(DOCUMENTS, area))

@@ -15,9 +15,9 @@ import { type CliCommand, EXIT } from './command.ts';
 import { createFileProgress } from './file-progress.ts';
 import { checkReadable, STANDARD_INPUT } from './replay.ts';
 
-/** Below Kafka's default limit of a batch, 1 MiB; a larger message goes alone and needs a topic that allows it. */
+/** Below Kafka's default limit of a batch, 1 MiB; a larger message is sent alone and needs a topic that allows it. */
 const PARTITION_BYTES_MAX = 800_000;
-/** What is not sent yet, over all partitions. */
+/** Bytes not sent yet, over all partitions. */
 const REQUEST_BYTES_MAX = 8_000_000;
 const RECORD_OVERHEAD_BYTES = 100;
 
@@ -30,7 +30,7 @@ export const produceCommand: CliCommand = {
     'zcat old.ndjson.gz | holdfast produce --kafka-brokers broker:9092 --kafka-topic updates -',
   ],
   dataDir: 'unused',
-  // All that a connection needs; group and idle partitions concern who reads.
+  // The settings of a connection; group and idle partitions concern only readers.
   settings: KAFKA_KEYS.filter((key) => key !== 'kafkaGroup' && key !== 'kafkaPartitionIdle'),
   addOptions: (command) =>
     command.option('--create', 'make the topic if it is missing, with a partition for each synchronizer of the files'),
@@ -38,7 +38,7 @@ export const produceCommand: CliCommand = {
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say where to send the files');
     for (const file of files) checkReadable(file);
     const signal = terminal.stopSignal();
-    // What is sent cannot be taken back, and whoever reads it out of order halts.
+    // What is sent cannot be taken back, and a reader halts where it is out of order.
     await refuseDisorder(files, { migrationId: 0, signal });
     const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
     await using producer = await openTopicProducer({ connection: kafka, topic: kafka.topic, create, logger, signal });
@@ -65,14 +65,14 @@ export const produceCommand: CliCommand = {
   },
 };
 
-/** The error in its own words and of its own class, and what an operator needs to go on. */
+/** The error with its class and message, and what an operator needs to continue. */
 function tellingSent(error: unknown, sent: number): unknown {
   if (!(error instanceof Error)) return error;
   error.message += `; ${counted(sent, 'message')} sent before; to send them again is harmless: an update that comes twice counts once`;
   return error;
 }
 
-/** A file that breaks off is named. */
+/** Names the file in the error of a broken container. */
 async function* batchesOf(source: Source, signal: AbortSignal): AsyncGenerator<readonly Message[]> {
   try {
     yield* source.batches(signal);
@@ -83,7 +83,7 @@ async function* batchesOf(source: Source, signal: AbortSignal): AsyncGenerator<r
 }
 
 interface Sender {
-  /** Messages that the brokers have, the first ones of the files; a checkpoint counts once. */
+  /** How many of the files' first messages the brokers have; a checkpoint counts once. */
   readonly sent: number;
   add(message: Message, file: string): Promise<void>;
   flush(): Promise<void>;
@@ -104,7 +104,7 @@ async function createSender(
   let added = 0;
   let sent = 0;
 
-  /** A synchronizer that opens no partition may stand after another one in it: only the whole topic tells. */
+  /** A synchronizer may follow another one in a partition, and is then found only by reading the whole topic. */
   async function partitionOf(synchronizerId: string): Promise<number | null> {
     if (!isAllKnown && !known.has(synchronizerId)) {
       logger.info({ topic, synchronizerId }, 'reading the topic to see which partition holds this synchronizer');
@@ -158,7 +158,7 @@ async function createSender(
 }
 
 async function countSynchronizers(files: readonly string[], signal: AbortSignal): Promise<number> {
-  // Standard input and pipes can be read once only: a topic of one partition takes whatever comes.
+  // Standard input and pipes can be read only once: a topic of one partition needs no look ahead.
   if (files.some((file) => file === STANDARD_INPUT || !statSync(file).isFile())) return 1;
   const names = new Set<string>();
   for (const file of files) {
@@ -175,7 +175,7 @@ function synchronizerOf(value: Uint8Array | null): string | null {
   return typeof destination === 'string' ? null : destination.synchronizerId;
 }
 
-/** Null for what cannot be decoded: it is sent as it is, for whoever reads the topic to judge. */
+/** Null for what cannot be decoded: it is sent as it is, and its readers decide. */
 function decoded(value: Uint8Array | null): Decoded | null {
   if (value === null) return null;
   try {

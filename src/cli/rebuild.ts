@@ -59,7 +59,7 @@ function labelOf({ version }: OldViews): string {
   return version === null ? 'damaged' : `version-${version}`;
 }
 
-/** What the new views have of the old ones, or were given in its place. */
+/** Which settings the new views have from the old ones, or from this command. */
 function madeText(old: OldViews, { snapshotPeriodUs, dso, migrationId }: DirectoryMade): string {
   return [
     `a snapshot every ${formatDuration(snapshotPeriodUs)}`,

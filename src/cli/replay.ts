@@ -57,7 +57,7 @@ export const replayCommand: CliCommand = {
   },
 };
 
-/** Before anything is applied: a bad name among many is better known at once. */
+/** Checked before anything is applied: a bad name among many should be known at once. */
 export function checkReadable(file: string): void {
   if (file === STANDARD_INPUT) return;
   try {
@@ -75,7 +75,7 @@ async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDi
   const newest = (await store.facts({ kind: 'newest snapshots' })).at(-1);
   const snapshot =
     newest === undefined ? 'none' : `${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
-  // Not counted among the redelivered: what they would have created may be nowhere in the views.
+  // Not counted as redelivered: their contracts may not be in the views.
   const late = importsLate === 0 ? '' : `late imports ${importsLate}; `;
   return `applied ${updates} updates, ${events} events; redelivered ${redelivered}; dead letters ${deadLetters}; ${late}newest snapshot ${snapshot}`;
 }

@@ -33,10 +33,10 @@ export const restoreCommand: CliCommand = {
   },
 };
 
-/** What may lie beside views.db in a backup. Of a secret, any bytes are one. */
+/** Files that a backup may have besides views.db. A secret may be any bytes. */
 const FAULTS: FaultsByName = { [USERS_FILE]: usersFileFault, [LOCAL_SECRET_FILE]: () => null };
 
-/** What fails leaves the directory as empty as it was. */
+/** On failure, the directory is emptied again. */
 function restoreInto(dataDir: string, file: string): Restored {
   try {
     using _lock = lockForWriting(dataDir);

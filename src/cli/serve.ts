@@ -23,7 +23,7 @@ export const serveCommand: CliCommand = {
     if (config.readOnly && first !== undefined)
       throw new Refusal(`${first} cannot be given with --read-only, which only reads what another process writes`);
     const stop = terminal.stopSignal();
-    // Loaded only here: every other command would carry the servers along for nothing.
+    // Loaded only here: no other command needs the servers.
     const [{ startService }, { createUnavailableServer }] = await Promise.all([
       import('../service.ts'),
       import('../http/server/unavailable.ts'),
@@ -42,7 +42,7 @@ export const serveCommand: CliCommand = {
   },
 };
 
-/** A disk that is full or a database that is locked when the service starts is waited for, as it is later; null once asked to stop. */
+/** At the start too, waits for a disk that is full or a database that is locked; null once stopped. */
 async function startWhenPossible(
   start: () => Promise<Service>,
   { tellClients, stop, logger }: { tellClients: (reason: string) => Promise<void>; stop: AbortSignal; logger: Logger },

@@ -5,15 +5,15 @@ import { isDiskError } from '../machine-errors.ts';
 const STANDARD_ERROR = 2;
 
 /**
- * Where logs go. A log in a file on a full disk loses lines until there is room again, and the service that it tells of continues:
- * Node's own stream to a file would be closed by the first line that fails. Anything else than a file is Node's own.
+ * The stream for logs. On a full disk a log file loses lines until there is room again, and the service continues: Node's own
+ * stream to a file would be closed by the first line that fails. For anything but a file it is Node's own.
  */
 export function openStandardError(own: NodeJS.WriteStream): Writable {
   return fstatSync(STANDARD_ERROR).isFile() ? fileStream(STANDARD_ERROR) : own;
 }
 
 function fileStream(fd: number): Writable {
-  // A line of which only a part was written must not run into the next one.
+  // A line that was written in part must not join the next one.
   let isCut = false;
   return new Writable({
     decodeStrings: true,

@@ -1,4 +1,4 @@
-/** Rows under a header, columns two spaces apart; a column of which every value is a number is set to the right. */
+/** Rows under a header, columns two spaces apart; a column of numbers is aligned to the right. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = header.map((name, i) => {
     const cells = rows.map((row) => row[i] ?? '');

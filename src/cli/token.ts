@@ -13,7 +13,7 @@ import { type CliCommand, EXIT, type Terminal } from './command.ts';
 type SecretService = Extract<AuthService, { kind: 'secret' }>;
 
 const LIFETIME_DEFAULT_S = 3600;
-/** No duration is read that a double cannot count exactly in microseconds. */
+/** The longest duration that a double counts exactly in microseconds. */
 const LIFETIME_MAX_DAYS = 104_249;
 
 export const tokenCommand: CliCommand = {
@@ -39,7 +39,7 @@ export const tokenCommand: CliCommand = {
   },
 };
 
-/** A new secret is told of: a mistyped directory would give a token that no service accepts. */
+/** Reports a new secret: with a mistyped directory, no service would accept the token. */
 function localSecret(dataDir: string, { stderr }: Terminal): SecretService {
   const file = join(dataDir, LOCAL_SECRET_FILE);
   const isNew = !existsSync(file);
@@ -48,7 +48,7 @@ function localSecret(dataDir: string, { stderr }: Terminal): SecretService {
   return service;
 }
 
-/** The first configured secret; null where nothing is configured, so that the directory's own counts. */
+/** The first configured secret; null where no service is configured, and the directory's own is used. */
 function secretService({ authServices }: UsersConfig): SecretService | null {
   if (authServices.length === 0) return null;
   const service = authServices.find((candidate) => candidate.kind === 'secret');

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { VerifyStep } from '../views/verify/types.ts';
 import type { Terminal } from './command.ts';
 
-/** Without a terminal a line of the log says this often how far the verification is. */
+/** Without a terminal, how often the log reports how far the verification is. */
 const LOG_INTERVAL_MS = 5_000;
 
 export interface VerifyProgress extends Disposable {

@@ -6,7 +6,7 @@ import { type CliCommand, EXIT } from './command.ts';
 import { safeText } from './dead-letter-text.ts';
 import { createVerifyProgress } from './verify-progress.ts';
 
-/** One damaged number may show in every snapshot after it: more lines than these tell nothing more. */
+/** One damaged number may show in every snapshot after it: more lines than these are no help. */
 const DIFFERENCES_SHOWN_MAX = 1000;
 
 export const verifyCommand: CliCommand = {
@@ -30,7 +30,7 @@ export const verifyCommand: CliCommand = {
     );
     return differences === 0 ? EXIT.ok : EXIT.differs;
 
-    /** Between two steps others have their turn: the signal that asks to stop is one. */
+    /** Yields to the event loop between steps, so that a stop is noticed. */
     async function run(steps: ReturnType<typeof verifyViews>): Promise<{ snapshots: number; owners: number }> {
       using progress = createVerifyProgress({ stderr: terminal.stderr, logger, clockMs: Date.now });
       for (;;) {

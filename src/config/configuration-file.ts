@@ -4,9 +4,9 @@ import { withoutExcerpt } from '../json/parse-error.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface ConfigurationFile {
-  /** As it was named, for messages. */
+  /** Its path as given, for messages. */
   readonly name: string;
-  /** Relative paths in the file count from here. */
+  /** Relative paths in the file start here. */
   readonly folder: string;
   readonly values: Readonly<Record<string, unknown>>;
 }

@@ -15,15 +15,15 @@ import {
 /** Keys of the configuration file that have no option of their own. */
 const FILE_ONLY_KEYS = ['ledger'];
 
-/** What Kubernetes puts into every container of a namespace that has a Service named holdfast. */
+/** Variables that Kubernetes sets in every container of a namespace with a Service named holdfast. */
 const KUBERNETES = /^HOLDFAST_(SERVICE|PORT)_/;
 
-/** The options among what commander read; a command's own options are not settings. */
+/** The settings among the options that commander parsed; a command's own options are none. */
 export function settingsOfOptions(options: Readonly<Record<string, unknown>>): GivenSettings {
   return parseSettings(options, { name: optionName, folder: process.cwd() });
 }
 
-/** The environment's settings. An unknown HOLDFAST_ name is refused, except for what Kubernetes injects: warned about. */
+/** The environment's settings. An unknown HOLDFAST_ name is refused, except for those of Kubernetes, which cause a warning. */
 export function settingsOfEnvironment(env: NodeJS.ProcessEnv): { settings: GivenSettings; warnings: string[] } {
   const keyOf = new Map(SETTING_KEYS.map((key) => [environmentName(key), key]));
   const raw: Record<string, unknown> = {};
@@ -47,7 +47,7 @@ export function settingsOfFile(file: ConfigurationFile): GivenSettings {
   return parseSettings(file.values, { name: (key) => `${key} in ${file.name}`, folder: file.folder });
 }
 
-/** Where a value came from: how a message names it, and what its relative paths count from. */
+/** Where a value came from: its name in messages, and where its relative paths start. */
 interface Origin {
   readonly name: (key: SettingKey) => string;
   readonly folder: string;

@@ -4,20 +4,20 @@ import { createSecureContext } from 'node:tls';
 import { Refusal } from '../refusal.ts';
 import { type GivenSettings, optionName, type SettingKey } from './settings.ts';
 
-/** Where a Kafka topic is read and how to get in; the files are read already. */
+/** A Kafka topic and how to connect; the files named are already read. */
 export interface KafkaConfig {
   readonly brokers: readonly string[];
   readonly topic: string;
   /** Null: the group made with the data directory. */
   readonly group: string | null;
-  /** Null: without TLS. PEM texts; null where the system's authorities or no client certificate serve. */
+  /** Null: without TLS. PEM texts; null for the system's authorities and for no client certificate. */
   readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
   readonly sasl: {
     readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
     readonly username: string;
     readonly password: string;
   } | null;
-  /** How long an idle partition holds the others; null: forever. */
+  /** How long an idle partition makes the others wait; null: forever. */
   readonly partitionIdleMs: number | null;
 }
 
@@ -36,7 +36,7 @@ export const KAFKA_KEYS = [
   'kafkaPartitionIdle',
 ] as const satisfies readonly SettingKey[];
 
-/** Null where no Kafka setting is given. One without those it needs is refused, and so is a file that cannot be read. */
+/** Null where no Kafka setting is given. Throws a Refusal for a missing one, and for a file that cannot be read. */
 export function kafkaConfig(given: GivenSettings): KafkaConfig | null {
   const first = KAFKA_KEYS.find((key) => given[key] !== undefined && given[key] !== false);
   if (first === undefined) return null;
@@ -64,7 +64,7 @@ function sslConfig(given: GivenSettings): KafkaConfig['ssl'] {
   return { ca, cert, key: privateKeyOf(kafkaSslKey, cert) };
 }
 
-/** TLS takes whatever an authority's file holds, and then trusts nobody without saying why. */
+/** TLS accepts any file of authorities, and with a wrong one silently trusts none. */
 function certificateOf(key: SettingKey, file: string | undefined): string | null {
   if (file === undefined) return null;
   const pem = readNamed(key, file);

@@ -1,6 +1,6 @@
 import type { SettingKey } from './settings.ts';
 
-/** The settings of a service that only reads; every other one, and `ledger` in a configuration file, is a writer's. */
+/** The settings of a service that only reads; every other one, and `ledger` in a configuration file, needs a service that writes. */
 const READING: readonly string[] = [
   'data',
   'host',
@@ -15,7 +15,7 @@ const READING: readonly string[] = [
   'logLevel',
 ] satisfies SettingKey[];
 
-/** The names of what was given that only a service that writes can use. A switch that is off asks for nothing. */
+/** The names of the given settings that need a service that writes. A switch that is off needs nothing. */
 export function writerSettings<Key extends string>(
   given: Readonly<Partial<Record<Key, unknown>>>,
   nameOf: (key: Key) => string,

@@ -6,12 +6,12 @@ import { DURATION_EXPECTED, durationUs, flag, ipAddress, list, wholeNumber } fro
 /** One setting, whose option, environment variable and key in the configuration file share one name. */
 export interface Setting<Value> {
   readonly schema: z.ZodType<Value>;
-  /** What a message says is expected; it is also what the help shows. */
+  /** The expected value, in messages and in the help. */
   readonly expected: string;
   readonly help: string;
-  /** How the option's value is shown in the help; null for a switch. */
+  /** The value's placeholder in the help; null for a switch. */
   readonly placeholder: string | null;
-  /** Relative paths in the configuration file count from its folder, others from the working directory. */
+  /** Relative paths in the configuration file start at its folder, others at the working directory. */
   readonly path?: true;
   /** The option takes several values, and may be given several times. */
   readonly variadic?: true;
@@ -29,16 +29,16 @@ const path = (help: string): Setting<string> =>
   setting(text(), { expected: 'a file name', help, placeholder: 'FILE', path: true });
 
 const DAY_US = 86_400_000_000;
-/** A century: above every use, and far below what a double counts exactly in microseconds. */
+/** A century: more than any use, and far below what a double counts exactly in microseconds. */
 const LONGEST = '36500d';
-/** Above this a request could hold the event loop for long: about 12 us an owner. */
+/** Above this a request could block the event loop for long: about 12 us an owner. */
 const OWNERS_MAX_MAX = 100_000;
-/** A body is held in memory whole, as bytes, as text and as values. */
+/** A whole body is in memory, as bytes, as text and as values. */
 const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 
 /**
- * Every setting by its key in the configuration file. The option is the key in kebab-case,
- * the environment variable in upper case behind HOLDFAST_.
+ * Every setting by its key in the configuration file. The option is the key in kebab-case, the environment variable the
+ * option in upper case after HOLDFAST_.
  */
 export const SETTINGS = {
   data: setting(text(), {

@@ -11,7 +11,7 @@ export const DURATION_EXPECTED = 'a duration such as 500ms, 30s, 10m, 3h or 1d';
 
 /**
  * Microseconds of a duration such as `10m` or `1.5h`; null where the text is none, or is no whole number of
- * microseconds that a double holds.
+ * microseconds below 2^53.
  */
 export function parseDuration(text: string): number | null {
   const m = DURATION.exec(text);
@@ -55,7 +55,7 @@ export function flag(): z.ZodType<boolean> {
   ]);
 }
 
-/** Values with commas between them, or a JSON array. Empty text is the empty list. */
+/** Values separated by commas, or a JSON array. Empty text is the empty list. */
 export function list(item: z.ZodType<string, string>): z.ZodType<readonly string[]> {
   return z
     .union([z.array(z.string()), z.string().transform((text) => (text === '' ? [] : text.split(',')))])

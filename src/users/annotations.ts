@@ -1,6 +1,6 @@
 import { invalidArgument } from './users-error.ts';
 
-/** Annotations as a request gives them; a Map, so that no key can be mistaken for a property of an object. */
+/** Annotations of a request; a Map, so that no key can be taken for a property of an object. */
 export type Annotations = ReadonlyMap<string, string>;
 
 /** 256 KiB of UTF-8, keys and values together, inclusive (docs/rules.md, fields). */
@@ -22,7 +22,7 @@ export function checkAnnotations(annotations: Annotations, emptyValues: 'forbidd
     if (value === '') throw invalidArgument(`The value of an annotation is empty for key: '${key}'`);
 }
 
-/** UTF-8 bytes of the entries with a value: an empty value deletes its key and takes no room. */
+/** UTF-8 bytes of the entries with a value: an empty value deletes its key and does not count. */
 export function annotationBytes(annotations: Annotations): number {
   let bytes = 0;
   for (const [key, value] of annotations) if (value !== '') bytes += Buffer.byteLength(key) + Buffer.byteLength(value);

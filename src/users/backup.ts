@@ -7,18 +7,18 @@ import { LOCAL_SECRET_FILE } from './tokens/local-secret.ts';
 
 export const USERS_FILE = 'users.db';
 
-/** Where the header of a database file says how it is written and read, and what it says without a write-ahead log. */
+/** Where a database file's header has its read and write versions, and their value without a write-ahead log. */
 const JOURNAL_VERSIONS = [18, 20] as const;
 const ROLLBACK_JOURNAL = 1;
 const HEADER_BYTES = 100;
 
-/** users.db as of one moment, also beside a running service; null where there is none yet. */
+/** users.db as of one moment, also while a service runs; null where there is none yet. */
 export function readUsersFile(dataDir: string): Buffer | null {
   const file = join(dataDir, USERS_FILE);
   if (!existsSync(file)) return null;
   const db = new BetterSqlite3(file, { readonly: true, fileMustExist: true });
   try {
-    // What keeps the file from being read is said here, and a damaged one is no backup: `serialize` would only copy its pages.
+    // Finds out here if the file cannot be read or is damaged: `serialize` would only copy its pages.
     const fault = integrityFault(db);
     if (fault !== null) throw damagedUsers(`database disk image is malformed: ${fault}`);
     return db.serialize();
@@ -29,11 +29,11 @@ export function readUsersFile(dataDir: string): Buffer | null {
   }
 }
 
-/** What keeps the bytes of a users.db from being one; null where nothing does. The same look as before a backup. */
+/** Why these bytes are no users.db; null where they are. The same check as before a backup. */
 export function usersFileFault(bytes: Buffer): string | null {
   if (bytes.length < HEADER_BYTES) return 'it is no database';
   const copy = Buffer.from(bytes);
-  // Where the header says that a write-ahead log belongs to it, SQLite opens no database in memory.
+  // SQLite opens no database in memory whose header says that it has a write-ahead log.
   copy.fill(ROLLBACK_JOURNAL, ...JOURNAL_VERSIONS);
   const db = new BetterSqlite3(copy);
   try {
@@ -52,7 +52,7 @@ function integrityFault(db: Database): string | null {
   return found === 'ok' ? null : String(found);
 }
 
-/** The directory's own token secret; null where none was made. */
+/** The directory's own token secret; null where there is none. */
 export function readSecretFile(dataDir: string): Buffer | null {
   const file = join(dataDir, LOCAL_SECRET_FILE);
   return existsSync(file) ? readFileSync(file) : null;

@@ -1,7 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3';
 import { isDamaged, USERS_DAMAGED } from '../machine-errors.ts';
 
-/** Whoever reads of a fault of SQLite must know which of the two databases it is about; any other error is given as it is. */
+/** Names users.db in an error of SQLite, because there are two databases; any other error is returned as it is. */
 export function databaseError(error: unknown): unknown {
   if (!(error instanceof BetterSqlite3.SqliteError)) return error;
   if (isDamaged(error)) return damagedUsers(error.message, error);

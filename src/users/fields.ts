@@ -1,6 +1,6 @@
 /** A user id in full: 1-128 characters (docs/rules.md, fields). */
 export const USER_ID_PATTERN = /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]{1,128}$/;
-/** The pattern as messages show it, in the reference's own writing. */
+/** The pattern in messages, as the reference writes it. */
 const USER_ID_REGEX_SHOWN = "[a-zA-Z0-9@^$.!`\\-#+'~_\\|:\\(\\)]{1,128}";
 
 const PARTY_CHAR = /^[A-Za-z0-9:\-_ ]$/;
@@ -21,7 +21,7 @@ export function partyFault(party: string): string | null {
   return textFault(party, PARTY_CHAR, 'Daml-LF Party');
 }
 
-/** The first fault of an identity provider id, or null; the empty text is the default provider and not asked here. */
+/** The first fault of an identity provider id, or null; the empty text is the default provider and not checked here. */
 export function ledgerStringFault(text: string): string | null {
   return textFault(text, LEDGER_STRING_CHAR, 'Daml-LF Ledger String');
 }
@@ -36,7 +36,7 @@ function textFault(text: string, allowed: RegExp, what: string): string | null {
   return null;
 }
 
-/** A signed 64-bit integer as Java's Long.parseLong reads it (`+1` and leading zeros are lawful), else null. */
+/** A signed 64-bit integer as Java's Long.parseLong reads it (`+1` and leading zeros are allowed), else null. */
 export function parseInt64(text: string): bigint | null {
   if (!INT64_PATTERN.test(text)) return null;
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);

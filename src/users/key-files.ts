@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import type { PublicKeyAlgorithm } from './tokens/auth-service.ts';
 
-/** Where a file was named: the setting's key for messages, and the folder its relative path counts from. */
+/** Where a file was named: the setting's key for messages, and the folder where its relative path starts. */
 interface FileSetting {
   readonly key: string;
   readonly folder: string;
@@ -19,7 +19,7 @@ const KEY_EXPECTED = {
   ES512: 'a key on the curve P-521',
 } as const;
 
-/** The secret's bytes: the text given, or those of a file, whose one newline at the end is not part of it. */
+/** The secret's bytes: the text given, or those of a file without one newline at the end. */
 export function readSecret(given: string | { readonly file: string }, setting: FileSetting): Uint8Array {
   const secret = typeof given === 'string' ? Buffer.from(given) : withoutNewline(readFile(given.file, setting));
   if (secret.length === 0) throw new Refusal(`${setting.key}: the secret is empty`);

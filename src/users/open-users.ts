@@ -17,7 +17,7 @@ import { unavailable } from './users-error.ts';
 
 /** How long the start waits for another program's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** A request waits on the thread that answers all others, so it is told instead that it may try again. */
+/** Waiting would block the thread that answers all requests, so a request is answered that it may try again. */
 const BUSY_TIMEOUT_MS_OF_REQUESTS = 50;
 
 export interface UsersOptions {
@@ -29,22 +29,22 @@ export interface UsersOptions {
   readonly now?: () => Date;
 }
 
-/** The ledger's users: the one open users.db of the process, and what of the configuration belongs to it. */
+/** The ledger's users: the process's open users.db, and its settings. */
 export interface Users extends Disposable {
   readonly config: UsersConfig;
   readonly participantId: string;
   /** The services of the configuration, or the data directory's own secret where there are none. */
   readonly authServices: readonly AuthService[];
   readonly reader: UsersReader;
-  /** Ends with the users: what is under way for them, such as a fetch of keys, need not be finished. */
+  /** Aborts when the users are closed: pending work, such as a fetch of keys, need not be finished. */
   readonly closed: AbortSignal;
-  /** Runs `body` in one transaction, which is on disk when this returns; whatever it throws undoes all of it. */
+  /** Runs `body` in one transaction, which is on disk when this returns; an error rolls it back. */
   write<T>(body: (users: UsersWriter) => T): T;
 }
 
 /**
- * Opens users.db in the data directory, which is made where it is missing, as is the local secret where no service is
- * configured. The caller holds the directory's writer lock. Throws a Refusal for a file of a newer program.
+ * Opens users.db in the data directory, which is created where it is missing, as is the local secret where no service is
+ * configured. The caller has the directory's writer lock. Throws a Refusal for a file of a newer program.
  */
 export function openUsers({ dataDir, config, participantId, logger, now = () => new Date() }: UsersOptions): Users {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 import type { Annotations } from './annotations.ts';
 
-/** The identity provider of users that name none. */
+/** The identity provider of users without another one. */
 export const DEFAULT_PROVIDER = '';
 
 /** A user of the ledger as it is stored (docs/rules.md, users). */

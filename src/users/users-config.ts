@@ -7,7 +7,7 @@ import { readPublicKey, readSecret } from './key-files.ts';
 import type { AuthService, TokenMode } from './tokens/auth-service.ts';
 import { hasCredentials } from './tokens/fetch-key-set.ts';
 
-/** The `ledger` key of the configuration file, with its keys read; durations in seconds, as tokens count. */
+/** The `ledger` key of the configuration file, with its key files read; durations in seconds, as in tokens. */
 export interface UsersConfig {
   /** In the order in which they are tried. Empty: only the data directory's own secret. */
   readonly authServices: readonly AuthService[];
@@ -18,7 +18,7 @@ export interface UsersConfig {
   readonly rightsPerUserMax: number;
   readonly usersPageSizeMax: number;
   readonly bodyBytesMax: number;
-  /** Failed authentications that one address may have in a minute; 0 is no limit. */
+  /** Failed authentications allowed for one address in a minute; 0 is no limit. */
   readonly failedAuthPerMinuteMax: number;
 }
 
@@ -28,7 +28,7 @@ export interface Leeway {
   readonly notBeforeS: number;
 }
 
-/** Users are kept one row each and a page is read at once: these bound what a setting may ask for. */
+/** The largest values of these settings: users are counted row by row, and a page is read at once. */
 const USERS_MAX_MAX = 100_000_000;
 const PAGE_SIZE_MAX_MAX = 10_000;
 const RIGHTS_MAX_MAX = 100_000;
@@ -146,7 +146,7 @@ function openService(service: GivenService, index: number, folder: string): Auth
   }
 }
 
-/** Where both targets are set the audience wins (docs/rules.md, tokens). */
+/** Where both targets are set the audience counts (docs/rules.md, tokens). */
 function modeOf(service: GivenService): TokenMode {
   if (service.targetAudience !== undefined) return { kind: 'audience', audience: service.targetAudience };
   if (service.targetScope !== undefined) return { kind: 'scope', scope: service.targetScope };
@@ -158,7 +158,7 @@ function isHttpUrl(text: string): boolean {
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
 }
 
-/** Also of what is no URL at all, so that no message repeats it. */
+/** Also detected in text that is no URL, so that no message repeats it. */
 function mayHoldPassword(text: string): boolean {
   return URL.canParse(text) ? hasCredentials(new URL(text)) : text.includes('@');
 }
@@ -177,7 +177,7 @@ function describe(error: z.ZodError, value: unknown): string {
   return `${path}: ${shown}${issue.message}`;
 }
 
-/** What is said of a wrong type where its schema says nothing else. */
+/** The message for a wrong type where the schema has no other. */
 function expectedType(issue: z.core.$ZodRawIssue): string | undefined {
   return issue.code === 'invalid_type' ? `expected ${issue.expected}` : undefined;
 }

@@ -28,7 +28,7 @@ const CODES = {
 export type UsersErrorCode = keyof typeof CODES;
 export type Resource = readonly [type: string, name: string];
 
-/** Where a request was refused; the body's form depends on it (docs/rules.md, errors, flavours G, R and J). */
+/** Where a request was refused; the body's form depends on it (docs/rules.md, errors: forms G, R and J). */
 export type RaisedBy = 'token' | 'json-layer' | 'authorizer' | 'service';
 
 interface Details {
@@ -38,7 +38,7 @@ interface Details {
   readonly cause?: unknown;
 }
 
-/** A request refused for a reason of the page. The message is the body's `cause`, unless the code is redacted. */
+/** A refused request. The message is the body's `cause`, unless the code is redacted. */
 export class UsersError extends Error {
   readonly code: UsersErrorCode;
   readonly raisedBy: RaisedBy;
@@ -89,14 +89,14 @@ export function unauthenticated(reason: string): UsersError {
   return new UsersError('UNAUTHENTICATED', reason, { raisedBy: 'authorizer' });
 }
 
-/** A fault of the machine that may pass, as what a caller may try again after; any other error as it is. */
+/** A fault of the machine that may pass, as an error that the caller may retry; any other error as it is. */
 export function unavailable(error: unknown): unknown {
   if (!(error instanceof Error) || !mayPass(error, 'running')) return error;
   const message = `nothing was changed: users.db cannot be written now (${error.message})`;
   return new UsersError('INDEX_DB_SQL_TRANSIENT_ERROR', message, { cause: error });
 }
 
-/** How an operation names itself in the messages about a user, such as `getting user failed for unknown user "bob"`. */
+/** An operation's name in messages about a user, such as `getting user failed for unknown user "bob"`. */
 export type UserVerb =
   | 'getting user'
   | 'creating user'

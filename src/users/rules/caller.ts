@@ -4,12 +4,12 @@ import type { VerifiedToken } from '../tokens/token-verifier.ts';
 import { DEFAULT_PROVIDER } from '../user.ts';
 import { permissionDenied, UsersError } from '../users-error.ts';
 
-/** Who asks, and what the rules need to know of it: as it is at this request, never as it was at an earlier one. */
+/** The caller with what the rules depend on, read at this request and never remembered from an earlier one. */
 export interface Caller {
   readonly userId: string;
   readonly identityProviderId: string;
   readonly participantAdmin: boolean;
-  /** Never for a user of the default provider: the right is accepted there and has no effect. */
+  /** Never true for a user of the default provider, where the right has no effect. */
   readonly identityProviderAdmin: boolean;
   /** The participant that the token is bound to; null where it is bound to none. */
   readonly participantId: string | null;

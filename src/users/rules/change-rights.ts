@@ -10,8 +10,8 @@ import { checkPartiesKnown, checkRights, checkUserId, findUser } from './user-ch
 type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: readonly Right[] };
 
 /**
- * Gives a user rights; the answer holds only those it did not have (docs/rules.md, users). All that it would then have are
- * counted before the first is stored: a body may name hundreds of thousands.
+ * Gives a user rights; the answer has only the new ones (docs/rules.md, users). The limit is
+ * checked before the first is stored: a body may name hundreds of thousands.
  */
 export function grantRights(
   users: UsersWriter,
@@ -27,7 +27,7 @@ export function grantRights(
   return granted;
 }
 
-/** Takes rights from a user; the answer holds only those it had. Nobody takes its own ParticipantAdmin. */
+/** Takes rights from a user; the answer has only those removed. A user cannot take its own ParticipantAdmin. */
 export function revokeRights(
   users: UsersWriter,
   { caller, request }: { caller: Caller; request: ChangeRightsRequest },
@@ -46,7 +46,7 @@ function heldKeys(users: UsersReader, userId: string): ReadonlySet<string> {
   return new Set(users.rights(userId).map(rightKey));
 }
 
-/** Whether the provider exists is not asked: a bogus one holds no user, so the user's look-up refuses it. */
+/** The provider's existence is not checked: an unknown one has no users, so the user's look-up refuses it. */
 function checkRequest(caller: Caller, request: ChangeRightsRequest): CheckedRequest {
   requireAdminFor(caller, request.rights);
   const identityProviderId = effectiveProvider(caller, request.identityProviderId);

@@ -11,14 +11,14 @@ import { checkPartiesKnown, checkPrimaryParty, checkProviderExists, checkRights,
 
 export type UserLimits = Pick<UsersConfig, 'usersMax' | 'rightsPerUserMax'>;
 
-/** Creates a user with its rights; the order of the checks is that of docs/rules.md, users. */
+/** Creates a user with its rights; the order of the checks is the reference's. */
 export function createUser(
   users: UsersWriter,
   { caller, request, limits }: { caller: Caller; request: CreateUserRequest; limits: UserLimits },
 ): User {
   requireAdminFor(caller, request.rights);
   const identityProviderId = effectiveProvider(caller, request.user?.identityProviderId ?? '');
-  // The provider of its own that an identity provider admin is given makes a user out of none.
+  // For an identity provider admin, filling in the provider creates a user where none was given.
   const given = request.user ?? (caller.participantAdmin ? null : EMPTY_USER);
   if (given === null) throw missingField('user');
   checkUserId(given.id, 'id');
@@ -38,7 +38,7 @@ export function createUser(
   return user;
 }
 
-/** User ids are unique across identity providers; that one is taken in another provider is not told. */
+/** User ids are unique across identity providers; that an id is taken in another provider is not shown. */
 function checkIdFree(users: UsersWriter, id: string, identityProviderId: string): void {
   const existing = users.user(id);
   if (existing === null) return;

@@ -4,7 +4,7 @@ import { effectiveProvider, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { findUser } from './user-checks.ts';
 
-/** Deletes a user with its rights and annotations (docs/rules.md, users). Nobody can delete itself. */
+/** Deletes a user with its rights and annotations (docs/rules.md, users). A user cannot delete itself. */
 export function deleteUser(users: UsersWriter, { caller, userId }: { caller: Caller; userId: string }): void {
   requireUserAdmin(caller);
   const identityProviderId = effectiveProvider(caller, '');

@@ -10,7 +10,7 @@ import type { Caller } from './caller.ts';
 import type { GivenProvider, UpdateProviderRequest } from './request.ts';
 import { masked, PROVIDER_MASK_FIELDS, parseMask } from './update-mask.ts';
 
-/** As many as the reference keeps (docs/rules.md, users). */
+/** The reference's limit (docs/rules.md, users). */
 export const IDENTITY_PROVIDERS_MAX = 16;
 
 type ProviderVerb = 'creating' | 'getting' | 'updating' | 'deleting';
@@ -29,7 +29,7 @@ export function readIdentityProvider(
   return findProvider(users, id, 'getting');
 }
 
-/** Adds an identity provider: its tokens count from the next request on. */
+/** Adds an identity provider: its tokens are accepted from the next request on. */
 export function createIdentityProvider(
   users: UsersWriter,
   { caller, given }: { caller: Caller; given: GivenProvider | null },
@@ -57,7 +57,7 @@ export function createIdentityProvider(
   return given;
 }
 
-/** Changes what the mask names. An issuer or URL given empty stays as it is; an audience given empty is cleared. */
+/** Changes what the mask names. An empty issuer or URL stays unchanged; an empty audience is cleared. */
 export function updateIdentityProvider(
   users: UsersWriter,
   { caller, request }: { caller: Caller; request: UpdateProviderRequest },
@@ -121,7 +121,7 @@ function checkJwksUrl(text: string): void {
   if (url === null) throw invalidField('jwks_url', `Malformed URL: ${text}`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw invalidField('jwks_url', `Malformed URL: neither http nor https: ${text}`);
-  // No key set is ever fetched with them, and the message must not repeat the password.
+  // A key set is never fetched with a password, and the message must not repeat it.
   if (hasCredentials(url)) throw invalidField('jwks_url', 'a URL with a user or password in it is not supported');
 }
 
@@ -135,7 +135,7 @@ function findProvider(users: UsersReader, id: string, verb: ProviderVerb): Ident
   );
 }
 
-/** Every provider is in every list of them, and the issuer is looked up for each token. */
+/** A list has all providers, and each token's issuer is looked up, so these texts are limited. */
 const PROVIDER_TEXT_CHARS_MAX = 4096;
 
 function checkLengths(given: GivenProvider): void {

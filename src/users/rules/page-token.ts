@@ -12,7 +12,7 @@ export function encodePageToken(lastUserId: string): string {
     .replaceAll('/', '_');
 }
 
-/** The user id of a token, with or without padding; null for what is none. */
+/** The user id of a token, with or without padding; null for anything else. */
 export function decodePageToken(token: string): string | null {
   const bare = token.replace(/=+$/, '');
   if (!URL_SAFE.test(token) || bare.length % 4 === 1) return null;

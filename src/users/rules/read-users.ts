@@ -12,7 +12,7 @@ import { findUser } from './user-checks.ts';
 
 /** A page of users with large annotations ends early: the next user would make it larger than this. */
 const PAGE_BYTES_MAX = 8 * 1024 * 1024;
-/** More than a user takes as JSON beside its annotations, whose ids and party have their own limits. */
+/** More than a user takes as JSON without its annotations: its ids and party have their own limits. */
 const USER_BYTES = 1024;
 
 /** A user's record: its own, or another's for those who administer users (docs/rules.md, callers). */
@@ -25,7 +25,7 @@ export function readUser(
   return findUser(users, { id: userId, identityProviderId: provider, verb: 'getting user' });
 }
 
-/** The rights of a user, of the provider that the caller is given: a request cannot name one (6.5). */
+/** The rights of a user, in the caller's provider: the request cannot name another. */
 export function listRights(
   users: UsersReader,
   { caller, userId }: { caller: Caller; userId: string },
@@ -36,7 +36,7 @@ export function listRights(
   return users.rights(userId);
 }
 
-/** One page of the users of one identity provider, by the byte value of their ids (6.2). */
+/** One page of the users of one identity provider, by the byte value of their ids. */
 export function listUsers(
   users: UsersReader,
   { caller, request, pageSizeMax }: { caller: Caller; request: ListUsersRequest; pageSizeMax: number },
@@ -58,7 +58,7 @@ export function listUsers(
   return { users: page, nextPageToken: ended ? '' : encodePageToken(page.at(-1)!.id) };
 }
 
-/** As an answer writes them: a control character takes six bytes there. */
+/** Their size in an answer, where a control character takes six bytes. */
 function jsonBytes(annotations: Annotations): number {
   return annotations.size === 0 ? 2 : Buffer.byteLength(JSON.stringify([...annotations]));
 }

@@ -1,7 +1,7 @@
 import type { Annotations } from '../annotations.ts';
 import type { GivenRight } from '../right.ts';
 
-/** A user as a request gives it: everything decoded, nothing judged yet. */
+/** A user in a request: decoded, not validated yet. */
 export interface GivenUser {
   readonly id: string;
   readonly primaryParty: string;

@@ -1,4 +1,4 @@
-/** What can stand in an update mask, as dotted paths in proto's snake_case; a parent comes before its children. */
+/** The paths that an update mask may have, dotted, in proto's snake_case; a parent comes before its children. */
 export const USER_MASK_FIELDS = [
   'id',
   'primary_party',
@@ -20,14 +20,14 @@ export const PROVIDER_MASK_FIELDS = [
 /** The path that `"."` parses to: every field. */
 const ROOT = '';
 
-/** How a mask speaks of a field: by its own path, by a parent's, or not at all. */
+/** How a mask names a field: by its own path, by a parent's, or not at all. */
 export type Mention = 'exact' | 'parent' | 'none';
 
 export interface UpdateMask<Field extends string> {
   mention(field: Field): Mention;
 }
 
-/** Reads an update mask; gives the fault as a message where there is one (docs/rules.md, users). */
+/** Reads an update mask; returns the fault as a message where there is one (docs/rules.md, users). */
 export function parseMask<Field extends string>(
   paths: readonly string[],
   fields: readonly Field[],
@@ -45,7 +45,7 @@ export function parseMask<Field extends string>(
   return { mask: { mention: (field) => mentionOf(field, mentioned) } };
 }
 
-/** As the reference splits a path: empty pieces at the end do not count, so `metadata.` is `metadata`. */
+/** Splits a path as the reference does: empty pieces at the end do not count, so `metadata.` is `metadata`. */
 function dropEmptyEnd(path: string): string {
   let end = path.length;
   while (path[end - 1] === '.') end -= 1;
@@ -58,7 +58,7 @@ function mentionOf(field: string, mentioned: ReadonlySet<string>): Mention {
   return mentioned.has(parent) || mentioned.has(ROOT) ? 'parent' : 'none';
 }
 
-/** The value that a field gets: an exact path writes even a default, a parent path only what is not one. */
+/** The value that a field gets: an exact path writes even a default value, a parent path only other values. */
 export function masked<Value>(
   mention: Mention,
   { given, stored, unset }: { given: Value; stored: Value; unset: Value },

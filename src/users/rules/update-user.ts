@@ -11,7 +11,7 @@ import { checkPrimaryParty, checkProviderExists, checkUserId, findUser } from '.
 
 type UserMask = UpdateMask<(typeof USER_MASK_FIELDS)[number]>;
 
-/** Changes what the mask names, and adds one to the version; the order of the checks is that of docs/rules.md, users. */
+/** Changes what the mask names, and adds one to the version; the order of the checks is the reference's. */
 export function updateUser(
   users: UsersWriter,
   { caller, request }: { caller: Caller; request: UpdateUserRequest },
@@ -43,7 +43,7 @@ export function updateUser(
   return user;
 }
 
-/** Null where no version is asked for. */
+/** Null where no version is required. */
 function parseVersion(text: string): bigint | null {
   const version = text === '' ? null : parseInt64(text);
   if (version === null && text !== '')
@@ -86,7 +86,7 @@ function merge(stored: User, given: GivenUser, mask: UserMask): User {
   };
 }
 
-/** Keys given are set, those given empty are removed, others stay: there is no replacing. */
+/** Keys given are set, those given empty are removed, others stay: there is no way to replace all. */
 function mergeAnnotations(stored: Annotations, given: Annotations): Annotations {
   const merged = new Map([...stored, ...given]);
   for (const [key, value] of given) if (value === '') merged.delete(key);

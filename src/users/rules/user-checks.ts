@@ -13,20 +13,20 @@ import {
 } from '../users-error.ts';
 import type { Caller } from './caller.ts';
 
-/** Throws MISSING_FIELD or INVALID_FIELD for a user id in a body, by the name that its message calls the field. */
+/** Throws MISSING_FIELD or INVALID_FIELD for a user id in a body, with the field's name for the message. */
 export function checkUserId(id: string, fieldName: string): void {
   if (id === '') throw missingField(fieldName);
   const fault = userIdFault(id);
   if (fault !== null) throw invalidField(fieldName, fault);
 }
 
-/** Throws INVALID_ARGUMENT for a primary party that is no party; empty is unset. */
+/** Throws INVALID_ARGUMENT for a malformed primary party; empty is unset. */
 export function checkPrimaryParty(party: string): void {
   const fault = party === '' ? null : partyFault(party);
   if (fault !== null) throw invalidArgument(fault);
 }
 
-/** The rights of a request, in its order; throws INVALID_ARGUMENT for the first that is of no kind or names no party. */
+/** The rights of a request, in its order; throws INVALID_ARGUMENT for the first without a kind or a party. */
 export function checkRights(rights: readonly GivenRight[]): readonly Right[] {
   return rights.map((right) => {
     if (right.kind === 'Empty')
@@ -37,15 +37,15 @@ export function checkRights(rights: readonly GivenRight[]): readonly Right[] {
   });
 }
 
-/** Throws INVALID_ARGUMENT for an identity provider that is not there; a deactivated one is. */
+/** Throws INVALID_ARGUMENT for an identity provider that does not exist; a deactivated one does. */
 export function checkProviderExists(users: UsersReader, id: string): void {
   if (id !== DEFAULT_PROVIDER && users.identityProvider(id) === null)
     throw invalidArgument(`Provided identity_provider_id Id(${id}) has not been found.`);
 }
 
 /**
- * Party records are not kept, so whoever is not a ParticipantAdmin gives rights on parties that are unknown here:
- * UNKNOWN_RESOURCE, as for parties that the reference has not allocated.
+ * Party records are not kept, so to a caller who is no ParticipantAdmin all parties are unknown: UNKNOWN_RESOURCE, as for
+ * parties that the reference has not allocated.
  */
 export function checkPartiesKnown(caller: Caller, rights: readonly Right[], identityProviderId: string): void {
   if (caller.participantAdmin) return;
@@ -59,7 +59,7 @@ export function checkPartiesKnown(caller: Caller, rights: readonly Right[], iden
   );
 }
 
-/** The user, in that identity provider; throws USER_NOT_FOUND, or PERMISSION_DENIED where it lives in another one. */
+/** The user, in that identity provider; throws USER_NOT_FOUND, or PERMISSION_DENIED where it belongs to another one. */
 export function findUser(
   users: UsersReader,
   { id, identityProviderId, verb }: { id: string; identityProviderId: string; verb: UserVerb },

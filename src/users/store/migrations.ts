@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { Refusal } from '../../refusal.ts';
 import { FIRST_TABLES } from './schema.ts';
 
-/** One step of the database's form. Its statements never change once released: a new form is a new step at the end. */
+/** One step of the schema. Its statements never change once released: a change is a new step at the end. */
 export interface Migration {
   readonly name: string;
   readonly sql: string;
@@ -25,7 +25,7 @@ interface AppliedRow {
 }
 
 /**
- * Brings users.db to this program's form, all steps in one transaction. Throws a Refusal, with nothing changed, where
+ * Brings users.db to this program's schema, all steps in one transaction. Throws a Refusal, with nothing changed, where
  * a newer program wrote the file or an applied step is not the one this program knows.
  */
 export function migrate(

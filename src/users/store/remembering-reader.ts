@@ -2,14 +2,14 @@ import { annotationBytes } from '../annotations.ts';
 import type { User } from '../user.ts';
 import { type CallerRecord, UsersReader } from './users-reader.ts';
 
-/** Few enough to weigh little, enough for the users that are active at one time. */
+/** Few enough to need little memory, enough for the users that are active at one time. */
 const USERS_MAX = 10_000;
 /** A user with more annotations than this is read again each time: sizes are bounded as well as counts. */
 const ANNOTATION_BYTES_MAX = 2_048;
 
 /**
- * A reader that remembers what it has read, until the next change of anything: `forget` is called with every committed
- * transaction, before it is answered. Nobody else writes the file, so what is remembered is what is stored.
+ * A reader that caches what it has read until the next change of anything: `forget` is called with every committed
+ * transaction, before it is answered. Only this process writes the file, so what is cached is what is stored.
  */
 export class RememberingReader extends UsersReader {
   readonly #callers = new Map<string, CallerRecord>();

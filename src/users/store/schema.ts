@@ -1,4 +1,4 @@
-/** The first form of users.db. Ids compare by byte value (BINARY), as the order of pages asks. */
+/** The first schema of users.db. Ids compare by byte value (BINARY), which is the order of pages. */
 export const FIRST_TABLES = `
 -- The participant's own name: made once, and the only row there can be.
 CREATE TABLE participant (

@@ -3,7 +3,7 @@ import type { Right } from '../right.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider, type User } from '../user.ts';
 import { type ProviderRow, providerOfRow, type UserRow, userOfRow } from './rows.ts';
 
-/** What decides about a caller: where it lives, whether it may act, and the two rights that the rules ask for. */
+/** What decides about a caller: its provider, whether it is active, and the two rights that the rules check. */
 export interface CallerRecord {
   readonly identityProviderId: string;
   readonly isDeactivated: boolean;
@@ -22,10 +22,10 @@ const USER_COLUMNS = `id, coalesce(identity_provider_id, '') AS provider, primar
   is_deactivated AS deactivated, primary_party_authentication AS partyAuthentication, resource_version AS version`;
 const PROVIDER_COLUMNS = 'id, is_deactivated AS deactivated, issuer, jwks_url AS jwksUrl, audience';
 
-/** Users of one provider are counted so far, for a message: there may be any number, and everybody waits for the count. */
+/** How far users of a provider are counted for a message: there may be any number, and the count blocks all requests. */
 export const USERS_COUNTED_MAX = 1_000;
 
-/** Reads users.db. Calls made without an await between them are of one moment: nobody else writes the file. */
+/** Reads users.db. Calls without an await between them are of one moment: only this process writes the file. */
 export class UsersReader {
   protected readonly db: Database;
   readonly #caller: Statement<[string], CallerRow>;
@@ -108,7 +108,7 @@ export class UsersReader {
     return this.#providers.all().map(providerOfRow);
   }
 
-  /** No further than to one more than USERS_COUNTED_MAX. */
+  /** Counts at most to one more than USERS_COUNTED_MAX. */
   usersOfProvider(id: string): number {
     return this.#usersOfProvider.get(id)!;
   }

@@ -3,9 +3,9 @@ import type { Right } from '../right.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider, type User } from '../user.ts';
 import { UsersReader } from './users-reader.ts';
 
-/** Changes users.db. Only a transaction of `Users.write` hands one out. */
+/** Changes users.db. Only available in a transaction of `Users.write`. */
 export class UsersWriter extends UsersReader {
-  /** How many users there are: counted once, for a count looks at all of them. What undoes a transaction sets it back. */
+  /** How many users there are: counted once, because a count reads all of them. A rollback resets it. */
   userCount: number;
   readonly #insertUser: Statement<Record<string, unknown>>;
   readonly #updateUser: Statement<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export class UsersWriter extends UsersReader {
     for (const [name, value] of user.annotations) this.setAnnotation(user.id, name, value);
   }
 
-  /** Everything of the user but its annotations, which change one by one. */
+  /** Writes the user without its annotations, which change one by one. */
   updateUser(user: User): void {
     this.#updateUser.run(userValues(user));
   }
@@ -58,7 +58,7 @@ export class UsersWriter extends UsersReader {
     this.#moveUser.run(providerColumn(identityProviderId), id);
   }
 
-  /** Rights and annotations go with it. */
+  /** Deletes its rights and annotations too. */
   deleteUser(id: string): void {
     this.userCount -= this.#deleteUser.run(id).changes;
   }

@@ -3,8 +3,8 @@ import type { KeyObject } from 'node:crypto';
 export type PublicKeyAlgorithm = 'RS256' | 'ES256' | 'ES512';
 
 /**
- * What besides the signature makes a token one for us (docs/rules.md, tokens): the audience contains exactly this,
- * the scopes contain exactly this, or the default rules of the participant audience and the scope daml_ledger_api.
+ * How a token shows that it is for us (docs/rules.md, tokens): the audience contains exactly this, the scopes contain
+ * exactly this, or the default rules of the participant audience and the scope daml_ledger_api.
  */
 export type TokenMode =
   | { readonly kind: 'audience'; readonly audience: string }
@@ -12,8 +12,8 @@ export type TokenMode =
   | { readonly kind: 'default' };
 
 /**
- * One configured way to recognise a token. The algorithm follows from the configuration alone: the token's header only
- * has to agree with it, so no token can choose how it is checked.
+ * One configured way to verify tokens. The configuration alone determines the algorithm: the token's header must agree with
+ * it, so no token can choose how it is checked.
  */
 export type AuthService = (
   | { readonly kind: 'secret'; readonly secret: Uint8Array }
@@ -21,6 +21,6 @@ export type AuthService = (
   | { readonly kind: 'key-set'; readonly url: string }
 ) & {
   readonly mode: TokenMode;
-  /** Where null, the setting for all services rules. */
+  /** Where null, the setting for all services applies. */
   readonly lifetimeMaxS: number | null;
 };

@@ -1,4 +1,4 @@
-/** What a token says, as far as it is asked (docs/rules.md, tokens). Seconds since 1970, fractions lawful. */
+/** The claims of a token that are used (docs/rules.md, tokens). Seconds since 1970, perhaps with fractions. */
 export interface Claims {
   readonly subject: string;
   readonly issuer: string | null;

@@ -6,7 +6,7 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 /** For the whole fetch, redirect and body included: a server that drips bytes gains nothing. */
 export const FETCH_TIMEOUT_MS = 10_000;
 
-/** A key set could not be had; the message says why, for the log. */
+/** A key set could not be fetched; the message says why, for the log. */
 export class KeySetUnavailable extends Error {
   override readonly name = 'KeySetUnavailable';
 }
@@ -38,7 +38,7 @@ export async function fetchKeySet(
 async function followRedirects(start: URL, signal: AbortSignal): Promise<Response> {
   let url = start;
   for (let redirects = 0; ; redirects += 1) {
-    // Fetching would refuse it too, with a message that repeats the password.
+    // `fetch` would refuse it too, with a message that repeats the password.
     if (hasCredentials(url))
       throw new KeySetUnavailable('the URL has a user or password in it, which is not supported');
     const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } });

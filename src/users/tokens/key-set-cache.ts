@@ -4,13 +4,13 @@ import type { PublicKeyAlgorithm } from './auth-service.ts';
 import { fetchKeySet } from './fetch-key-set.ts';
 import type { KeySet } from './key-set.ts';
 
-/** How long a key set is used without being fetched again: a key withdrawn by its provider is gone after this. */
+/** How long a key set is used without being fetched again: a key that its provider withdraws is refused after this. */
 export const KEY_SET_AGE_MAX_MS = 300_000;
 /** An unknown `kid` fetches again at most this often. */
 export const REFETCH_AFTER_MS = 30_000;
-/** A provider that could not be reached is left alone this long. */
+/** A provider that could not be reached is not tried again for this long. */
 export const FAILURE_AGE_MAX_MS = 10_000;
-/** More URLs than providers and services can name at once; those of former providers fall out. */
+/** More URLs than providers and services can have; those of former providers are dropped. */
 const URLS_MAX = 128;
 
 interface Entry {
@@ -24,24 +24,24 @@ interface Entry {
   underWay: Promise<void> | null;
 }
 
-/** A key at hand with the set it is from; or none with that `kid`; or only a fetch can tell: `unavailable` where the last one failed. */
+/** A cached key with its set; or none with that `kid`; or a fetch is needed, `unavailable` where the last one failed. */
 export type KeyLookup = { readonly key: KeyObject; readonly keySet: KeySet } | 'absent' | 'unavailable' | 'fetch';
 
-/** Key sets by URL, fetched when a token needs them. Nobody waits here for a URL that is not its own. */
+/** Key sets by URL, fetched when a token needs them. A token never waits for the fetch of another URL. */
 export class KeySetCache {
   readonly #entries = new Map<string, Entry>();
   readonly #logger: Logger;
   readonly #nowMs: () => number;
   readonly #closed: AbortSignal;
 
-  /** Fetches under way end with `closed`. */
+  /** Pending fetches end with `closed`. */
   constructor({ logger, nowMs, closed }: { logger: Logger; nowMs: () => number; closed: AbortSignal }) {
     this.#logger = logger;
     this.#nowMs = nowMs;
     this.#closed = closed;
   }
 
-  /** The set of this URL that is in use now, if any: what was verified with another one is verified no more. */
+  /** The current set of this URL, if any: a verification with another one no longer counts. */
   current(url: string): KeySet | null {
     const entry = this.#entries.get(url);
     if (entry === undefined || this.#nowMs() - entry.fetchedAtMs >= KEY_SET_AGE_MAX_MS) return null;
@@ -59,8 +59,8 @@ export class KeySetCache {
   }
 
   /**
-   * Fetches the set again, or waits for the fetch that is under way; one that could not be had a moment ago is left alone. A
-   * failure leaves a set that is still fresh.
+   * Fetches the set again, or waits for the pending fetch; not if the last fetch failed a moment ago. A failure leaves a set
+   * that is still fresh.
    */
   async refresh(url: string): Promise<void> {
     const entry = this.#entries.get(url) ?? this.#add(url);
@@ -100,7 +100,7 @@ export class KeySetCache {
   }
 }
 
-/** Without what may be a secret: user, password and query. */
+/** The URL without what may be secret: user, password and query. */
 function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;

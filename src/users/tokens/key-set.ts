@@ -1,18 +1,18 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { PublicKeyAlgorithm } from './auth-service.ts';
 
-/** Bounds the work and memory that one provider's document can cost; the reference keeps as many. */
+/** Bounds the work and memory that one provider's document can cost; the reference's limit. */
 const KEYS_MAX = 1000;
 const RSA_BITS_MIN = 2048;
 
 interface Jwk {
   readonly kid: string;
   readonly algorithm: PublicKeyAlgorithm;
-  /** The public members only: whatever else the document holds is never looked at. */
+  /** The public members only: others in the document are never read. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** The keys of one fetched document, found by `kid` and the algorithm that the key's own type asks for. */
+/** The keys of one fetched document, found by `kid` and the algorithm that the key's type determines. */
 export class KeySet {
   readonly #keys: ReadonlyMap<string, Jwk>;
   readonly #imported = new Map<string, KeyObject | null>();
@@ -21,7 +21,7 @@ export class KeySet {
     this.#keys = new Map(keys.map((key) => [`${key.algorithm} ${key.kid}`, key]));
   }
 
-  /** Keys are imported when first asked for: a document of a thousand costs no more than the one in use. */
+  /** Keys are imported when first used: a document of a thousand costs no more than the one in use. */
   key(kid: string, algorithm: PublicKeyAlgorithm): KeyObject | null {
     const name = `${algorithm} ${kid}`;
     const jwk = this.#keys.get(name);
@@ -35,7 +35,7 @@ export class KeySet {
   }
 }
 
-/** The key set of a JSON document, or null where it is none. Keys of other kinds, symmetric ones first of all, are left out. */
+/** The key set of a JSON document, or null where it is none. Keys of other kinds, above all symmetric ones, are left out. */
 export function parseKeySet(text: string): KeySet | null {
   let document: unknown;
   try {

@@ -9,14 +9,14 @@ export const LOCAL_SECRET_FILE = 'token-secret';
 const SECRET_BYTES = 48;
 const SECRET_CHARS_MIN = 32;
 
-/** The service that vouches where none is configured: it has the data directory's own secret. */
+/** The service that is used where none is configured, with the data directory's own secret. */
 export function localService(dataDir: string): Extract<AuthService, { kind: 'secret' }> {
   return { kind: 'secret', secret: openLocalSecret(dataDir), mode: { kind: 'default' }, lifetimeMaxS: null };
 }
 
 /**
- * The data directory's own HS256 secret, made where it is missing. It appears under its name whole or not at all, so
- * two processes that start at once agree on one. Its text is the key, as that of a configured `{"file": ...}` is.
+ * The data directory's own HS256 secret, created where it is missing. The file appears whole or not at all, so
+ * two processes that start at once agree on one. Its text is the key, as with a configured `{"file": ...}`.
  */
 function openLocalSecret(dataDir: string): Uint8Array {
   const file = join(dataDir, LOCAL_SECRET_FILE);
@@ -46,7 +46,7 @@ function makeSecret(dataDir: string, file: string): string {
   return readFileSync(file, 'utf8');
 }
 
-/** A secret that was put there by hand may be open to others. Where it is not ours to change, its owner decided so. */
+/** A secret that was put there by hand may be open to others. Where the file is not ours, its mode is its owner's decision. */
 function closeToOthers(file: string): void {
   if ((statSync(file).mode & 0o077) === 0) return;
   try {

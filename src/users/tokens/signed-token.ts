@@ -6,10 +6,10 @@ const ALGORITHMS = ['HS256', 'RS256', 'ES256', 'ES512'] as const;
 
 export type TokenAlgorithm = (typeof ALGORITHMS)[number];
 
-/** What a token says before anyone has checked who signed it. */
+/** The parts of a token whose signature is not verified yet. */
 export interface SignedToken {
   readonly text: string;
-  /** Only compared with what a service is configured for, never a choice of the token's. */
+  /** Only compared with a service's configured algorithm, never the token's choice. */
   readonly algorithm: TokenAlgorithm;
   readonly keyId: string | null;
   readonly claims: Claims;

@@ -12,8 +12,8 @@ export interface TimeRules {
 }
 
 /**
- * Whether a token is one for us, and for which participant (null for each); null where it is none
- * (docs/rules.md, tokens). That the participant is this one is the authorizer's question.
+ * The participant that a token for us names (null: any); null where it is not for us (docs/rules.md, tokens). Whether it is
+ * this participant is checked with the caller's rights.
  */
 export function acceptedParticipant(claims: Claims, mode: TokenMode): { readonly participantId: string | null } | null {
   if (mode.kind === 'audience') return claims.audiences.includes(mode.audience) ? { participantId: null } : null;
@@ -27,13 +27,13 @@ export function acceptedParticipant(claims: Claims, mode: TokenMode): { readonly
   return { participantId: claims.audiences[0] ?? null };
 }
 
-/** Whether a token holds at this time, in fractional seconds: expired is expired, also in the last second. */
+/** Whether a token is valid at this time, in fractional seconds: it has expired also within its last second. */
 export function holdsAt(claims: Claims, { leeway, lifetimeMaxS }: TimeRules, nowS: number): boolean {
   const { expiresAtS, issuedAtS, notBeforeS } = claims;
   if (expiresAtS !== null && nowS >= expiresAtS + leeway.expiresAtS) return false;
   if (issuedAtS !== null && issuedAtS > nowS + leeway.issuedAtS) return false;
   if (notBeforeS !== null && notBeforeS > nowS + leeway.notBeforeS) return false;
   if (lifetimeMaxS === null) return true;
-  // A limit of 0 s refuses every token, also one that only the leeway keeps alive.
+  // A limit of 0 s refuses every token, also one that is valid only by the leeway.
   return lifetimeMaxS > 0 && expiresAtS !== null && expiresAtS - nowS <= lifetimeMaxS;
 }

@@ -8,18 +8,18 @@ import { readToken, type SignedToken } from './signed-token.ts';
 import { acceptedParticipant, holdsAt } from './token-rules.ts';
 import { type RememberedToken, VerifiedCache } from './verified-cache.ts';
 
-/** Whom a token speaks for. Whether there is such a user is asked of the store, at each use. */
+/** The user that a token names. Whether it exists is read from the store, at each use. */
 export type VerifiedToken = Pick<RememberedToken, 'userId' | 'identityProviderId' | 'participantId'>;
 
 export interface TokenVerifier {
-  /** Null for a token that nobody configured here vouches for now: it is as if there were none. */
+  /** Null for a token that no configured service or provider verifies: it is as if there were none. */
   verify(token: string): Promise<VerifiedToken | null>;
 }
 
-/** How often a verification starts again because its identity provider or key set changed meanwhile. */
+/** How often a verification starts again because its identity provider or key set has changed meanwhile. */
 const ATTEMPTS_MAX = 3;
 
-/** A service that may vouch for a token, and the identity provider that it stands for, if any. */
+/** A service that may verify a token, and its identity provider, if it is one's. */
 interface Candidate {
   readonly service: AuthService;
   readonly provider: IdentityProvider | null;
@@ -35,7 +35,7 @@ interface Check {
   readonly found: FoundKey | Exclude<KeyLookup, object>;
 }
 
-/** Services count in order; where one before it was passed over, what a later one says is not remembered. */
+/** Services are tried in order; where an earlier one was passed over, a later one's result is not cached. */
 interface Verified {
   readonly token: RememberedToken;
   readonly isFirst: boolean;
@@ -79,9 +79,10 @@ export function createTokenVerifier(deps: {
   }
 
   /**
-   * The first service in order that vouches decides, also where its keys are still to be fetched: a token waits for that, once for
-   * all services, which are asked at the same time. One whose keys could not be had is passed over, and asked again meanwhile; for
-   * it waits only a token that nobody else vouches for. So a provider that cannot be reached holds up others for one fetch at most.
+   * The first service in order that verifies the token decides, even if its keys must be fetched first: the token waits for
+   * that, and all services fetch at the same time. A service whose last fetch failed is passed over and fetches again
+   * meanwhile; only a token that no other service verifies waits for it. So a provider that cannot be reached delays the
+   * others by one fetch at most.
    */
   async function verifyOnce(token: SignedToken): Promise<Verified | null> {
     const candidates = candidatesFor(token, users);
@@ -112,7 +113,7 @@ export function createTokenVerifier(deps: {
     return findKey(service, token, keySets);
   }
 
-  /** Where it fails, whoever waits for it is told. */
+  /** A failure is thrown where the fetch is awaited. */
   function refreshMeanwhile(candidate: Candidate): void {
     refresh(candidate).catch(() => {});
   }
@@ -163,7 +164,7 @@ function isSame(before: IdentityProvider, now: IdentityProvider | null): boolean
   );
 }
 
-/** The key that a service has for a token. A service of another algorithm than the token's has none, by configuration. */
+/** The key that a service has for a token. A service with another algorithm than the token's has none. */
 function findKey(service: AuthService, token: SignedToken, keySets: KeySetCache): Check['found'] {
   const { algorithm, keyId } = token;
   if (service.kind === 'secret') return algorithm === 'HS256' ? { key: service.secret, keySet: null } : 'absent';

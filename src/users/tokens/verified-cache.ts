@@ -6,22 +6,22 @@ import type { KeySet } from './key-set.ts';
 /** A few hundred bytes each. */
 const TOKENS_MAX = 10_000;
 
-/** A token whose signature was checked, with everything that has to stay as it was for that to count. */
+/** A verified token, with everything that must be unchanged for the result to count. */
 export interface RememberedToken {
   readonly userId: string;
   readonly identityProviderId: string;
   readonly participantId: string | null;
   readonly claims: Claims;
   readonly lifetimeMaxS: number | null;
-  /** The identity provider as it was then; null for tokens of the configured services. */
+  /** The identity provider at that time; null for tokens of the configured services. */
   readonly provider: IdentityProvider | null;
-  /** Null for keys of the configuration, which never change while the program runs. */
+  /** Null for keys in the configuration, which never change while the program runs. */
   readonly keySet: { readonly url: string; readonly set: KeySet } | null;
 }
 
 /**
- * Tokens that need not be verified again, by their SHA-256: no token is kept, and none is compared character by
- * character. Whether an entry still counts is asked at every use by the verifier; nothing about a user is kept here.
+ * Verified tokens, by their SHA-256: no token is kept, and none is compared character by character. At every use the verifier
+ * checks whether an entry still counts; nothing about a user is kept here.
  */
 export class VerifiedCache {
   readonly #tokens = new Map<string, RememberedToken>();
