@@ -8,6 +8,8 @@ import { createStatusReporter } from './status-reporter.ts';
 import type { WriterContract } from './writer-thread.ts';
 
 const NICENESS = 10;
+/** Some million contracts; a start that takes longer says why. */
+const LONG_READ_MS = 1_000;
 
 /**
  * Requests take precedence over the ingest where there are fewer cores than threads. On Linux a niceness is one thread's, and
@@ -28,7 +30,14 @@ async function giveWay(): Promise<void> {
 await serveThread<WriterContract>(async ({ data: settings, stop, say }) => {
   await giveWay();
   const now = (): number => Date.now() * 1000;
-  const writer = new ViewsWriter(settings.dataDir, { ...settings, now });
+  const writer = new ViewsWriter(settings.dataDir, {
+    ...settings,
+    now,
+    onActiveRead({ contracts, ms }) {
+      const fields = { contracts, ms: Math.round(ms) };
+      if (ms >= LONG_READ_MS) say('log', { level: 'info', fields, message: 'read the ids of the active contracts' });
+    },
+  });
   const status = createStatusReporter(writer, (status) => say('status', status));
   return {
     async follow() {

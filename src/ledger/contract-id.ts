@@ -44,7 +44,7 @@ export function sameId(a: StoredId, b: StoredId): boolean {
 const TWO_32 = 4_294_967_296;
 
 /**
- * A 53-bit hash of migration id and contract id: the key of `active`. Equal hashes are resolved by comparing the ids, so
+ * A 53-bit hash of migration id and contract id, by which contracts are found. Equal hashes are resolved by comparing the ids, so
  * it only has to spread well. Two 32-bit lanes of multiply and rotate over the id's bytes.
  */
 export function idHash(bytes: Uint8Array, start: number, end: number, migrationId: number): number {

@@ -35,7 +35,7 @@ function withoutTable(dataDir: string, table: string, body: () => void): void {
 }
 
 describe('a batch that breaks off', () => {
-  it.each(['owner', 'active', 'holding'])(
+  it.each(['owner', 'held', 'holding'])(
     'in the middle of a chunk, reading %s, loses and doubles nothing',
     async (table) => {
       using folder = temporaryDirectory();

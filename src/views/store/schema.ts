@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is set aside (`holdfast rebuild`), not migrated. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
@@ -91,12 +91,11 @@ CREATE TABLE holding(
   checksum INTEGER                      -- of what nothing else says again; see views/store/holding-checksum.ts
 ) STRICT;
 
--- Contract id -> holding, only while it is active; h: 53-bit hash of migration and id (ledger/contract-id.ts).
-CREATE TABLE active(h INTEGER, no INTEGER, PRIMARY KEY(h, no)) STRICT, WITHOUT ROWID;
-
--- Active now, by owner and creation. expiry: null for never.
+-- Active now, by owner and creation. expiry: null for never. id_hash: the low 32 bits, signed, of the hash of migration and contract
+-- id (ledger/contract-id.ts); the writer finds contracts by it, in memory (views/write/active-ids.ts).
 CREATE TABLE held(
-  owner INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER, PRIMARY KEY(owner, created_at, no)
+  owner INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER, id_hash INTEGER NOT NULL,
+  PRIMARY KEY(owner, created_at, no)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX held_by_expiry ON held(owner, expiry);
 
@@ -115,7 +114,7 @@ CREATE TABLE round(
   PRIMARY KEY(migration_id, contract_id)
 ) STRICT, WITHOUT ROWID;
 
--- Ids active now of coins and rounds that do not count; h as in active.
+-- Ids active now of coins and rounds that do not count; h: the hash of migration and id, 53 bits (ledger/contract-id.ts).
 CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
 
 -- How many rows the writer knows of in tables that could lose one unseen; see views/store/row-counts.ts.

@@ -1,4 +1,6 @@
+import { idText, type StoredId } from '../../ledger/contract-id.ts';
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
+import { NUMBER_MAX } from '../store/hash-index.ts';
 import {
   type CoinTerms,
   checksumOf,
@@ -9,6 +11,7 @@ import {
   type StoredHolding,
   termsOf,
 } from './contract.ts';
+import type { HeldIds } from './held-ids.ts';
 import type { NumbersSeen } from './numbers.ts';
 import { readTemplateEntities } from './templates.ts';
 import type { VerifyContext } from './types.ts';
@@ -25,6 +28,7 @@ interface Entry extends Omit<StoredHolding, 'no'> {
   readonly entryCreatedSeq: bigint | null;
   readonly entryExpiry: bigint | null;
   readonly archivedSeq: bigint | null;
+  readonly idHash: bigint | null;
   /** Null where there is no such holding. */
   readonly no: bigint | null;
 }
@@ -43,17 +47,22 @@ export interface EntryVerifier {
   verify(owner: VerifiedOwner, fold: OwnerFold): number;
 }
 
-export function createEntryVerifier({ db, report }: VerifyContext, seen: NumbersSeen): EntryVerifier {
+/** What was met among the rows of `held` and `spent` so far. */
+export interface Met {
+  readonly numbers: NumbersSeen;
+  readonly heldIds: HeldIds;
+}
+
+export function createEntryVerifier({ db, report }: VerifyContext, { numbers, heldIds }: Met): EntryVerifier {
   const prepare = (table: EntryTable) =>
     db
       .prepare<[bigint], Entry>(
         `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq, e.expiry AS entryExpiry,
-           ${table === 'spent' ? 'e.archived_seq' : 'NULL'} AS archivedSeq, ${HOLDING_COLUMNS}
+           ${table === 'spent' ? 'e.archived_seq' : 'NULL'} AS archivedSeq, ${table === 'held' ? 'e.id_hash' : 'NULL'} AS idHash, ${HOLDING_COLUMNS}
          FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.owner = ?`,
       )
       .safeIntegers();
   const statements = { held: prepare('held'), spent: prepare('spent') };
-  const isActive = db.prepare<[bigint, bigint], number>('SELECT 1 FROM active WHERE h = ? AND no = ?').pluck();
   const dsoNow = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
   let entities: ReadonlyMap<bigint, string> = new Map();
   let dso = '';
@@ -69,10 +78,11 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
         found: shown(found),
       });
 
-    if (seen.covers(no)) {
-      if (seen.has(no)) differs(table, 'one row in held and spent together', 'another one');
-      seen.add(no);
+    if (numbers.covers(no)) {
+      if (numbers.has(no)) differs(table, 'one row in held and spent together', 'another one');
+      numbers.add(no);
     }
+    if (no > NUMBER_MAX) differs(table, `a number up to ${NUMBER_MAX}`, no);
     if (!isHolding(entry)) return differs('holding', `a row, which ${table} names`, 'none');
     if (entry.owner !== owner.id) differs(table, `owner ${entry.owner} as in holding`, `owner ${owner.id}`);
     if (entry.createdAt !== entry.entryCreatedAt)
@@ -86,11 +96,7 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
       const columns = 'round, created_at, node, template, contract_id, update_id and args';
       differs('holding', `${columns} of the checksum ${entry.checksum}`, `columns of the checksum ${checksum}`);
     }
-    if (table === 'held' && isStoredId(entry.contractId)) {
-      const h = hashOf(entry.contractId, owner.migrationId);
-      if (isActive.get(h, no) === undefined)
-        differs('active', `a row with h ${h}, the hash of its id in holding`, 'none');
-    }
+    if (table === 'held' && isStoredId(entry.contractId)) verifyActiveId(entry, entry.contractId, owner, differs);
     const terms = termsOf(entry);
     if (terms === null)
       return differs('holding', 'an amount > 0, a rate and a round >= 0', [entry.amount, entry.rate, entry.round]);
@@ -98,6 +104,14 @@ export function createEntryVerifier({ db, report }: VerifyContext, seen: Numbers
       differs(table, `expiry ${terms.expiryRound} by its amount and rate in holding`, entry.entryExpiry);
     verifyArguments(entry, owner, terms, differs);
     addTo(fold, entry, archivedSeq, terms);
+  }
+
+  function verifyActiveId({ entryNo: no, idHash }: Entry, id: StoredId, owner: VerifiedOwner, differs: Differs): void {
+    const hash = BigInt.asIntN(32, hashOf(id, owner.migrationId));
+    if (idHash !== hash) differs('held', `id_hash ${hash} by its id in holding`, idHash);
+    const twin = heldIds.find(id, owner.migrationId);
+    if (twin !== null) differs('held', `to be the only one with the id ${idText(id)}`, `contract ${twin} too`);
+    else if (numbers.covers(no) && no <= NUMBER_MAX) heldIds.add(id, owner.migrationId, no);
   }
 
   function verifyArguments(

@@ -1,57 +1,11 @@
 import type { Database } from 'better-sqlite3';
-import { idText, sameId } from '../../ledger/contract-id.ts';
+import { idText } from '../../ledger/contract-id.ts';
 import { hashOf, isStoredId } from './contract.ts';
+import type { HeldIds } from './held-ids.ts';
 import type { NumbersSeen } from './numbers.ts';
 import { inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
 
 const BEFORE_ALL = -(2n ** 63n);
-
-interface ActiveRow {
-  readonly h: bigint;
-  readonly no: bigint;
-  readonly isThere: bigint;
-  readonly contractId: unknown;
-  readonly migrationId: bigint | null;
-  readonly isHeld: bigint;
-}
-
-/** Every row of `active`: its holding is there and held, `h` is the hash of its id, and no id is active twice. */
-export function* verifyActive(context: VerifyContext): Generator<VerifyStep> {
-  const { db, report } = context;
-  const rows = db
-    .prepare<[bigint, bigint], ActiveRow>(
-      `SELECT a.h AS h, a.no AS no, c.no IS NOT NULL AS isThere, c.contract_id AS contractId, o.migration_id AS migrationId,
-         EXISTS (SELECT 1 FROM held e WHERE e.owner = c.owner AND e.created_at = c.created_at AND e.no = a.no) AS isHeld
-       FROM active a LEFT JOIN holding c ON c.no = a.no LEFT JOIN owner o ON o.id = c.owner
-       WHERE a.h > ? AND a.h <= ? ORDER BY a.h, a.no`,
-    )
-    .safeIntegers();
-
-  /** `same`: the rows before it with the same h. */
-  function verifyRow(row: ActiveRow, same: readonly ActiveRow[]): void {
-    const { h, no, isThere, contractId, migrationId, isHeld } = row;
-    const differs = (expected: string, found: string): void =>
-      report({ table: 'active', owner: null, snapshot: null, expected: `contract ${no}: ${expected}`, found });
-    if (isThere === 0n) return differs('a row in holding', 'none');
-    if (isHeld === 0n) differs('a row in held, as its holding says', 'none');
-    if (!isStoredId(contractId) || migrationId === null) return;
-    const hash = hashOf(contractId, Number(migrationId));
-    if (hash !== h) differs(`h ${hash}, the hash of its contract id`, String(h));
-    const twin = same.find(
-      (each) => each.migrationId === migrationId && isStoredId(each.contractId) && sameId(each.contractId, contractId),
-    );
-    if (twin !== undefined) differs(`to be the only one with the id ${idText(contractId)}`, `contract ${twin.no} too`);
-  }
-
-  yield* inRanges(context, { table: 'active', key: 'h' }, (from, to) => {
-    let same: ActiveRow[] = [];
-    for (const row of rows.iterate(from, to)) {
-      if (same[0]?.h !== row.h) same = [];
-      verifyRow(row, same);
-      same.push(row);
-    }
-  });
-}
 
 interface CounterfeitRow {
   readonly h: bigint;
@@ -61,7 +15,7 @@ interface CounterfeitRow {
 }
 
 /** Every row of `counterfeit`: `h` is the hash of its id, which is no active coin's. */
-export function* verifyCounterfeits(context: VerifyContext): Generator<VerifyStep> {
+export function* verifyCounterfeits(context: VerifyContext, heldIds: HeldIds): Generator<VerifyStep> {
   const { db, report } = context;
   const rows = db
     .prepare<[bigint, bigint], CounterfeitRow>(
@@ -70,12 +24,6 @@ export function* verifyCounterfeits(context: VerifyContext): Generator<VerifySte
        FROM counterfeit WHERE h > ? AND h <= ?`,
     )
     .safeIntegers();
-  const coins = db
-    .prepare<[bigint, bigint], unknown>(
-      `SELECT c.contract_id FROM active a JOIN holding c ON c.no = a.no JOIN owner o ON o.id = c.owner
-       WHERE a.h = ? AND o.migration_id = ?`,
-    )
-    .pluck();
   yield* inRanges(context, { table: 'counterfeit', key: 'h' }, (from, to) => {
     for (const { h, migrationId, contractId, isMigration } of rows.iterate(from, to)) {
       const differs = (expected: string, found: string): void =>
@@ -85,8 +33,8 @@ export function* verifyCounterfeits(context: VerifyContext): Generator<VerifySte
       const name = `the id ${idText(contractId)} of migration ${migrationId}`;
       const hash = hashOf(contractId, Number(migrationId));
       if (hash !== h) differs(`h ${hash}, the hash of ${name}`, String(h));
-      const isCoin = coins.all(h, migrationId).some((id) => isStoredId(id) && sameId(id, contractId));
-      if (isCoin) differs(`${name} to be no active coin's`, 'an active coin');
+      if (heldIds.find(contractId, Number(migrationId)) !== null)
+        differs(`${name} to be no active coin's`, 'an active coin');
     }
   });
 }

@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { isPartyId } from '../../ledger/party.ts';
 import { ownerChecksum } from '../write/owners.ts';
-import { createEntryVerifier, ENTRY_TABLES, type EntryVerifier } from './entries.ts';
-import type { NumbersSeen } from './numbers.ts';
+import { createEntryVerifier, ENTRY_TABLES, type EntryVerifier, type Met } from './entries.ts';
 import type { SupplyFold } from './supply.ts';
 import { inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
 import { compareVersions, OwnerFold, type Version } from './versions.ts';
@@ -20,16 +19,16 @@ const BEFORE_ALL = -(2n ** 63n);
 
 /**
  * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against the fold of them. What the
- * owners add up to, interval by interval, goes into `supply`; which contracts were met, into `seen`.
+ * owners add up to, interval by interval, goes into `supply`; which contracts were met, into `met`.
  */
 export function* verifyOwners(
   context: VerifyContext,
-  { supply, seen }: { supply: SupplyFold; seen: NumbersSeen },
+  { supply, met }: { supply: SupplyFold; met: Met },
 ): Generator<VerifyStep> {
   const { db, rowsPerStep } = context;
   const next = prepareNextOwner(db);
   const last = db.prepare<[], number | null>('SELECT max(id) FROM owner').pluck().get() ?? 0;
-  const entries = createEntryVerifier(context, seen);
+  const entries = createEntryVerifier(context, met);
   const verifyOwner = createOwnerVerifier(context, entries, supply);
   let owner: bigint | null = BEFORE_ALL;
   while (owner !== null) {

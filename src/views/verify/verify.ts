@@ -4,7 +4,8 @@ import { openForReading } from '../store/database.ts';
 import { verifyLetters } from './dead-letters.ts';
 import { verifyDirectory } from './directory.ts';
 import { verifyFile } from './file.ts';
-import { verifyActive, verifyCounterfeits, verifyHoldings } from './indexes.ts';
+import { HeldIds } from './held-ids.ts';
+import { verifyCounterfeits, verifyHoldings } from './indexes.ts';
 import { NumbersSeen } from './numbers.ts';
 import { verifyOwners } from './owners.ts';
 import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './supply.ts';
@@ -16,7 +17,8 @@ const ROWS_PER_STEP = 20_000;
 /**
  * Recomputes all that the views say from the contracts alone and holds their tables against each other (a database that
  * can be proved right at any time). Works beside a running writer: each step reads one moment, and what is compared across
- * steps was sealed before the first. Memory grows with snapshots, and by a bit for each contract.
+ * steps was sealed before the first. Memory grows with snapshots, by a bit for each contract, and by some
+ * 15 bytes for each that is active.
  *
  * Rows that no other table says again carry a checksum, and tables that could lose one of them a count. Both show what was changed
  * behind the writer's back; that the writer had it from the feed, only a replay can show.
@@ -32,17 +34,16 @@ export function* verifyViews(
     const nextNo = readableOr(1n, 'holding', () => inOneMoment(db, () => nextNoNow(db)), report);
     const context: VerifyContext = { db, report, rowsPerStep, sealed, nextNo };
     const supply = new SupplyFold();
-    const seen = new NumbersSeen(nextNo);
+    const met = { numbers: new NumbersSeen(nextNo), heldIds: new HeldIds(db) };
     const phases: readonly (readonly [table: string, steps: () => Generator<VerifyStep>])[] = [
       ['views.db', () => verifyFile(context)],
       ['setting', () => verifyDirectory(context)],
       ['dead_letter', () => verifyLetters(context)],
-      ['owner_total', () => verifyOwners(context, { supply, seen })],
+      ['owner_total', () => verifyOwners(context, { supply, met })],
       ['snapshot', () => verifySnapshotSupplies(context, supply)],
       ['migration', () => verifyOpenSupplies(context)],
-      ['active', () => verifyActive(context)],
-      ['holding', () => verifyHoldings(context, seen)],
-      ['counterfeit', () => verifyCounterfeits(context)],
+      ['holding', () => verifyHoldings(context, met.numbers)],
+      ['counterfeit', () => verifyCounterfeits(context, met.heldIds)],
     ];
     for (const [table, steps] of phases) yield* readable(table, steps, report);
     const snapshots = [...sealed.values()].reduce((sum, { times }) => sum + times.size, 0);

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { ActiveIds } from './active-ids.ts';
 import { Contracts } from './contracts.ts';
 import { Counterfeits } from './counterfeits.ts';
 import { type Counts, copyCounts } from './counts.ts';
@@ -9,6 +10,12 @@ import { Rounds } from './rounds.ts';
 import { Seals } from './seal.ts';
 import { createStateSaver, loadState, type WriterState } from './state.ts';
 import { Templates } from './templates.ts';
+
+/** What outlives a batch that failed. */
+export interface LastingParts {
+  readonly active: ActiveIds;
+  readonly savePositions: SavePositions;
+}
 
 /**
  * The updates applied in memory and not yet written, and the caches it uses. `commit` writes everything in one transaction;
@@ -28,11 +35,11 @@ export class Batch {
   readonly #savePositions: SavePositions;
   readonly #saveState: (state: WriterState) => void;
 
-  constructor(db: Database, counts: Counts, savePositions: SavePositions) {
+  constructor(db: Database, { active, savePositions }: LastingParts, counts: Counts) {
     this.#db = db;
     this.state = loadState(db);
     this.owners = new Owners(db, this.state);
-    this.contracts = new Contracts(db, this.owners);
+    this.contracts = new Contracts(db, this.owners, active);
     this.rounds = new Rounds(db);
     this.counterfeits = new Counterfeits(db);
     this.templates = new Templates(db);
@@ -62,6 +69,7 @@ export class Batch {
       also();
     })();
     settlePositions(this.state.lanes);
-    for (const part of [...parts, this.contracts]) part.settle();
+    // First: nothing may come between the commit and what is known of it in memory.
+    for (const part of [this.contracts, ...parts]) part.settle();
   }
 }

@@ -4,8 +4,9 @@ import type { EventRef } from '../../chunk/refs.ts';
 import type { ComparedCoin } from '../../ledger/coin.ts';
 import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
 import { unitsOf } from '../store/columns.ts';
+import { HashIndex } from '../store/hash-index.ts';
 import type { SumTerms } from '../store/totals.ts';
-import { HashIndex } from './hash-index.ts';
+import type { ActiveIds } from './active-ids.ts';
 import type { Owner, Owners } from './owners.ts';
 import { createCoinReader } from './stored-coin.ts';
 
@@ -58,18 +59,17 @@ export class Contracts {
   readonly #fetchedIndex = new HashIndex();
   readonly #archivedNos = new Set<number>();
   readonly #owners: Owners;
-  readonly #active: KeyReader<[number, number]>;
+  readonly #active: ActiveIds;
   readonly #holding: KeyReader<HoldingRow>;
   readonly #readCoin: (no: number) => ComparedCoin;
   readonly #create = new EventCursor();
 
-  constructor(db: Database, owners: Owners) {
+  constructor(db: Database, owners: Owners, active: ActiveIds) {
     this.#owners = owners;
+    this.#active = active;
     this.#readCoin = createCoinReader(db);
-    this.#active = prepareByKey(db, { columns: 'h, no', table: 'active', key: 'h' });
     const facts = `no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT}`;
     this.#holding = prepareByKey(db, { columns: facts, table: 'holding', key: 'no' });
-    for (const statement of [this.#active.many, this.#active.one]) statement.raw();
     for (const statement of [this.#holding.many, this.#holding.one]) statement.raw().safeIntegers();
   }
 
@@ -77,11 +77,15 @@ export class Contracts {
   fetch(idHashes: Float64Array): void {
     this.#fetched.length = 0;
     this.#fetchedIndex.clear();
+    this.#active.refresh();
     const hashOfNo = new Map<number, number>();
-    readByKey(this.#active, idHashes, ([h, no]) => hashOfNo.set(no, h));
+    for (const idHash of idHashes) {
+      this.#active.each(idHash, (no) => {
+        if (!this.#archivedNos.has(no)) hashOfNo.set(no, idHash);
+      });
+    }
     readByKey(this.#holding, Float64Array.from(hashOfNo.keys()).sort(), (row) => {
       const no = Number(row[0]);
-      if (this.#archivedNos.has(no)) return;
       const [rate, round] = [unitsOf(row[5]), row[6]];
       const coin: StoredCoin = {
         no,
@@ -105,12 +109,12 @@ export class Contracts {
     const { idHash } = event;
     const created = this.#createdIndex;
     for (let slot = created.first(idHash); slot >= 0; slot = created.next(idHash, slot)) {
-      const coin = this.created[created.position(slot)]!;
+      const coin = this.created[created.number(slot)]!;
       if (isActiveIn(coin, migrationId) && event.hasIdOf(coin.create)) return coin;
     }
     const fetched = this.#fetchedIndex;
     for (let slot = fetched.first(idHash); slot >= 0; slot = fetched.next(idHash, slot)) {
-      const { coin, contractId } = this.#fetched[fetched.position(slot)]!;
+      const { coin, contractId } = this.#fetched[fetched.number(slot)]!;
       if (isActiveIn(coin, migrationId) && event.hasIdText(contractId)) return coin;
     }
     return undefined;
@@ -140,11 +144,16 @@ export class Contracts {
 
   /** After the commit: everything is in views.db. */
   settle(): void {
+    this.#active.change({ removed: this.archived, added: this.created.filter(isActive) });
     this.created.length = 0;
     this.archived.length = 0;
     this.#createdIndex.clear();
     this.#archivedNos.clear();
   }
+}
+
+export function isActive({ archivedSeq }: PendingCoin | StoredCoin): boolean {
+  return archivedSeq === 0;
 }
 
 function isActiveIn({ archivedSeq, owner }: PendingCoin | StoredCoin, migrationId: number): boolean {

@@ -5,7 +5,7 @@ import { BulkRows } from '../store/bulk-rows.ts';
 import { expiryColumn, unitsColumn } from '../store/columns.ts';
 import { holdingChecksum } from '../store/holding-checksum.ts';
 import { rowOrder } from '../store/row-order.ts';
-import { type Contracts, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
+import { type Contracts, isActive, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
 import type { Owner } from './owners.ts';
 
 interface SpentRow {
@@ -23,18 +23,12 @@ interface SpentRow {
  */
 export function createContractFlush(db: Database): (contracts: Contracts) => void {
   const holding = BulkRows.inserting(db, 'INSERT INTO holding', 14);
-  const active = BulkRows.inserting(db, 'INSERT INTO active', 2);
-  const held = BulkRows.inserting(db, 'INSERT INTO held', 5);
+  const held = BulkRows.inserting(db, 'INSERT INTO held', 6);
   const spent = BulkRows.inserting(db, 'INSERT INTO spent', 6);
-  const noLongerActive = BulkRows.deleting(db, 'active', ['h', 'no']);
   const noLongerHeld = BulkRows.deleting(db, 'held', ['owner', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
 
   function forgetArchived(archived: readonly StoredCoin[]): void {
-    for (const i of rowOrder(archived, (coin) => coin.idHash)) {
-      noLongerActive.add([archived[i]!.idHash, archived[i]!.no]);
-    }
-    noLongerActive.finish();
     for (const i of rowOrder(archived, ofOwner, (coin) => coin.no)) {
       const { owner, createdAt, no } = archived[i]!;
       noLongerHeld.add([owner.no, createdAt, no]);
@@ -70,13 +64,11 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
       ]);
     }
     holding.finish();
-    const still = created.filter((coin) => coin.archivedSeq === 0);
-    for (const i of rowOrder(still, (coin) => coin.idHash)) active.add([still[i]!.idHash, still[i]!.no]);
-    active.finish();
+    const still = created.filter(isActive);
     for (const i of rowOrder(still, ofOwner)) {
-      const { no, owner, createdSeq, create: ref } = still[i]!;
+      const { no, idHash, owner, createdSeq, create: ref } = still[i]!;
       const { createdAt, expiry } = create.moveTo(ref);
-      held.add([owner.no, createdAt, no, createdSeq, expiryColumn(expiry)]);
+      held.add([owner.no, createdAt, no, createdSeq, expiryColumn(expiry), idHash | 0]);
     }
     held.finish();
   }

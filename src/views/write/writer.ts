@@ -6,8 +6,9 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
 import { type DeadLetter, DeadLetters } from '../store/dead-letters.ts';
+import { ActiveIds, type ActiveRead } from './active-ids.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
-import { Batch } from './batch.ts';
+import { Batch, type LastingParts } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
@@ -22,6 +23,8 @@ export interface WriterOptions extends DirectorySettings {
   readonly recordTimeAheadMaxUs: number;
   /** Our clock, microseconds. */
   readonly now: () => number;
+  /** Called when the ids of all active contracts were read. */
+  readonly onActiveRead?: (read: ActiveRead) => void;
   /** Stores positions in the batch's transaction; `preparePositions` unless given. */
   readonly positions?: (db: Database) => SavePositions;
 }
@@ -52,7 +55,7 @@ export class ViewsWriter implements Disposable {
   readonly sourceMigrationId: number;
   readonly #options: WriterOptions;
   readonly #periodUs: number;
-  readonly #savePositions: SavePositions;
+  readonly #lasting: LastingParts;
   #batch: Batch;
   #segments: Segment[] = [];
   #committed: Counts = noCounts();
@@ -67,8 +70,9 @@ export class ViewsWriter implements Disposable {
     this.db = openForWriting(dataDir, options);
     this.#periodUs = this.db.prepare<[], number>('SELECT period FROM setting').pluck().get()!;
     this.deadLetters = new DeadLetters(this.db);
-    this.#savePositions = (options.positions ?? preparePositions)(this.db);
-    this.#batch = new Batch(this.db, this.#committed, this.#savePositions);
+    const savePositions = (options.positions ?? preparePositions)(this.db);
+    this.#lasting = { savePositions, active: new ActiveIds(this.db, options.onActiveRead) };
+    this.#batch = new Batch(this.db, this.#lasting, this.#committed);
     this.sourceMigrationId = options.migrationId ?? this.#batch.state.sourceMigrationId ?? 0;
   }
 
@@ -216,7 +220,7 @@ export class ViewsWriter implements Disposable {
    */
   #reapply(segments: readonly Segment[]): void {
     this.#broken = true;
-    this.#batch = new Batch(this.db, this.#committed, this.#savePositions);
+    this.#batch = new Batch(this.db, this.#lasting, this.#committed);
     for (const segment of segments) {
       const fault = this.#applyRange(segment);
       if (fault !== null)

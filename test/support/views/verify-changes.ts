@@ -131,8 +131,8 @@ holding      | created_at = NULL
 holding      | node = -1
 holding      | node = node + 1
 holding      | round = round + 1                     | rate = 0
-holding      | contract_id = x'abcd'                 | no NOT IN (SELECT no FROM active)
-holding      | contract_id = CAST(contract_id AS TEXT) | typeof(contract_id) = 'blob' AND no NOT IN (SELECT no FROM active)
+holding      | contract_id = x'abcd'                 | no NOT IN (SELECT no FROM held)
+holding      | contract_id = CAST(contract_id AS TEXT) | typeof(contract_id) = 'blob' AND no NOT IN (SELECT no FROM held)
 holding      | update_id = x'abcd'                   | update_id IS NOT NULL
 holding      | update_id = NULL                      | update_id IS NOT NULL AND created_seq = 1
 holding      | template = (SELECT id FROM template t WHERE t.template_id LIKE '%:Amulet' AND t.id <> holding.template) | locked = 0
@@ -143,7 +143,7 @@ holding      | checksum = NULL
 holding      | template = template + 100
 holding      | template = NULL
 holding      | template = (SELECT id FROM template WHERE template_id LIKE '%:LockedAmulet') | locked = 0
-holding      | contract_id = CAST(contract_id || 'x' AS TEXT) | no IN (SELECT no FROM active)
+holding      | contract_id = CAST(contract_id || 'x' AS TEXT) | no IN (SELECT no FROM held)
 holding      | contract_id = 'abcd'
 holding      | contract_id = ''
 holding      | contract_id = 7
@@ -160,9 +160,6 @@ holding      | args = replace(args, '"number":"', '"number":"1') | args LIKE '%"
 holding      | args = replace(args, '"owner":"', '"owner":"x') | args LIKE '%"owner":"%'
 holding      | args = replace(args, '"dso":"', '"dso":"x') | args LIKE '%"dso":"%'
 holding      | round = round + 1                     | args LIKE '%"number":"%'
-active       | h = h + 1
-active       | h = -1
-active       | no = no + 1
 held         | owner = owner + 1
 held         | owner = owner + 100000
 held         | created_at = created_at + 1
@@ -172,6 +169,10 @@ held         | created_seq = NULL
 held         | expiry = expiry + 1                   | expiry IS NOT NULL
 held         | expiry = NULL                         | expiry IS NOT NULL
 held         | expiry = 1                            | expiry IS NULL
+held         | id_hash = id_hash + 1
+held         | id_hash = -1 - id_hash
+held         | id_hash = 0
+held         | id_hash = id_hash + 4294967296
 spent        | owner = owner + 1
 spent        | owner = -1
 spent        | archived_seq = archived_seq + 1
@@ -264,8 +265,6 @@ last_update  | synchronizer_id = synchronizer_id || 'a'
 last_update  | update_id = x'ab'
 round        | contract_id = x'ab'
 holding      | no = no + 100000
-active       | no = no + 100000
-active       | h = h + 1
 held         | created_at = created_at + 1
 held         | owner = owner + 1
 held         | no = no + 100000

@@ -1,0 +1,36 @@
+import type { Database } from 'better-sqlite3';
+import { type StoredId, sameId } from '../../ledger/contract-id.ts';
+import { HashIndex } from '../store/hash-index.ts';
+import { hashOf, isStoredId } from './contract.ts';
+
+/** The contracts met in `held`, by the hash of their id. Some 15 bytes each; what has such an id is read when it is asked for. */
+export class HeldIds {
+  readonly #numbers = new HashIndex();
+  readonly #idIfHeld;
+
+  constructor(db: Database) {
+    this.#idIfHeld = db
+      .prepare<[number, number], unknown>(
+        `SELECT c.contract_id FROM holding c JOIN owner o ON o.id = c.owner
+           JOIN held e ON e.owner = c.owner AND e.created_at = c.created_at AND e.no = c.no
+         WHERE c.no = ? AND o.migration_id = ?`,
+      )
+      .pluck();
+  }
+
+  add(id: StoredId, migrationId: number, no: bigint): void {
+    this.#numbers.add(Number(hashOf(id, migrationId)), Number(no));
+  }
+
+  /** The number of one of them that has that id, and is held at this moment; null for none. */
+  find(id: StoredId, migrationId: number): number | null {
+    const numbers = this.#numbers;
+    const hash = Number(hashOf(id, migrationId));
+    for (let slot = numbers.first(hash); slot >= 0; slot = numbers.next(hash, slot)) {
+      const no = numbers.number(slot);
+      const other = this.#idIfHeld.get(no, migrationId);
+      if (isStoredId(other) && sameId(other, id)) return no;
+    }
+    return null;
+  }
+}

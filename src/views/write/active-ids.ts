@@ -1,0 +1,60 @@
+import type { Database } from 'better-sqlite3';
+import { HashIndex } from '../store/hash-index.ts';
+
+/** How many contracts were read, and how long that took. */
+export interface ActiveRead {
+  readonly contracts: number;
+  readonly ms: number;
+}
+
+/** What a change of `held` changes here. */
+interface Entry {
+  readonly no: number;
+  readonly idHash: number;
+}
+
+/**
+ * The numbers of all active coin contracts by the hash of their id, in memory: in a table of its own, every create and archive
+ * would dirty a page. `held` keeps the hashes, and it is made from there.
+ */
+export class ActiveIds {
+  readonly #numbers = new HashIndex();
+  readonly #held;
+  readonly #dataVersion;
+  readonly #onRead: (read: ActiveRead) => void;
+  /** What `held` was read at; null where it has to be read. */
+  #readAt: number | null = null;
+
+  constructor(db: Database, onRead: (read: ActiveRead) => void = () => {}) {
+    this.#onRead = onRead;
+    this.#held = db.prepare<[], [number, number]>('SELECT id_hash, no FROM held').raw();
+    this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  }
+
+  /** Reads `held` where this may not be what it says: at first, where a change broke off, where another connection has written. */
+  refresh(): void {
+    const version = this.#dataVersion.get()!;
+    if (version === this.#readAt) return;
+    const started = performance.now();
+    this.#readAt = null;
+    this.#numbers.clear();
+    for (const [idHash, no] of this.#held.iterate()) this.#numbers.add(idHash, no);
+    this.#readAt = version;
+    this.#onRead({ contracts: this.#numbers.size, ms: performance.now() - started });
+  }
+
+  /** Calls `take` with the number of every contract whose id has that hash; others may have it too. */
+  each(idHash: number, take: (no: number) => void): void {
+    const numbers = this.#numbers;
+    for (let slot = numbers.first(idHash); slot >= 0; slot = numbers.next(idHash, slot)) take(numbers.number(slot));
+  }
+
+  /** To be called once the transaction that changed `held` is committed: one that fails has changed nothing. */
+  change({ removed, added }: { removed: readonly Entry[]; added: readonly Entry[] }): void {
+    const version = this.#readAt;
+    this.#readAt = null;
+    for (const { idHash, no } of removed) this.#numbers.remove(idHash, no);
+    for (const { idHash, no } of added) this.#numbers.add(idHash, no);
+    this.#readAt = version;
+  }
+}
