@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileSource } from '../src/feed/file/source.ts';
-import { openInlineFeed } from '../src/ingest/inline-feed.ts';
 import { replayFiles } from '../src/ingest/replay.ts';
+import { openInlineFeed } from '../test/support/views/inline-feed.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';
 import { reportRun } from './run-report.ts';
 

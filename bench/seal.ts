@@ -2,9 +2,8 @@ import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FILE_KIND } from '../src/feed/file/kind.ts';
-import { openFileSource } from '../src/feed/file/source.ts';
-import { decodeChunks, RawBuffers } from '../src/ingest/decode-chunks.ts';
 import { ViewsWriter } from '../src/views/write/writer.ts';
+import { fileChunks } from '../test/support/views/file-chunks.ts';
 import { median } from './median.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';
 
@@ -30,12 +29,10 @@ async function replay(
   { dataDir, periodUs }: { dataDir: string; periodUs: number | null },
   onChunk: (writer: ViewsWriter) => void,
 ): Promise<number> {
-  const buffers = new RawBuffers();
-  const { signal } = new AbortController();
   mkdirSync(dataDir);
   using writer = new ViewsWriter(dataDir, { ...REPLAY_OPTIONS, snapshotPeriodUs: periodUs });
   writer.beginSource({ name: path, kind: FILE_KIND });
-  for await (const chunk of decodeChunks(openFileSource(path), { migrationId: 0, signal, buffers })) {
+  for await (const chunk of fileChunks(path)) {
     if (!writer.apply(chunk).done) throw new Error('the replay halted');
     onChunk(writer);
   }

@@ -164,7 +164,7 @@ function sourceReasons(
   { kind, status }: NonNullable<IngestStatus['source']>,
   { readyLagMaxMs, now }: { readyLagMaxMs: number; now: number },
 ): string[] {
-  const { stopped, caughtUpAt, lagMessages, holding } = status;
+  const { stopped, caughtUpAt, lagMessages, blocking } = status;
   if (stopped !== null) return [stopped];
   const agoMs = caughtUpAt === null ? null : now - caughtUpAt;
   // A time in the future was read from a clock that has been set back since, and means nothing.
@@ -176,5 +176,5 @@ function sourceReasons(
         ? 'since the clock was set back'
         : `for ${Math.floor(agoMs / 1000)} s`;
   const behind = lagMessages === null ? '' : `: ${counted(lagMessages, 'message')} behind`;
-  return [`the ${kind} was not applied to its end ${since}${behind}`, ...holding];
+  return [`the ${kind} was not applied to its end ${since}${behind}`, ...blocking];
 }

@@ -4,7 +4,7 @@ import { TOPIC_KIND } from './feed/kafka/kind.ts';
 import type { SourceKind, SourceSpec } from './feed/source.ts';
 
 /** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */
-const KINDS = [FILE_KIND, TOPIC_KIND] as readonly SourceKind[];
+const KINDS: readonly SourceKind[] = [FILE_KIND, TOPIC_KIND];
 
 export function fileSpec(path: string): SourceSpec {
   return { kind: FILE_KIND.kind, name: path, settings: { path } };

@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { KAFKA_KEYS } from '../config/kafka.ts';
 import { counted } from '../counted.ts';
 import { decodeMessage } from '../decode/decode.ts';
-import { openFileSource } from '../feed/file/source.ts';
+import { type FileSource, openFileSource } from '../feed/file/source.ts';
 import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka/producer.ts';
 import type { SourceLogger } from '../feed/source.ts';
-import { BrokenContainer, type Message, type Source } from '../feed/source.ts';
+import { BrokenContainer, type Message } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationOf } from '../feed/synchronizer-partitions.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
@@ -73,7 +73,7 @@ function tellingSent(error: unknown, sent: number): unknown {
 }
 
 /** Names the file in the error of a broken container. */
-async function* batchesOf(source: Source, signal: AbortSignal): AsyncGenerator<readonly Message[]> {
+async function* batchesOf(source: FileSource, signal: AbortSignal): AsyncGenerator<readonly Message[]> {
   try {
     yield* source.batches(signal);
   } catch (error) {

@@ -15,10 +15,10 @@ export interface CodeAdvice {
   /** What the operator does to end it. */
   readonly halted: Advice;
   /**
-   * Its usual cause, with a remedy that is better than `halted`: for a message of a file, and of any other source. Null where
-   * the code has no usual cause.
+   * Its usual cause, with a remedy that is better than `halted`, by the kind of the source; `other` is for every kind that is not
+   * named. Null where the code has no usual cause.
    */
-  readonly comesFrom: { readonly file: Advice | null; readonly other: Advice | null } | null;
+  readonly comesFrom: Readonly<Partial<Record<string, Advice>>> | null;
   /** Whether `comesFrom` is true for the first message of a source only. */
   readonly ofFirstMessage?: true;
   /** What is left to do after it was dropped, if anything. */
@@ -41,7 +41,6 @@ const RETRY_OR_DROP: Advice = [
 ];
 const NO_FEED = {
   file: ['The file may be no feed: then drop this message and replay the right file'],
-  other: null,
 };
 
 /** Advice to the operator about a halt, by what is wrong with the message. */
@@ -53,7 +52,6 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
       file: [
         'The line looks cut off: then drop it and replay the whole file; nothing is lost by that, for what the line lacks is applied then',
       ],
-      other: null,
     },
   },
   not_utf8: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
@@ -74,7 +72,6 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   not_active: {
     halted: RETRY_OR_DROP,
     comesFrom: {
-      file: [`The feed may start in the middle, or its files came in another order: ${NEW_DIRECTORY}`],
       other: [`The feed may start in the middle, or its files came in another order: ${NEW_DIRECTORY}`],
     },
   },
@@ -101,7 +98,9 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   },
   overtaken: {
     halted: [STOP, DROP, ' to go on without it, or build the views anew in another directory, which keeps it'],
-    comesFrom: null,
+    comesFrom: {
+      topic: ['Its partition was idle for longer than the others wait for it (--kafka-partition-idle)'],
+    },
   },
   broken_container: {
     halted: [
@@ -136,5 +135,5 @@ export function nextAdvice({ code, decision }: DeadLetterFacts): Advice {
 export function hintAdvice({ code, decision, sourceKind, offset }: DeadLetterFacts): Advice | null {
   const { comesFrom, ofFirstMessage } = ADVICE[code];
   if (decision !== 'halted' || comesFrom === null || (ofFirstMessage === true && offset > 1)) return null;
-  return sourceKind === 'file' ? comesFrom.file : comesFrom.other;
+  return comesFrom[sourceKind] ?? comesFrom.other ?? null;
 }

@@ -80,7 +80,7 @@ export class Merge<Item> {
   }
 
   /** The partitions that others wait for: they have nothing more, while others have. */
-  holding(passedOver: ReadonlySet<number>): number[] {
+  blocking(passedOver: ReadonlySet<number>): number[] {
     const lanes = [...this.#lanes.values()];
     if (lanes.every(isEmpty)) return [];
     return lanes.filter((lane) => isEmpty(lane) && !passedOver.has(lane.partition)).map((lane) => lane.partition);

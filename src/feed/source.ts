@@ -18,20 +18,21 @@ export interface Message {
   readonly decoded?: Decoded | BadUpdate;
 }
 
-/** Where messages come from; `Heard` is its own report, from which its kind makes a SourceStatus. */
-export interface Source<Heard = unknown> {
+/** Where messages come from; from its `Telemetry` its kind makes a SourceStatus. */
+export interface Source<Telemetry = unknown> {
   /** Its name in messages: a file's name, `-` for standard input, `topic <name>`. */
   readonly name: string;
-  /** Messages in feed order, in bounded batches; ends at the end of a file. Throws BrokenContainer, FeedRefused. */
-  batches(signal: AbortSignal): AsyncIterable<readonly Message[]>;
+  /**
+   * Messages in feed order, in bounded batches; ends at the end of a file. A source that resumes gives a SourceStart before its
+   * first batch, and again once it has more lanes. Throws BrokenContainer, FeedRefused.
+   */
+  batches(signal: AbortSignal): AsyncIterable<readonly Message[] | SourceStart>;
   /** Bytes read so far and in all (null where that is not known), for progress. */
   progress(): SourceProgress;
-  /** Only of one that resumes: null until known, which is before its first batch; another object once it has more lanes. */
-  start?(): SourceStart | null;
   /** Called after each COMMIT with the stored cursor of each lane. */
   stored?(cursors: ReadonlyMap<string, string>): void;
   /** Called several times a second; only of a source without an end. */
-  heard?(): Heard;
+  telemetry?(): Telemetry;
 }
 
 export interface SourceProgress {
@@ -40,26 +41,28 @@ export interface SourceProgress {
 }
 
 /**
- * What the views know of a kind of source. A lane's cursor says where reading continues: a text that only the source can
- * read, stored in the transaction of the rows before it and given back at the next start.
+ * A kind of source: all that the rest of the program knows of it. A lane's cursor says where reading continues: a text that only
+ * the source can read, stored in the transaction of the rows before it and given back at the next start.
  */
-export interface SourceFacts {
+export interface SourceKind<Settings = unknown, Telemetry = unknown> {
   /** Its name in sentences: file, topic. */
   readonly kind: string;
-  /** Null for a source that resumes. Any other is read from its start each time, in this one lane with this first cursor. */
-  readonly readAnew: { readonly lane: string; readonly cursor: string } | null;
+  /** False where it is read from its start each time, in one lane that has the kind's name and numbers its messages from 1. */
+  readonly resumes: boolean;
   /** A message's place, for people and programs: `{ partition: 3, offset: 12 }`. Null values are not shown to people. */
   placeOf(message: Pick<Message, 'lane' | 'offset' | 'cursor'>): Readonly<Record<string, string | number | null>>;
+  /** Called in the thread that reads and decodes, with settings that were sent to it. */
+  open(settings: Settings, context: SourceContext): Promise<Source<Telemetry>>;
+  /** After a halt: a source without messages that still reports how much there is; left out where nothing is added. */
+  watch?(settings: Settings, context: SourceContext): Promise<Source<Telemetry>>;
+  /** Begins to follow the status of one source, however often it is opened. */
+  follow(name: string): { status(state: SourceState<Telemetry>): SourceStatus };
 }
 
-/** A kind of source: all that the rest of the program knows of it. */
-export interface SourceKind<Settings = unknown, Heard = unknown> extends SourceFacts {
-  /** Called in the thread that reads and decodes, with settings that were sent to it. */
-  open(settings: Settings, context: SourceContext): Promise<Source<Heard>>;
-  /** After a halt: a source without messages that still reports how much there is; null where nothing is added. */
-  readonly watch: ((settings: Settings, context: SourceContext) => Promise<Source<Heard>>) | null;
-  /** Begins to follow the status of one source, however often it is opened. */
-  follow(name: string): (standing: SourceStanding<Heard>) => SourceStatus;
+/** The source of messages, as dead letters name it. */
+export interface NamedSource {
+  readonly name: string;
+  readonly kind: SourceKind;
 }
 
 /** What a source is opened with besides its own settings. */
@@ -81,13 +84,13 @@ export interface SourceLogger {
 }
 
 /** What a source's status is made of. */
-export interface SourceStanding<Heard = unknown> {
+export interface SourceState<Telemetry = unknown> {
   /** Its last report; null before the first. */
-  readonly heard: Heard | null;
+  readonly telemetry: Telemetry | null;
   /** Null while it is not open. */
   readonly progress: SourceProgress | null;
   /** Its lanes as they are stored. */
-  readonly lanes: ReadonlyMap<string, Pick<StoredLane, 'cursor'> & { readonly start: string | null }>;
+  readonly lanes: ReadonlyMap<string, StoredLane>;
   /** The record time that the views have reached; null before the first. */
   readonly appliedRecordTime: Micros | null;
   /** The message at which it is halted. */
@@ -103,7 +106,7 @@ export interface SourceStatus {
   /** Why it is not ready, whatever its lag; null where only the lag decides. */
   readonly stopped: string | null;
   /** Possible reasons for a lag, a sentence each. */
-  readonly holding: readonly string[];
+  readonly blocking: readonly string[];
   /** Everything that the source had at this time of our clock is stored; null before that was so for the first time. */
   readonly caughtUpAt: number | null;
   /** Messages that are not stored yet; null where that is not known. */
@@ -135,8 +138,8 @@ export interface StoredSource {
 }
 
 export interface StoredLane {
-  /** Its cursor in the `SourceStart`. */
-  readonly start: string;
+  /** Its cursor in the `SourceStart`; null where the source does not resume. */
+  readonly start: string | null;
   readonly cursor: string;
   /** The hash of the last message before the cursor; null while there is none. */
   readonly sha256: Uint8Array | null;

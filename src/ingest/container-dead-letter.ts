@@ -1,12 +1,11 @@
-import type { BrokenContainer } from '../feed/source.ts';
+import type { BrokenContainer, NamedSource } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
-import type { WrittenSource } from '../views/write/writer.ts';
 
 /** The dead letter of a broken array, page, gzip or zstd: place and reason, no bytes (docs/rules.md, bad updates). */
 export function containerDeadLetter(
   broken: BrokenContainer,
-  source: WrittenSource,
+  source: NamedSource,
   now: Micros,
 ): Omit<DeadLetter, 'id' | 'decision'> {
   return {
@@ -14,7 +13,7 @@ export function containerDeadLetter(
     code: 'broken_container',
     source: source.name,
     sourceKind: source.kind.kind,
-    lane: source.kind.readAnew?.lane ?? '',
+    lane: source.kind.kind,
     offset: 0,
     cursor: null,
     place: JSON.stringify(source.kind.placeOf({ lane: '', offset: 0 })),

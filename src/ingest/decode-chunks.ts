@@ -4,7 +4,7 @@ import { Names } from '../chunk/names.ts';
 import { decodeMessage } from '../decode/decode.ts';
 import { identify } from '../decode/identify.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
-import type { Message, Source } from '../feed/source.ts';
+import type { Message, Source, SourceStart } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 
@@ -30,14 +30,21 @@ export class RawBuffers {
   }
 }
 
-/** Decodes a source's messages in feed order. A bad message becomes part of its chunk, and is handled when it is applied. */
+/**
+ * Decodes a source's messages in feed order; a SourceStart is passed on. A bad message becomes part of its chunk, and is handled when
+ * it is applied.
+ */
 export async function* decodeChunks(
   source: Source,
   { migrationId, signal, buffers }: { migrationId: number; signal: AbortSignal; buffers: RawBuffers },
-): AsyncGenerator<Chunk> {
+): AsyncGenerator<Chunk | SourceStart> {
   let names = new Names();
   let chunk = new ChunkWriter(names);
   for await (const messages of source.batches(signal)) {
+    if ('identity' in messages) {
+      yield messages;
+      continue;
+    }
     if (names.isFull) {
       names = new Names();
       chunk = new ChunkWriter(names);

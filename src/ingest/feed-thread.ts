@@ -11,7 +11,7 @@ import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import type { LogLine } from '../threads/log-line.ts';
 import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
-import { within } from './within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** How a feed's source is opened, in a form that can cross threads. */
 export interface Opening {
@@ -26,15 +26,13 @@ export interface Feed extends AsyncDisposable {
   /** Whether `next` returns without waiting. */
   readonly ready: boolean;
   readonly progress: SourceProgress;
-  /** What to store before the chunk that `next` gave is applied, for a source that resumes; null for files, and until known. */
-  readonly start: SourceStart | null;
-  /** The source's last report; null for files, and before the first. */
-  readonly heard: unknown;
+  /** The source's last telemetry; null for files, and before the first. */
+  readonly telemetry: unknown;
   /**
-   * The next chunk; `end` of the source; `idle` where none came within the time. Throws BrokenContainer, FeedRefused,
-   * Refusal, or the error that ended the thread.
+   * The next chunk, or what to store before the one after it; `end` of the source; `idle` where none came within the time. Throws
+   * BrokenContainer, FeedRefused, Refusal, or the error that ended the thread.
    */
-  next(waitMs: number): Promise<Chunk | 'end' | 'idle'>;
+  next(waitMs: number): Promise<Chunk | SourceStart | 'end' | 'idle'>;
   /** Says that a chunk was applied; `reusable`: its messages' bytes are not read any more. */
   applied(chunk: Chunk, options: { reusable: boolean }): void;
   /** Called after each commit with the stored cursor of each lane. */
@@ -43,7 +41,7 @@ export interface Feed extends AsyncDisposable {
 
 export interface FeedThreadOptions {
   readonly onLog?: (line: LogLine) => void;
-  readonly onHeard?: () => void;
+  readonly onTelemetry?: () => void;
 }
 
 /** Chunks of about 1 MiB (800 events of the usual size) that the thread may be ahead. */
@@ -53,10 +51,10 @@ export interface FeedContract extends ThreadContract {
   readonly data: Opening;
   readonly requests: {
     /** The next chunk, null at the end of the source. Requested ahead, and returns a buffer that may be reused. */
-    readonly next: (spare: ArrayBuffer | null) => DecodedChunk | null;
+    readonly next: (spare: ArrayBuffer | null) => DecodedChunk | SourceStart | null;
     readonly stored: (cursors: ReadonlyMap<string, string>) => void;
   };
-  readonly notices: { readonly start: SourceStart; readonly heard: unknown; readonly log: LogLine };
+  readonly notices: { readonly telemetry: unknown; readonly log: LogLine };
 }
 
 export interface DecodedChunk {
@@ -67,23 +65,17 @@ export interface DecodedChunk {
 }
 
 /** Reads and decodes a source in a thread of its own. */
-export function startFeedThread(opening: Opening, { onLog, onHeard }: FeedThreadOptions = {}): Feed {
+export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedThreadOptions = {}): Feed {
   let progress: SourceProgress = { read: 0, total: null };
-  let start: SourceStart | null = null;
-  let isStartSeen = true;
   let names: string[] = [];
-  let heard: unknown = null;
+  let telemetry: unknown = null;
   const thread = startThread<FeedContract>(threadFile('feed-worker', import.meta.url), {
     name: 'feed',
     data: opening,
     on: {
-      start(said) {
-        start = said;
-        isStartSeen = false;
-      },
-      heard(said) {
-        heard = said;
-        onHeard?.();
+      telemetry(measured) {
+        telemetry = measured;
+        onTelemetry?.();
       },
       log: (line) => onLog?.(line),
     },
@@ -91,7 +83,7 @@ export function startFeedThread(opening: Opening, { onLog, onHeard }: FeedThread
     worker: FEEDING,
   });
   /** The chunks requested, in the order of the source; the first `here` of them have arrived. */
-  const asked: Promise<DecodedChunk | null>[] = [];
+  const asked: Promise<DecodedChunk | SourceStart | null>[] = [];
   let here = 0;
   for (let ahead = 0; ahead < CHUNKS_AHEAD_MAX; ahead++) ask(null);
 
@@ -102,12 +94,6 @@ export function startFeedThread(opening: Opening, { onLog, onHeard }: FeedThread
     asked.push(coming);
   }
 
-  /** What was found before the source was refused is stored too. */
-  function startFirst(error: unknown): 'late' {
-    if (isStartSeen) throw error;
-    return 'late';
-  }
-
   return {
     get ready() {
       return here > 0;
@@ -115,19 +101,19 @@ export function startFeedThread(opening: Opening, { onLog, onHeard }: FeedThread
     get progress() {
       return progress;
     },
-    get start() {
-      return start;
-    },
-    get heard() {
-      return heard;
+    get telemetry() {
+      return telemetry;
     },
     async next(waitMs) {
-      const arrived = await within(asked[0] ?? new Promise<never>(() => {}), waitMs).catch(startFirst);
-      isStartSeen = true;
+      const arrived = await withTimeout(asked[0] ?? new Promise<never>(() => {}), waitMs);
       if (arrived === 'late') return 'idle';
       asked.shift();
       here -= 1;
       if (arrived === null) return 'end';
+      if ('identity' in arrived) {
+        ask(null);
+        return arrived;
+      }
       progress = arrived.progress;
       if (arrived.namesFrom === 0) names = [];
       for (const name of arrived.chunk.names) names.push(name);

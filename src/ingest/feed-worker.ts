@@ -6,15 +6,14 @@ import { loggerThatSays } from '../threads/log-line.ts';
 import { type ServedThread, serveThread } from '../threads/serve-thread.ts';
 import { decodeChunks, RawBuffers } from './decode-chunks.ts';
 import type { DecodedChunk, FeedContract } from './feed-thread.ts';
-
-/** How often a source without an end reports to the writer's thread. */
-const STATUS_INTERVAL_MS = 200;
+import { STATUS_INTERVAL_MS } from './status.ts';
 
 /** Loads what its kind needs, in this thread. */
 async function openSource({ data: { source, watch, context }, say }: ServedThread<FeedContract>): Promise<Source> {
   const kind = await sourceKind(source.kind);
-  const open = watch && kind.watch !== null ? kind.watch : kind.open;
-  return open(source.settings, { ...context, logger: loggerThatSays((line) => say('log', line)) });
+  const opening = { ...context, logger: loggerThatSays((line) => say('log', line)) };
+  if (watch && kind.watch !== undefined) return kind.watch(source.settings, opening);
+  return kind.open(source.settings, opening);
 }
 
 /** The feed thread: bytes -> decoded chunks, each when it is requested. */
@@ -24,25 +23,19 @@ await serveThread<FeedContract>(async (thread) => {
   const chunks = decodeChunks(source, { migrationId: thread.data.context.migrationId, signal: thread.stop, buffers });
   let sent: { readonly names: readonly string[]; readonly count: number } = { names: [], count: 0 };
   let last: Promise<unknown> = Promise.resolve();
-  let startSaid: SourceStart | null = null;
-  const statusTimer = setInterval(sayStatus, STATUS_INTERVAL_MS);
+  const telemetryTimer = setInterval(sayTelemetry, STATUS_INTERVAL_MS);
 
-  function sayStart(): void {
-    const start = source.start?.() ?? null;
-    if (start === startSaid || start === null) return;
-    thread.say('start', start);
-    startSaid = start;
+  function sayTelemetry(): void {
+    const telemetry = source.telemetry?.();
+    if (telemetry !== undefined) thread.say('telemetry', telemetry);
   }
 
-  function sayStatus(): void {
-    sayStart();
-    const heard = source.heard?.();
-    if (heard !== undefined) thread.say('heard', heard);
-  }
-
-  async function nextChunk(move: (buffers: readonly ArrayBuffer[]) => void): Promise<DecodedChunk | null> {
-    const { done, value: chunk } = await chunks.next().finally(sayStart);
+  async function nextChunk(
+    move: (buffers: readonly ArrayBuffer[]) => void,
+  ): Promise<DecodedChunk | SourceStart | null> {
+    const { done, value: chunk } = await chunks.next();
     if (done === true) return null;
+    if ('identity' in chunk) return chunk;
     const namesFrom = chunk.names === sent.names ? sent.count : 0;
     const names = chunk.names.slice(namesFrom);
     sent = { names: chunk.names, count: chunk.names.length };
@@ -62,8 +55,8 @@ await serveThread<FeedContract>(async (thread) => {
     stored: (cursors) => source.stored?.(cursors),
     async [Symbol.asyncDispose]() {
       await chunks.return(undefined);
-      clearInterval(statusTimer);
-      sayStatus();
+      clearInterval(telemetryTimer);
+      sayTelemetry();
     },
   };
 });

@@ -9,7 +9,7 @@ import { MigrationIdMissing } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';
-import { awaitClock, type LoopOptions, runLoop } from './loop.ts';
+import { awaitClock, FEED_WAIT_MS, type LoopOptions, runLoop } from './loop.ts';
 import { contextOf, stillHalted } from './replay.ts';
 import type { FollowedSource, StatusReporter } from './status-reporter.ts';
 import type { IngestSettings } from './writer-thread.ts';
@@ -23,14 +23,8 @@ export interface Following {
   readonly onLog: (line: LogLine) => void;
 }
 
-/** How long one wait for a feed lasts before the signal is looked at again. */
-const WAIT_MS = 100;
-
 /** Arguments of every source's loop. */
 type LoopOfAll = Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>;
-
-/** A source and how it is opened. */
-type OpenedSource = FollowedSource & { readonly spec: SourceSpec };
 
 /**
  * Reads the files and then the other sources, until a message halts one of them, one is refused or the signal
@@ -41,45 +35,45 @@ export async function followSources(following: Following, settings: IngestSettin
   const loop = createLoop(following, settings);
   const { migrationId, files } = settings;
   await lookAtFiles(files, writer, { migrationId, signal });
-  const sources = await Promise.all([...files.map(fileSpec), ...settings.sources].map(sourceOf));
+  const sources = await Promise.all([...files.map(fileSpec), ...settings.sources].map(followed));
   await takeUpHalt(following, loop, sources);
-  const mayGoOn = (): boolean => status.standing.halted === null && !signal.aborted;
+  const mayGoOn = (): boolean => status.state.halted === null && !signal.aborted;
   try {
     for (const source of sources) {
       if (mayGoOn()) await follow(following, loop, source);
     }
-    if (!signal.aborted) status.turn({ phase: status.standing.halted === null ? 'caught_up' : 'halted' });
+    if (!signal.aborted) status.report({ phase: status.state.halted === null ? 'caught_up' : 'halted' });
     await watchHalted(following, sources);
   } catch (error) {
     // What could not be written before the stop is read again at the next start.
     const isStopped = signal.aborted && mayPass(error, 'running');
-    if (!(isStopped || isOfSource(error, status.standing.source))) throw error;
-    status.note({ lastError: errorNow(error) });
-    if (!isStopped) status.turn({ phase: 'refused' });
+    if (!(isStopped || isOfSource(error, status.state.source))) throw error;
+    status.set({ lastError: errorNow(error) });
+    if (!isStopped) status.report({ phase: 'refused' });
   }
 }
 
 /** Why a source that resumes is refused; the service continues without it. A file that is refused ends the process. */
 function isOfSource(error: unknown, source: FollowedSource | null): error is Error {
   if (error instanceof FeedRefused || error instanceof PossibleGap) return true;
-  return error instanceof MigrationIdMissing && source?.kind.readAnew === null;
+  return error instanceof MigrationIdMissing && source?.kind.resumes === true;
 }
 
-async function sourceOf(spec: SourceSpec): Promise<OpenedSource> {
+async function followed(spec: SourceSpec): Promise<FollowedSource> {
   const kind = await sourceKind(spec.kind);
-  return { name: spec.name, kind, statusOf: kind.follow(spec.name), feed: null, spec };
+  return { spec, kind, ...kind.follow(spec.name) };
 }
 
 function createLoop(following: Following, { recordTimeAheadMaxUs }: IngestSettings): LoopOfAll {
   const { status, signal, now } = following;
   const onFailure = failing(following);
-  const onRecovery = (): void => status.turn({ phase: 'reading' });
+  const onRecovery = (): void => status.report({ phase: 'reading' });
   return {
     signal,
     now,
     recordTimeAheadMaxUs,
     persist: (step) => retry(RETRY_DISK, step, { signal, onFailure, onRecovery }),
-    onHalt: (halted) => status.turn({ halted, phase: phaseOf(halted) }),
+    onHalt: (halted) => status.report({ halted, phase: phaseOf(halted) }),
   };
 }
 
@@ -89,7 +83,7 @@ function phaseOf(halted: DeadLetter | null): 'reading' | 'waiting_for_clock' | '
 }
 
 function failing({ status }: Following): (failed: { readonly error: Error }) => void {
-  return ({ error }) => status.turn({ lastError: errorNow(error), phase: 'retrying' });
+  return ({ error }) => status.report({ lastError: errorNow(error), phase: 'retrying' });
 }
 
 function errorNow(error: Error): { at: string; message: string } {
@@ -97,16 +91,15 @@ function errorNow(error: Error): { at: string; message: string } {
 }
 
 /** Reports the directory's halt, and waits for the clock where that ends it. */
-async function takeUpHalt(following: Following, loop: LoopOfAll, sources: readonly OpenedSource[]): Promise<void> {
+async function takeUpHalt(following: Following, loop: LoopOfAll, sources: readonly FollowedSource[]): Promise<void> {
   const { writer, status } = following;
   const halted = await loop.persist(() => stillHalted(writer, loop));
   if (halted !== null) {
-    const { source: name, sourceKind } = halted;
-    const kind = knownKind(sourceKind);
-    const other = kind && { name, kind, statusOf: kind.follow(name), feed: null };
-    status.note({ source: sources.find((source) => source.name === name) ?? other });
+    const spec = { kind: halted.sourceKind, name: halted.source, settings: null };
+    const given = sources.find((source) => source.spec.name === spec.name);
+    status.set({ source: given ?? (knownKind(spec.kind) && (await followed(spec))) });
   }
-  if (halted?.kind !== 'ahead') return status.turn({ halted });
+  if (halted?.kind !== 'ahead') return status.report({ halted });
   loop.onHalt(halted);
   const over = new AbortController();
   const signal = AbortSignal.any([following.signal, over.signal]);
@@ -120,39 +113,42 @@ async function takeUpHalt(following: Following, loop: LoopOfAll, sources: readon
 }
 
 /** A source continues from what the views have stored, so it may be opened any number of times. */
-function follow(following: Following, loop: LoopOfAll, source: OpenedSource): Promise<void> {
+function follow(following: Following, loop: LoopOfAll, source: FollowedSource): Promise<void> {
   const { signal } = following;
   const once = (): Promise<void> => followOnce(following, loop, source);
   return retry(RETRY_OPENING, once, { signal, onFailure: failing(following) });
 }
 
-async function followOnce({ writer, status, onLog }: Following, loop: LoopOfAll, source: OpenedSource): Promise<void> {
-  const { name, kind, spec } = source;
+async function followOnce(
+  { writer, status, onLog }: Following,
+  loop: LoopOfAll,
+  source: FollowedSource,
+): Promise<void> {
+  const { kind, spec } = source;
   const opening = { source: spec, watch: false, context: contextOf(writer) };
-  await using feed = startFeedThread(opening, { onLog, onHeard: () => status.report() });
-  status.turn({ source: { ...source, feed }, phase: 'reading' });
+  await using feed = startFeedThread(opening, { onLog, onTelemetry: status.reportProgress });
+  status.report({ source, feed, phase: 'reading' });
   const halted = await runLoop(writer, feed, {
     ...loop,
-    source: { name, kind },
+    source: { name: spec.name, kind },
     onAhead: 'wait',
-    onCommit: () => status.report(),
+    onCommit: status.reportProgress,
   });
-  // The last report of a source without an end stays in the status.
-  status.note({ halted, source: { ...source, feed: kind.readAnew === null ? feed : null } });
+  // The last telemetry of a source without an end stays in the status.
+  status.set({ halted, feed: kind.resumes ? feed : null });
 }
 
 /** After a halt, follows how much there is in a source without an end, until the signal aborts. */
-async function watchHalted(following: Following, sources: readonly OpenedSource[]): Promise<void> {
+async function watchHalted(following: Following, sources: readonly FollowedSource[]): Promise<void> {
   const { status, signal } = following;
-  const { halted } = status.standing;
-  const source = sources.find(({ name }) => name === status.standing.source?.name);
-  if (halted === null || signal.aborted || source === undefined || source.kind.watch === null) return;
+  const { halted, source } = status.state;
+  if (halted === null || signal.aborted || source?.kind.watch === undefined || !sources.includes(source)) return;
   await retry(RETRY_OPENING, () => watchOnce(following, source), { signal });
 }
 
-async function watchOnce({ writer, status, signal, onLog }: Following, source: OpenedSource): Promise<void> {
+async function watchOnce({ writer, status, signal, onLog }: Following, source: FollowedSource): Promise<void> {
   const opening = { source: source.spec, watch: true, context: contextOf(writer) };
-  await using feed = startFeedThread(opening, { onLog, onHeard: () => status.report() });
-  status.note({ source: { ...source, feed } });
-  while (!signal.aborted) await feed.next(WAIT_MS);
+  await using feed = startFeedThread(opening, { onLog, onTelemetry: status.reportProgress });
+  status.set({ source, feed });
+  while (!signal.aborted) await feed.next(FEED_WAIT_MS);
 }

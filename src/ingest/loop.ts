@@ -1,8 +1,8 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { type Chunk, messageCount } from '../chunk/chunk.ts';
-import { BrokenContainer, type SourceStart } from '../feed/source.ts';
+import { BrokenContainer, type NamedSource } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
-import type { ViewsWriter, WrittenSource } from '../views/write/writer.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
 import { containerDeadLetter } from './container-dead-letter.ts';
 import type { Feed } from './feed-thread.ts';
 
@@ -13,10 +13,10 @@ const BATCH_MESSAGES_MAX = 50_000;
 /** At the end of a feed, new messages are committed after about this long. */
 const COMMIT_AFTER_MS = 250;
 /** How long to wait for the feed before the signal and the clock are checked again. */
-const WAIT_MS = 100;
+export const FEED_WAIT_MS = 100;
 
 export interface LoopOptions {
-  readonly source: WrittenSource;
+  readonly source: NamedSource;
   readonly signal: AbortSignal;
   /** Our clock, microseconds. */
   readonly now: () => number;
@@ -39,24 +39,20 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   // A clock that jumps must not delay a commit.
   let openSince = 0;
   let openMessages = 0;
-  let followed: SourceStart | null = null;
   const commit = async (): Promise<void> => {
     await persist(() => writer.commit());
-    if (source.kind.readAnew === null) feed.stored(storedCursors(writer));
+    if (source.kind.resumes) feed.stored(storedCursors(writer));
     options.onCommit(feed);
   };
   await persist(() => writer.beginSource(source));
   try {
     while (!signal.aborted) {
-      const next = await feed.next(WAIT_MS);
+      const next = await feed.next(FEED_WAIT_MS);
       if (next === 'end') break;
-      const { start } = feed;
-      if (start !== null && start !== followed) {
-        await persist(() => writer.followSource(start));
-        followed = start;
+      if (typeof next === 'object' && 'identity' in next) {
+        await persist(() => writer.followSource(next));
         await commit();
-      }
-      if (next !== 'idle') {
+      } else if (next !== 'idle') {
         if (!writer.hasPending) {
           openSince = performance.now();
           openMessages = 0;
@@ -107,7 +103,7 @@ export async function awaitClock(
 ): Promise<DeadLetter | null> {
   while (!isDue(deadLetter, now(), recordTimeAheadMaxUs)) {
     if (signal.aborted) return deadLetter;
-    await sleep(WAIT_MS);
+    await sleep(FEED_WAIT_MS);
   }
   await persist(() => writer.resolve(deadLetter, 'resolved', { moveOn: false }));
   onHalt(null);

@@ -1,53 +1,50 @@
-import type { SourceKind, SourceStanding, SourceStatus } from '../feed/source.ts';
+import type { SourceKind, SourceSpec, SourceState, SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
-import type { IngestStatus } from './status.ts';
-
-/** The status is sent to the main thread at most this often, unless a phase changes. */
-const STATUS_INTERVAL_MS = 200;
+import { type IngestStatus, STATUS_INTERVAL_MS } from './status.ts';
 
 /** The part of the status that the reading of sources sets; the rest is read from the views and the feed. */
-export interface Standing {
+export interface IngestState {
   readonly phase: IngestStatus['phase'];
   readonly halted: DeadLetter | null;
   readonly source: FollowedSource | null;
+  /** Null before the source is opened, after the end of a file, and where the directory was already halted at it. */
+  readonly feed: Feed | null;
   readonly lastError: IngestStatus['lastError'];
 }
 
 /** A source, open or not. */
 export interface FollowedSource {
-  readonly name: string;
+  readonly spec: SourceSpec;
   readonly kind: SourceKind;
-  readonly statusOf: (standing: SourceStanding) => SourceStatus;
-  /** Null before it is opened, after the end of a file, and where the directory was already halted at it. */
-  readonly feed: Feed | null;
+  status(state: SourceState): SourceStatus;
 }
 
 /** Builds the status and reports it. */
 export interface StatusReporter {
-  readonly standing: Standing;
+  readonly state: IngestState;
   /** Makes a change that is in the next report. */
-  note(change: Partial<Standing>): void;
+  set(change: Partial<IngestState>): void;
   /** Makes a change and reports it at once. */
-  turn(change: Partial<Standing>): void;
+  report(change: Partial<IngestState>): void;
   /** Reports, unless the last report was a moment ago. */
-  report(): void;
+  reportProgress(): void;
 }
 
 export function createStatusReporter(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusReporter {
   const deadLetterStatus = createDeadLetterStatus(writer);
-  let standing: Standing = { phase: 'starting', halted: null, source: null, lastError: null };
+  let state: IngestState = { phase: 'starting', halted: null, source: null, feed: null, lastError: null };
   let reportedAt = Number.NEGATIVE_INFINITY;
 
   function reportNow(): void {
     reportedAt = performance.now();
-    const { phase, halted, lastError } = standing;
+    const { phase, halted, lastError } = state;
     onStatus({
       phase,
-      source: sourceStatus(standing, writer),
+      source: sourceStatus(state, writer),
       halted: halted && deadLetterFacts(halted),
       ...deadLetterStatus(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
@@ -55,20 +52,20 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
       lastError,
     });
   }
-  function note(change: Partial<Standing>): void {
-    standing = { ...standing, ...change };
+  function set(change: Partial<IngestState>): void {
+    state = { ...state, ...change };
   }
 
   return {
-    get standing() {
-      return standing;
+    get state() {
+      return state;
     },
-    note,
-    turn(change) {
-      note(change);
+    set,
+    report(change) {
+      set(change);
       reportNow();
     },
-    report() {
+    reportProgress() {
       if (performance.now() - reportedAt >= STATUS_INTERVAL_MS) reportNow();
     },
   };
@@ -103,15 +100,16 @@ function whileReadable(read: () => void): void {
   }
 }
 
-function sourceStatus({ phase, halted, source, lastError }: Standing, writer: ViewsWriter): IngestStatus['source'] {
+function sourceStatus(state: IngestState, writer: ViewsWriter): IngestStatus['source'] {
+  const { phase, halted, source, feed, lastError } = state;
   if (source === null) return null;
-  const { name, kind, statusOf, feed } = source;
-  const resumes = kind.readAnew === null;
-  const lanes = [...writer.state.lanes].flatMap(([lane, { start, storedCursor }]) =>
-    (start !== null) === resumes && storedCursor !== null ? [[lane, { start, cursor: storedCursor }] as const] : [],
+  const { name } = source.spec;
+  const { kind, resumes } = source.kind;
+  const lanes = [...writer.state.lanes].flatMap(([lane, { start, storedCursor: cursor, sha256 }]) =>
+    (start !== null) === resumes && cursor !== null ? [[lane, { start, cursor, sha256 }] as const] : [],
   );
-  const status = statusOf({
-    heard: feed?.heard ?? null,
+  const status = source.status({
+    telemetry: feed?.telemetry ?? null,
     progress: feed?.progress ?? null,
     lanes: new Map(lanes),
     appliedRecordTime: appliedRecordTime(writer),
@@ -119,7 +117,7 @@ function sourceStatus({ phase, halted, source, lastError }: Standing, writer: Vi
     refused: phase === 'refused' ? (lastError?.message ?? `${name} is refused`) : null,
     isAtEnd: phase === 'caught_up',
   });
-  return { name, kind: kind.kind, status };
+  return { name, kind, status };
 }
 
 function appliedRecordTime(writer: ViewsWriter): Micros | null {

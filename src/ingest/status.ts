@@ -2,6 +2,9 @@ import type { SourceStatus } from '../feed/source.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { Counts } from '../views/write/counts.ts';
 
+/** The status is sent to the main thread at most this often, unless a phase changes. */
+export const STATUS_INTERVAL_MS = 200;
+
 /** The ingest's status, sent to the main thread after commits and when its phase changes. */
 export interface IngestStatus {
   readonly phase:

@@ -45,11 +45,11 @@ await serveThread<WriterContract>(async ({ data: settings, stop, say }) => {
       using _ = writer;
       await followSources({ writer, status, signal: stop, now, onLog: (line) => say('log', line) }, settings);
       if (!stop.aborted) await once(stop, 'abort');
-      status.turn({ phase: 'stopped' });
+      status.report({ phase: 'stopped' });
     },
     force({ maySeal }) {
       const outcome = writer.force({ maySeal });
-      status.turn({});
+      status.report({});
       return outcome;
     },
   };

@@ -4,8 +4,6 @@ import DatabaseFile from 'better-sqlite3';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FILE_KIND } from '../../src/feed/file/kind.ts';
-import { openFileSource } from '../../src/feed/file/source.ts';
-import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { lockForWriting } from '../../src/views/store/writer-lock.ts';
@@ -14,6 +12,7 @@ import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { fileChunks } from '../support/views/file-chunks.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -64,9 +63,8 @@ describe('holdfast backup and restore', () => {
       using store = users('data');
       store.write((each) => each.grantRight('participant_admin', { kind: 'CanReadAs', party: 'alice::1220' }));
       writer.beginSource({ name: feed, kind: FILE_KIND });
-      const options = { migrationId: 0, signal: new AbortController().signal, buffers: new RawBuffers() };
       let done = 0;
-      for await (const chunk of decodeChunks(openFileSource(feed, { chunkBytes: 20_000 }), options)) {
+      for await (const chunk of fileChunks(feed, { chunkBytes: 20_000 })) {
         writer.apply(chunk);
         if (++done % 3 === 0) writer.commit();
         // In the middle of a batch: what is not committed is not in the backup.

@@ -22,7 +22,6 @@ const WITHOUT_HINT = [
   'other_content',
   'ahead_of_clock',
   'record_time_gap',
-  'overtaken',
   'broken_container',
 ];
 
@@ -53,8 +52,7 @@ function deadLetter(code: DeadLetterCode, more: Partial<DeadLetterFacts> = {}): 
 const ALL: readonly Advice[] = [
   ...Object.values(ADVICE).flatMap(({ halted, comesFrom, dropped }) => [
     halted,
-    comesFrom?.file ?? [],
-    comesFrom?.other ?? [],
+    ...Object.values(comesFrom ?? {}).flatMap((advice) => (advice === undefined ? [] : [advice])),
     dropped ?? [],
   ]),
   ...Object.values(DECIDED),
@@ -126,6 +124,8 @@ describe('advice', () => {
     ['before_first', { offset: 9 }, 'The files came in another order: '],
     ['before_first', { sourceKind: 'topic', source: 'topic t' }, 'topic t begins before what was read first: '],
     ['not_active', { sourceKind: 'topic', offset: 9 }, 'The feed may start in the middle, '],
+    ['overtaken', { sourceKind: 'topic' }, 'Its partition was idle for longer than the others wait for it (--kafka-'],
+    ['overtaken', { sourceKind: 'network' }, null],
     ['create_left_out', {}, null],
     ['not_active', { decision: 'quarantined' }, null],
   ])('of %s, %o, says behind what to do now that %s', (code, more, hint) => {

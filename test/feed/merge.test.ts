@@ -109,11 +109,11 @@ describe('the order of several partitions', () => {
     const merge = new Merge<Row>([0, 1, 2], (row) => row.key);
     const [first, second, third] = rowsOf('0 0 1 a\n1 0 2 b\n2 0 3 c');
     merge.add(0, [first!]);
-    expect(merge.holding(NONE)).toEqual([1, 2]);
+    expect(merge.blocking(NONE)).toEqual([1, 2]);
     expect(merge.take(10, new Set([1]))).toEqual([]);
-    expect(merge.holding(new Set([1]))).toEqual([2]);
+    expect(merge.blocking(new Set([1]))).toEqual([2]);
     expect(merge.take(10, new Set([1, 2]))).toEqual([first]);
-    expect(merge.holding(NONE)).toEqual([]);
+    expect(merge.blocking(NONE)).toEqual([]);
     merge.add(2, [third!]);
     merge.add(1, [second!]);
     expect(merge.take(10, new Set([0]))).toEqual([second]);

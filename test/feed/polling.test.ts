@@ -115,6 +115,28 @@ describe('a source that src does not know', () => {
     expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
   });
 
+  it('is not gone on from where it is another network, and the service says so', async () => {
+    network.add(...FIRST);
+    {
+      await using service = await serve();
+      await service.until('/status', { counts: { updates: 4 } });
+    }
+    network.rename('another one');
+    network.add(...lines('00:31 : +d carol 3'));
+    await using service = await serve();
+    const reason =
+      `these views were built from the only one, and network ${network.url} is another one: ` +
+      'name the source as before, or give another --data directory';
+    await service.until('/readyz', { ready: false, reasons: [reason] });
+    await service.until('/status', {
+      phase: 'refused',
+      source: { cursor: cursorOf(FIRST.at(-1)!) },
+      counts: { updates: 0 },
+      last_error: { message: reason },
+    });
+    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+
   it('goes on behind a message that is retried', async () => {
     const [jump = '', next = ''] = lines('05:00 : +d carol 3\n05:01 : -d');
     network.add(...FIRST, jump, next);

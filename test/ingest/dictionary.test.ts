@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import { openFileSource } from '../../src/feed/file/source.ts';
-import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { fileChunks } from '../support/views/file-chunks.ts';
 import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -37,10 +36,8 @@ function filler(delivered: string, number: number): string {
 
 /** How many dictionaries the chunks of a file have, one after the other. */
 async function dictionariesOf(path: string): Promise<number> {
-  const { signal } = new AbortController();
   const lists = new Set<readonly string[]>();
-  const chunks = decodeChunks(openFileSource(path), { migrationId: 0, signal, buffers: new RawBuffers() });
-  for await (const { names } of chunks) lists.add(names);
+  for await (const { names } of fileChunks(path)) lists.add(names);
   return lists.size;
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { openFileSource } from '../../src/feed/file/source.ts';
 import type { Feed } from '../../src/ingest/feed-thread.ts';
-import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
 import { mayPass } from '../../src/machine-errors.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
@@ -13,6 +12,7 @@ import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { startFileThread } from '../support/views/file-thread.ts';
+import { openInlineFeed } from '../support/views/inline-feed.ts';
 import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 

@@ -1,15 +1,14 @@
 import { expect, it } from 'vitest';
-import type { Chunk } from '../../src/chunk/chunk.ts';
 import { FILE_KIND } from '../../src/feed/file/kind.ts';
 import { openFileSource } from '../../src/feed/file/source.ts';
 import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
 import type { Source, SourceStart } from '../../src/feed/source.ts';
 import type { Feed } from '../../src/ingest/feed-thread.ts';
-import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { openInlineFeed } from '../support/views/inline-feed.ts';
 
 const WRITER = {
   onBadUpdate: 'halt',
@@ -25,7 +24,7 @@ it('hears what happens beside it, however fast chunks come', async () => {
   using directory = temporaryDirectory();
   const lines = Array.from({ length: 12_000 }, (_, at) => emptyUpdate('s', at));
   await using file = openInlineFeed(openFileSource(directory.writeLines('feed.ndjson', lines)), { migrationId: 0 });
-  const chunks: Chunk[] = [];
+  const chunks: Awaited<ReturnType<Feed['next']>>[] = [];
   for (let next = await file.next(10_000); next !== 'end'; next = await file.next(10_000)) {
     if (next !== 'idle') chunks.push(next);
   }
@@ -58,19 +57,20 @@ it('says what is stored, also where a new partition of the topic is what stores 
   const startOf = (partitions: number): SourceStart => {
     return { identity: 'any', cursors: new Map(Array.from({ length: partitions }, (_, at) => [String(at), '0'])) };
   };
-  let start = startOf(1);
+  let partitions = 1;
   const told: [string, string][][] = [];
   const source: Source = {
     name: 'topic t',
     async *batches(signal) {
+      yield startOf(1);
       yield [{ lane: '0', offset: 0, bytes: Buffer.from(emptyUpdate('s', 1)) }];
       // Asked for more, the message is with the writer, which has not committed it yet.
       await applied.promise;
-      start = startOf(2);
+      partitions = 2;
+      yield startOf(2);
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
     progress: () => ({ read: 0, total: null }),
-    start: () => start,
     stored(cursors) {
       told.push([...cursors]);
       if (cursors.size === 2) stop.abort('told');
@@ -81,7 +81,7 @@ it('says what is stored, also where a new partition of the topic is what stores 
   const beside: Feed = Object.create(feed, {
     applied: { value: () => applied.resolve() },
     // As of a feed that has more, which keeps what was applied from being committed.
-    ready: { get: () => start.cursors.size === 1 },
+    ready: { get: () => partitions === 1 },
   });
   const late = setTimeout(() => stop.abort('late'), 10_000);
   await runLoop(writer, beside, {

@@ -64,17 +64,17 @@ it('looks at few pages for each status, however many there are, and whatever is 
   leave(writer, 'quarantined', 2_000);
   leave(writer, 'halted');
   const { status, last } = statusOf(writer);
-  status.turn({ halted: writer.deadLetters.halted() });
+  status.report({ halted: writer.deadLetters.halted() });
   expect(last()).toEqual({ quarantined: 2_000, halted: 1 });
 
-  const told = (change: Parameters<typeof status.turn>[0] = {}): object => {
+  const told = (change: Parameters<typeof status.report>[0] = {}): object => {
     for (const statement of watched.statements) statement.pagesMost = 0;
-    status.turn(change);
+    status.report(change);
     expect(watched.statements.filter(({ pagesMost }) => pagesMost > PAGES_MAX)).toEqual([]);
     return last();
   };
   for (let i = 0; i < 3; i++) expect(told()).toEqual({ quarantined: 2_000, halted: 1 });
-  writer.resolve(status.standing.halted!, 'dropped', { moveOn: false });
+  writer.resolve(status.state.halted!, 'dropped', { moveOn: false });
   leave(writer, 'quarantined', 10);
   expect(told({ halted: null })).toEqual({ quarantined: 2_010, dropped: 1 });
   leave(writer, 'halted');
@@ -88,7 +88,7 @@ it('looks at few pages for each status, however many there are, and whatever is 
   expect(told()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
 
   const again = statusOf(writer);
-  again.status.turn({});
+  again.status.report({});
   expect(again.last()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
 });
 

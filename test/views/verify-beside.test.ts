@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { FILE_KIND } from '../../src/feed/file/kind.ts';
-import { openFileSource } from '../../src/feed/file/source.ts';
-import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
 import { verifyViews } from '../../src/views/verify/verify.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { fileChunks } from '../support/views/file-chunks.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 describe('verify beside a writer', () => {
@@ -28,8 +27,7 @@ describe('verify beside a writer', () => {
       verifyViews(folder.at('data'), (difference) => found.push(difference), { rowsPerStep: 25 });
     let steps = verifyAgain();
     let completed = 0;
-    const options = { migrationId: 0, signal: new AbortController().signal, buffers: new RawBuffers() };
-    for await (const chunk of decodeChunks(openFileSource(feed, { chunkBytes: 3_000 }), options)) {
+    for await (const chunk of fileChunks(feed, { chunkBytes: 3_000 })) {
       expect(writer.apply(chunk)).toEqual({ done: true });
       if (chunk.updates.kind.length % 2 === 0) writer.commit();
       if (steps.next().done !== true) continue;

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFileSource } from '../../src/feed/file/source.ts';
-import { openInlineFeed } from '../../src/ingest/inline-feed.ts';
 import { decodeVersion, encodeVersion } from '../../src/views/store/totals.ts';
 import type { Difference } from '../../src/views/verify/types.ts';
 import { verifyViews } from '../../src/views/verify/verify.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { openInlineFeed } from '../support/views/inline-feed.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { CHANGES, DOUBLED } from '../support/views/verify-changes.ts';
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BrokenContainer, type Message } from '../source.ts';
 import { containerElements } from './elements.ts';
-import { FILE_LANE } from './lane.ts';
-import type { LineLimits } from './lines.ts';
+import { FILE_LANE, type LineLimits } from './lines.ts';
 import type { FileShape } from './shape.ts';
 import { UnusableFile } from './unusable-file.ts';
 

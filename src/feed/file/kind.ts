@@ -1,5 +1,5 @@
 import type { SourceKind } from '../source.ts';
-import { FILE_LANE } from './lane.ts';
+import { FILE_LANE } from './lines.ts';
 import { openFileSource } from './source.ts';
 
 export interface FileSettings {
@@ -9,20 +9,18 @@ export interface FileSettings {
 
 /** A file is read from its start each time: what was applied before is a redelivery. */
 export const FILE_KIND: SourceKind<FileSettings, never> = {
-  kind: 'file',
-  readAnew: { lane: FILE_LANE, cursor: '1' },
+  kind: FILE_LANE,
+  resumes: false,
   placeOf: ({ offset }) => ({ partition: null, message: offset }),
   open: async ({ path }) => openFileSource(path),
-  watch: null,
-  follow:
-    (name) =>
-    ({ lanes, progress, isAtEnd }) => {
+  follow: (name) => ({
+    status({ lanes, progress, isAtEnd }) {
       const { read = null, total = null } = progress ?? {};
       const cursor = lanes.get(FILE_LANE)?.cursor;
       const left = read === null || total === null ? null : total - read;
       return {
         stopped: `${name} is not read to its end yet`,
-        holding: [],
+        blocking: [],
         caughtUpAt: null,
         lagMessages: null,
         details: {
@@ -33,4 +31,5 @@ export const FILE_KIND: SourceKind<FileSettings, never> = {
         },
       };
     },
+  }),
 };

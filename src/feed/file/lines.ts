@@ -1,7 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Message } from '../source.ts';
-import { FILE_LANE } from './lane.ts';
 import { bomLength, isBlank } from './shape.ts';
+
+/** The one lane of a file; its cursor is the number of the next line or element. */
+export const FILE_LANE = 'file';
 
 export interface LineLimits {
   readonly lineBytesMax: number;

@@ -9,6 +9,10 @@ import { lineBatches } from './lines.ts';
 import { peekShape } from './shape.ts';
 import { UnusableFile } from './unusable-file.ts';
 
+export interface FileSource extends Source<never> {
+  batches(signal: AbortSignal): AsyncIterable<readonly Message[]>;
+}
+
 export interface FileOptions {
   readonly lineBytesMax?: number;
   readonly overlongHeadBytes?: number;
@@ -25,7 +29,7 @@ const CHUNK_BYTES = 2 ** 20;
  * A feed file, or standard input for `-`: one update per line, a JSON array of updates or a Scan page, each of them plain,
  * gzip or zstd; recognized by the first bytes, never by the name. Throws UnusableFile where there is nothing to read.
  */
-export function openFileSource(path: string, options: FileOptions = {}): Source<never> {
+export function openFileSource(path: string, options: FileOptions = {}): FileSource {
   const limits = {
     lineBytesMax: options.lineBytesMax ?? LINE_BYTES_MAX,
     overlongHeadBytes: options.overlongHeadBytes ?? OVERLONG_HEAD_BYTES,

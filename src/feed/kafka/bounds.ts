@@ -1,6 +1,6 @@
 import type { Admin, Kafka } from 'kafkajs';
 import { type RetryPolicy, retry } from '../../retry.ts';
-import type { PartitionBounds } from './guards.ts';
+import type { PartitionBounds } from './positions.ts';
 
 /** Answers of brokers that do not know yet of a topic, or that they lead a partition. */
 const NOT_YET = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'];

@@ -1,3 +1,4 @@
+import type { RetryPolicy } from '../../retry.ts';
 import { SessionOver } from './intake.ts';
 
 /** Properties of kafkajs' errors that say more than their messages; its types lack some of them. */
@@ -36,6 +37,15 @@ export function isTransient(error: unknown): boolean {
   if (error.name === 'KafkaJSNumberOfRetriesExceeded') return error.cause === undefined || isTransient(error.cause);
   return (error as KafkaError).retriable === true || (error.cause instanceof Error && isTransient(error.cause));
 }
+
+/** For reading a topic: waits for whatever may come back. */
+export const RETRY_READING: RetryPolicy = { firstMs: 250, longestMs: 10_000, forMsMax: null, passes: isTransient };
+
+/** For watching a topic: nothing is lost by asking again. */
+export const RETRY_WATCHING: RetryPolicy = { ...RETRY_READING, passes: () => true };
+
+/** For a command: long enough for a broker to be restarted or replaced. */
+export const RETRY_PRODUCING: RetryPolicy = { ...RETRY_READING, longestMs: 5_000, forMsMax: 60_000 };
 
 /** What went wrong, where, and what may fix it: as the innermost error shows. */
 export function describeKafkaError(error: unknown, topic: string): string {

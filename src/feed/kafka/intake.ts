@@ -2,6 +2,7 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { Merge, sortKeyOf } from '../merge.ts';
 import type { Message } from '../source.ts';
+import { createLane, type Lane, newCursor, positionOf, storedThrough } from './lane.ts';
 import {
   checkLastApplied,
   checkNotCut,
@@ -10,10 +11,9 @@ import {
   type PartitionBounds,
   type StartOffset,
   type StoredPosition,
-} from './guards.ts';
-import { createLane, type Lane, newCursor, positionOf, storedThrough } from './lane.ts';
+} from './positions.ts';
 import { decodeRecord, hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
-import type { PartitionHeard } from './status.ts';
+import type { PartitionTelemetry } from './status.ts';
 
 /** Messages that were read and not yet returned take at most about this much, over all partitions. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -205,12 +205,12 @@ export class KafkaIntake {
   }
 
   /** Partitions at their end that others wait for. */
-  holding(): readonly number[] {
-    const holding = this.#merge.holding(this.#passedOver());
-    return holding.filter((partition) => this.#lanes.get(partition)!.endSeenAt !== null);
+  blocking(): readonly number[] {
+    const blocking = this.#merge.blocking(this.#passedOver());
+    return blocking.filter((partition) => this.#lanes.get(partition)!.endSeenAt !== null);
   }
 
-  status(): readonly PartitionHeard[] {
+  telemetry(): readonly PartitionTelemetry[] {
     const passedOver = this.#passedOver();
     return [...this.#lanes.values()].map(({ partition, bounds }) => {
       const nextOffset = this.storedThrough(partition);

@@ -1,7 +1,7 @@
 import type { SourceContext, SourceKind } from '../source.ts';
 import type { KafkaConnection } from './client.ts';
 import type { KafkaSourceOptions } from './source.ts';
-import { followTopic, type TopicHeard } from './status.ts';
+import { followTopic, type TopicTelemetry } from './status.ts';
 
 /** Which topic to read and how to reach it. */
 export interface TopicSettings extends KafkaConnection {
@@ -14,13 +14,17 @@ export interface TopicSettings extends KafkaConnection {
 }
 
 /** A lane is a partition, by its number in digits; its cursor is the next offset, in digits too. */
-export const TOPIC_KIND: SourceKind<TopicSettings, TopicHeard> = {
+export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {
   kind: 'topic',
-  readAnew: null,
+  resumes: true,
   placeOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
   // Loaded only in the thread that reads: kafkajs is large, and the writer's thread does not need it.
-  open: async (settings, context) => (await import('./source.ts')).openKafkaSource(optionsOf(settings, context)),
-  watch: async (settings, context) => (await import('./watch.ts')).openKafkaWatch(optionsOf(settings, context)),
+  async open(settings, context) {
+    return (await import('./source.ts')).openKafkaSource(optionsOf(settings, context));
+  },
+  async watch(settings, context) {
+    return (await import('./watch.ts')).openKafkaWatch(optionsOf(settings, context));
+  },
   follow: followTopic,
 };
 

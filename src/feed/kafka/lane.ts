@@ -1,4 +1,4 @@
-import type { PartitionBounds, StartOffset, StoredPosition } from './guards.ts';
+import type { PartitionBounds, StartOffset, StoredPosition } from './positions.ts';
 import { sha256 } from './record.ts';
 
 /** How far one partition was read, returned and stored; its messages are in the merge. */

@@ -5,10 +5,9 @@ import { retry } from '../../retry.ts';
 import type { SourceLogger } from '../source.ts';
 import { answeredWith, awaitBounds } from './bounds.ts';
 import { createKafkaClient, type KafkaConnection } from './client.ts';
-import { describeKafkaError } from './errors.ts';
+import { describeKafkaError, RETRY_PRODUCING } from './errors.ts';
 import { readNames } from './names.ts';
 import { MESSAGE_BYTES_MAX } from './record.ts';
-import { RETRY_PRODUCING } from './retry.ts';
 
 export interface ProducedRecord {
   readonly partition: number;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { SourceLogger } from '../source.ts';
 import { readBounds } from './bounds.ts';
-import { checkIdentity, identityText, type StartOffset, type StoredTopic, startOffsets } from './guards.ts';
 import { KafkaIntake, SessionOver } from './intake.ts';
+import { checkIdentity, identityText, type StoredTopic, startOffsets } from './positions.ts';
 
 /** How often the ends of the partitions are requested, which readiness and idle partitions depend on. */
 const BOUNDS_INTERVAL_MS = 1_000;
@@ -28,8 +28,6 @@ export interface SessionOptions {
   readonly from: StoredTopic;
   /** The next offset of each partition as the views have it, which may change at any time: see `KafkaIntake.noteStored`. */
   readonly stored: ReadonlyMap<number, number>;
-  /** Called with the topic's identity and where each partition starts, before anything is read. */
-  readonly onFound: (identity: string, starts: ReadonlyMap<number, StartOffset>) => void;
   readonly guards: SessionGuards;
   readonly logger: SourceLogger;
   /** Called when messages came or the state changed. */
@@ -51,6 +49,8 @@ export const SESSION_GUARDS: SessionGuards = {
 
 /** One membership of the group, from joining to the first failure. */
 export interface Session extends AsyncDisposable {
+  /** What its positions belong to. */
+  readonly identity: string;
   readonly intake: KafkaIntake;
   /** Why nothing is read now: partitions are assigned to another member. Null when all are ours. */
   readonly stopped: string | null;
@@ -75,10 +75,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       const warning = 'the last applied message is no longer in the topic, what follows it is: going on';
       logger.warn({ topic, partition }, warning);
     }
-    options.onFound(identityText({ clusterId, topic }), starts);
     const { migrationId, partitionIdleMs } = options;
     const intake = new KafkaIntake({ topic, starts, migrationId, partitionIdleMs, stored });
-    return await consume(options, { admin, intake });
+    return await consume(options, { admin, intake, identity: identityText({ clusterId, topic }) });
   } catch (error) {
     await admin.disconnect();
     throw error;
@@ -87,7 +86,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 
 async function consume(
   options: SessionOptions,
-  { admin, intake }: { admin: Admin; intake: KafkaIntake },
+  { admin, intake, identity }: { admin: Admin; intake: KafkaIntake; identity: string },
 ): Promise<Session> {
   const { kafka, topic, group, guards, logger, onChange } = options;
   const consumer = kafka.consumer({
@@ -205,6 +204,7 @@ async function consume(
   });
 
   return {
+    identity,
     intake,
     get stopped() {
       if (assigned === null) return `joining the consumer group ${group}`;

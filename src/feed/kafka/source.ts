@@ -1,12 +1,17 @@
 import { createPauses } from '../../retry.ts';
-import { FeedRefused, type Message, type Source, type SourceLogger, type StoredSource } from '../source.ts';
+import {
+  FeedRefused,
+  type Message,
+  type Source,
+  type SourceLogger,
+  type SourceStart,
+  type StoredSource,
+} from '../source.ts';
 import { createKafkaClient, type KafkaConnection } from './client.ts';
-import { describeKafkaError, isTransient } from './errors.ts';
-import { lackingText, type StartOffset } from './guards.ts';
-import { RETRY_READING } from './retry.ts';
+import { describeKafkaError, isTransient, RETRY_READING } from './errors.ts';
+import { lackingText, positionsOf, startOf } from './positions.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
-import type { TopicHeard } from './status.ts';
-import { startOf, storedTopic } from './stored.ts';
+import type { TopicTelemetry } from './status.ts';
 
 export interface KafkaSourceOptions {
   readonly connection: KafkaConnection;
@@ -32,18 +37,18 @@ const BATCH_MESSAGES_MAX = 2_000;
  * A Kafka topic: its messages from the stored position on, in one order over all partitions. Waits for what may come back (a
  * broker that is down, a rebalance, a missing topic); throws what will not: FeedRefused, or the error that stopped kafkajs.
  */
-export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard> {
+export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTelemetry> {
   const { topic, logger } = options;
   const kafka = createKafkaClient(options.connection, logger);
-  const before = storedTopic(options.stored);
-  const positions = new Map(before.positions);
+  const positions = positionsOf(options.stored.lanes);
   const stored = new Map([...positions].map(([partition, { nextOffset }]) => [partition, nextOffset]));
-  let start = startOf(before);
+  /** What the positions belong to; null before the topic was found. */
+  let { identity } = options.stored;
   let session: Session | null = null;
   const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
   /** Why nothing is read, while there is no session. */
   let notRead = connecting;
-  let last: TopicHeard | null = null;
+  let last: TopicTelemetry | null = null;
   let read = 0;
   let change = Promise.withResolvers<void>();
 
@@ -52,15 +57,15 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard>
     change = Promise.withResolvers();
   }
 
-  async function* batches(signal: AbortSignal): AsyncGenerator<readonly Message[]> {
+  async function* batches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
     const pauses = createPauses(RETRY_READING, { signal });
     signal.addEventListener('abort', onChange);
     while (!signal.aborted) {
       try {
-        for await (const messages of sessionBatches(signal)) {
+        for await (const batch of sessionBatches(signal)) {
           pauses.afterSuccess();
-          read += messages.length;
-          yield messages;
+          if ('length' in batch) read += batch.length;
+          yield batch;
         }
       } catch (error) {
         if (!isTransient(error)) {
@@ -78,31 +83,24 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard>
   }
 
   /** New partitions keep this beginning, even if the topic begins later when the next session looks. */
-  function onFound(identity: string, starts: ReadonlyMap<number, StartOffset>): void {
-    const isFirst = start === null;
-    for (const [partition, { position }] of starts) {
-      if (positions.has(partition)) continue;
-      positions.set(partition, position);
-      start = null;
-    }
-    start ??= startOf({ identity, positions });
-    if (isFirst) warnOfLacking();
-  }
-
-  function warnOfLacking(): void {
+  function goOnFrom({ identity: found, intake }: Session): SourceStart {
+    for (const [partition, position] of intake.positions()) positions.set(partition, position);
     const lacking = [...positions].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []);
-    if (lacking.length > 0) logger.warn({ topic }, `this topic begins late for these views: ${lacking.join('; ')}`);
+    if (identity === null && lacking.length > 0)
+      logger.warn({ topic }, `this topic begins late for these views: ${lacking.join('; ')}`);
+    identity = found;
+    return startOf(found, positions);
   }
 
-  async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[]> {
+  async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
     const { group, partitionIdleMs, migrationId, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
     const settings = { kafka, topic, group, partitionIdleMs, migrationId, sessionTimeoutMs, logger, onChange };
     const guards = options.guards ?? SESSION_GUARDS;
-    const from = { identity: start?.identity ?? null, positions };
-    await using opened = await openSession({ ...settings, guards, from, stored, onFound });
+    await using opened = await openSession({ ...settings, guards, from: { identity, positions }, stored });
     session = opened;
     notRead = connecting;
     try {
+      yield goOnFrom(opened);
       while (!signal.aborted) {
         const changed = change.promise;
         opened.check();
@@ -111,7 +109,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard>
         else yield messages;
       }
     } finally {
-      for (const [partition, position] of opened.intake.positions()) positions.set(partition, position);
+      goOnFrom(opened);
       last = statusOf(opened);
       session = null;
     }
@@ -121,26 +119,25 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicHeard>
     name: `topic ${topic}`,
     batches,
     progress: () => ({ read, total: null }),
-    start: () => start,
     stored(cursors) {
       for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
       session?.intake.noteStored();
       session?.commit([...cursors.keys()].map(Number));
     },
-    heard() {
+    telemetry() {
       if (session !== null) return statusOf(session);
-      const lately = last ?? { holding: [], caughtUpAt: null, newestRecordTime: null, partitions: [] };
+      const lately = last ?? { blocking: [], caughtUpAt: null, newestRecordTime: null, partitions: [] };
       return { ...lately, stopped: notRead };
     },
   };
 }
 
-function statusOf({ stopped, intake }: Session): TopicHeard {
-  const holding = intake
-    .holding()
+function statusOf({ stopped, intake }: Session): TopicTelemetry {
+  const blocking = intake
+    .blocking()
     .map((partition) => `partition ${partition} is at its end and holds the others until it shows a later message`);
   const { caughtUpAt, newestRecordTime } = intake;
-  return { stopped, holding, caughtUpAt, newestRecordTime, partitions: intake.status() };
+  return { stopped, blocking, caughtUpAt, newestRecordTime, partitions: intake.telemetry() };
 }
 
 function stopping(error: unknown, topic: string): Error {

@@ -1,21 +1,21 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
-import type { SourceStanding, SourceStatus } from '../source.ts';
-import { lackingText } from './guards.ts';
+import type { SourceState, SourceStatus } from '../source.ts';
+import { lackingText, positionsOf, type StoredPosition } from './positions.ts';
 
 /** What the reading thread knows of a topic. Clock times in milliseconds since 1970. */
-export interface TopicHeard {
+export interface TopicTelemetry {
   /** Why it is not read now; null when it is. */
   readonly stopped: string | null;
   /** Which partitions the others wait for, a sentence each: a possible reason for a lag. */
-  readonly holding: readonly string[];
+  readonly blocking: readonly string[];
   /** Everything that the topic had at this time of our clock is stored; null before that was so for the first time. */
   readonly caughtUpAt: number | null;
   /** The newest record time read, whether applied or not. */
   readonly newestRecordTime: Micros | null;
-  readonly partitions: readonly PartitionHeard[];
+  readonly partitions: readonly PartitionTelemetry[];
 }
 
-export interface PartitionHeard {
+export interface PartitionTelemetry {
   readonly partition: number;
   /** The next offset to store. */
   readonly nextOffset: number;
@@ -27,30 +27,25 @@ export interface PartitionHeard {
   readonly passedOver: boolean;
 }
 
-/** The topic's status, from the reading thread's last report and what the views have by now. */
-export function followTopic(name: string): (standing: SourceStanding<TopicHeard>) => SourceStatus {
+/** The topic's status, from its last telemetry and what the views have by now. */
+export function followTopic(name: string): { status(state: SourceState<TopicTelemetry>): SourceStatus } {
   // Each session with the brokers knows only what it has read itself.
   let newest: Micros | null = null;
-  let last: TopicHeard | null = null;
+  let last: TopicTelemetry | null = null;
 
-  return ({ heard, lanes, appliedRecordTime, halted, refused }) => {
-    const stored = storedPartitions(lanes);
+  function status({ telemetry, lanes, appliedRecordTime, halted, refused }: SourceState<TopicTelemetry>): SourceStatus {
+    const stored = positionsOf(lanes);
     const known = { stored, appliedRecordTime };
     if (refused !== null) return statusOf(refusedTopic(refused, stored), known);
-    // Until a watch after a halt has reported, the last report before the halt is the newest.
-    if (heard !== null) {
-      const isEmpty = heard.partitions.length === 0 && last !== null;
-      last = isEmpty ? { ...heard, partitions: last?.partitions ?? [] } : heard;
+    // Until a watch after a halt has reported, the last telemetry before the halt is the newest.
+    if (telemetry !== null) {
+      const isEmpty = telemetry.partitions.length === 0 && last !== null;
+      last = isEmpty ? { ...telemetry, partitions: last?.partitions ?? [] } : telemetry;
     }
-    if (last === null || (heard === null && halted === null)) {
+    if (last === null || (telemetry === null && halted === null)) {
       const details = { position: positionOf(stored), topic: null };
-      return {
-        stopped: `${name} is not read to its end yet`,
-        holding: [],
-        caughtUpAt: null,
-        lagMessages: null,
-        details,
-      };
+      const stopped = `${name} is not read to its end yet`;
+      return { stopped, blocking: [], caughtUpAt: null, lagMessages: null, details };
     }
     newest = newestOf(newest, last.newestRecordTime, halted?.recordTime ?? null);
     const partitions = last.partitions.map((of) => {
@@ -60,38 +55,33 @@ export function followTopic(name: string): (standing: SourceStanding<TopicHeard>
       return { ...of, nextOffset, lag };
     });
     return statusOf({ ...last, newestRecordTime: newest, partitions }, known);
-  };
+  }
+
+  return { status };
 }
 
-/** Earlier reports may be of another topic: its ends and times are not known. */
-function refusedTopic(stopped: string, stored: StoredPartitions): TopicHeard {
+/** Earlier telemetry may be of another topic: its ends and times are not known. */
+function refusedTopic(stopped: string, stored: StoredPartitions): TopicTelemetry {
   const partitions = [...stored].map(([partition, { nextOffset }]) => {
     return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
   });
-  return { stopped, holding: [], caughtUpAt: null, newestRecordTime: null, partitions };
+  return { stopped, blocking: [], caughtUpAt: null, newestRecordTime: null, partitions };
 }
 
-type StoredPartitions = ReadonlyMap<number, { readonly firstOffset: number; readonly nextOffset: number }>;
-
-function storedPartitions(lanes: SourceStanding['lanes']): StoredPartitions {
-  const partitions = [...lanes].map(([lane, { start, cursor }]) => {
-    return [Number(lane), { firstOffset: Number(start), nextOffset: Number(cursor) }] as const;
-  });
-  return new Map(partitions);
-}
+type StoredPartitions = ReadonlyMap<number, StoredPosition>;
 
 function positionOf(stored: StoredPartitions): Record<string, number> {
   return Object.fromEntries([...stored].map(([partition, { nextOffset }]) => [partition, nextOffset]));
 }
 
 function statusOf(
-  topic: TopicHeard,
+  topic: TopicTelemetry,
   { stored, appliedRecordTime }: { stored: StoredPartitions; appliedRecordTime: Micros | null },
 ): SourceStatus {
-  const { stopped, holding, caughtUpAt, newestRecordTime, partitions } = topic;
+  const { stopped, blocking, caughtUpAt, newestRecordTime, partitions } = topic;
   const shown = {
     stopped,
-    holding,
+    holding: blocking,
     lacking: [...stored].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []),
     caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
     lag_seconds: lagSeconds(topic, appliedRecordTime),
@@ -106,11 +96,11 @@ function statusOf(
     })),
   };
   const lagMessages = partitions.reduce((sum, { lag }) => sum + (lag ?? 0), 0);
-  return { stopped, holding, caughtUpAt, lagMessages, details: { position: positionOf(stored), topic: shown } };
+  return { stopped, blocking, caughtUpAt, lagMessages, details: { position: positionOf(stored), topic: shown } };
 }
 
 /** Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag. */
-function lagSeconds({ newestRecordTime, partitions }: TopicHeard, appliedRecordTime: Micros | null): number | null {
+function lagSeconds({ newestRecordTime, partitions }: TopicTelemetry, appliedRecordTime: Micros | null): number | null {
   if (newestRecordTime !== null && appliedRecordTime !== null)
     return Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000;
   return partitions.length > 0 && partitions.every(({ lag }) => lag === 0) ? 0 : null;

@@ -3,12 +3,10 @@ import { createPauses } from '../../retry.ts';
 import { FeedRefused, type Source } from '../source.ts';
 import { readBounds } from './bounds.ts';
 import { createKafkaClient } from './client.ts';
-import { describeKafkaError } from './errors.ts';
-import { checkIdentity, startOffsets } from './guards.ts';
-import { RETRY_WATCHING } from './retry.ts';
+import { describeKafkaError, RETRY_WATCHING } from './errors.ts';
+import { checkIdentity, positionsOf, startOffsets } from './positions.ts';
 import type { KafkaSourceOptions } from './source.ts';
-import type { PartitionHeard, TopicHeard } from './status.ts';
-import { storedTopic } from './stored.ts';
+import type { PartitionTelemetry, TopicTelemetry } from './status.ts';
 
 const INTERVAL_MS = 1_000;
 
@@ -18,16 +16,16 @@ export function openKafkaWatch({
   topic,
   stored,
   logger,
-}: Pick<KafkaSourceOptions, 'connection' | 'topic' | 'stored' | 'logger'>): Source<TopicHeard> {
-  const known = storedTopic(stored);
-  const { identity, positions } = known;
+}: Pick<KafkaSourceOptions, 'connection' | 'topic' | 'stored' | 'logger'>): Source<TopicTelemetry> {
+  const { identity } = stored;
+  const positions = positionsOf(stored.lanes);
   const kafka = createKafkaClient(connection, logger);
   const connecting = `connecting to Kafka at ${connection.brokers.join(',')}`;
   let stopped = connecting;
-  let partitions: readonly PartitionHeard[] = [];
+  let partitions: readonly PartitionTelemetry[] = [];
 
-  /** Earlier reports may be of another topic. */
-  function unknownEnds(): PartitionHeard[] {
+  /** Earlier answers may be of another topic. */
+  function unknownEnds(): PartitionTelemetry[] {
     return [...positions].map(([partition, { nextOffset }]) => {
       return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
     });
@@ -41,7 +39,7 @@ export function openKafkaWatch({
       checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
       while (!signal.aborted) {
         const bounds = await readBounds(admin, topic);
-        startOffsets(topic, known, bounds);
+        startOffsets(topic, { identity, positions }, bounds);
         partitions = [...bounds].map(([partition, { low, high }]) => {
           const nextOffset = positions.get(partition)?.nextOffset ?? low;
           return { partition, nextOffset, endOffset: high, lag: high - nextOffset, passedOver: false };
@@ -74,6 +72,6 @@ export function openKafkaWatch({
       yield* [];
     },
     progress: () => ({ read: 0, total: null }),
-    heard: () => ({ stopped, holding: [], caughtUpAt: null, newestRecordTime: null, partitions }),
+    telemetry: () => ({ stopped, blocking: [], caughtUpAt: null, newestRecordTime: null, partitions }),
   };
 }

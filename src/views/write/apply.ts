@@ -96,7 +96,7 @@ function applyUpdate(
     throw badTime('disorder', update, recordTime, expected);
   }
   if (overtaken && isSealed(migration, recordTime, rules.periodUs)) {
-    const expected = 'a time after the last snapshot: its partition was passed over as idle (--kafka-partition-idle)';
+    const expected = 'a time after the last snapshot: its lane was passed over as idle';
     throw badTime('overtaken', update, recordTime, expected);
   }
   const { timeReached } = migration;
@@ -116,7 +116,7 @@ function applyUpdate(
 function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): void {
   const migration = migrationOf(batch, update.migrationId);
   if (overtaken && !isRedelivered(batch, migration, update)) {
-    const expected = 'no import: its partition was passed over as idle (--kafka-partition-idle)';
+    const expected = 'no import: its lane was passed over as idle';
     throw new BadUpdate('overtaken', update.fieldName('record_time'), 'an import', expected);
   }
   if (migration.timeReached !== null) {

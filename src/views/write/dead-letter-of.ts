@@ -1,5 +1,5 @@
 import type { UpdateCursor } from '../../chunk/update-cursor.ts';
-import type { SourceFacts } from '../../feed/source.ts';
+import type { NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import type { Micros } from '../../ledger/time.ts';
@@ -13,11 +13,7 @@ export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap'
 export function deadLetterOf(
   message: UpdateCursor,
   bad: BadUpdate,
-  {
-    source,
-    now,
-    leftOut,
-  }: { source: { name: string; kind: SourceFacts }; now: Micros; leftOut: (contractId: string) => number | null },
+  { source, now, leftOut }: { source: NamedSource; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
   const { lane, offset, cursorBehind: cursor } = message;
   const place = { lane, offset, cursor };

@@ -1,4 +1,4 @@
-import type { SourceStart } from '../../feed/source.ts';
+import { FeedRefused, type SourceStart } from '../../feed/source.ts';
 import { newLane } from './positions.ts';
 import type { WriterState } from './state.ts';
 
@@ -10,11 +10,14 @@ export function isNews(state: WriterState, { identity, cursors }: SourceStart): 
 
 /**
  * Begins the lanes that are new. Synchronizers known before anything of the source is applied come from files: it must overlap
- * with what they hold (PossibleGap).
+ * with what they hold (PossibleGap). Throws FeedRefused where the views were built from another source.
  */
 export function noteSourceStart(state: WriterState, { identity, cursors }: SourceStart, source: string): void {
   if (state.feed !== null && state.feed !== identity)
-    throw new Error(`the views follow ${state.feed}, not ${identity}`);
+    throw new FeedRefused(
+      `these views were built from ${state.feed}, and ${source} is ${identity}: ` +
+        'name the source as before, or give another --data directory',
+    );
   state.feed = identity;
   for (const [lane, start] of cursors) {
     if (!state.lanes.has(lane)) state.lanes.set(lane, newLane(source, { start, cursor: start }));

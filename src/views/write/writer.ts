@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type Chunk, idHashesOf, messageCount } from '../../chunk/chunk.ts';
 import { UpdateCursor } from '../../chunk/update-cursor.ts';
-import type { SourceFacts, SourceStart, StoredSource } from '../../feed/source.ts';
+import type { NamedSource, SourceStart, StoredSource } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
@@ -32,12 +32,6 @@ export interface WriterOptions extends DirectorySettings {
 /** After a bad message the next may be near: applying far beyond it would be in vain. Doubles while all goes well. */
 const REACH_BEHIND_FAULT = 64;
 
-/** Where messages come from, as dead letters name it. */
-export interface WrittenSource {
-  readonly name: string;
-  readonly kind: SourceFacts;
-}
-
 /** Whether the messages went in, or where they stopped. */
 export type Applied =
   | { readonly done: true }
@@ -63,7 +57,7 @@ export class ViewsWriter implements Disposable {
   #cursor: { chunk: Chunk; at: number } | null = null;
   /** Set when a commit failed: the batch in memory is made again before it is used again. */
   #broken = false;
-  #source: WrittenSource | null = null;
+  #source: NamedSource | null = null;
 
   constructor(dataDir: string, options: WriterOptions) {
     this.#options = options;
@@ -77,14 +71,14 @@ export class ViewsWriter implements Disposable {
   }
 
   /** The messages that follow are from here. Of a source that resumes, positions and hashes are kept. */
-  beginSource(source: WrittenSource): void {
+  beginSource(source: NamedSource): void {
     this.commit();
     this.#source = source;
-    const { readAnew } = source.kind;
-    if (readAnew === null) return;
+    const { resumes, kind: lane } = source.kind;
+    if (resumes) return;
     const { lanes } = this.#batch.state;
-    const storedCursor = lanes.get(readAnew.lane)?.storedCursor ?? null;
-    lanes.set(readAnew.lane, { ...newLane(source.name, { start: null, cursor: readAnew.cursor }), storedCursor });
+    const storedCursor = lanes.get(lane)?.storedCursor ?? null;
+    lanes.set(lane, { ...newLane(source.name, { start: null, cursor: '1' }), storedCursor });
     this.commit();
   }
 
@@ -184,14 +178,14 @@ export class ViewsWriter implements Disposable {
   }
 
   #kept(segment: Segment): Segment {
-    return this.keepsMessages ? segment : withoutMessages(segment, { keepsHash: this.#begun.kind.readAnew === null });
+    return this.keepsMessages ? segment : withoutMessages(segment, { keepsHash: this.#begun.kind.resumes });
   }
 
   #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
     moveBehind(this.#batch.state.lanes, range);
   }
 
-  get #begun(): WrittenSource {
+  get #begun(): NamedSource {
     if (this.#source === null) throw new Error('a message of a source that was not begun');
     return this.#source;
   }

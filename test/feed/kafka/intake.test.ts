@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { StartOffset } from '../../../src/feed/kafka/guards.ts';
 import { KafkaIntake, SessionOver } from '../../../src/feed/kafka/intake.ts';
+import type { StartOffset } from '../../../src/feed/kafka/positions.ts';
 import { emptyUpdate } from '../../support/ledger/empty-update.ts';
 
 interface Made {
@@ -126,12 +126,12 @@ describe('how far a topic is applied', () => {
     intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 2, 1: 1 }));
     expect([take(), intake.caughtUpAt]).toEqual([[1, 2], null]);
     store({ 0: 1, 1: 1 });
-    expect(intake.holding()).toEqual([1]);
+    expect(intake.blocking()).toEqual([1]);
     receive(1, 4);
     expect(take()).toEqual([3]);
     store({ 0: 2 });
     expect(intake.caughtUpAt).toBe(1_000);
-    expect(intake.status()).toMatchObject([
+    expect(intake.telemetry()).toMatchObject([
       { partition: 0, nextOffset: 2, endOffset: 2, lag: 0 },
       { partition: 1, nextOffset: 1, endOffset: 1, lag: 0 },
     ]);
@@ -142,7 +142,7 @@ describe('how far a topic is applied', () => {
     const { intake, receive, store } = make({ 0: behindFive(last) });
     store({ 0: 5 });
     intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 5 }));
-    expect([intake.caughtUpAt, intake.status()]).toMatchObject([null, [{ nextOffset: 5, lag: 0 }]]);
+    expect([intake.caughtUpAt, intake.telemetry()]).toMatchObject([null, [{ nextOffset: 5, lag: 0 }]]);
     receive(0, 1);
     expect(intake.caughtUpAt).toBe(1_000);
   });
@@ -153,9 +153,9 @@ describe('how far a topic is applied', () => {
     store({ 0: 2 });
     receive(0, 1);
     intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 5 }));
-    expect([intake.caughtUpAt, intake.status()]).toMatchObject([null, [{ nextOffset: 2, lag: 3 }]]);
+    expect([intake.caughtUpAt, intake.telemetry()]).toMatchObject([null, [{ nextOffset: 2, lag: 3 }]]);
     store({ 0: 5 });
-    expect([intake.caughtUpAt, intake.status()]).toMatchObject([1_000, [{ nextOffset: 5, lag: 0 }]]);
+    expect([intake.caughtUpAt, intake.telemetry()]).toMatchObject([1_000, [{ nextOffset: 5, lag: 0 }]]);
   });
 
   it('is behind ends of transactions too, once nothing before them is on its way', () => {
@@ -163,9 +163,9 @@ describe('how far a topic is applied', () => {
     receive(0, 1);
     intake.advance(0, 3);
     intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 3 }));
-    expect([take(), intake.status()]).toMatchObject([[1], [{ nextOffset: 0, lag: 3 }]]);
+    expect([take(), intake.telemetry()]).toMatchObject([[1], [{ nextOffset: 0, lag: 3 }]]);
     store({ 0: 1 });
-    expect([intake.caughtUpAt, intake.status()]).toMatchObject([1_000, [{ nextOffset: 3, lag: 0 }]]);
+    expect([intake.caughtUpAt, intake.telemetry()]).toMatchObject([1_000, [{ nextOffset: 3, lag: 0 }]]);
   });
 
   it('passes a partition over when its end was reached long enough ago, as far as the broker said', () => {
@@ -189,7 +189,7 @@ describe('how far a topic is applied', () => {
     receive(0, 2);
     expect(() => intake.noteBounds(request, held({ 0: 1 }))).not.toThrow();
     intake.noteBounds(intake.boundsRequest(2_000), held({ 0: 2 }));
-    expect(intake.status()).toMatchObject([{ nextOffset: 0, endOffset: 2, lag: 2 }]);
+    expect(intake.telemetry()).toMatchObject([{ nextOffset: 0, endOffset: 2, lag: 2 }]);
   });
 
   it('is not refused when retention cuts up to the message that is due, and what was applied last is not compared yet', () => {

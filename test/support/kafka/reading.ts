@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KafkaSourceOptions, openKafkaSource } from '../../../src/feed/kafka/source.ts';
-import type { TopicHeard } from '../../../src/feed/kafka/status.ts';
-import type { Message, Source, SourceLogger } from '../../../src/feed/source.ts';
+import type { TopicTelemetry } from '../../../src/feed/kafka/status.ts';
+import type { Message, Source, SourceLogger, SourceStart } from '../../../src/feed/source.ts';
 
 export interface LogLine {
   readonly level: string;
@@ -17,9 +17,11 @@ export function keepingLogger(lines: LogLine[] = []): SourceLogger & { readonly 
 
 /** A source that is being read. */
 export interface Reading extends AsyncDisposable {
-  readonly source: Source<TopicHeard>;
+  readonly source: Source<TopicTelemetry>;
   readonly messages: readonly Message[];
-  status(): TopicHeard;
+  /** Where its lanes begin, as it said last; null before that. */
+  readonly start: SourceStart | null;
+  status(): TopicTelemetry;
   /** Resolves with what ended the reading; rejects where nothing does in time. */
   failure(): Promise<unknown>;
   until(what: string, holds: () => boolean): Promise<void>;
@@ -35,9 +37,14 @@ export function startReading(
   const source = openKafkaSource({ logger: keepingLogger(), sessionTimeoutMs: 1_500, ...options });
   const stop = new AbortController();
   const messages: Message[] = [];
+  let start: SourceStart | null = null;
   const ended: { failure?: unknown } = {};
   const reading = (async () => {
     for await (const batch of source.batches(stop.signal)) {
+      if ('identity' in batch) {
+        start = batch;
+        continue;
+      }
       messages.push(...batch);
       if (stores) source.stored!(new Map(batch.map(({ lane, offset }) => [lane, String(offset + 1)])));
     }
@@ -57,8 +64,11 @@ export function startReading(
   return {
     source,
     messages,
+    get start() {
+      return start;
+    },
     until,
-    status: () => source.heard!(),
+    status: () => source.telemetry!(),
     async failure() {
       await Promise.race([reading, sleep(WAIT_MAX_MS, undefined, { ref: false })]);
       if (!('failure' in ended)) throw new Error(`the reading went on; ${messages.length} read`);

@@ -5,21 +5,20 @@ import type { Message, Source, SourceContext, SourceKind } from '../../../src/fe
  * A source that nothing in src knows: updates polled over HTTP, as a Scan gives them. Its cursor is no offset but the migration and
  * the record time of the last update, `<migration id> <record time>`, and asking for it gives what comes behind.
  */
-const POLLING_KIND: SourceKind<PollingSettings, Heard> = {
+const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
   kind: 'network',
-  readAnew: null,
+  resumes: true,
   placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
   open: async (settings, context) => openPolling(settings, context),
-  watch: null,
-  follow:
-    (name) =>
-    ({ heard, lanes, refused }) => ({
-      stopped: refused ?? (heard === null ? `${name} is not read to its end yet` : heard.stopped),
-      holding: [],
-      caughtUpAt: heard?.caughtUpAt ?? null,
+  follow: (name) => ({
+    status: ({ telemetry, lanes, refused }) => ({
+      stopped: refused ?? (telemetry === null ? `${name} is not read to its end yet` : telemetry.stopped),
+      blocking: [],
+      caughtUpAt: telemetry?.caughtUpAt ?? null,
       lagMessages: null,
-      details: { cursor: lanes.get(LANE)?.cursor ?? null, pages: heard?.pages ?? 0 },
+      details: { cursor: lanes.get(LANE)?.cursor ?? null, pages: telemetry?.pages ?? 0 },
     }),
+  }),
 };
 // The module is named by its address, and this is what is looked for in it.
 export default POLLING_KIND;
@@ -29,7 +28,7 @@ export interface PollingSettings {
   readonly pageSize: number;
 }
 
-interface Heard {
+interface Telemetry {
   readonly stopped: string | null;
   readonly caughtUpAt: number | null;
   readonly pages: number;
@@ -44,12 +43,12 @@ const LANE = 'updates';
 const START = 'start';
 const PAUSE_MS = 20;
 
-function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceContext): Source<Heard> {
+function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceContext): Source<Telemetry> {
   let cursor = stored.lanes.get(LANE)?.cursor ?? START;
   let isOnDisk = cursor;
-  let identity = stored.identity;
+  let identity: string | null = null;
   let number = 0;
-  let heard: Heard = { stopped: `connecting to ${url}`, caughtUpAt: null, pages: 0 };
+  let telemetry: Telemetry = { stopped: `connecting to ${url}`, caughtUpAt: null, pages: 0 };
 
   async function get<T>(path: string, signal: AbortSignal): Promise<T> {
     const response = await fetch(`${url}${path}`, { signal });
@@ -65,11 +64,10 @@ function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceConte
 
   async function page(signal: AbortSignal): Promise<readonly Message[]> {
     const askedAt = Date.now();
-    identity ??= (await get<{ network: string }>('/network', signal)).network;
     const after = cursor === START ? '' : `&after=${encodeURIComponent(cursor)}`;
     const { transactions } = await get<{ transactions: Item[] }>(`/updates?page_size=${pageSize}${after}`, signal);
     const isAtEnd = transactions.length === 0 && isOnDisk === cursor;
-    heard = { stopped: null, caughtUpAt: isAtEnd ? askedAt : heard.caughtUpAt, pages: heard.pages + 1 };
+    telemetry = { stopped: null, caughtUpAt: isAtEnd ? askedAt : telemetry.caughtUpAt, pages: telemetry.pages + 1 };
     return transactions.map(messageOf);
   }
 
@@ -78,29 +76,23 @@ function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceConte
     async *batches(signal) {
       while (!signal.aborted) {
         try {
+          if (identity === null) {
+            identity = (await get<{ network: string }>('/network', signal)).network;
+            yield { identity, cursors: new Map([[LANE, START]]) };
+          }
           const messages = await page(signal);
           yield messages;
           if (messages.length === pageSize) continue;
         } catch (error) {
-          if (!signal.aborted) heard = { ...heard, stopped: `cannot read ${url}: ${(error as Error).message}` };
+          if (!signal.aborted) telemetry = { ...telemetry, stopped: `cannot read ${url}: ${(error as Error).message}` };
         }
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
       }
     },
     progress: () => ({ read: 0, total: null }),
-    start: () => (identity === null ? null : startOf(identity)),
     stored: (cursors) => {
       isOnDisk = cursors.get(LANE) ?? isOnDisk;
     },
-    heard: () => heard,
+    telemetry: () => telemetry,
   };
-}
-
-const starts = new Map<string, { identity: string; cursors: ReadonlyMap<string, string> }>();
-
-/** The same object each time: another one would be news. */
-function startOf(identity: string): { identity: string; cursors: ReadonlyMap<string, string> } {
-  const known = starts.get(identity) ?? { identity, cursors: new Map([[LANE, START]]) };
-  starts.set(identity, known);
-  return known;
 }

@@ -8,6 +8,8 @@ export interface Network extends AsyncDisposable {
   /** What was asked for, in order: the `after` of each page, null for the first of all. */
   readonly asked: readonly (string | null)[];
   add(...lines: readonly string[]): void;
+  /** What it calls itself from here on. */
+  rename(name: string): void;
   /** Answers every request with this status until it is called with 200. */
   answer(status: number): void;
 }
@@ -21,12 +23,13 @@ export async function startNetwork(): Promise<Network> {
   const items: Item[] = [];
   const asked: (string | null)[] = [];
   let status = 200;
+  let network = 'the only one';
   const server = createServer(({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://any');
     const after = searchParams.get('after');
     response.writeHead(status, { 'content-type': 'application/json' });
     if (pathname === '/network') {
-      response.end('{"network":"the only one"}');
+      response.end(JSON.stringify({ network }));
       return;
     }
     asked.push(after);
@@ -39,6 +42,9 @@ export async function startNetwork(): Promise<Network> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     add: (...lines) => void items.push(...lines.map((line) => JSON.parse(line) as Item)),
+    rename(name) {
+      network = name;
+    },
     answer(next) {
       status = next;
     },

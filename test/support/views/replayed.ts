@@ -1,10 +1,10 @@
 import { openFileSource } from '../../../src/feed/file/source.ts';
-import { openInlineFeed } from '../../../src/ingest/inline-feed.ts';
 import { type ReplayOptions, type ReplayResult, replayFiles } from '../../../src/ingest/replay.ts';
 import type { WriterOptions } from '../../../src/views/write/writer.ts';
 import { type HistoryItem, importsOfOne } from '../ledger/history.ts';
 import { ledgerApiLine } from '../ledger/ledger-api-lines.ts';
 import { scanLine } from '../ledger/scan-lines.ts';
+import { openInlineFeed } from './inline-feed.ts';
 
 export const TEN_MINUTES_US = 600_000_000;
 const DAY_US = 86_400_000_000;

@@ -41,10 +41,11 @@ async function zombieWrites(guards: Guards): Promise<void> {
   const topic = await createTopic(address);
   await topic.send(opening);
   await using zombie = openIngest({ ...place(topic), group: `zombie-${topic.name}` }, guards);
-  const chunk = await zombie.feed.next(PATIENCE_MS);
-  if (typeof chunk === 'string') throw new Error(`no chunk came: ${chunk}`);
   zombie.writer.beginSource({ name: 'zombie', kind: TOPIC_KIND });
-  zombie.writer.followSource(zombie.feed.start!);
+  const [start, chunk] = [await zombie.feed.next(PATIENCE_MS), await zombie.feed.next(PATIENCE_MS)];
+  if (typeof start === 'string' || !('identity' in start)) throw new Error('the topic did not say where it begins');
+  if (typeof chunk === 'string' || 'identity' in chunk) throw new Error('no chunk came');
+  zombie.writer.followSource(start);
   await topic.send(rows);
   {
     await using next = openIngest(place(topic), guards);

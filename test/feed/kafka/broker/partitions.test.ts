@@ -23,7 +23,7 @@ describe('a topic of several partitions', () => {
     await topic.send(rows);
     await using reading = startReading(readingOptions(address, topic));
     await reading.until('all read that can be', () => reading.messages.length > partitions * 49);
-    await reading.until('held', () => reading.status().holding.length > 0);
+    await reading.until('held', () => reading.status().blocking.length > 0);
     const read = times(reading);
     expect(read).toEqual(read.toSorted());
     expect(read.length).toBeLessThan(partitions * 50);
@@ -33,8 +33,8 @@ describe('a topic of several partitions', () => {
     const topic = await createTopic(address, { partitions: 3 });
     await topic.send([...emptyRows(5, 0), ...emptyRows(5, 2, 10)]);
     await using holding = startReading(readingOptions(address, topic));
-    await holding.until('held', () => holding.status().holding.length > 0);
-    expect(holding.status().holding).toEqual([
+    await holding.until('held', () => holding.status().blocking.length > 0);
+    expect(holding.status().blocking).toEqual([
       'partition 1 is at its end and holds the others until it shows a later message',
     ]);
     expect(holding.messages).toEqual([]);

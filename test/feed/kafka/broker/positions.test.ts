@@ -17,7 +17,7 @@ async function storedAfter(topic: TestTopic, count: number): Promise<KafkaSource
   const { offset, bytes } = reading.messages[count - 1]!;
   const sha256 = hash(Buffer.from(bytes!).toString());
   const lanes = new Map([['0', { start: '0', cursor: String(offset + 1), sha256 }]]);
-  return { identity: reading.source.start!()!.identity, lanes };
+  return { identity: reading.start!.identity, lanes };
 }
 
 describe('a position that the topic does not continue', () => {

@@ -22,7 +22,7 @@ describe('a topic of one partition', () => {
 
     const lanes = new Map([['0', { start: '0', cursor: '400', sha256: hash(rows[399]!.value!) }]]);
     await using again = startReading(
-      readingOptions(address, topic, { stored: { identity: reading.source.start!()!.identity, lanes } }),
+      readingOptions(address, topic, { stored: { identity: reading.start!.identity, lanes } }),
     );
     await again.until('the rest read', () => again.messages.length === 100);
     expect(again.messages[0]!.offset).toBe(400);

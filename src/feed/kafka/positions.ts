@@ -1,4 +1,4 @@
-import { FeedRefused } from '../source.ts';
+import { FeedRefused, type SourceStart, type SourceState } from '../source.ts';
 
 /** What a position belongs to. A topic that was deleted and created again has the same name: see `verify`. */
 export interface TopicIdentity {
@@ -13,6 +13,22 @@ export interface StoredPosition {
   readonly nextOffset: number;
   /** The hash of the last applied message, the one before `nextOffset`; null while there is none. */
   readonly sha256: Uint8Array | null;
+}
+
+/** A topic's positions from what the views stored. */
+export function positionsOf(lanes: SourceState['lanes']): Map<number, StoredPosition> {
+  const positions = [...lanes].map(([lane, { start, cursor, sha256 }]) => {
+    return [Number(lane), { firstOffset: Number(start), nextOffset: Number(cursor), sha256 }] as const;
+  });
+  return new Map(positions);
+}
+
+/** What the views store of it before anything of it is applied. */
+export function startOf(identity: string, positions: ReadonlyMap<number, StoredPosition>): SourceStart {
+  const cursors = [...positions].map(
+    ([partition, { firstOffset }]) => [String(partition), String(firstOffset)] as const,
+  );
+  return { identity, cursors: new Map(cursors) };
 }
 
 /** What the views were built from, and how far; the identity is null, and there are no positions, before they saw a topic. */
