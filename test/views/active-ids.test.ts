@@ -2,8 +2,6 @@ import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/chunk/chunk.ts';
 import { FILE_KIND } from '../../src/feed/file/kind.ts';
-import { openFileSource } from '../../src/feed/file/source.ts';
-import { decodeChunks, RawBuffers } from '../../src/ingest/decode-chunks.ts';
 import { type StoredId, storedIdHash } from '../../src/ledger/contract-id.ts';
 import { viewsFile } from '../../src/views/store/database.ts';
 import { ActiveIds } from '../../src/views/write/active-ids.ts';
@@ -11,6 +9,7 @@ import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { fileChunks } from '../support/views/file-chunks.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -18,8 +17,7 @@ const LEDGER = oddLedger(91, { owners: 200, updates: 500, migrations: 2 });
 
 async function chunksOf(file: string): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
-  const options = { migrationId: 0, signal: new AbortController().signal, buffers: new RawBuffers() };
-  for await (const chunk of decodeChunks(openFileSource(file, { chunkBytes: 20_000 }), options)) chunks.push(chunk);
+  for await (const chunk of fileChunks(file, { chunkBytes: 20_000 })) chunks.push(chunk);
   return chunks;
 }
 
