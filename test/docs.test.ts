@@ -1,12 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { runCommandLine } from '../src/cli/command-line.ts';
 import { optionName, SETTINGS, type SettingKey } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config.ts';
 import { makeDataDirectory, openHoldings, post } from './support/http/holdings-service.ts';
+import { listedCommands } from './support/program/command.ts';
 import { temporaryDirectory } from './support/program/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -17,19 +16,6 @@ const rows = page('docs/operations.md')
   .filter((line) => line.startsWith('|'));
 /** The table of settings; other tables may name one too, and so may what one means. */
 const settings = rows.filter((row) => row.startsWith('| `--'));
-
-/** The commands that `holdfast --help` lists. */
-async function commands(): Promise<string[]> {
-  let help = '';
-  const stdout = new Writable({
-    write(chunk, _, done) {
-      help += chunk;
-      done();
-    },
-  });
-  await runCommandLine(['--help'], { env: {}, stdout, stderr: stdout, stopSignal: () => new AbortController().signal });
-  return [...help.matchAll(/^ {2}([a-z-]+)(?: |$)/gm)].map(([, name]) => name!).filter((name) => name !== 'help');
-}
 
 describe('the pages', () => {
   const options = Object.keys(SETTINGS).map((key) => optionName(key as SettingKey));
@@ -77,7 +63,7 @@ describe('the pages', () => {
   });
 
   it('lists every command', async () => {
-    const listed = await commands();
+    const listed = (await listedCommands()).map(({ name }) => name).filter((name) => !name.includes(' '));
     expect(listed).toContain('serve');
     expect(listed.filter((name) => !rows.some((row) => row.startsWith(`| \`holdfast ${name}`)))).toEqual([]);
   });

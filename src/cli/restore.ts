@@ -11,6 +11,7 @@ import { type CliCommand, EXIT } from './command.ts';
 export const restoreCommand: CliCommand = {
   usage: 'restore <FILE>',
   summary: 'Make an empty data directory from a backup; it goes on where that was, with a Kafka group of its own',
+  dataDir: 'made',
   examples: ['holdfast restore --data ./restored /backups/holdfast-monday'],
   settings: [],
   run: async ({ args, config: { dataDir }, terminal }) => {

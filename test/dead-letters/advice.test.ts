@@ -1,7 +1,4 @@
-import { globSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CliCommand } from '../../src/cli/command.ts';
 import { ADVICE, type Advice, type AdvisedCommand, DECIDED, LIST } from '../../src/dead-letters/advice.ts';
 import { commandOn, nextText, plainCommand } from '../../src/dead-letters/advice-text.ts';
 import { FAULT_CODES } from '../../src/ledger/bad-update.ts';
@@ -11,20 +8,9 @@ import {
   type DeadLetterFacts,
   type Decision,
 } from '../../src/views/store/dead-letters.ts';
+import { listedCommands } from '../support/program/command.ts';
 
 const CODES = Object.keys(ADVICE) as DeadLetterCode[];
-/** Codes that tell nothing of what a halt comes from beyond its reason. */
-const WITHOUT_HINT = [
-  'bad_field',
-  'overlong',
-  'disorder',
-  'create_left_out',
-  'other_content',
-  'ahead_of_clock',
-  'record_time_gap',
-  'broken_container',
-];
-
 function deadLetter(code: DeadLetterCode, more: Partial<DeadLetterFacts> = {}): DeadLetterFacts {
   return {
     id: 7,
@@ -58,29 +44,14 @@ const ALL: readonly Advice[] = [
   ...Object.values(DECIDED),
 ];
 
-/** What the command line takes, as `usage` says it: `dead-letters drop <ID>`. */
-async function usages(): Promise<readonly string[]> {
-  const folder = join(import.meta.dirname, '../../src/cli');
-  const files = globSync('*.ts', { cwd: folder });
-  const found = await Promise.all(files.map(async (file) => Object.values(await import(join(folder, file)))));
-  return found.flat().flatMap((each) => {
-    const { usage } = (each ?? {}) as Partial<CliCommand>;
-    return usage === undefined ? [] : [usage];
-  });
-}
-
 describe('advice', () => {
   it('is there for each code that a message may have, and for no other', () => {
     expect(CODES.sort()).toEqual([...FAULT_CODES, 'create_left_out', 'broken_container'].sort());
     for (const { halted } of Object.values(ADVICE)) expect(halted.length).toBeGreaterThan(0);
   });
 
-  it('says what a halt comes from by every code but those that tell nothing of it', () => {
-    expect(CODES.filter((code) => ADVICE[code].comesFrom === null).sort()).toEqual([...WITHOUT_HINT].sort());
-  });
-
   it('names commands that there are, with the arguments that they take', async () => {
-    const known = await usages();
+    const known = (await listedCommands()).map(({ usage }) => usage);
     const commands = [LIST, ...ALL.flat()].filter(
       (part): part is AdvisedCommand => typeof part === 'object' && 'command' in part,
     );

@@ -25,3 +25,27 @@ function collect(): { stream: PassThrough; text: () => string } {
   stream.on('data', (part: Buffer) => parts.push(part));
   return { stream, text: () => Buffer.concat(parts).toString() };
 }
+
+/** A command as the help has it. */
+export interface ListedCommand {
+  readonly name: string;
+  /** With its arguments: `dead-letters show <ID>`. */
+  readonly usage: string;
+  /** It has commands of its own, and does nothing itself. */
+  readonly isGroup: boolean;
+}
+
+/** Every command that the help lists, and those that the help of a group lists. */
+export async function listedCommands(...group: readonly string[]): Promise<readonly ListedCommand[]> {
+  const { stdout } = await holdfast(...group, '--help');
+  const list = stdout.slice(stdout.indexOf('\nCommands:\n'), stdout.indexOf('\nExample'));
+  const found: ListedCommand[] = [];
+  for (const [, name = '', args = ''] of list.matchAll(/^ {2}([a-z-]+)((?: [[<]\S+)*)/gm)) {
+    if (name === 'help') continue;
+    const words = [...group, name];
+    const isGroup = args === '';
+    found.push({ name: words.join(' '), usage: words.join(' ') + args.replace(' [options]', ''), isGroup });
+    if (isGroup) found.push(...(await listedCommands(...words)));
+  }
+  return found;
+}
