@@ -32,9 +32,9 @@ describe('the health check of the container', () => {
   const [command, ...args] = JSON.parse(instruction.slice(instruction.indexOf('['))) as string[];
 
   /** The very command, but that the service is not the first process here. */
-  function check(pid: number, { env }: Circumstances): number | null {
+  function check(pid: number, { env }: Circumstances): { readonly status: number | null; readonly stdout: string } {
     const own = args.map((arg) => arg.replaceAll('/proc/1/', `/proc/${pid}/`));
-    return spawnSync(command!, own, { env: { ...programEnv(), ...env } }).status;
+    return spawnSync(command!, own, { env: { ...programEnv(), ...env }, encoding: 'utf8' });
   }
 
   async function freePort(): Promise<number> {
@@ -67,14 +67,16 @@ describe('the health check of the container', () => {
     const { args: options = [], env = {} } = given(port, file);
     await using service = startProgram(['serve', '--data', folder.at('data'), ...options], { env });
     await service.logged('listening');
-    expect(check(service.pid, { env })).toBe(0);
+    expect(check(service.pid, { env }).status).toBe(0);
     service.kill('SIGTERM');
     await service.ended;
-    expect(check(process.pid, { env: { ...env, HOLDFAST_PORT: String(port) } })).toBe(1);
+    expect(check(process.pid, { env: { ...env, HOLDFAST_PORT: String(port) } }).status).toBe(1);
   });
 
-  it('asks at 8080 where nothing else was said', () => {
-    expect(instruction).toContain('?? 8080');
-    expect(loadConfig({ options: {}, env: {} }).config.port).toBe(8080);
+  it('asks at the default port where nothing else was said', () => {
+    const preload = `data:text/javascript,${encodeURIComponent('globalThis.fetch = (url) => { console.log(url); return Promise.resolve({ ok: true }); };')}`;
+    const { stdout } = check(process.pid, { env: { NODE_OPTIONS: `--import ${preload}` } });
+    const { port } = loadConfig({ options: {}, env: {} }).config;
+    expect(stdout).toBe(`http://127.0.0.1:${port}/livez\n`);
   });
 });

@@ -14,6 +14,9 @@ beforeEach(() => {
 });
 afterEach(() => directory[Symbol.dispose]());
 
+/** PRAGMA synchronous: a commit waits for the disk. */
+const FULL = 2;
+
 const at = (name: string): string => directory.at(`data/${name}`);
 
 function open(ledger: object = {}, participantId: string | null = null): Users {
@@ -117,17 +120,13 @@ describe('users.db', () => {
   });
 
   it('is written with every change on disk before it is answered', () => {
-    using _ = open();
-    using db = disposable(new Database(at('users.db')));
-    expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
-    expect(db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all()).toEqual([
-      'identity_provider',
-      'migration',
-      'participant',
-      'user',
-      'user_annotation',
-      'user_right',
-    ]);
+    using users = open();
+    const writing: unknown[] = [];
+    using _spied = onTransaction((db) => {
+      writing.push([db.pragma('journal_mode', { simple: true }), db.pragma('synchronous', { simple: true })]);
+    });
+    users.write((writer) => writer.insertUser(user('a')));
+    expect(writing).toEqual([['wal', FULL]]);
   });
 
   it('undoes all of a change that fails', () => {
@@ -212,4 +211,19 @@ describe('migrations of users.db', () => {
 
 function disposable(db: Database.Database): Database.Database & Disposable {
   return Object.assign(db, { [Symbol.dispose]: () => void db.close() });
+}
+
+/** Hears of every transaction of this thread, and on which connection. */
+function onTransaction(hear: (db: Database.Database) => void): Disposable {
+  const prototype: { transaction: (...args: never[]) => unknown } = Database.prototype;
+  const { transaction } = prototype;
+  prototype.transaction = function (this: Database.Database, ...args: never[]): unknown {
+    hear(this);
+    return transaction.apply(this, args);
+  };
+  return {
+    [Symbol.dispose]: () => {
+      prototype.transaction = transaction;
+    },
+  };
 }

@@ -4,7 +4,7 @@ const BYTES_MAX = 1_048_576;
 const REDIRECTS_MAX = 1;
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** For the whole fetch, redirect and body included: a server that drips bytes gains nothing. */
-export const FETCH_TIMEOUT_MS = 10_000;
+const FETCH_TIMEOUT_MS = 10_000;
 
 /** A key set could not be fetched; the message says why, for the log. */
 export class KeySetUnavailable extends Error {

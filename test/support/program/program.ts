@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { programEnv } from './soak.ts';
 
-const MAIN = join(import.meta.dirname, '../../../dist/main.js');
+export const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 
 /** How a process ended, and all it said. */
 export interface Ended {
