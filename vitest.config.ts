@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BUILT } from './test/support/program/built.ts';
+import { SpreadOut } from './test/support/program/test-order.ts';
 
 /** Tests with a real broker. */
 const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/documented-commands.test.ts'];
@@ -8,7 +9,9 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // One more than the processors of a small machine: whatever waits leaves its processor to another.
+    maxWorkers: 3,
+    sequence: { sequencer: SpreadOut },
     globalSetup: './test/support/program/built.ts',
     alias: [BUILT],
     projects: [

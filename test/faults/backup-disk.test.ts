@@ -72,7 +72,7 @@ describe('a backup to a disk that is full', () => {
 });
 
 describe('a disk without room for what readers of views.db share', () => {
-  it.each(['verify', 'snapshots'])('is told by %s as one that may be full', async (command) => {
+  it.each(['verify', 'snapshots'])('is named by %s as one that may be full', async (command) => {
     const ended = await runProgram([command, '--data', data], roomFor(4_096));
     expect(ended.code).toBe(1);
     expectOneLine(ended, new RegExp(`^holdfast: --data ${data}: ${MAY_BE_FULL.source}`));

@@ -29,7 +29,7 @@ beforeAll(async () => {
 const isRetrying = (status: number, body: unknown): boolean =>
   status === 503 && /unavailable .*disk (is|may be) full.*; tried again by itself/.test(JSON.stringify(body));
 
-describe('a full disk', () => {
+describe.concurrent('a full disk', () => {
   it('is waited for by serve, which says so and goes on once there is room', async () => {
     const data = folder.at('full-serve');
     await using service = await startService(['--data', data, '--file', feed], { limits: SMALL_DISK });
@@ -129,15 +129,25 @@ describe('a full disk', () => {
   }
 });
 
-describe('a database that another program holds', () => {
-  it('is waited for by serve, and a replay ends with 1 and one line', async () => {
-    const data = folder.at('locked');
+describe.concurrent('a database that another program holds', () => {
+  async function held(name: string): Promise<{ readonly data: string; readonly db: DatabaseFile.Database }> {
+    const data = folder.at(name);
     await replayInto(data, []);
     const db = new DatabaseFile(join(data, 'views.db'));
     db.exec('BEGIN IMMEDIATE');
+    return { data, db };
+  }
+
+  it('ends a replay with 1 and one line', async () => {
+    const { data, db } = await held('locked-replay');
     const ended = await runProgram(['replay', '--data', data, feed]);
+    db.close();
     expect(ended.code).toBe(1);
     expectOneLine(ended, /^holdfast: --data .*: another program holds the database: .* \(database is locked\)$/);
+  });
+
+  it('is waited for by serve', async () => {
+    const { data, db } = await held('locked-serve');
     await using program = startProgram(['serve', '--port', '0', '--data', data, '--file', feed]);
     const unavailable = String((await program.logged('answering that the service is unavailable')).url);
     const reason = 'the data directory cannot be opened (database is locked); tried again by itself';

@@ -75,7 +75,7 @@ describe('a damaged page', () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('backup'))).toEqual([]);
   }, 120_000);
 
-  it('of users.db is told as such', async () => {
+  it('of users.db is named as such', async () => {
     const data = folder.at('damaged-users');
     await using service = await startService(['--data', data]);
     service.program.kill('SIGTERM');
@@ -94,17 +94,7 @@ describe('a damaged page', () => {
   it('ends what meets it with 1 and one line that says what to do', async () => {
     const data = folder.at('damaged');
     await replayInto(data, [feed], { snapshotPeriodUs: null });
-    const file = join(data, 'views.db');
-    const db = new DatabaseFile(file);
-    db.pragma('wal_checkpoint(TRUNCATE)');
-    const pages = db
-      .prepare<[], number>(`SELECT pageno FROM dbstat WHERE name IN ('held', 'owner_total')`)
-      .pluck()
-      .all();
-    db.close();
-    const bytes = readFileSync(file);
-    for (const page of pages) bytes.fill(0xa5, (page - 1) * 4096, page * 4096);
-    writeFileSync(file, bytes);
+    damage(join(data, 'views.db'), ['held', 'owner_total']);
     const more = folder.writeLines('more.ndjson', linesOf(randomLedger(oddLedger(72)), 'scan'));
     const says = /^holdfast: --data .*: a database there is damaged: `holdfast verify` names what; .*malformed\)$/;
     for (const args of [
@@ -122,7 +112,7 @@ describe('a damaged page', () => {
 });
 
 describe('a thread that dies', () => {
-  it.each(['writer', 'feed'])('is told, and the process ends with 1: %s', async (name) => {
+  it.each(['writer', 'feed'])('is named, and the process ends with 1: %s', async (name) => {
     const preload = `data:text/javascript,${encodeURIComponent(`
       import { threadName } from 'node:worker_threads';
       if (threadName === '${name}') setTimeout(() => process.exit(7), 1);
@@ -136,8 +126,8 @@ describe('a thread that dies', () => {
   });
 });
 
-describe('a limit of open files', () => {
-  it('that is too low to start with is told in one line', async () => {
+describe.concurrent('a limit of open files', () => {
+  it('that is too low to start with is refused in one line', async () => {
     const ended = await runProgram(['serve', '--port', '0', '--data', folder.at('few-files')], {
       limits: 'ulimit -n 22',
     });
@@ -161,8 +151,8 @@ describe('a limit of open files', () => {
   });
 });
 
-describe('a clock that jumps back', () => {
-  it('keeps nothing from the disk, and no status from being told', async () => {
+describe.concurrent('a clock that jumps back', () => {
+  it('keeps nothing from the disk, and no status from being shown', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(`
       const real = Date.now;
       const start = real();

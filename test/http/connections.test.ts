@@ -9,10 +9,10 @@ import { exchange, parseAnswer, rawRequest } from '../support/http/raw-request.t
 /** Short times, so that a test need not wait for the usual ones. */
 const limits = {
   ...SERVER_LIMITS,
-  headersTimeoutMs: 2_000,
-  requestTimeoutMs: 3_000,
+  headersTimeoutMs: 1_000,
+  requestTimeoutMs: 1_500,
   timeoutCheckMs: 50,
-  silenceTimeoutMs: 5_000,
+  silenceTimeoutMs: 2_000,
 };
 const service = await listenHoldings(
   { documents: [{ name: 'Large', path: '/large.json', document: { text: 'x'.repeat(4_000_000) } }] },
@@ -58,7 +58,7 @@ describe.concurrent('slow clients', () => {
       'POST /v1/holdings/summary HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{',
       '408',
     ],
-  ])('one that %s is cut off, and told why', async (_, sent, status) => {
+  ])('one that %s is cut off, and reads why', async (_, sent, status) => {
     const socket = await open();
     socket.write(sent);
     expect(await untilClosed(socket)).toContain(`HTTP/1.1 ${status} `);

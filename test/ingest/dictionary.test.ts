@@ -8,7 +8,7 @@ import { dumpViews } from '../support/views/views-dump.ts';
 
 /** A dozen of these fill a dictionary of 8 MiB. */
 const NAME_CHARS = 700_000;
-const FILLERS = 40;
+const FILLERS = 27;
 
 /**
  * An update delivered again, which changes nothing: but it now creates a coin whose template has a long name of its own, and
@@ -41,9 +41,9 @@ async function dictionariesOf(path: string): Promise<number> {
   return lists.size;
 }
 
-it.each([1, 2])('dictionaries that fill up again and again change no row (seed %i)', async (seed) => {
+it('dictionaries that fill up again and again change no row', async () => {
   using directory = temporaryDirectory();
-  const lines = linesOf(randomLedger(oddLedger(seed + 9_000, { updates: 300, migrations: 2 })), 'scan');
+  const lines = linesOf(randomLedger(oddLedger(9_001, { updates: 300, migrations: 2 })), 'scan');
   const first = lines.findIndex((line) => line.includes('"events_by_id"') && !line.includes('"0001-01-01T'));
   const every = Math.floor((lines.length - first) / FILLERS);
   const filled = lines.flatMap((line, i) =>

@@ -8,21 +8,21 @@ import { type TemporaryDirectory, temporaryDirectory } from '../support/program/
 import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-const LEDGERS = soakCount(3);
+const LEDGERS = soakCount(2);
 const seeds = Array.from({ length: LEDGERS }, (_, seed) => seed);
 
-interface Told {
+interface Ledger {
   readonly items: readonly HistoryItem[];
   readonly lines: readonly string[];
-  /** The newest, which alone has repairs: what is told in the Ledger API's form is of it. */
+  /** The newest, which alone has repairs: what is written in the Ledger API's form is of it. */
   readonly migrationId: number;
 }
 
-function tell(seed: number): Told {
+function ledgerOf(seed: number): Ledger {
   const format = seed % 2 === 0 ? 'scan' : 'ledger-api';
   const migrations = format === 'scan' ? 2 : 1;
   const imports = { carriedOver: migrations === 1 ? 40 : 0, importCreatesMax: 5 };
-  const changes = { updates: 200, migrations, synchronizers: 1 + (seed % 3), ...imports, shares: { repair: 0.15 } };
+  const changes = { updates: 200, migrations, synchronizers: 2 + (seed % 3), ...imports, shares: { repair: 0.15 } };
   const items = [...randomLedger(oddLedger(seed + 1_000, changes))];
   const migrationId = Math.max(...items.map((item) => item.migrationId));
   return { items, lines: linesOf(items, format), migrationId };
@@ -42,7 +42,7 @@ async function replayedTables(directory: TemporaryDirectory, name: string, { fil
 }
 
 describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
-  const { items, lines, migrationId } = tell(seed);
+  const { items, lines, migrationId } = ledgerOf(seed);
   const tablesAfter = (directory: TemporaryDirectory, name: string, feed: Feed): Promise<Dump> =>
     replayedTables(directory, name, { ...feed, migrationId });
   const random = createRandom(seed + 77);
@@ -119,7 +119,7 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     expect(await tablesAfter(directory, 'inline', { files: [among], chunkBytes: 2 ** 22 })).toEqual(once);
   });
 
-  it('told in either format and either shape of the second, where all have words for it', async () => {
+  it('written in either format and either shape of the second, where all have words for it', async () => {
     using directory = temporaryDirectory();
     const all = items.filter((item) => item.kind === 'update' && item.migrationId === migrationId);
     expect(all.filter((item) => importsOfOne(item).length > 1).length).toBeGreaterThan(3);
@@ -127,9 +127,9 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     const cut = { chunkBytes: 10_000 };
     const scan = await tablesAfter(directory, 'scan', { files: [linesOf(all, 'scan')], ...cut });
     for (const other of ['ledger-api', 'acs-delta'] as const) {
-      const told = linesOf(all, other);
-      expect(told.length).toBe(all.length);
-      expect(await tablesAfter(directory, other, { files: [told], ...cut }), other).toEqual(scan);
+      const written = linesOf(all, other);
+      expect(written.length).toBe(all.length);
+      expect(await tablesAfter(directory, other, { files: [written], ...cut }), other).toEqual(scan);
       const half = Math.floor(all.length / 2);
       const changing = [linesOf(all.slice(0, half), 'scan'), linesOf(all.slice(half), other)];
       expect(await tablesAfter(directory, `scan, then ${other}`, { files: changing, ...cut })).toEqual(scan);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-const KILLS = soakCount(15);
+const KILLS = soakCount(10);
 /** Each directory is killed so often before it may come to its end. */
 const KILLS_PER_DIRECTORY = 5;
 const TIMEOUT_MS = 300_000;
@@ -32,7 +32,7 @@ function updatesOf(stdout: string): number {
 
 /**
  * Files that overlap, so that a start goes over what is known as well as over what is new, and commits often. The newest of two
- * migrations is told in the Ledger API's form, with imports of several creates and repairs that share their time.
+ * migrations is written in the Ledger API's form, with imports of several creates and repairs that share their time.
  */
 function writeFeed(): string[] {
   const large = { updates: 2_000, owners: 300, activeTarget: 1_500, roundEvery: 50, importCreatesMax: 8 };

@@ -9,7 +9,7 @@ const COINS = 50_000;
 const COINS_PER_UPDATE = 500;
 const PAGE_SIZE = 1000;
 const READERS = 4;
-const READ_MS = 3_000;
+const ROUNDS = 5;
 const asked = { migration_id: 0, record_time: '2025-02-12T00:10:00Z', owner_party_ids: [partyOf('alice')] };
 
 const folder = temporaryDirectory();
@@ -44,21 +44,6 @@ async function page(after: number | null, pageSize = PAGE_SIZE): Promise<Page> {
   return body as Page;
 }
 
-/** Asks until the time is over; the milliseconds that each answer took. */
-async function timed(endMs: number, ask: () => Promise<void>): Promise<number[]> {
-  const took: number[] = [];
-  while (performance.now() < endMs) {
-    const start = performance.now();
-    await ask();
-    took.push(performance.now() - start);
-  }
-  return took;
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!;
-}
-
 it('pages through a group of equal times in the order of ids, whatever the size of a page', async () => {
   const ids = Array.from({ length: COINS }, (_, i) => `00${Buffer.from(`c${i}`).toString('hex')}`).sort();
   let after: number | null = null;
@@ -75,22 +60,18 @@ it('pages through a group of equal times in the order of ids, whatever the size 
 });
 
 it('answers others at once while several clients read the pages of a large owner', async () => {
-  const endMs = performance.now() + READ_MS;
-  const readers = Array.from({ length: READERS }, async () => {
-    let after: number | null = null;
-    return timed(endMs, async () => {
-      after = (await page(after)).next_page_token;
+  let before = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const answered: string[] = [];
+    const pages = Array.from({ length: READERS }, () => page(null).then(() => answered.push('page')));
+    const summary = service.ask('/v1/holdings/summary', asked).then(({ status, body }) => {
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ summaries: [{ total_coin_holdings: `${COINS}.0000000000` }] });
+      answered.push('summary');
     });
-  });
-  const summaries = timed(endMs, async () => {
-    const { status, body } = await service.ask('/v1/holdings/summary', asked);
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ summaries: [{ total_coin_holdings: `${COINS}.0000000000` }] });
-  });
-  const pages = (await Promise.all(readers)).flat();
-  const [slowest, usual] = [Math.max(...(await summaries)), median(await summaries)];
-  const figures = `pages ${pages.length}, median ${median(pages)} ms; summaries median ${usual} ms, slowest ${slowest} ms`;
-  expect(pages.length, figures).toBeGreaterThanOrEqual(READERS);
-  expect(usual, figures).toBeLessThan(median(pages) / 5);
-  expect(slowest, figures).toBeLessThan(Math.max(...pages));
+    await Promise.all([...pages, summary]);
+    if (answered.at(-1) !== 'summary') before += 1;
+  }
+  // Where pages were read on the event loop, or in turn with summaries, it would always be the last.
+  expect(before).toBeGreaterThan(ROUNDS / 2);
 });

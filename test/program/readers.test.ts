@@ -12,14 +12,18 @@ import { linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
 const ASKERS = 4;
 const ROUND = 19_900n;
 const FAR = '2100-01-01T00:00:00Z';
-const options = { updates: 2_500, owners: 60, activeTarget: 300, synchronizers: 1, shares: { wideAmount: 0 } };
+const options = { updates: 1_200, owners: 60, activeTarget: 300, synchronizers: 1, shares: { wideAmount: 0 } };
 
-/** Asks until the service has read its feed to the end; gives how many answers were compared. */
-async function askUntilReady(service: Service, snapshots: readonly OracleSnapshot[], random: Random): Promise<number> {
+/** Asks until the service has read its feed to the end; gives the times of the snapshots whose answers were compared. */
+async function askUntilReady(
+  service: Service,
+  snapshots: readonly OracleSnapshot[],
+  random: Random,
+): Promise<ReadonlySet<string>> {
   const byTime = new Map(snapshots.map((snapshot) => [shortTime(snapshot.recordTime), snapshot]));
   const parties = ownersOf(snapshots.at(-1)!);
   const [{ migrationId }] = snapshots as [OracleSnapshot];
-  let compared = 0;
+  const compared = new Set<string>();
   for (;;) {
     const ready = (await service.ask('/readyz')).status === 200;
     const newest = await service.ask(`/v0/state/acs/snapshot-timestamp?before=${FAR}&migration_id=${migrationId}`);
@@ -38,7 +42,7 @@ async function askUntilReady(service: Service, snapshots: readonly OracleSnapsho
     expect(await stateOf(service, { ...asked, page_size: 1 + random.below(5) })).toEqual(
       stateV1(snapshot!, owner_party_ids),
     );
-    compared += 1;
+    compared.add(record_time);
     if (ready) return compared;
   }
 }
@@ -68,7 +72,7 @@ it('answers all the while it replays, and every answer is of one sealed snapshot
   await using service = await startService(['--data', directory.at('data'), '--file', ...files]);
   const askers = Array.from({ length: ASKERS }, (_, i) => askUntilReady(service, snapshots, createRandom(i)));
   const compared = await Promise.all(askers);
-  expect(Math.min(...compared)).toBeGreaterThan(0);
+  for (const times of compared) expect(times.size).toBeGreaterThan(2);
   const { body } = await service.ask(
     `/v0/state/acs/snapshot-timestamp?before=${FAR}&migration_id=${snapshots[0]!.migrationId}`,
   );

@@ -3,7 +3,7 @@ import { type Program, runProgram, startProgram } from '../../support/program/pr
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 
-const KILLS = soakCount(10);
+const KILLS = soakCount(5);
 const WRITERS = 4;
 
 interface Running {

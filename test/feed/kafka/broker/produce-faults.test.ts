@@ -90,17 +90,6 @@ describe('produce to a broker that goes away', () => {
   });
 });
 
-it('produce says whom it connects to while a broker takes its connection and does not answer', async () => {
-  const topic = await createTopic(address);
-  const file = directory.writeLines('feed.ndjson', updates(0, 5));
-  process.kill(broker.pid(), 'SIGSTOP');
-  const run = holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', topic.name);
-  await sleep(7_000);
-  process.kill(broker.pid(), 'SIGCONT');
-  const { code, stderr } = await run;
-  expect([code, stderr]).toEqual([0, expect.stringContaining(`connecting to Kafka at ${address}`)]);
-});
-
 it('produce that fails in the middle says how much it sent', async () => {
   const topic = await createTopic(address);
   const file = directory.at('broken.ndjson.gz');

@@ -77,18 +77,6 @@ describe('the views of a topic', () => {
     }
     await expectEqualToReplay(directory, rows);
   });
-
-  it('show an update in /status within a second at the head', async () => {
-    const topic = await createTopic(address);
-    const rows = scanRows(10);
-    await topic.send(rows.slice(0, 100));
-    await using service = await serveTopic(topic);
-    await service.untilReady();
-    await topic.send(rows.slice(100, 101));
-    const sent = Date.now();
-    await service.until('shown', async () => (await service.status()).source?.position['0'] === 101);
-    expect(Date.now() - sent).toBeLessThan(1_000);
-  });
 });
 
 describe('a message that cannot be applied', () => {
