@@ -12,19 +12,19 @@ export interface BackupFile {
   readonly bytes: Buffer;
 }
 
-/** Of format 1 there is neither a seal nor a hash of each file; `restore` still reads it. */
+/** Format 1 has neither a seal nor a hash of each file; `restore` still reads it. */
 export const BACKUP_FORMAT = 2;
 
-/** Besides the views' own tables, a backup has these two. The seal proves the whole file, a hash tells which part is altered. */
+/** Besides the views' own tables, a backup has these two. The seal covers the whole file, the hashes show which part is altered. */
 const DDL = `
 CREATE TABLE backup(lock INTEGER PRIMARY KEY CHECK (lock = 1), format INTEGER NOT NULL, made_at TEXT NOT NULL) STRICT;
 CREATE TABLE backup_file(name TEXT PRIMARY KEY, bytes BLOB NOT NULL, sha256 BLOB NOT NULL) STRICT;
 `;
 
 /**
- * Writes the views as of one moment, and other files beside them, into one file: a copy of views.db with two tables more, and
- * after its pages a seal. A writer may go on meanwhile. The file appears under its name whole or not at all, and only its owner
- * may read it. A fault of the disk that it is written to has the file's name as its `path`.
+ * Writes the views as of one moment, and other files with them, into one file: a copy of views.db with two more tables,
+ * followed by a seal. A writer may continue meanwhile. The file appears under its name whole or not at all, readable only by
+ * its owner. An error of the disk that it is written to has the file's name as its `path`.
  */
 export function backUpViews(
   dataDir: string,
@@ -34,7 +34,7 @@ export function backUpViews(
   const partial = `${file}.${process.pid}.partial`;
   const source = openForReading(dataDir);
   try {
-    // SQLite writes into an empty file that is there, so the mode is ours from the start.
+    // SQLite writes into an existing empty file, so its mode is right from the start.
     writing(file, () => closeSync(openSync(partial, 'wx', 0o600)));
     copyViews(source, { partial, file });
     writing(file, () => {
@@ -46,7 +46,7 @@ export function backUpViews(
     });
   } finally {
     source.close();
-    // On a full disk SQLite leaves its journal behind.
+    // On a full disk SQLite leaves its journal.
     for (const left of [partial, `${partial}-journal`]) rmSync(left, { force: true });
   }
 }
@@ -55,7 +55,7 @@ function copyViews(source: Database, { partial, file }: { partial: string; file:
   try {
     source.prepare('VACUUM INTO ?').run(partial);
   } catch (error) {
-    // What SQLite cannot write while it only reads the views is of the file that it copies them to.
+    // The views are only read, so a failed write is one to the copy.
     throw isMachineError(error, 'full', 'failingToWrite') ? faultOf(file, error) : error;
   }
 }
@@ -84,12 +84,12 @@ function writing(file: string, write: () => void): void {
   }
 }
 
-/** What the operator named is where the fault is, not the draft beside it. */
+/** Errors name the file that the operator gave, not the temporary one. */
 function faultOf(file: string, error: unknown): Error {
   return Object.assign(new Error((error as Error).message, { cause: error }), { path: file });
 }
 
-/** A file, or the names in a folder, are on disk after this. */
+/** Writes a file, or the names in a folder, through to the disk. */
 export function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,25 +1,25 @@
 import { createHash, type Hash } from 'node:crypto';
 import { appendFileSync, closeSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
 
-/** The last line of a backup. SQLite reads as many pages as the first one says, so it does not see what stands after them. */
+/** The last line of a backup. SQLite reads as many pages as the first one says, and nothing after them. */
 const SEAL = /^\nholdfast backup sha256 ([0-9a-f]{64})\n$/;
 const SEAL_BYTES = sealOf('0'.repeat(64)).length;
 const READ_BYTES = 4 * 1024 * 1024;
 
-/** Whether a file is what was sealed: `none` where it ends without a seal, as one does that was cut. */
+/** Whether a file is unchanged since it was sealed: `none` where it has no seal, as after being cut off. */
 export type Seal = 'whole' | 'broken' | 'none';
 
 function sealOf(sha256: string): string {
   return `\nholdfast backup sha256 ${sha256}\n`;
 }
 
-/** Appends the SHA-256 of all that the file holds. Nobody may write to it from here on. */
+/** Appends the SHA-256 of the file's content. It must not be written to any more. */
 export function sealFile(file: string): void {
   const { hash } = hashOf(file, 0);
   appendFileSync(file, sealOf(hash.digest('hex')));
 }
 
-/** Takes the seal off a file, which is then as long as before it was sealed, and says whether it fits. */
+/** Removes a file's seal, which restores its length, and returns whether it fits. */
 export function unsealFile(file: string): Seal {
   const { hash, rest, length } = hashOf(file, SEAL_BYTES);
   const sha256 = SEAL.exec(rest.toString('latin1'))?.[1];
@@ -28,7 +28,7 @@ export function unsealFile(file: string): Seal {
   return hash.digest('hex') === sha256 ? 'whole' : 'broken';
 }
 
-/** Hashes the file in pieces, for it may be larger than memory, up to the last `restBytes`. */
+/** Hashes the file without its last `restBytes`, in pieces, because it may be larger than memory. */
 function hashOf(file: string, restBytes: number): { hash: Hash; rest: Buffer; length: number } {
   const hash = createHash('sha256');
   const piece = Buffer.allocUnsafe(READ_BYTES);
@@ -48,14 +48,14 @@ function hashOf(file: string, restBytes: number): { hash: Hash; rest: Buffer; le
   }
 }
 
-/** Whether a database file is shorter than its own header says: SQLite takes what is missing of the last page for zeros. */
+/** Whether a database file is shorter than its own header says: SQLite reads the missing part of the last page as zeros. */
 export function isCutDatabase(file: string): boolean {
   const header = Buffer.alloc(32);
   const descriptor = openSync(file, 'r');
   try {
     readSync(descriptor, header, 0, header.length, 0);
     if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') return false;
-    // The page size is stored in two bytes, in which 1 stands for 65536.
+    // The page size is stored in two bytes, where 1 means 65536.
     const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
     return fstatSync(descriptor).size < header.readUInt32BE(28) * pageBytes;
   } finally {

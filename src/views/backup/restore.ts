@@ -12,7 +12,7 @@ import { isCutDatabase, type Seal, unsealFile } from './file-hash.ts';
 
 const FORMAT_WITHOUT_SEAL = 1;
 
-/** What is wrong with the bytes of a file that a backup may carry; null where nothing is. */
+/** What is wrong with the bytes of a file in a backup; null where nothing is. */
 export type FaultsByName = Readonly<Record<string, (bytes: Buffer) => string | null>>;
 
 /** `sealed`: every byte was compared with what was written. */
@@ -22,9 +22,9 @@ export interface Restored {
 }
 
 /**
- * Puts the views of a backup into an empty data directory, with a directory id of their own (so a Kafka group of their own) and
- * the positions they had, and the files that went with them beside; views.db comes last. Gives the names of those files, which
- * are among those of `faults`. Throws a Refusal for what is no backup, is cut or is altered; what it made by then is left.
+ * Puts the views of a backup into an empty data directory, with a new directory id (and so a Kafka group of its own) and the
+ * stored positions, and the other files with them; views.db comes last. Returns the names of those files, all of them keys of
+ * `faults`. Throws a Refusal for what is no backup, is cut off or altered; files written by then remain.
  */
 export function restoreViews(file: string, dataDir: string, faults: FaultsByName): Restored {
   const views = viewsFile(dataDir);
@@ -66,7 +66,7 @@ function readChecked(db: Database, given: Given): readonly BackupFile[] {
     if (error instanceof Refusal) throw error;
     const { message } = error as Error;
     if (isMachineError(error, 'noDatabase') && given.seal === 'none') throw noBackup(given.file);
-    // Whatever SQLite makes of altered bytes, it is their doing.
+    // Any error of SQLite comes from the altered bytes.
     throw given.seal === 'broken' || isDamaged(error) ? damaged(given.file, message) : error;
   }
 }
@@ -92,7 +92,7 @@ function elsewhere(version: number): string {
   return version < SCHEMA_VERSION ? `${restore}, and then run \`holdfast rebuild\` with this one` : restore;
 }
 
-/** The views have no hash of their own: what no file accounts for is altered in them. */
+/** The views have no hash of their own: if no other file is altered, they are. */
 function alteredPart(db: Database): string {
   const files = db.prepare<[], BackupFile & { sha256: Buffer }>('SELECT name, bytes, sha256 FROM backup_file').all();
   const names = files.filter(({ bytes, sha256 }) => !sha256Of(bytes).equals(sha256)).map(({ name }) => name);

@@ -5,18 +5,18 @@ import { Refusal } from '../../refusal.ts';
 import { type DirectoryMade, makeViews, versionOf, viewsFile } from '../store/database.ts';
 import { sync } from './backup.ts';
 
-/** What can be told of views that are to be set aside; of a damaged file, or of another program's, perhaps nothing. */
+/** What can be read of views before they are set aside; of a damaged file, or of another program's, perhaps nothing. */
 export interface OldViews {
   /** Null where the file is no database that can be read. */
   readonly version: number | null;
-  /** What the directory was made with, as far as it stands there. The dso only where an operator named it: the feed tells its own. */
+  /** The directory's settings, as far as they can be read. The dso only where an operator named it: otherwise the feed gives it. */
   readonly made: Partial<DirectoryMade>;
 }
 
-/** What belongs to a damaged database alone, and would be taken for changes of the one that takes its name. */
+/** Files of the damaged database, which would be taken for changes of the one that gets its name. */
 const LOGS = ['-wal', '-shm'];
 
-/** The caller holds the writer's lock. */
+/** The caller has the writer's lock. */
 export function readOldViews(dataDir: string): OldViews {
   const db = new DatabaseFile(viewsFile(dataDir), { fileMustExist: true });
   try {
@@ -29,7 +29,7 @@ export function readOldViews(dataDir: string): OldViews {
   }
 }
 
-/** By the columns' names, because versions of the tables differ in them. */
+/** Reads columns by name, because they differ between versions of the tables. */
 function readMade(db: Database): Partial<DirectoryMade> {
   if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'setting'`).get() === undefined) return {};
   const row = db.prepare<[], Readonly<Record<string, unknown>>>('SELECT * FROM setting').get() ?? {};
@@ -43,8 +43,8 @@ function readMade(db: Database): Partial<DirectoryMade> {
 }
 
 /**
- * After this views.db has no write-ahead log any more, unless it is damaged: what that held is in it. Only the last connection may do
- * this. Another one would delete a log of that name when it is closed, and then that is the new one's.
+ * Moves the write-ahead log into views.db and removes it, unless the file is damaged. This must be the last connection: another
+ * one would delete the log of that name when it is closed, which is then the new file's.
  */
 function leaveLog(dataDir: string): void {
   const db = new DatabaseFile(viewsFile(dataDir), { fileMustExist: true });
@@ -60,9 +60,9 @@ function leaveLog(dataDir: string): void {
 }
 
 /**
- * Puts views in which nothing was applied yet in the place of views.db, and gives the name under which the old ones stay, which
- * was nobody's. Whenever this ends or is cut short, views.db is the old one or the new one, whole. Throws a Refusal where somebody
- * reads the old ones.
+ * Replaces views.db by empty views, and returns the name, not used before, under which the old file remains. Whenever this
+ * ends or is interrupted, views.db is the old file or the new one, whole. Throws a Refusal where another process reads the
+ * old one.
  */
 export function setViewsAside(dataDir: string, label: string, made: DirectoryMade): string {
   const views = viewsFile(dataDir);
@@ -86,7 +86,7 @@ function removeDraft(draft: string): void {
   for (const left of [draft, `${draft}-journal`]) rmSync(left, { force: true });
 }
 
-/** A second name of the file, which is no other file's: `name`, or that with the first number that is free. */
+/** Gives the file a second name that is free: `name`, or that with the first free number. */
 function linkAside(views: string, name: string): string {
   for (let number = 1; ; number++) {
     const aside = number === 1 ? name : `${name}-${number}`;

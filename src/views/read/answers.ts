@@ -4,8 +4,8 @@ import { NOT_BOUNDED } from './facts.ts';
 import { type ReaderThreadsOptions, startReaderThreads } from './reader-thread.ts';
 
 /**
- * The answers of a server: those that their questions bound from the event loop's store, the others in reader threads, which work out the
- * text as well, so that nobody can stall the service with one question (docs/rules.md, fees).
+ * A server's answers: questions with bounded reads are answered on the event loop, the others in reader threads, which also
+ * create the text, so that no question can block the service (docs/rules.md, fees).
  */
 export function startAnswers(eventLoop: HoldingsStore, options: ReaderThreadsOptions): Answers & AsyncDisposable {
   const near = answersFrom(eventLoop, options.rules);

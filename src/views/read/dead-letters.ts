@@ -1,9 +1,9 @@
 import { openForReading } from '../store/database.ts';
 import { DEAD_LETTER_COLUMNS, type DeadLetter } from '../store/dead-letters.ts';
 
-/** Dead letters as people see them; beside a running service too. */
+/** Reads dead letters, also while a service runs. */
 export interface DeadLetterReader extends Disposable {
-  /** In the order they were left; the bytes are not read. */
+  /** In the order they were stored; the bytes are not read. */
   list(): readonly Omit<DeadLetter, 'bytes'>[];
   find(id: number): DeadLetter | null;
 }

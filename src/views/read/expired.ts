@@ -15,7 +15,7 @@ interface EntryRow {
   readonly expiry: bigint | null;
 }
 
-/** How many rows may still be read; Infinity where nothing bounds it. */
+/** How many more rows may be read; Infinity for no bound. */
 export interface RowBudget {
   rows: number;
 }
@@ -26,8 +26,8 @@ interface Expired {
 }
 
 /**
- * Reads the sums of an owner's coins at a snapshot that have expired as of a round. Null where that takes more rows than the budget has
- * left, which it takes them from.
+ * Reads the sums of an owner's coins at a snapshot that have expired as of a round, and takes the rows read from the budget.
+ * Null where it is exceeded.
  */
 export type ReadExpired = (seq: number, owner: number, round: bigint, budget: RowBudget) => Expired | null;
 
@@ -42,7 +42,7 @@ export function createExpiredReader(db: Database): ReadExpired {
       'SELECT no FROM spent WHERE owner = ? AND archived_seq > ? AND created_seq <= ? AND expiry <= ?',
     )
     .pluck();
-  // For a bound on what is read, and not only on what is found, the other conditions wait.
+  // The limit must bound the rows read, not only those found, so the other conditions are checked outside.
   const someHeld = db
     .prepare<[number, bigint, number], EntryRow>(
       'SELECT no, created_seq AS createdSeq, expiry FROM held WHERE owner = ? AND expiry <= ? LIMIT ?',

@@ -6,14 +6,14 @@ import { createExpiredReader, type RowBudget } from './expired.ts';
 import { createPageReader } from './page.ts';
 import { createSnapshotReader, type StoredSnapshot } from './snapshots.ts';
 
-/** Thrown where a read would take more rows than its budget has; nothing is wrong but where it was asked. */
+/** Thrown where a read would exceed its budget of rows: no fault, but it must be answered by a reader thread. */
 export const NOT_BOUNDED = new Error('this read is not bounded by its question');
 
-/** Facts of views.db on one connection, whose caller holds the transaction. */
+/** Facts of views.db on one connection; the caller opens the transaction. */
 export interface FactsReader {
   /** Throws NOT_BOUNDED. */
   read<K extends FactKind>(asked: Asked<K>, budget?: RowBudget): Facts<K>;
-  /** To be called between two transactions: what was read may have changed. */
+  /** Called between two transactions: drops what may have changed. */
   newMoment(): void;
 }
 
@@ -39,7 +39,7 @@ export function createFactsReader(db: Database): FactsReader {
   const snapshots = createSnapshotReader(db);
   const readExpired = createExpiredReader(db);
   const readPage = createPageReader(db);
-  /** Asked for by nearly every request, and the same for all of a moment. */
+  /** Needed by nearly every request, and the same for all within a transaction. */
   let lowestOpen: bigint | null | undefined;
 
   function lowestOpenRound(): bigint | null {
@@ -47,7 +47,7 @@ export function createFactsReader(db: Database): FactsReader {
     return lowestOpen;
   }
 
-  /** Whoever polls asks for the same owner again, and a sealed snapshot never changes. */
+  /** Clients that poll request the same owner again, and a sealed snapshot never changes. */
   let last: { readonly snapshot: StoredSnapshot; readonly party: string; readonly sums: KnownSums | null } | null =
     null;
 

@@ -6,12 +6,12 @@ import { unitsOf } from '../store/columns.ts';
 import type { StoredSnapshot } from './snapshots.ts';
 
 /**
- * What the contracts of one page may take: pages of usual ones are a tenth of this, but whoever locks a coin writes a text of any
- * length beside it, and a thousand of those would fill the memory of a service that many ask for them.
+ * Bytes of the contracts in one page: usual pages have a tenth of this, but a lock has a text of any length, and a thousand of
+ * those for each of many clients would fill the memory.
  */
 const PAGE_CHARS_MAX = 16 * 2 ** 20;
 
-/** A contract active at the snapshot, before its facts are read. */
+/** A contract active at the snapshot, before its row of `holding` is read. */
 interface Entry {
   readonly createdAt: number;
   readonly no: number;
@@ -33,7 +33,7 @@ interface ContractRow {
   readonly packageName: string;
 }
 
-/** A token's place in the order: after the contract of that number. */
+/** Where a page begins: after the contract of that number. */
 interface Start {
   readonly createdAt: number;
   readonly contractId: string;
@@ -42,8 +42,8 @@ interface Start {
 export type ReadPage = (snapshot: StoredSnapshot, asked: Omit<Asked<'page'>, 'kind' | 'snapshot'>) => PageFacts;
 
 /**
- * Reads pages. Contracts come by created_at, then contract id; all coins of an update share a created_at, so whole groups of equal times
- * are read and ordered by id.
+ * Reads pages. Contracts are ordered by created_at, then contract id; all coins of an update have one created_at, so whole
+ * groups of equal times are read and sorted by id.
  */
 export function createPageReader(db: Database): ReadPage {
   const ownerNo = db
@@ -75,7 +75,7 @@ export function createPageReader(db: Database): ReadPage {
     .safeIntegers();
   const dsoOf = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
 
-  /** An owner's entries from `from` on: enough that `enough` of them lie after it, and whole groups. */
+  /** An owner's entries from `from` on, in whole groups: at least `enough` after it, if there are as many. */
   function* ownerEntries(owner: number, seq: number, from: number, enough: () => number): Generator<Entry> {
     for (const entry of held.iterate(owner, from, seq)) {
       if (entry.createdAt > enough()) break;
@@ -84,7 +84,7 @@ export function createPageReader(db: Database): ReadPage {
     for (const entry of spent.all(owner, seq, seq, from)) if (entry.createdAt <= enough()) yield entry;
   }
 
-  /** The contracts of a page; or how many of them may be held, where not all may. One always may. */
+  /** The contracts of a page; or, where they are too large, how many fit. One always does. */
   function contractsOf(page: readonly Entry[]): ContractFacts[] | { readonly fitting: number } {
     const dso = dsoOf.get() ?? '';
     const contracts: ContractFacts[] = [];
@@ -143,12 +143,12 @@ export function createPageReader(db: Database): ReadPage {
   };
 }
 
-/** Collects entries and forgets those that cannot be among the first `wanted` after the start, whole groups at a time. */
+/** Collects entries and drops those that cannot be among the first `wanted` after the start, in whole groups. */
 class FirstEntries {
   readonly #wanted: number;
   readonly #start: Start | null;
   #entries: Entry[] = [];
-  /** How many are collected before it is looked which of them can be forgotten. */
+  /** How many are collected before unneeded ones are dropped. */
   #entriesMax: number;
   /** No entry with a later created_at is needed. */
   cutoff = Infinity;
@@ -163,7 +163,7 @@ class FirstEntries {
     this.#entries.push(entry);
     if (this.#entries.length < this.#entriesMax) return;
     this.#shrink();
-    // A group of equal times is kept whole, however large; looked at again for each entry it would cost the square of its size.
+    // A group of equal times is kept whole, however large; checking it at each entry would take time with the square of its size.
     this.#entriesMax = Math.max(this.#entriesMax, this.#entries.length * 2);
   }
 
@@ -174,7 +174,7 @@ class FirstEntries {
 
   #shrink(): void {
     this.#entries.sort((a, b) => a.createdAt - b.createdAt);
-    // Entries of the start's own time may lie before it, so only later ones are sure to count.
+    // Entries with the start's own time may be before it, so only later ones are counted.
     const first =
       this.#start === null ? 0 : this.#entries.findIndex(({ createdAt }) => createdAt > this.#start!.createdAt);
     const last = first < 0 ? undefined : this.#entries[first + this.#wanted - 1];
@@ -185,11 +185,11 @@ class FirstEntries {
 }
 
 interface Ordered extends Entry {
-  /** The contract id so written that comparing strings compares its UTF-8 bytes. */
+  /** The contract id as a string whose order is that of its UTF-8 bytes. */
   readonly bytes: string;
 }
 
-/** The first by created_at, then contract id as UTF-8 bytes; only what lies after the start. Of a large group few are kept. */
+/** The first by created_at, then contract id as UTF-8 bytes; only those after the start. Of a large group few are kept. */
 function firstInOrder(
   count: number,
   entries: readonly Entry[],

@@ -7,8 +7,8 @@ import type { ThreadContract } from '../../threads/contract.ts';
 import { startThread, type Thread, threadFile } from '../../threads/thread.ts';
 
 /**
- * Answers questions off the event loop, each within a time limit: past it `read_too_long`. A question whose signal aborts before a thread
- * was free is not asked any more (`not_begun`). `client` is whoever asks: nobody has all threads to himself.
+ * Answers questions outside the event loop, each within a time limit (`read_too_long`). A question whose signal aborts before
+ * a thread is free is dropped (`not_begun`). No `client` gets all threads.
  */
 export interface ReaderThreads extends AsyncDisposable {
   json(question: Question, asker: Asker): Promise<string>;
@@ -22,13 +22,13 @@ export interface ReaderContract extends ThreadContract {
 /** How long a question may wait for a thread, and how long a thread may work on it. */
 const WAIT_MS_MAX = 10_000;
 const READ_MS_MAX = 10_000;
-/** One more than a client may have, so that its hard questions do not hold up those of others; these machines have few cores. */
+/** One more than a client may use, so that one client cannot delay the others; more would not help on a machine of few cores. */
 const THREADS = 3;
 const THREADS_PER_CLIENT_MAX = 2;
-/** Questions that wait for a thread; more would be past their time before it was free. */
+/** Questions that may wait for a thread; more would reach their time limit before one is free. */
 const WAITING_MAX = 256;
 const WAITING_PER_CLIENT_MAX = 128;
-/** A thread that died by itself might die again at once. */
+/** The pause before a thread that failed is replaced: the next might fail at once. */
 const RESTART_MS = 1_000;
 
 interface Asked {
@@ -36,11 +36,11 @@ interface Asked {
   readonly client: string;
   readonly resolve: (text: string) => void;
   readonly reject: (error: unknown) => void;
-  /** Of waiting, then of reading. */
+  /** The timer of waiting, then of reading. */
   deadline: NodeJS.Timeout;
 }
 
-/** A thread and the question it works on. */
+/** A thread and its current question. */
 interface Reader {
   readonly thread: Thread<ReaderContract>;
   asked: Asked | null;
@@ -51,7 +51,7 @@ export type ReaderThreadsOptions = ReaderContract['data'] & {
   readonly readMsMax?: number;
 };
 
-/** Starts the threads. One that is past its time limit is ended and another takes its place. */
+/** Starts the threads. One that exceeds its time limit is terminated and replaced. */
 export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions): ReaderThreads {
   const readers = new Set<Reader>();
   const waiting: Asked[] = [];
@@ -97,7 +97,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     askNext();
   }
 
-  /** The first that waits of those whose client has the fewest threads. */
+  /** Of the waiting questions, the first of a client with the fewest threads. */
   function takeNext(): Asked | undefined {
     let next: { readonly at: number; readonly threads: number } | null = null;
     for (const [at, { client }] of waiting.entries()) {

@@ -30,7 +30,8 @@ export interface SnapshotReader {
 }
 
 /**
- * Look-ups of sealed snapshots. Times asked for may lie anywhere in the years 1-9999, so they are bigints. `? + 0`: see views/store/database.ts.
+ * Look-ups of sealed snapshots. Requested times may be of any year from 1 to 9999, so they are bigints. For `? + 0` see
+ * views/store/database.ts.
  */
 export function createSnapshotReader(db: Database): SnapshotReader {
   const columns = `migration_id AS migrationId, record_time AS recordTime, seq, contracts, owners, unlocked, locked`;
@@ -53,7 +54,7 @@ export function createSnapshotReader(db: Database): SnapshotReader {
     .prepare<[], bigint>('SELECT migration_id FROM migration ORDER BY migration_id')
     .pluck()
     .safeIntegers();
-  /** A sealed snapshot never changes, so one that was found once is found again without a look-up; the oldest found is forgotten first. */
+  /** Sealed snapshots never change, so those found are cached; the oldest entry is dropped first. */
   const found = new Map<string, StoredSnapshot>();
 
   function snapshotAtExactly(migrationId: bigint, recordTime: bigint): StoredSnapshot | null {
@@ -77,7 +78,7 @@ export function createSnapshotReader(db: Database): SnapshotReader {
     },
     after: ({ migrationId, recordTime }) => snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId)),
     newest: () => migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(migrationId)) ?? []),
-    // Prepared only for who asks for all of them: a server never does.
+    // Prepared when first needed: a server never lists all of them.
     all: () =>
       prepare<[]>('ORDER BY migration_id, record_time')
         .all()

@@ -3,30 +3,30 @@ import { mayPass } from '../../machine-errors.ts';
 import { checkVersion, openForReading, viewsFile } from '../store/database.ts';
 import { createDeadLetterCounter, DEAD_LETTER_FACTS, type DeadLetterFacts } from '../store/dead-letters.ts';
 
-/** What views.db stores of how its writer stands. */
+/** The writer's status, as far as it is stored in views.db. */
 export interface Standing {
   /** Null until one is named or seen; `pinned` where an operator named it. */
   readonly dso: { readonly party: string | null; readonly pinned: boolean };
-  /** Numbers of dead letters by decision. */
+  /** Counts of dead letters by decision. */
   readonly deadLetters: Readonly<Record<string, number>>;
-  /** The message that waits for a person. */
+  /** The message at which the directory is halted. */
   readonly halted: DeadLetterFacts | null;
 }
 
 /** For a process that reads what another one writes. */
 export interface StandingReader extends Disposable {
   read(): Standing;
-  /** Rejects once views.db is not the file any more that was opened, or has tables of another version. */
+  /** Rejects once views.db is another file than the one opened, or has tables of another version. */
   readonly replaced: Promise<never>;
 }
 
-/** How long a file that was set aside or removed may still be answered from. */
+/** How long answers may still come from a file that was set aside or removed. */
 const LOOK_MS = 1_000;
 
 /** Throws a Refusal where there are no views of this program. */
 export function openStanding(dataDir: string): StandingReader {
   const file = viewsFile(dataDir);
-  // Before it is opened: a file that takes its place in between must not pass for it.
+  // Read before the file is opened: one that replaces it in between must be noticed.
   const opened = identityOf(file);
   const db = openForReading(dataDir);
   const setting = db.prepare<[], { party: string | null; pinned: number }>(
@@ -67,7 +67,7 @@ export function openStanding(dataDir: string): StandingReader {
   };
 }
 
-/** Of a file; null where there is none. It stays the same while somebody has it open, and is no other file's. */
+/** Identifies a file; null where there is none. No other file can get the same while this one is open. */
 function identityOf(file: string): string | null {
   const stat: BigIntStats | undefined = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev} ${stat.ino}`;

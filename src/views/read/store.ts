@@ -6,7 +6,7 @@ import { createFactsReader } from './facts.ts';
 /** The views of a data directory. Readers never wait for the writer (WAL). */
 export interface ViewsStore extends HoldingsStore, Disposable {}
 
-/** Opens them for one who reads alone, a transaction for each question; throws a Refusal where there are none. */
+/** Opens the views for a single reader, with a transaction for each question; throws a Refusal where there are none. */
 export function openViewsStore(dataDir: string): ViewsStore {
   const db = openForReading(dataDir);
   const reader = createFactsReader(db);
@@ -25,13 +25,13 @@ export function openViewsStore(dataDir: string): ViewsStore {
   };
 }
 
-/** Rows that one question may have read on the event loop for its fees: a tenth of a millisecond, less than another thread costs. */
+/** Rows that one question may read on the event loop for fees: a tenth of a millisecond, less than using a thread costs. */
 const EVENT_LOOP_ROWS_MAX = 32;
 
 /**
- * The same for a server's event loop. What a question does not bound is not read there: it is refused with NOT_BOUNDED. The reads of one
- * turn of the event loop share a transaction, which ends with the turn. That saves a lock and an unlock for each request under load; what
- * another connection commits is seen from the next turn on.
+ * Opens the views for a server's event loop, where unbounded reads are refused with NOT_BOUNDED. All reads of one turn of the
+ * event loop share a transaction, which ends with the turn. That saves a lock and an unlock for each request under load;
+ * commits of other connections are seen from the next turn on.
  */
 export function openEventLoopStore(dataDir: string): ViewsStore {
   const db = openForReading(dataDir);
@@ -56,7 +56,7 @@ export function openEventLoopStore(dataDir: string): ViewsStore {
   };
 }
 
-/** A transaction that only reads. What was read was read: where its end fails, at a damaged page, it is rolled back. */
+/** A read transaction. Where its commit fails, at a damaged page, it is rolled back: what was read stays valid. */
 function prepareReading(db: Database): { begin: () => void; end: () => void } {
   const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
   return {

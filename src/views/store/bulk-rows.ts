@@ -41,7 +41,7 @@ export class BulkRows {
     this.#filled = 0;
   }
 
-  /** Writes what is left; to be called before the commit. */
+  /** Writes the remaining rows; called before the commit. */
   finish(): void {
     for (let at = 0; at < this.#filled; at += this.#columns) {
       this.#one.run(this.#values.slice(at, at + this.#columns));

@@ -2,9 +2,9 @@ import type { Database, Statement } from 'better-sqlite3';
 
 /** Keys per statement: one look-up of 128 costs less than half of 128 look-ups. */
 const KEYS = 128;
-/** A rest of fewer keys is looked up one by one. */
+/** Fewer keys than this are looked up one by one. */
 const REST_MIN = 32;
-/** What a larger rest is filled up with: no key is negative. */
+/** Fills up an incomplete statement: no key is negative. */
 const NO_KEY = -1;
 
 /** A query by one integer key, prepared for many keys at once and for one. */

@@ -10,35 +10,35 @@ import { withChecksum } from './row-checksum.ts';
 import { createRowCounts } from './row-counts.ts';
 import { createTables, SCHEMA_VERSION } from './schema.ts';
 
-/** What is fixed when a data directory is made, and what an operator may say of it later. */
+/** Settings that are fixed when a data directory is created, and those that an operator may give later. */
 export interface DirectorySettings {
   /** Null where it was not given: the stored one counts, or the default in a new directory. */
   readonly snapshotPeriodUs: number | null;
   readonly dso: string | null;
-  /** Of sources that carry none. */
+  /** The migration of a source whose messages name none. */
   readonly migrationId: number | null;
 }
 
-/** What a directory keeps for good, whatever it reads. */
+/** A directory's stored settings. */
 export interface DirectoryMade {
   readonly directoryId: string;
   readonly snapshotPeriodUs: number;
-  /** Of sources that carry none; null until one is read. */
+  /** The migration of a source whose messages name none; null until one is read. */
   readonly migrationId: number | null;
   /** Null until one is named or seen. */
   readonly dso: string | null;
 }
 
 const PERIOD_DEFAULT_US = 600_000_000;
-/** Pages that a checkpoint of the write-ahead log waits for: the more, the more changes of a page it writes at once. */
+/** Pages in the write-ahead log before a checkpoint: with more, a page that changes often is written to the database less often. */
 const LOG_PAGES = { least: 20_000, most: 100_000 };
 const CACHE_KIB = 64 * 1024;
-/** A server reads by several connections; what one has forgotten is mostly still in the system's own cache. */
+/** A server reads by several connections; pages that one has dropped are mostly still in the system's cache. */
 const READING_CACHE_KIB = 16 * 1024;
 
 /*
- * SQLite with STAT4 looks at the value bound to `column = ?` where an ORDER BY follows, and compiles the statement again whenever another
- * value is bound: 4 us instead of 0.5. It does not look into `? + 0`, which finds the same rows by the same index.
+ * SQLite with STAT4 looks at the value bound to `column = ?` where an ORDER BY follows, and compiles the statement again
+ * whenever another value is bound: 4 us instead of 0.5. It does not do so for `? + 0`, which uses the same index.
  */
 
 export function viewsFile(dataDir: string): string {
@@ -50,13 +50,13 @@ export function partialViewsFile(dataDir: string): string {
   return `${viewsFile(dataDir)}.partial`;
 }
 
-/** A restore that was cut short may have left the users without their views: nobody may go on with that as if it were new. */
+/** An interrupted restore may have left users without views: such a directory must not be used as if it were new. */
 function refuseHalfRestored(dataDir: string): void {
   if (existsSync(viewsFile(dataDir)) || !existsSync(partialViewsFile(dataDir))) return;
   throw new Refusal(`--data ${dataDir}: a restore into it was cut short; empty it and restore the backup again`);
 }
 
-/** Makes the data directory, private to its user, if it is missing. */
+/** Creates the data directory, private to its user, if it is missing. */
 export function makeDataDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -67,7 +67,7 @@ export function makeDataDirectory(dataDir: string): void {
   }
 }
 
-/** Opens views.db for writing, makes it if missing, and holds the settings given against those it was made with. */
+/** Opens views.db for writing, creates it if missing, and compares the given settings with the stored ones. */
 export function openForWriting(dataDir: string, settings: DirectorySettings): Database {
   refuseHalfRestored(dataDir);
   const file = viewsFile(dataDir);
@@ -92,21 +92,21 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
   }
 }
 
-/** Lets the write-ahead log grow to half the size of the database, within bounds. To be called as the database grows. */
+/** Lets the write-ahead log grow to half the size of the database, within bounds. Called as the database grows. */
 export function boundLog(db: Database): void {
   const pages = db.pragma('page_count', { simple: true }) as number;
   const bound = Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
   db.pragma(`wal_autocheckpoint = ${bound}`);
 }
 
-/** Throws a Refusal where there are no views to work on. */
+/** Throws a Refusal where there are no views. */
 export function requireViews(dataDir: string): void {
   if (existsSync(viewsFile(dataDir))) return;
   refuseHalfRestored(dataDir);
   throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
 }
 
-/** Opens views.db for reading. A missing directory is refused and nothing is made. */
+/** Opens views.db for reading. A missing directory is refused, and nothing is created. */
 export function openForReading(dataDir: string): Database {
   requireViews(dataDir);
   const file = viewsFile(dataDir);
@@ -131,12 +131,12 @@ function makeTables(db: Database, made: DirectoryMade): void {
   db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
-/** A directory that is made by what is given now. The migration id is kept once a source that carries none is read. */
+/** A new directory's settings. The migration id is stored once a source whose messages name none is read. */
 export function madeNow({ snapshotPeriodUs, dso }: Pick<DirectorySettings, 'snapshotPeriodUs' | 'dso'>): DirectoryMade {
   return { directoryId: randomUUID(), snapshotPeriodUs: snapshotPeriodUs ?? PERIOD_DEFAULT_US, migrationId: null, dso };
 }
 
-/** Makes the file of views in which nothing was applied yet. */
+/** Creates a file of empty views. */
 export function makeViews(file: string, made: DirectoryMade): void {
   const db = new DatabaseFile(file);
   try {

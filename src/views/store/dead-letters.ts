@@ -6,10 +6,10 @@ import { type Stored, withChecksum } from './row-checksum.ts';
 import { prepareRowsAdded } from './row-counts.ts';
 
 export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'gap' | 'overtaken';
-/** What can be wrong with a message, or with the container or the update before it. */
+/** What can be wrong with a message, or with its container or the update before it. */
 export type DeadLetterCode = FaultCode | 'create_left_out' | 'broken_container';
 
-/** What kind a dead letter is of, by what is wrong with it. */
+/** A dead letter's kind, by what is wrong with the message. */
 export const DEAD_LETTER_KINDS: Readonly<Record<DeadLetterCode, DeadLetterKind>> = {
   bad_field: 'update',
   cut_off: 'update',
@@ -28,24 +28,24 @@ export const DEAD_LETTER_KINDS: Readonly<Record<DeadLetterCode, DeadLetterKind>>
   broken_container: 'container',
 };
 
-/** `halted` waits for a person; `resolved` is a halt that ended without a decision about its bytes. */
+/** `halted` waits for the operator; `resolved` is a halt that ended without a decision about its bytes. */
 export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resolved';
 
-/** A message that could not be applied: where it came from, why, its bytes, and what was decided (docs/rules.md, bad updates). */
+/** A message that could not be applied: where it came from, why, its bytes, and the decision (docs/rules.md, bad updates). */
 export interface DeadLetter {
   readonly id: number;
   readonly kind: DeadLetterKind;
   readonly code: DeadLetterCode;
   readonly decision: Decision;
   readonly source: string;
-  /** As `SourceKind` calls it. */
+  /** The source's kind, by its name in `SourceKind`. */
   readonly sourceKind: string;
   readonly lane: string;
   /** The message's number in its lane. */
   readonly offset: number;
   /** The lane's cursor after the message; null for a container. */
   readonly cursor: string | null;
-  /** Where it stood, by the names of its source, as JSON: `{"partition":3,"offset":12}`. */
+  /** Its place, under its source's names, as JSON: `{"partition":3,"offset":12}`. */
   readonly place: string;
   readonly migrationId: number | null;
   readonly updateId: string | null;
@@ -62,7 +62,7 @@ export interface DeadLetter {
   readonly createdAt: Micros;
 }
 
-/** What is told of a dead letter beside the message itself. */
+/** A dead letter without the message's bytes. */
 export type DeadLetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
 
 export const DEAD_LETTER_FACTS = `id, kind, code, decision, source, source_kind AS sourceKind, lane, offset, cursor, place,
@@ -73,7 +73,7 @@ export const DEAD_LETTER_COLUMNS = `${DEAD_LETTER_FACTS}, sha256, length, bytes,
 
 const COLUMN_COUNT = 22;
 
-/** How many dead letters are searched for why a contract is unknown: it is a help, and must not make a bad feed slow. */
+/** How many dead letters are searched for the reason of an unknown contract: only a help, which must not make a bad feed slow. */
 const LEFT_OUT_SEARCHED = 64;
 const LEFT_OUT_BYTES_MAX = 65_536;
 
@@ -88,7 +88,7 @@ export class DeadLetters {
   readonly #newestQuarantined;
   readonly #decide;
   readonly #leftOut;
-  /** Lengths of messages decided on: only a message of one of these need be hashed. */
+  /** Lengths of messages with a decision: only a message of such a length need be hashed. */
   readonly #decidedLengths: Set<number>;
 
   constructor(db: Database) {
@@ -127,12 +127,12 @@ export class DeadLetters {
     return this.#halted.get() ?? null;
   }
 
-  /** Whether any bytes were decided on. */
+  /** Whether there is a decision about any bytes. */
   get anyDecided(): boolean {
     return this.#decidedLengths.size > 0;
   }
 
-  /** Whether a message of that length may have been decided on; null for one without bytes. */
+  /** Whether there may be a decision about a message of that length; null for one without bytes. */
   mayBeDecided(length: number | null): boolean {
     return length !== null && this.#decidedLengths.has(length);
   }
@@ -141,7 +141,7 @@ export class DeadLetters {
     return this.#decided.get(sha256) === 1;
   }
 
-  /** The first dead letter among the newest that went on without its message, and names that contract. */
+  /** Of the newest dead letters, the first whose message was left out and names that contract. */
   leftOut(contractId: string): number | null {
     return this.#leftOut.get(JSON.stringify(contractId)) ?? null;
   }
@@ -179,8 +179,8 @@ function letterRow(letter: DeadLetter): readonly Stored[] {
 }
 
 /**
- * Returns the function that counts dead letters by decision. Only a halted one is ever decided again, and there is one at most; so
- * the others are looked at once: a feed may leave millions of them, and is asked for their number several times a second.
+ * Returns the function that counts dead letters by decision. Only a halted one can change, and there is at most one; so the
+ * others are read only once: there may be millions, and their number is needed several times a second.
  */
 export function createDeadLetterCounter(db: Database): () => Readonly<Record<string, number>> {
   const since = db.prepare<[number], { decision: Decision; count: number; last: number }>(

@@ -1,6 +1,6 @@
 import { idHash, type StoredId, storedIdHash } from '../../ledger/contract-id.ts';
 
-/** The columns of a row of `holding` that no total and no other table says again. */
+/** The columns of a row of `holding` that no total and no other table repeats. */
 export interface HoldingFacts {
   readonly no: number;
   readonly round: number | bigint;
@@ -16,7 +16,7 @@ const NONE = -1;
 const numbers = new Float64Array(8);
 const bytes = Buffer.from(numbers.buffer);
 
-/** What a row of `holding` carries of itself: so a verification finds a digit of it that was changed behind the writer's back. */
+/** The checksum in a row of `holding`, by which a verification finds a value that was changed behind the writer's back. */
 export function holdingChecksum(facts: HoldingFacts): number {
   const round = Number(facts.round);
   numbers[0] = facts.no;
@@ -30,7 +30,7 @@ export function holdingChecksum(facts: HoldingFacts): number {
   return idHash(bytes, 0, bytes.length, 0);
 }
 
-/** A text and the bytes that it would be packed to are two ids. */
+/** A text id and a packed one of the same bytes are different ids. */
 function hashOf(id: StoredId): number {
   return storedIdHash(id, typeof id === 'string' ? 1 : 0);
 }

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { isSoundRow, type Stored, withChecksum } from './row-checksum.ts';
 
 /**
- * Returns the function that changes some columns of one row, and its checksum with them (see row-checksum.ts). A row that was
- * damaged before keeps the checksum it has: a new one would hide the damage.
+ * Returns the function that changes some columns of one row, and its checksum with them (see row-checksum.ts). A row that is
+ * already damaged keeps its checksum: a new one would hide the damage.
  */
 export function prepareRowChange(
   db: Database,

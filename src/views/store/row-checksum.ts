@@ -1,14 +1,14 @@
 import { storedIdHash } from '../../ledger/contract-id.ts';
 
 /**
- * What a row of a small table carries of itself where no other table says it again: whose party it is, a round, a
- * synchronizer's last time. So a verification finds a digit of it that was changed behind the writer's back.
+ * The checksum in a row of a small table with values that no other table repeats, such as a party, a round or a
+ * synchronizer's last time. By it a verification finds a value that was changed behind the writer's back.
  */
 export function rowChecksum(key: number, ...values: readonly (string | number | bigint)[]): number {
   return storedIdHash(values.join('\n'), key);
 }
 
-/** A column as SQLite keeps it. */
+/** A column's value in SQLite. */
 export type Stored = string | number | bigint | Buffer | null;
 
 /** A row of a table whose last column is a checksum of all the others, made from these others in their order. */
@@ -25,7 +25,7 @@ function columnsChecksum(columns: readonly Stored[]): number {
   return storedIdHash(columns.map(columnText).join('\n'), columns.length);
 }
 
-/** Of two columns that differ, in type alone too, the texts differ; of many bytes a hash stands for them. */
+/** Different texts for different values, also for those of different types; long bytes are replaced by a hash. */
 function columnText(column: Stored): string {
   if (column === null) return '';
   if (typeof column === 'string') return `'${column}`;

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-/** Tables of which a row could be lost, or made up, without a gap in any numbers; the others' numbers tell it. */
+/** Tables in which a lost or added row would leave no gap in numbers, as it does in the others. */
 export const COUNTED_TABLES = [
   'counterfeit',
   'dead_letter',
@@ -13,13 +13,13 @@ export const COUNTED_TABLES = [
 ] as const;
 export type CountedTable = (typeof COUNTED_TABLES)[number];
 
-/** To be called where the tables are made: every one of them has a count from then on. */
+/** Called when the tables are created: from then on each of these has a count. */
 export function createRowCounts(db: Database): void {
   const insert = db.prepare('INSERT INTO row_count VALUES (?, 0)');
   for (const table of COUNTED_TABLES) insert.run(table);
 }
 
-/** Returns the function that keeps how many rows a table has, as its writer knows it: one that is lost or made up is then found. */
+/** Returns the function that stores how many rows a table has, as the writer counts them: so a lost or added row is found. */
 export function prepareRowCount(db: Database, table: CountedTable): (count: number) => void {
   const save = db.prepare('INSERT OR REPLACE INTO row_count VALUES (?, ?)');
   let saved: number | null = null;
@@ -30,7 +30,7 @@ export function prepareRowCount(db: Database, table: CountedTable): (count: numb
   };
 }
 
-/** The same for tables whose rows stay: the stored count grows by the rows written, so it is no count of what is there. */
+/** As above, for tables whose rows are never deleted: the stored count grows with each row written, independent of the table. */
 export function prepareRowsAdded(db: Database, table: CountedTable): (rows: number) => void {
   const add = db.prepare('UPDATE row_count SET count = count + ? WHERE name = ?');
   return (rows) => {

@@ -1,7 +1,7 @@
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 const DIGIT_MASK = DIGITS - 1;
-/** Bits of a key that a 32-bit word takes. */
+/** Bits of a key in each 32-bit word. */
 const WORD_UNIT = 2 ** 32;
 
 /**
@@ -33,7 +33,7 @@ function sortByWord(sorting: { order: Uint32Array; spare: Uint32Array }, words: 
     const { order, spare } = sorting;
     const starts = new Uint32Array(DIGITS + 1);
     for (let i = 0; i < words.length; i++) starts[((words[i]! >>> shift) & DIGIT_MASK) + 1]! += 1;
-    // All rows have this digit: the pass would move nothing.
+    // All rows have this digit: the pass would change nothing.
     if (starts.includes(words.length)) continue;
     for (let digit = 1; digit < DIGITS; digit++) starts[digit]! += starts[digit - 1]!;
     for (let i = 0; i < order.length; i++) {

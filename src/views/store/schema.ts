@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-/** The version of views.db's tables. views.db can be rebuilt from the feed, so an older file is set aside (`holdfast rebuild`), not migrated. */
+/** The version of views.db's tables. An older file is not migrated, but rebuilt from the feed (`holdfast rebuild`). */
 export const SCHEMA_VERSION = 6;
 
 /**
@@ -12,24 +12,24 @@ const DDL = `
 -- What the directory was made for; one row.
 CREATE TABLE setting(
   lock INTEGER PRIMARY KEY CHECK (lock = 1),
-  directory_id TEXT NOT NULL,           -- made with the directory, and no other's
+  directory_id TEXT NOT NULL,           -- created with the directory, unique
   period INTEGER NOT NULL,              -- snapshot grid
-  source_migration_id INTEGER,          -- of a source that carries none (the Ledger API form), once one was read
+  source_migration_id INTEGER,          -- of a source that names none (the Ledger API form), once one was read
   dso TEXT,                             -- the DSO whose coins count, once known
   dso_pinned INTEGER NOT NULL,          -- whether an operator named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_owner INTEGER NOT NULL,
-  feed TEXT,                            -- what the cursors of the source that resumes belong to: its own text
+  feed TEXT,                            -- what the cursors of the source that resumes belong to, in its own form
   checksum INTEGER NOT NULL
 ) STRICT;
 
--- Where the feed was read to, per lane of its source; written in every transaction. Those of a source that resumes are there
--- from the transaction on that stores what they belong to (setting.feed). Cursors are texts that their source alone reads.
+-- Where the feed was read to, per lane of its source; written in every transaction. Those of a source that resumes exist
+-- from the transaction that stores setting.feed. Cursors are texts that only their source reads.
 CREATE TABLE position(
-  lane TEXT PRIMARY KEY NOT NULL,       -- as the source calls it
+  lane TEXT PRIMARY KEY NOT NULL,       -- the source's name for it
   source TEXT NOT NULL,                 -- its name
-  start TEXT,                           -- the cursor that the lane began with when it was first seen; null where the source does not resume
-  cursor TEXT NOT NULL,                 -- where reading goes on
+  start TEXT,                           -- the lane's cursor when it was first seen; null where the source does not resume
+  cursor TEXT NOT NULL,                 -- where reading continues
   sha256 BLOB,                          -- of the last message before the cursor; kept where the source resumes
   checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON
   furthest_migration INTEGER,           -- the furthest place read there: see views/write/overtaken.ts
@@ -44,23 +44,23 @@ CREATE TABLE migration(
   time_reached INTEGER,                 -- null until an update that is no import
   update_time INTEGER,                  -- the largest record time of an update
   next_grid INTEGER,                    -- the next grid time to seal
-  contracts INTEGER NOT NULL,           -- active coin contracts, owners with coin, supply: of the open interval
+  contracts INTEGER NOT NULL,           -- coins, owners with coin and supply now, in the open interval
   owners INTEGER NOT NULL,
   unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits
   locked TEXT NOT NULL,
   checksum INTEGER NOT NULL
 ) STRICT;
 
--- The first and the last time applied per synchronizer: what lies between is a redelivery, what lies before is disorder.
+-- The first and the last time applied per synchronizer: updates between are redeliveries, earlier ones disorder.
 CREATE TABLE synchronizer(
   migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL,
   updates INTEGER NOT NULL,             -- how many were applied at the last time: rows of last_update
-  unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the source that goes on behind them
+  unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the source that continues after them
   checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, synchronizer_id)
 ) STRICT, WITHOUT ROWID;
 
--- The updates applied at a synchronizer's last time: each of them again is a redelivery; see views/write/last-updates.ts.
+-- The updates applied at a synchronizer's last time: a second one of each is a redelivery; see views/write/last-updates.ts.
 CREATE TABLE last_update(
   migration_id INTEGER, synchronizer_id TEXT, update_id ANY, checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, synchronizer_id, update_id)
@@ -88,7 +88,7 @@ CREATE TABLE holding(
   created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
   update_id ANY,                        -- null for imports
   args TEXT,                            -- null for the canonical Amulet; see ledger/coin.ts
-  checksum INTEGER                      -- of what nothing else says again; see views/store/holding-checksum.ts
+  checksum INTEGER                      -- of values that nothing else repeats; see views/store/holding-checksum.ts
 ) STRICT;
 
 -- Active now, by owner and creation. expiry: null for never. id_hash: the low 32 bits, signed, of the hash of migration and contract
@@ -108,7 +108,7 @@ CREATE TABLE spent(
 -- A version for each owner changed in interval seq; v: see views/store/totals.ts.
 CREATE TABLE owner_total(owner INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(owner, seq)) STRICT, WITHOUT ROWID;
 
--- Open mining rounds active now. content: SHA-256 of what the create said.
+-- Open mining rounds active now. content: SHA-256 of the create's content.
 CREATE TABLE round(
   migration_id INTEGER, contract_id ANY, number INTEGER NOT NULL, content TEXT NOT NULL, checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, contract_id)
@@ -120,7 +120,7 @@ CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMA
 -- How many rows the writer knows of in tables that could lose one unseen; see views/store/row-counts.ts.
 CREATE TABLE row_count(name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
--- Messages that could not be applied, and what was decided.
+-- Messages that could not be applied, and the decisions.
 CREATE TABLE dead_letter(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,                   -- update | overlong | container | ahead | gap | overtaken
@@ -128,8 +128,8 @@ CREATE TABLE dead_letter(
   decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied | resolved
   source TEXT NOT NULL, source_kind TEXT NOT NULL,
   lane TEXT NOT NULL, offset INTEGER NOT NULL,
-  cursor TEXT,                          -- the lane's cursor behind the message; null for a container
-  place TEXT NOT NULL,                  -- where it stood, as its source names that: JSON
+  cursor TEXT,                          -- the lane's cursor after the message; null for a container
+  place TEXT NOT NULL,                  -- its place under its source's names: JSON
   migration_id INTEGER, update_id TEXT, record_time INTEGER,
   field TEXT, given TEXT, expected TEXT, reason TEXT NOT NULL,
   sha256 BLOB NOT NULL, length INTEGER NOT NULL, bytes BLOB NOT NULL,

@@ -11,7 +11,7 @@ export interface Sums {
   expiryBound: number | bigint;
 }
 
-/** Of all owners without coin of a kind: most never lock any. Nothing is ever added to it. */
+/** Shared by all owners without coin of a kind: most never lock any. Never changed. */
 export const NO_SUMS: Sums = Object.freeze(noSums());
 
 /** What one contract adds to its owner's sums. */
@@ -49,10 +49,10 @@ export function takeFrom(sums: Sums, terms: Omit<SumTerms, 'expiry'>): void {
   sums.expiryBound = Infinity;
 }
 
-/** Room for the largest version: ten numbers, none above 2^2048. */
+/** The size of the largest version: ten numbers, none above 2^2048. */
 const scratch = Buffer.allocUnsafe(4096);
 
-/** A version as `owner_total.v` keeps it: numbers in LEB128; the locked half only where there is locked coin. */
+/** The encoding of `owner_total.v`: numbers in LEB128; the locked half only where there is locked coin. */
 export function encodeVersion(unlocked: Sums, locked: Sums): Buffer {
   let at = writeSums(0, unlocked);
   if (locked.count > 0) at = writeSums(at, locked);
@@ -69,7 +69,7 @@ function writeSums(start: number, sums: Sums): number {
   return bound === Infinity ? writeSmall(at, 0) : writeLarge(at, BigInt(bound) + 1n);
 }
 
-/** Four groups of seven bits: they fit the integers that the machine counts with. */
+/** Four groups of seven bits: they fit the machine's integers. */
 const QUARTET_BITS = 28;
 const QUARTET = 2 ** QUARTET_BITS;
 

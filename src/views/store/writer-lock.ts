@@ -5,14 +5,14 @@ import { isDiskError, isMachineError } from '../../machine-errors.ts';
 import { Refusal } from '../../refusal.ts';
 
 /**
- * The writer's lock: an exclusive SQLite transaction on lock.db, which the kernel releases with the process. The pid beside
+ * The writer's lock: an exclusive SQLite transaction on lock.db, which the kernel releases with the process. The pid next to
  * it is only shown, never trusted.
  */
 export function lockForWriting(dataDir: string): Disposable {
   const pidFile = join(dataDir, 'lock.pid');
   const db = openLock(dataDir);
   try {
-    // The lock must not need room on a full disk.
+    // The lock must also work on a full disk.
     db.pragma('journal_mode = MEMORY');
     db.exec('BEGIN EXCLUSIVE');
     showPid(pidFile);
@@ -31,7 +31,7 @@ function openLock(dataDir: string): DatabaseFile.Database {
   }
 }
 
-/** A full or failing disk is no fault of the caller. */
+/** A full or failing disk is no mistake of the caller. */
 function refusal(error: unknown, { dataDir, pidFile }: { dataDir: string; pidFile: string }): unknown {
   if (isDiskError(error)) return error;
   const { message } = error as Error;
@@ -41,7 +41,7 @@ function refusal(error: unknown, { dataDir, pidFile }: { dataDir: string; pidFil
   return new Refusal(`--data ${dataDir}: ${reason}`, { cause: error });
 }
 
-/** On a full disk the pid cannot be shown. A file that nobody may write to is locked for reading only: then this tells. */
+/** On a full disk no pid is written. A read-only file would be locked for reading only: this write then fails. */
 function showPid(pidFile: string): void {
   try {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });

@@ -8,7 +8,7 @@ const INT64_MAX = 2n ** 63n - 1n;
 const WIDE_BYTES = 16;
 const CONTRACT_ID_CHARS_MAX = 255;
 
-/** A row of `holding` as it is stored: a damaged one may hold anything. */
+/** A row of `holding` as it is stored: a damaged one may have any values. */
 export interface StoredHolding {
   readonly no: bigint;
   readonly owner: bigint | null;
@@ -30,7 +30,7 @@ export const HOLDING_COLUMNS = `c.no AS no, c.owner AS owner, c.created_seq AS c
   c.rate AS rate, c.round AS round, c.created_at AS createdAt, c.node AS node, c.template AS template,
   c.contract_id AS contractId, c.update_id AS updateId, c.args AS args, c.checksum AS checksum`;
 
-/** What a holding adds to its owner's sums, and the expiry its index rows must have; null where its numbers are no coin's. */
+/** What a holding adds to its owner's sums, and the expiry its index rows must have; null where its numbers cannot be a coin's. */
 export interface CoinTerms extends SumTerms {
   readonly expiryRound: bigint | null;
 }
@@ -48,7 +48,7 @@ export function termsOf({ amount, rate, round }: Omit<StoredHolding, 'no'>): Coi
   };
 }
 
-/** An amount or rate in the one form it is written in: an integer, or 16 bytes where that is too narrow. */
+/** An amount or rate in its only valid form: an integer, or 16 bytes where that is too narrow. */
 function unitsOrNull(column: unknown): bigint | null {
   if (typeof column === 'bigint') return column < 0n ? null : column;
   if (!Buffer.isBuffer(column) || column.length !== WIDE_BYTES) return null;
@@ -77,8 +77,8 @@ export function hashOf(id: StoredId, migrationId: number): bigint {
 }
 
 /**
- * Whether `args` is what such a coin is kept as (ledger/coin.ts): what it says is told again with the numbers of the
- * columns and must give the same text, so an amount or an owner that stands in both places cannot differ.
+ * Whether `args` is how such a coin is stored (ledger/coin.ts): its content is encoded again with the numbers of the columns,
+ * and must give the same text, so an amount or an owner that is in both places cannot differ.
  */
 export function isArguments(args: string | null, coin: Omit<CoinColumns, 'extra'>, dso: string): boolean {
   if (args === null) return coin.entity === 'Amulet';

@@ -8,7 +8,7 @@ import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './ty
 
 const SHA256_BYTES = 32;
 const BEFORE_ALL = -(2n ** 63n);
-/** As much of a long id as `identify` shows. */
+/** The part of a long id that `identify` returns. */
 const NAMED_CHARS_MAX = 300;
 
 const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'];
@@ -31,10 +31,10 @@ interface LetterRow {
   readonly checksum: bigint;
 }
 
-/** A message may be 16 MiB, so few of them are looked at in one step. */
+/** A message may be 16 MiB, so few of them are read in one step. */
 const LETTERS_PER_STEP = 200;
 
-/** What is told of each dead letter, against its bytes, and its reason against its field; no number is missing. */
+/** Compares each dead letter's facts with its bytes, and its reason with its parts; no number may be missing. */
 export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyStep> {
   const total = inOneMoment(db, () => verifyHalts(db, report));
   const rows = db
@@ -66,7 +66,7 @@ export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyS
   }
 }
 
-/** Gives how many letters there are. */
+/** Returns the number of dead letters. */
 function verifyHalts(db: Database, report: VerifyContext['report']): number {
   const counts = db
     .prepare<[], { total: number; halted: number }>(
@@ -90,7 +90,7 @@ function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: strin
   if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
   if (!isSoundRow(Object.values(letter) as Stored[])) differs('a checksum of its columns', String(checksum));
   const reason = reasonOf(letter);
-  // After the reason of such an archive stands which dead letter explains it.
+  // The reason of such an archive ends with the dead letter that explains it.
   const isSaid = code === 'create_left_out' ? letter.reason.startsWith(`${reason}; `) : letter.reason === reason;
   if (reason === null || !isSaid)
     differs(reason === null ? 'field, given and expected' : `reason ${reason}`, letter.reason);
@@ -108,7 +108,7 @@ function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: strin
   }
 }
 
-/** The reason that follows from its parts; null where some are missing. A container has none, and its reason stands alone. */
+/** The reason that follows from its parts; null where some are missing. A container has none, only a reason. */
 function reasonOf({ kind, field, given, expected, reason }: LetterRow): string | null {
   if (kind === 'container') return field === null && given === null && expected === null ? reason : null;
   return field === null || given === null || expected === null
@@ -116,14 +116,14 @@ function reasonOf({ kind, field, given, expected, reason }: LetterRow): string |
     : `${field}: given ${given}, expected ${expected}`;
 }
 
-/** What the message calls itself, where that is not what the letter says; one with the names of both formats is not judged. */
+/** The message's own ids, where the dead letter has others; a message with fields of both formats is not checked. */
 function namesIn({ bytes, updateId, recordTime }: LetterRow): string | null {
   if (bytes.includes('update_id') && bytes.includes('updateId')) return null;
   const said = identify(bytes);
   if (said.updateId === null) return updateId === null ? null : 'no update_id, as its bytes name none';
   const time = said.recordTime === null ? null : parseLedgerTime(said.recordTime);
   const isSame =
-    // SQLite keeps half of a surrogate pair as the character that stands for what cannot be shown.
+    // SQLite stores half of a surrogate pair as the replacement character.
     updateId?.slice(0, NAMED_CHARS_MAX).toWellFormed() === said.updateId.toWellFormed() &&
     (recordTime === null || (time !== null && BigInt(time) === recordTime));
   return isSame ? null : `update_id and record_time ${said.updateId}, ${time} of its bytes`;

@@ -17,11 +17,11 @@ import { readTemplateEntities } from './templates.ts';
 import type { VerifyContext } from './types.ts';
 import type { OwnerFold } from './versions.ts';
 
-/** The tables that say which contracts an owner has and had. */
+/** The tables of an owner's contracts, present and past. */
 export const ENTRY_TABLES = ['held', 'spent'] as const;
 type EntryTable = (typeof ENTRY_TABLES)[number];
 
-/** One row of `held` or `spent`, and the columns of the holding that it stands for. */
+/** One row of `held` or `spent`, with the columns of its holding. */
 interface Entry extends Omit<StoredHolding, 'no'> {
   readonly entryNo: bigint;
   readonly entryCreatedAt: bigint;
@@ -41,9 +41,9 @@ export interface VerifiedOwner {
 }
 
 export interface EntryVerifier {
-  /** To be called at the start of each read transaction. */
+  /** Called at the start of each read transaction. */
   begin(): void;
-  /** Verifies every row of one owner, folds its contracts, and gives the number of rows. */
+  /** Verifies every row of one owner, adds up its contracts, and returns the number of rows. */
   verify(owner: VerifiedOwner, fold: OwnerFold): number;
 }
 

@@ -1,7 +1,7 @@
 import { isDamaged } from '../../machine-errors.ts';
 import type { VerifyContext, VerifyStep } from './types.ts';
 
-/** SQLite's own look at the file, table by table: pages, the order of keys, types, and every index against its table. */
+/** SQLite's own integrity check, table by table: pages, the order of keys, types, and every index against its table. */
 export function* verifyFile({ db, report }: VerifyContext): Generator<VerifyStep> {
   const tables = db
     .prepare<[], string>(
@@ -17,7 +17,7 @@ export function* verifyFile({ db, report }: VerifyContext): Generator<VerifyStep
     yield { phase: 'file', done: done + 1, total: tables.length };
   }
 
-  /** A page that cannot be read at all ends the check itself. */
+  /** At a page that cannot be read at all the check itself fails. */
   function integrityOf(table: string): readonly string[] {
     try {
       return (db.pragma(`integrity_check("${table}")`) as { integrity_check: string }[]).map(

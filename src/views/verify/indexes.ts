@@ -39,7 +39,7 @@ export function* verifyCounterfeits(context: VerifyContext, heldIds: HeldIds): G
   });
 }
 
-/** Every contract of `holding` that was there when the verification began was met in `held` or `spent`. */
+/** Every contract of `holding` that existed when the verification began was found in `held` or `spent`. */
 export function* verifyHoldings(context: VerifyContext, seen: NumbersSeen): Generator<VerifyStep> {
   const { db, report } = context;
   const numbers = db

@@ -18,7 +18,7 @@ interface SnapshotRow {
   readonly forced: bigint;
 }
 
-/** Each migration's clock, and its snapshots: numbered without gaps in the order of their times, none of the grid missing. */
+/** Each migration's clock, and its snapshots: numbered without gaps in the order of their times, with every time of the grid. */
 export function verifyMigrations(context: VerifyContext): void {
   const { db, report } = context;
   const period = db.prepare<[], bigint>('SELECT period FROM setting').pluck().safeIntegers().get() ?? 0n;
@@ -77,7 +77,7 @@ function verifySnapshots(
     const isGrid = period > 0n && recordTime % period === 0n;
     if (forced === 0n && !isGrid) differs('a time on the grid of the period in setting', timeText(recordTime));
     if (isGrid) {
-      // A snapshot forced before the first grid time may lie on the grid by chance, but never after a gap.
+      // A snapshot forced before the first grid time may be on the grid by chance, but never after a gap.
       if (lastGrid !== null && recordTime !== lastGrid + period)
         differs(
           `the grid time before it, ${timeText(recordTime - period)}, to be sealed, by the period in setting`,

@@ -1,4 +1,4 @@
-/** Which numbers of coin contracts were met: a bit for each ever given. */
+/** Which numbers of coin contracts were found: a bit for each number. */
 export class NumbersSeen {
   readonly #bits: Uint8Array;
   readonly #next: bigint;
@@ -8,7 +8,7 @@ export class NumbersSeen {
     this.#bits = new Uint8Array(Number(next / 8n) + 1);
   }
 
-  /** Whether the number was given before the verification began: only these are asked after. */
+  /** Whether the number is from before the verification began: only these are checked. */
   covers(no: bigint): boolean {
     return no >= 0n && no < this.#next;
   }

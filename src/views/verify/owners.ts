@@ -47,7 +47,7 @@ export function* verifyOwners(
   }
 }
 
-/** The next owner that any table names; one that `owner` does not have is a fault to be found. */
+/** The next owner in any of the tables; one that is missing in `owner` is a fault. */
 function prepareNextOwner(db: Database): (after: bigint) => bigint | null {
   const parts = ['owner', ...ENTRY_TABLES, 'owner_total'].map((table) => {
     const column = table === 'owner' ? 'id' : 'owner';

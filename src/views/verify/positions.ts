@@ -48,7 +48,7 @@ function verifyPosition(row: PositionRow, differs: (expected: string, found: str
     differs('the furthest place read: a migration and a time, or neither', `${migrationId} and ${recordTime}`);
 }
 
-/** An import stands before every time. */
+/** An import is before every time. */
 function isPlaceTime(time: bigint): boolean {
   return time === BigInt(IMPORT_TIME) || (time >= 0n && time < BigInt(LEDGER_TIME_MAX));
 }

@@ -2,7 +2,7 @@ import { isSoundRow, type Stored } from '../store/row-checksum.ts';
 import { COUNTED_TABLES } from '../store/row-counts.ts';
 import { timeText, type VerifyContext } from './types.ts';
 
-/** Tables that could lose a row unseen have as many as their writer left there. */
+/** Tables that could lose a row unnoticed have as many as their writer counted. */
 export function verifyRowCounts({ db, report }: VerifyContext): void {
   const rows = db.prepare<[], { name: string; count: number }>('SELECT name, count FROM row_count').all();
   const counts = new Map(rows.map(({ name, count }) => [name, count]));
@@ -19,7 +19,7 @@ export function verifyRowCounts({ db, report }: VerifyContext): void {
     report({ table: 'row_count', owner: null, snapshot: null, expected: 'only tables that are counted', found: name });
 }
 
-/** Tables whose rows carry a checksum of all their other columns, and what a row is called; dead letters have a phase of their own. */
+/** Tables whose rows have a checksum of their other columns, with a name for a row; dead letters are verified separately. */
 const NAMES: Readonly<Record<string, (row: readonly Stored[]) => string | null>> = {
   setting: () => null,
   position: ([lane]) => `lane ${lane}`,

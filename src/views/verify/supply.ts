@@ -20,13 +20,13 @@ function addTo(sum: Supply, more: Supply): void {
   sum.locked += more.locked;
 }
 
-/** What the owners' contracts add up to: changes by migration and interval. Grows with intervals. */
+/** The sum over the owners' contracts: changes by migration and interval. Grows with intervals. */
 export class SupplyFold {
   readonly #changes = new Map<bigint, Map<bigint, Supply>>();
   #owner: bigint | null = null;
   #before: Supply = nothing();
 
-  /** An owner's sums at the end of an interval; each owner's come one after the other, in order. */
+  /** An owner's sums at the end of an interval; each owner's are consecutive, in order. */
   add(migrationId: bigint, owner: bigint, { seq, unlocked, locked }: Reached): void {
     if (owner !== this.#owner) this.#before = nothing();
     this.#owner = owner;

@@ -1,26 +1,26 @@
 import type { Database } from 'better-sqlite3';
 import { formatTime, LEDGER_TIME_MAX } from '../../ledger/time.ts';
 
-/** Something in views.db that is not what the contracts, or another table, say it must be. */
+/** Something in views.db that contradicts the contracts or another table. */
 export interface Difference {
   readonly table: string;
   /** The party; null where it concerns no owner. */
   readonly owner: string | null;
   /** Which snapshot, or the open interval; null where it concerns none. */
   readonly snapshot: string | null;
-  /** What must be there; it names the row where owner and snapshot do not. */
+  /** What must be there; includes the row where owner and snapshot do not identify it. */
   readonly expected: string;
   readonly found: string;
 }
 
-/** One read transaction of the verification has ended; the next begins when it is asked for. */
+/** One read transaction of the verification has ended; the next begins when the generator is resumed. */
 export interface VerifyStep {
   readonly phase: string;
   readonly done: number;
   readonly total: number;
 }
 
-/** A migration as it stood when the verification began. What was sealed then never changes. */
+/** A migration as it was when the verification began. What was sealed then never changes. */
 export interface SealedMigration {
   readonly migrationId: number;
   /** The time of each sealed snapshot by its number. */
@@ -30,10 +30,10 @@ export interface SealedMigration {
 export interface VerifyContext {
   readonly db: Database;
   readonly report: (difference: Difference) => void;
-  /** Rows that one read transaction looks at, about: an owner is never split. */
+  /** About how many rows one read transaction reads: an owner is never split. */
   readonly rowsPerStep: number;
   readonly sealed: ReadonlyMap<bigint, SealedMigration>;
-  /** Of the next coin contract, when the verification began: what is numbered from here on came later. */
+  /** The next coin contract's number when the verification began: later ones are not verified. */
   readonly nextNo: bigint;
 }
 

@@ -11,7 +11,7 @@ import { verifyOwners } from './owners.ts';
 import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './supply.ts';
 import { type Difference, inOneMoment, type SealedMigration, type VerifyContext, type VerifyStep } from './types.ts';
 
-/** Rows of one read transaction: enough to be quick, few enough that the writer's log is not kept from being emptied. */
+/** Rows of one read transaction: enough to be quick, few enough that the write-ahead log can still be emptied. */
 const ROWS_PER_STEP = 20_000;
 
 /**
@@ -20,8 +20,8 @@ const ROWS_PER_STEP = 20_000;
  * steps was sealed before the first. Memory grows with snapshots, by a bit for each contract, and by some
  * 15 bytes for each that is active.
  *
- * Rows that no other table says again carry a checksum, and tables that could lose one of them a count. Both show what was changed
- * behind the writer's back; that the writer had it from the feed, only a replay can show.
+ * Rows that no other table repeats have a checksum, and tables that could lose one of them a count. Both show what was changed
+ * behind the writer's back; only a replay can show that the writer got it from the feed.
  */
 export function* verifyViews(
   dataDir: string,
@@ -66,7 +66,7 @@ function* readable(
   }
 }
 
-/** What one of the tables says; `otherwise` where a page of it is damaged, which is a difference. */
+/** A value read from one table; `otherwise` where a page of it is damaged, which is a difference. */
 function readableOr<T>(otherwise: T, table: string, read: () => T, report: (difference: Difference) => void): T {
   try {
     return read();
@@ -104,6 +104,6 @@ function sealedNow(db: Database): VerifyContext['sealed'] {
 function nextNoNow(db: Database): bigint {
   const nextNo = db.prepare<[], bigint>('SELECT next_no FROM setting').pluck().safeIntegers().get() ?? 1n;
   const most = db.prepare<[], bigint | null>('SELECT max(no) FROM holding').pluck().safeIntegers().get() ?? 0n;
-  // A damaged next_no must not decide how much memory is taken.
+  // A damaged next_no must not determine how much memory is allocated.
   return nextNo <= most || nextNo > most + 2n ** 32n ? most + 1n : nextNo;
 }

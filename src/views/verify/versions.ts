@@ -1,7 +1,7 @@
 import { formatAmount } from '../../ledger/amount.ts';
 import { decodeVersion, encodeVersion, noSums, type Sums, type SumTerms } from '../store/totals.ts';
 
-/** What an owner's contracts of one kind (unlocked or locked) did in one interval. */
+/** How an owner's contracts of one kind (unlocked or locked) changed in one interval. */
 interface Change {
   created: number;
   archived: number;
@@ -17,7 +17,7 @@ export interface Interval {
   readonly locked: Change;
 }
 
-/** The changes of one owner by interval: all that its versions follow from. Grows with intervals, not with contracts. */
+/** The changes of one owner by interval, from which its versions follow. Grows with intervals, not with contracts. */
 export class OwnerFold {
   readonly intervals = new Map<bigint, Interval>();
 
@@ -57,7 +57,7 @@ export interface Version {
   readonly v: Buffer;
 }
 
-/** The sums that the contracts give at the end of an interval; the bound is not theirs alone to tell. */
+/** The sums that the contracts give at the end of an interval; the bound does not follow from them alone. */
 export interface Reached {
   readonly seq: bigint;
   readonly unlocked: Sums;
@@ -67,9 +67,9 @@ export interface Reached {
 type Fault = (seq: bigint, expected: string, found: string) => void;
 
 /**
- * Holds an owner's versions against its contracts: a version for each interval in which one was created or archived, and in
- * each the exact sums. A version may stand for an interval without a lasting change (contracts that came and went); it then
- * repeats the sums. Yields what was reached at the end of each interval that changed something.
+ * Compares an owner's versions with its contracts: a version for each interval in which one was created or archived, each with
+ * the exact sums. A version may be of an interval without a lasting change (contracts created and archived in it); it then
+ * repeats the sums. Yields the sums at the end of each interval that changed something.
  */
 export function* compareVersions(fold: OwnerFold, versions: readonly Version[], fault: Fault): Generator<Reached> {
   const bySeq = new Map(versions.map(({ seq, v }) => [seq, v]));
@@ -97,7 +97,7 @@ function change(sums: Sums, { created, archived, amount, rate, rateRound }: Chan
   sums.rateRound += rateRound;
 }
 
-/** `now.expiryBound` carries the bound of the version before from call to call. */
+/** `now.expiryBound` keeps the bound of the previous version between calls. */
 function checkVersion(
   v: Buffer,
   now: { unlocked: Sums; locked: Sums },
@@ -112,7 +112,7 @@ function checkVersion(
     if (!same) fault(`${side} ${sideText(expected)}`, `${side} ${sideText(stored)}`);
     const bound = stored.expiryBound;
     if (expected.count > 0) {
-      // While one contract stays, the bound only falls; and it is at most the expiry of each one there is.
+      // While any contract is held, the bound only falls; and it is at most the expiry of each one held.
       const most = survivors[side] > 0 ? least(expected.expiryBound, interval[side].earliest) : interval[side].earliest;
       if (bound > most) fault(`${side} expiry bound of at most ${most}`, `${bound}`);
     }
@@ -124,7 +124,7 @@ function least(a: number | bigint, b: number | bigint): number | bigint {
   return a < b ? a : b;
 }
 
-/** Null where the bytes are no version, or not those that the same sums are written as. */
+/** Null where the bytes are no version, or not the encoding of its sums. */
 export function readVersion(v: Buffer): { unlocked: Sums; locked: Sums } | null {
   try {
     const { unlocked, locked } = decodeVersion(v);

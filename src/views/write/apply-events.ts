@@ -11,7 +11,7 @@ import { addIgnored } from './counts.ts';
 import { sumsOf } from './owners.ts';
 import type { MigrationState } from './state.ts';
 
-/** An archive of what is not active: perhaps because the update that created it was left out. */
+/** An archive of a contract that is not active: perhaps because the update that created it was left out. */
 export class UnknownContract extends BadUpdate {
   readonly contractId: string;
 
@@ -21,7 +21,7 @@ export class UnknownContract extends BadUpdate {
   }
 }
 
-/** The event that is applied, and to what. */
+/** The event being applied, with the state it changes. */
 interface Applying {
   readonly batch: Batch;
   readonly migration: MigrationState;
@@ -29,7 +29,7 @@ interface Applying {
   readonly event: EventCursor;
 }
 
-/** Applies the events of an update and counts it. Every decision is taken here, in feed order, so that no batch size can change a row. */
+/** Applies the events of an update and counts it. All decisions are made here, in feed order, so that rows do not depend on the batch size. */
 export function applyEvents(batch: Batch, migration: MigrationState, update: UpdateCursor): void {
   const applying = { batch, migration, update, event: update.events() };
   while (applying.event.next()) applyEvent(applying);
@@ -37,7 +37,7 @@ export function applyEvents(batch: Batch, migration: MigrationState, update: Upd
   batch.counts.updates += 1;
 }
 
-/** Whether the contract that an event names is active, as whatever it may be. */
+/** Whether the contract that an event names is active: a coin, a round or a counterfeit. */
 export function isActive(batch: Batch, { migrationId }: MigrationState, event: EventCursor): boolean {
   return (
     batch.contracts.find(event, migrationId) !== undefined ||
@@ -109,7 +109,7 @@ function createRound(applying: Applying, round: OpenRound): void {
   batch.rounds.add(event, migrationId, round);
 }
 
-/** A coin or round that does not count is remembered by its id, so that its archive is recognised (section 6, rule 10). */
+/** A coin or round that does not count is remembered by its id, so that its archive is recognised (docs/rules.md, rule 10). */
 function createCounterfeit(applying: Applying): void {
   const { batch, migration, event } = applying;
   if (batch.counterfeits.has(event, migration.migrationId)) {

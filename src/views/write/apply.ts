@@ -14,14 +14,14 @@ import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
 import { type MigrationState, newMigration } from './state.ts';
 
-/** What applying depends on beside the feed. */
+/** What applying depends on besides the feed. */
 export interface ApplyRules extends ClockRules {
   readonly periodUs: number;
-  /** Of messages that carry none, where an operator named it. */
+  /** The migration of messages that name none, where an operator gave it. */
   readonly migrationId: number | null;
 }
 
-/** A source starts after the end of what was replayed from files: what lies between would be missing without a trace. */
+/** A source starts after the end of what was replayed from files: what is between would be missing without a trace. */
 export class PossibleGap extends Error {
   constructor(synchronizerId: string, source: string, last: Micros, first: Micros) {
     super(
@@ -43,7 +43,7 @@ export function applyMessage(batch: Batch, message: UpdateCursor, rules: ApplyRu
   applyCheckpoint(batch, checkpoint, lane, rules);
 }
 
-/** Only messages of the Ledger API's format come here. */
+/** Called only for messages of the Ledger API's format. */
 function requireMigration({ state }: Batch, { migrationId: given }: ApplyRules): void {
   requireSourceMigration('the feed', { given, stored: state.sourceMigrationId, migrations: state.migrations.keys() });
 }
@@ -112,7 +112,7 @@ function applyUpdate(
   migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, unseen, changed: true });
 }
 
-/** Imports open a migration; they move no time and rule 1 does not apply to them (docs/rules.md, rule 5). */
+/** Imports open a migration; they do not move time, and rule 1 does not apply to them (docs/rules.md, rule 5). */
 function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): void {
   const migration = migrationOf(batch, update.migrationId);
   if (overtaken && !isRedelivered(batch, migration, update)) {
@@ -131,7 +131,7 @@ function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): vo
   batch.counts.redelivered += 1;
 }
 
-/** Whether every contract of an import is there already. */
+/** Whether every contract of an import is already active. */
 function isRedelivered(batch: Batch, migration: MigrationState, update: UpdateCursor): boolean {
   const event = update.events();
   while (event.next()) if (!isActive(batch, migration, event)) return false;
@@ -139,8 +139,8 @@ function isRedelivered(batch: Batch, migration: MigrationState, update: UpdateCu
 }
 
 /**
- * A checkpoint counts with the smallest of its times. Before the migration's first update or before the time reached it
- * moves no time; what it says of each synchronizer is remembered all the same (rules 1 and 4).
+ * A checkpoint counts as the smallest of its times. Before the migration's first update or before the time reached it does
+ * not move time; its time for each synchronizer is still remembered (docs/rules.md, rule 4).
  */
 function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, rules: ApplyRules): void {
   batch.counts.checkpoints += 1;
@@ -161,8 +161,8 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
 }
 
 /**
- * Whether it speaks for a synchronizer whose last update from the files has not come from the source after them yet: until it has,
- * nobody knows that this one begins before the files end, and nothing may be sealed on its word.
+ * Whether it names a synchronizer whose last update from the files has not yet come from the source after them: until then it
+ * is not known that the source begins before the files end, and its checkpoint must not seal a snapshot.
  */
 function isAheadOfUnseen({ synchronizers }: MigrationState, { times }: Checkpoint): boolean {
   return times.some(({ synchronizerId, recordTime }) => {

@@ -50,7 +50,7 @@ export class Batch {
     this.#saveState = createStateSaver(db);
   }
 
-  /** Reads what is stored about the contracts of a chunk, at once and in key order, before its updates are applied. */
+  /** Reads what is stored about a chunk's contracts, at once and in key order, before its updates are applied. */
   fetch(idHashes: Float64Array): void {
     idHashes.sort();
     this.contracts.fetch(idHashes);
@@ -61,7 +61,7 @@ export class Batch {
   commit(also: () => void = () => {}): void {
     const parts = [this.owners, this.templates, this.seals, this.rounds, this.counterfeits];
     this.#db.transaction(() => {
-      // First: a writer that was replaced must learn that, and not stumble over the rows of the other one.
+      // First: a writer that was replaced must find that out here, and not by the other one's rows.
       this.#savePositions(this.state.lanes);
       this.#flushContracts(this.contracts);
       for (const part of parts) part.flush();

@@ -1,7 +1,7 @@
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 
-/** How far a record time may lie from our clock and from the time reached. Both halt whatever the policy (docs/rules.md, rule 6). */
+/** How far a record time may be after our clock and after the time reached; further halts, whatever the policy (docs/rules.md, rule 6). */
 export interface ClockRules {
   /** Our clock, microseconds: one reading per chunk. */
   readonly now: Micros;
@@ -9,7 +9,7 @@ export interface ClockRules {
   readonly recordTimeGapMaxUs: number;
 }
 
-/** `timeReached`: that of the migration; null before its first update. */
+/** `timeReached`: the migration's; null before its first update. */
 export function checkClock(
   time: Micros,
   { now, recordTimeAheadMaxUs, recordTimeGapMaxUs }: ClockRules,

@@ -10,7 +10,7 @@ import type { ActiveIds } from './active-ids.ts';
 import type { Owner, Owners } from './owners.ts';
 import { createCoinReader } from './stored-coin.ts';
 
-/** A coin contract created in this batch; what its create said stays in the chunk until it is written. */
+/** A coin created in this batch; its content stays in the chunk until it is written. */
 export interface PendingCoin {
   readonly no: number;
   readonly idHash: number;
@@ -22,7 +22,7 @@ export interface PendingCoin {
   archivedSeq: number;
 }
 
-/** A coin contract of an earlier batch, as far as an archive needs it. */
+/** The part of a coin of an earlier batch that an archive needs. */
 export interface StoredCoin extends ActiveTerms {
   readonly no: number;
   readonly idHash: number;
@@ -33,7 +33,7 @@ export interface StoredCoin extends ActiveTerms {
   archivedSeq: number;
 }
 
-/** What an archive takes from the sums of the coin's owner. */
+/** What an archive subtracts from the sums of the coin's owner. */
 interface ActiveTerms extends Omit<SumTerms, 'expiry'> {
   readonly locked: boolean;
 }
@@ -44,12 +44,12 @@ export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
 
 type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, string];
 
-/** A contract id as `EventCursor.hasIdText` takes it: reading a BLOB takes twice as long as its digits. */
+/** A contract id in the form of `EventCursor.hasIdText`: reading a BLOB takes twice as long as its hex digits. */
 const ID_TEXT = `iif(typeof(contract_id) = 'blob', hex(contract_id), ':' || contract_id)`;
 
 /**
- * The active coin contracts as one batch sees them: those in views.db, changed by what the batch did so far.
- * A chunk's contracts are fetched at once, in key order, before its updates are applied.
+ * The active coins as one batch sees them: those in views.db with the batch's own changes. A chunk's contracts are fetched at
+ * once, in key order, before its updates are applied.
  */
 export class Contracts {
   readonly created: PendingCoin[] = [];
@@ -104,7 +104,7 @@ export class Contracts {
     });
   }
 
-  /** The active coin contract of that event's id in that migration. */
+  /** The active coin with that event's id in that migration. */
   find(event: EventCursor, migrationId: number): PendingCoin | StoredCoin | undefined {
     const { idHash } = event;
     const created = this.#createdIndex;
@@ -120,12 +120,12 @@ export class Contracts {
     return undefined;
   }
 
-  /** To be used at once: the next call may change what it gave. */
+  /** To be used at once: the next call may change the object returned. */
   termsOf(coin: PendingCoin | StoredCoin): ActiveTerms {
     return isPending(coin) ? this.#create.moveTo(coin.create) : coin;
   }
 
-  /** What the create of an active contract said. */
+  /** The content of an active contract's create. */
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
     return isPending(coin) ? this.#create.moveTo(coin.create).coin() : this.#readCoin(coin.no);
   }
@@ -142,7 +142,7 @@ export class Contracts {
     this.archived.push(coin);
   }
 
-  /** After the commit: everything is in views.db. */
+  /** Called after the commit, when everything is in views.db. */
   settle(): void {
     this.#active.change({ removed: this.archived, added: this.created.filter(isActive) });
     this.created.length = 0;

@@ -10,12 +10,12 @@ interface Change {
   active: boolean;
 }
 
-/** So many id hashes are kept in memory; beyond them, those of a chunk are looked up. */
+/** Up to so many id hashes are kept in memory; with more, those of each chunk are looked up. */
 const KEPT_MAX = 65_536;
 
 /**
- * Ids active now of coins and rounds that do not count. Anyone may make any number of them, so they stay on disk. There are few
- * unless somebody means harm: then all their hashes are known, and nothing is looked up for the coins that do count.
+ * Active ids of coins and rounds that do not count. Anyone may create any number of them, so they stay on disk. Unless there
+ * is an attack they are few: then all their hashes are in memory, and nothing is looked up for the coins that do count.
  */
 export class Counterfeits {
   readonly #byHash: KeyReader<{ h: number }>;
@@ -27,7 +27,7 @@ export class Counterfeits {
   /** Id hashes that may be stored: all of them where `#knowsAll`, else those of the chunk that is being applied. */
   #stored: Set<number>;
   #knowsAll: boolean;
-  /** What this batch changed, by id hash. */
+  /** This batch's changes, by id hash. */
   readonly #changed = new Map<number, Change[]>();
 
   constructor(db: Database) {
@@ -57,7 +57,7 @@ export class Counterfeits {
     readByKey(this.#byHash, idHashes, ({ h }) => this.#stored.add(h));
   }
 
-  /** Whether the contract that an event names is an active counterfeit. For nearly every event its hash tells: no id is made. */
+  /** Whether the contract that an event names is an active counterfeit. For nearly every event the hash is enough, and no id is created. */
   has(event: EventCursor, migrationId: number): boolean {
     const { idHash } = event;
     const isStored = this.#stored.has(idHash);
@@ -93,7 +93,7 @@ export class Counterfeits {
     this.#saveCount(this.#count);
   }
 
-  /** After the commit. A hash may be that of several ids. */
+  /** Called after the commit. Several ids may have the same hash. */
   settle(): void {
     for (const idHash of this.#changed.keys()) {
       if (this.#byHash.one.get(idHash) === undefined) this.#stored.delete(idHash);

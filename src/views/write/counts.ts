@@ -1,4 +1,4 @@
-/** What happened to the messages read since the process started; for /status and the summary line of a replay. */
+/** Counts since the process started, for /status and the summary line of a replay. */
 export interface Counts {
   /** Updates applied: transactions, reassignments, imports. */
   updates: number;
@@ -7,12 +7,12 @@ export interface Counts {
   redelivered: number;
   /** Imports that came after their migration's first other update. */
   importsLate: number;
-  /** Creates of a contract that was active already, with equal content. */
+  /** Creates of a contract that was already active with equal content. */
   createsRepeated: number;
   /** Creates of coins or rounds that do not count. */
   counterfeits: number;
   checkpoints: number;
-  /** Checkpoints before the migration's first update or before the time reached: they moved no time. */
+  /** Checkpoints before the migration's first update or before the time reached: they did not move time. */
   checkpointsBehind: number;
   /** Messages skipped because they were dropped or quarantined before. */
   decided: number;

@@ -6,10 +6,10 @@ import type { Micros } from '../../ledger/time.ts';
 import { DEAD_LETTER_KINDS, type DeadLetter, type DeadLetterKind } from '../store/dead-letters.ts';
 import { UnknownContract } from './apply-events.ts';
 
-/** What halts whatever the policy: after these, everything that follows would be left out as well, or wrongly placed. */
+/** What halts whatever the policy: otherwise everything after these would be left out too, or put in the wrong place. */
 export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap', 'overtaken']);
 
-/** The dead letter of a message: its bytes, where it came from and what is wrong with it; the decision is the caller's. */
+/** The dead letter of a message: its bytes, where it came from and what is wrong with it; the caller sets the decision. */
 export function deadLetterOf(
   message: UpdateCursor,
   bad: BadUpdate,
@@ -36,7 +36,7 @@ export function deadLetterOf(
   };
 }
 
-/** An archive may be bad only because the update before it, which made its contract, was left out. */
+/** An archive may be bad only because the earlier update with its create was left out. */
 function causeOf(bad: BadUpdate, leftOut: (contractId: string) => number | null): Pick<DeadLetter, 'code' | 'reason'> {
   const { code, message } = bad;
   const cause = bad instanceof UnknownContract ? leftOut(bad.contractId) : null;

@@ -18,8 +18,8 @@ interface SpentRow {
 }
 
 /**
- * Returns the function that writes a batch's coin contracts inside its transaction. Rows go into each table in the order of
- * its key, where `no` stands for the time of creation: nearly the order, and what is near is on the same pages.
+ * Returns the function that writes a batch's coins inside its transaction. Rows go into each table in the order of its key,
+ * with `no` in place of the time of creation: nearly the same order, and neighbours are on the same pages.
  */
 export function createContractFlush(db: Database): (contracts: Contracts) => void {
   const holding = BulkRows.inserting(db, 'INSERT INTO holding', 14);
@@ -37,7 +37,7 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
     for (const coin of archived) if (coin.archivedSeq === -1) forgetHolding.run(coin.no);
   }
 
-  /** The create of the coin that is written, still in its chunk. */
+  /** The create of the coin being written, still in its chunk. */
   const create = new EventCursor();
 
   function addCreated(created: readonly PendingCoin[]): void {

@@ -2,11 +2,11 @@ import type { Database } from 'better-sqlite3';
 import type { Micros } from '../../ledger/time.ts';
 import type { Batch } from './batch.ts';
 
-/** What became of the wish for a snapshot now. */
+/** The result of a request for a snapshot now. */
 export type ForceOutcome =
-  /** `sealed`: a new snapshot was made; else one lies at the last applied time or later, and it is the answer. */
+  /** `sealed`: whether it is new; otherwise there was one at the last applied time or later. */
   | { readonly kind: 'snapshot'; readonly sealed: boolean; readonly migrationId: number; readonly recordTime: Micros }
-  /** A new one would be needed, and `maySeal` was false. */
+  /** A new one is needed, but `maySeal` was false. */
   | { readonly kind: 'too_soon' }
   /** No migration has an update other than imports. */
   | { readonly kind: 'nothing_applied' };

@@ -9,12 +9,12 @@ export interface BadMessage {
   readonly bad: BadUpdate;
 }
 
-/** Whether a person or the policy decided on these bytes before. */
+/** Whether these bytes were dropped or quarantined before. */
 export function isDecided(message: UpdateCursor, letters: DeadLetters): boolean {
   return letters.mayBeDecided(message.length) && letters.isDecided(message.sha256());
 }
 
-/** The first message of a range that could not even be decoded: what comes before it can be applied without a trial. */
+/** The first message of a range that could not be decoded: those before it can be applied at once. */
 export function firstKnownBad(
   chunk: Chunk,
   { from, to }: { from: number; to: number },

@@ -7,7 +7,7 @@ import { rowChecksum } from '../store/row-checksum.ts';
 interface StoredUpdates {
   has(id: StoredId): boolean;
   any(): StoredId;
-  /** Forgets them all, or none where they go on, and adds these. */
+  /** Adds these ids; those before are kept only if `goOn`. */
   write(added: readonly StoredId[], then: { goOn: boolean }): void;
 }
 
@@ -17,10 +17,10 @@ interface StoredUpdates {
  * any number of them: those of earlier batches stay on disk.
  */
 export class LastUpdates {
-  /** Those of this batch. An id is made only where it is asked for: every update would make one. */
+  /** Those of this batch, as refs: creating an id for each update would cost too much. */
   #added: UpdateRef[];
   #addedTexts: Set<string> | null = null;
-  /** Null where those on disk are of an earlier time, or there are none. */
+  /** The ids on disk; null where they are of an earlier time, or there are none. */
   #stored: { readonly rows: StoredUpdates; readonly count: number } | null;
 
   private constructor(added: UpdateRef[], stored: { rows: StoredUpdates; count: number } | null) {
@@ -60,7 +60,7 @@ export class LastUpdates {
   /** Writes those of this batch; called inside its transaction. */
   save(rows: StoredUpdates): void {
     const { count } = this;
-    // Copies, which do not keep a whole chunk.
+    // Copies, which do not keep a whole chunk in memory.
     const added = this.#added.map((update) => storedId(idText(updateIdOf(update))));
     rows.write(added, { goOn: this.#stored !== null });
     this.#stored = { rows, count };

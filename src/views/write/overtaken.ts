@@ -8,9 +8,9 @@ export interface LedgerTime {
 }
 
 /**
- * Whether a lane of a source that resumes, passed over as idle, now shows what belongs before something applied since. The
- * merge of the lanes never lets that happen otherwise: a message whose place is beyond all that its own lane has shown
- * waits for the others, and they for it; only what falls behind its own predecessors is applied late, as the feed's order says.
+ * Whether a lane that was passed over as idle now has a message that belongs before one applied meanwhile. Otherwise the merge
+ * of the lanes prevents that: a message with a later place than all earlier ones of its lane waits for the other lanes, and
+ * they for it. Only one with an earlier place than its predecessors in the lane is applied late, as the feed's order requires.
  */
 export function isOvertaken(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at: LedgerTime): boolean {
   if (own.start === null || (own.furthest !== null && isBehind(at, own.furthest))) return false;
@@ -20,7 +20,7 @@ export function isOvertaken(lanes: ReadonlyMap<string, LaneState>, own: LaneStat
   return false;
 }
 
-/** Remembers how far a lane has got. */
+/** Notes how far a lane has come. */
 export function noteFurthest(state: LaneState, at: LedgerTime): void {
   if (state.furthest !== null && !isBehind(state.furthest, at)) return;
   state.furthest = { migrationId: at.migrationId, recordTime: at.recordTime };

@@ -28,12 +28,12 @@ export function ownerChecksum(no: number, migrationId: number, party: string): n
   return rowChecksum(no, migrationId, party);
 }
 
-/** Owners kept in memory at least this long, counted in owners; at most twice as many are held. */
+/** Size of one generation of the cache; at most twice as many owners are in memory. */
 const OWNERS_PER_GENERATION = 60_000;
 
 /**
- * Owners by party and by number: a bounded cache of two generations over `owner` and `owner_total`. It only forgets between
- * batches, when every change is in the database.
+ * Owners by party and by number: a bounded cache of two generations over `owner` and `owner_total`. Owners are dropped only
+ * between batches, when every change is in the database.
  */
 export class Owners {
   readonly #state: WriterState;
@@ -42,7 +42,7 @@ export class Owners {
   readonly #version;
   readonly #insertOwner: BulkRows;
   readonly #insertVersion: BulkRows;
-  /** Owners of one migration by the names of the chunks that are being applied. */
+  /** Owners of one migration by the numbers of names in the chunks being applied. */
   readonly #named = new NamedValues<Owner>();
   #namedIn: MigrationState | null = null;
   readonly #ofName = (party: string): Owner => this.ofParty(this.#namedIn!, party);
@@ -117,7 +117,7 @@ export class Owners {
     return owner;
   }
 
-  /** To be called at each create and archive: the owner gets a version in the open interval. */
+  /** Called at each create and archive: the owner gets a version in the open interval. */
   touch(owner: Owner): void {
     if (owner.dirty) return;
     owner.dirty = true;
@@ -150,7 +150,7 @@ export class Owners {
     this.#insertVersion.finish();
   }
 
-  /** After the commit: nothing is pending any more, so the older generation may go. */
+  /** Called after the commit: nothing is pending, so the older generation can be dropped. */
   settle(): void {
     this.#added = [];
     this.#versions.length = 0;

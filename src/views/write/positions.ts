@@ -8,20 +8,20 @@ import { lastMessages, type Segment } from './segment.ts';
 /** How far one lane was read. */
 export interface LaneState {
   readonly source: string;
-  /** The cursor that it began with when it was first seen. Null where the source does not resume. */
+  /** Its cursor when it was first seen; null where the source does not resume. */
   readonly start: string | null;
   cursor: string;
-  /** What is on disk, null for no row: the cursor that everything since was applied on top of. */
+  /** The stored cursor, null for no row: everything since was applied after it. */
   storedCursor: string | null;
-  /** Of the last message before the cursor; kept where the source resumes. */
+  /** The hash of the last message before the cursor; kept where the source resumes. */
   sha256: Buffer | null;
   /** The newest time per `<migration> <synchronizer>` that a checkpoint named there (docs/rules.md, rule 1). */
   readonly checkpoints: Map<string, Micros>;
-  /** The furthest place read there; imports stand before every time of their migration. Null before the first. */
+  /** The furthest place read there; imports are before every time of their migration. Null before the first. */
   furthest: { migrationId: number; recordTime: Micros } | null;
 }
 
-/** Where the source that resumes goes on. */
+/** Where the source that resumes continues. */
 export function storedSourceOf({
   feed,
   lanes,
@@ -44,7 +44,7 @@ export function newLane(source: string, { start, cursor }: Pick<LaneState, 'star
   return { source, start, cursor, storedCursor: null, sha256: null, checkpoints: new Map(), furthest: null };
 }
 
-/** The state of a lane that was begun, as every one is before its first message is applied. */
+/** The state of a lane, which exists since before its first message was applied. */
 export function stateOf(lanes: ReadonlyMap<string, LaneState>, lane: string): LaneState {
   const known = lanes.get(lane);
   if (known === undefined) throw new Error(`a message of lane ${lane}, of which nothing is known yet`);
@@ -63,7 +63,7 @@ export function moveBehind(
   }
 }
 
-/** Someone else has moved the stored position: what was applied in memory is not what follows it. Nothing was written. */
+/** Another process has moved the stored position, so what was applied in memory does not follow it. Nothing was written. */
 export class PositionMoved extends Error {
   constructor() {
     super('the stored position is not the one that was gone on from: another process writes to these views');
@@ -100,8 +100,8 @@ export function loadLanes(db: Database): Map<string, LaneState> {
 export type SavePositions = (lanes: ReadonlyMap<string, LaneState>) => void;
 
 /**
- * Compare-and-set: a position is replaced only by who went on from it, so that a writer left over from before, which
- * does not know yet that it was replaced, writes nothing at all. Throws PositionMoved, which rolls the batch back.
+ * Compare-and-set: a position is replaced only by a writer that continued from it, so that an earlier writer, which does not
+ * know yet that it was replaced, writes nothing. Throws PositionMoved, which rolls the batch back.
  */
 export function preparePositions(db: Database): SavePositions {
   const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
@@ -124,7 +124,7 @@ export function preparePositions(db: Database): SavePositions {
   };
 }
 
-/** To be called once the transaction that positions were saved in is committed: one that fails has stored nothing. */
+/** Called once the transaction that saved positions is committed: one that fails has stored nothing. */
 export function settlePositions(lanes: ReadonlyMap<string, LaneState>): void {
   for (const state of lanes.values()) state.storedCursor = state.cursor;
 }

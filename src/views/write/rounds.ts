@@ -43,7 +43,7 @@ export class Rounds {
     this.#saveCount = prepareRowCount(db, 'round');
   }
 
-  /** The active round that an event names. For nearly every event its hash tells that there is none: no id is made. */
+  /** The active round that an event names. For nearly every event the hash shows that there is none, and no id is created. */
   find(event: EventCursor, migrationId: number): ActiveRound | undefined {
     const { idHash } = event;
     for (const round of this.#active) {

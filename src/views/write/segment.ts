@@ -7,9 +7,9 @@ export interface Segment {
   readonly chunk: Chunk;
   readonly from: number;
   readonly to: number;
-  /** The clock reading it was judged with: applied again it must be judged the same, wherever the clock has jumped to. */
+  /** The clock reading it was checked with: applied again it must give the same result, even if the clock has jumped. */
   readonly now: Micros;
-  /** Of the last message of each lane, taken before its bytes were given away. */
+  /** The hash of the last message of each lane, taken before its bytes were given away. */
   readonly hashes?: ReadonlyMap<string, Buffer>;
 }
 

@@ -1,6 +1,6 @@
 import { Refusal } from '../../refusal.ts';
 
-/** A feed without migration ids, where it may belong to another migration than 0 and nobody has said which. */
+/** A feed without migration ids, in a directory with a migration above 0, and without `--migration-id`. */
 export class MigrationIdMissing extends Refusal {
   constructor(feed: string, knownMigration: number) {
     super(
@@ -11,14 +11,14 @@ export class MigrationIdMissing extends Refusal {
   }
 }
 
-/** What the views know by the time a message comes that carries no migration id. */
+/** What the views know when a message without migration id comes. */
 export interface KnownMigrations {
   readonly given: number | null;
   readonly stored: number | null;
   readonly migrations: Iterable<number>;
 }
 
-/** Before such a message is applied (docs/rules.md, rule 11). `feed`: as the message of the refusal calls it. */
+/** Before such a message is applied (docs/rules.md, rule 11). `feed`: its name in the refusal. */
 export function requireSourceMigration(feed: string, { given, stored, migrations }: KnownMigrations): void {
   if (given !== null || stored !== null) return;
   const newest = Math.max(0, ...migrations);

@@ -2,15 +2,15 @@ import { FeedRefused, type SourceStart } from '../../feed/source.ts';
 import { newLane } from './positions.ts';
 import type { WriterState } from './state.ts';
 
-/** Whether there is anything to note: new lanes, or a source of which nothing is applied yet. */
+/** Whether there is anything to store: new lanes, or a source of which nothing is applied yet. */
 export function isNews(state: WriterState, { identity, cursors }: SourceStart): boolean {
   const isKnown = [...cursors.keys()].every((lane) => state.lanes.has(lane));
   return state.feed !== identity || !isKnown || !isBegun(state);
 }
 
 /**
- * Begins the lanes that are new. Synchronizers known before anything of the source is applied come from files: it must overlap
- * with what they hold (PossibleGap). Throws FeedRefused where the views were built from another source.
+ * Begins the lanes that are new. Synchronizers known before anything of the source is applied are from files, and the source
+ * must overlap with those (PossibleGap). Throws FeedRefused where the views were built from another source.
  */
 export function noteSourceStart(state: WriterState, { identity, cursors }: SourceStart, source: string): void {
   if (state.feed !== null && state.feed !== identity)

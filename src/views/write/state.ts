@@ -6,25 +6,25 @@ import { prepareRowCount } from '../store/row-counts.ts';
 import { LastUpdates, prepareLastUpdates } from './last-updates.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
-/** The updates applied of one synchronizer: from where on, and how far. */
+/** The updates applied of one synchronizer: since when, and how far. */
 export interface SynchronizerState {
-  /** The record time of the first one known: an earlier one comes in the wrong order. */
+  /** The record time of the first one: an earlier one is disorder. */
   readonly firstTime: Micros;
   readonly recordTime: Micros;
-  /** All that were applied at that time. */
+  /** All updates applied at that time. */
   readonly updates: LastUpdates;
-  /** Known from files, and not yet seen in the source that goes on after them. */
+  /** Known from files, and not yet seen in the source that continues after them. */
   unseen: boolean;
   changed: boolean;
 }
 
-/** A migration's clock, open interval and supply  (docs/rules.md, time and order). */
+/** A migration's clock, open interval and supply (docs/rules.md, time and order). */
 export interface MigrationState {
   readonly migrationId: number;
   openSeq: number;
   /** The record time reached; null until an update that is no import. */
   timeReached: Micros | null;
-  /** The largest record time of an update applied: where a forced snapshot lies. */
+  /** The largest record time of an update applied: that of a forced snapshot. */
   updateTime: Micros | null;
   /** The next grid time to seal. */
   nextGrid: Micros | null;
@@ -35,11 +35,11 @@ export interface MigrationState {
   readonly synchronizers: Map<string, SynchronizerState>;
 }
 
-/** All that the writer keeps in memory beside its caches. Every part is stored in the transaction that changes it. */
+/** All that the writer keeps in memory besides its caches. Every part is stored in the transaction that changes it. */
 export interface WriterState {
   readonly migrations: Map<number, MigrationState>;
   readonly lanes: Map<string, LaneState>;
-  /** What the cursors of the source that resumes belong to; null before the first one. */
+  /** What the cursors of the source that resumes belong to; null before there is one. */
   feed: string | null;
   dso: string | null;
   /** Whether an operator named the DSO; otherwise it is the first seen. */

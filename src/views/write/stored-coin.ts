@@ -12,7 +12,7 @@ interface Row {
   extra: string | null;
 }
 
-/** Returns the function that reads what the create of a coin contract said, by its number. */
+/** Returns the function that reads the content of a coin's create, by the coin's number. */
 export function createCoinReader(db: Database): (no: number) => ComparedCoin {
   const read = db
     .prepare<[number], Row>(

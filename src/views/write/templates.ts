@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { rowChecksum } from '../store/row-checksum.ts';
 import { prepareRowsAdded } from '../store/row-counts.ts';
 
-/** Template ids as the feed writes them, with their package's name; few, so all are kept in memory. */
+/** Template ids as the feed writes them, with their package names; few, so all are kept in memory. */
 export class Templates {
   readonly #numbers = new Map<string, number>();
   readonly #insert;

@@ -29,10 +29,10 @@ export interface WriterOptions extends DirectorySettings {
   readonly positions?: (db: Database) => SavePositions;
 }
 
-/** After a bad message the next may be near: applying far beyond it would be in vain. Doubles while all goes well. */
+/** After a bad message the next may be near, and what is applied beyond it would be thrown away. Doubles while none is. */
 const REACH_BEHIND_FAULT = 64;
 
-/** Whether the messages went in, or where they stopped. */
+/** Whether all messages were applied, or at which one it stopped. */
 export type Applied =
   | { readonly done: true }
   | { readonly done: false; readonly halted: DeadLetter; readonly at: number };
@@ -45,7 +45,7 @@ export type Applied =
 export class ViewsWriter implements Disposable {
   readonly db: Database;
   readonly deadLetters: DeadLetters;
-  /** The migration of messages that carry none. */
+  /** The migration of messages that name none. */
   readonly sourceMigrationId: number;
   readonly #options: WriterOptions;
   readonly #periodUs: number;
@@ -53,9 +53,9 @@ export class ViewsWriter implements Disposable {
   #batch: Batch;
   #segments: Segment[] = [];
   #committed: Counts = noCounts();
-  /** Where applying goes on in the newest chunk; lets `apply` be called again after a failed commit. */
+  /** Where applying continues in the newest chunk, when `apply` is called again after a failed commit. */
   #cursor: { chunk: Chunk; at: number } | null = null;
-  /** Set when a commit failed: the batch in memory is made again before it is used again. */
+  /** Set when a commit failed: the batch in memory is rebuilt before it is used again. */
   #broken = false;
   #source: NamedSource | null = null;
 
@@ -70,7 +70,7 @@ export class ViewsWriter implements Disposable {
     this.sourceMigrationId = options.migrationId ?? this.#batch.state.sourceMigrationId ?? 0;
   }
 
-  /** The messages that follow are from here. Of a source that resumes, positions and hashes are kept. */
+  /** Sets the source of the following messages. Of one that resumes, positions and hashes are kept. */
   beginSource(source: NamedSource): void {
     this.commit();
     this.#source = source;
@@ -82,19 +82,19 @@ export class ViewsWriter implements Disposable {
     this.commit();
   }
 
-  /** Made with the directory, and no other's. */
+  /** The directory's unique id. */
   get directoryId(): string {
     return this.db.prepare<[], string>('SELECT directory_id FROM setting').pluck().get()!;
   }
 
-  /** Where the source that resumes goes on. */
+  /** Where the source that resumes continues. */
   get storedSource(): StoredSource {
     return storedSourceOf(this.#batch.state);
   }
 
   /** One transaction: what the source's cursors belong to, and where its lanes begin; before any of its messages is applied. */
   followSource(start: SourceStart): void {
-    // What a commit that failed had noted is in memory only.
+    // What a failed commit noted is only in memory.
     if (!this.#broken && !isNews(this.#batch.state, start)) return;
     this.commit();
     noteSourceStart(this.#batch.state, start, this.#begun.name);
@@ -109,7 +109,7 @@ export class ViewsWriter implements Disposable {
     return this.#segments.length > 0;
   }
 
-  /** What was committed since the process started. */
+  /** Counts of what was committed since the process started. */
   get counts(): Counts {
     return this.#committed;
   }
@@ -120,7 +120,7 @@ export class ViewsWriter implements Disposable {
 
   /**
    * Applies the chunk's messages. Under `halt` it stops at a bad one, with everything before it on disk. Called again with
-   * the same chunk, after an error of the disk or an ended halt, it goes on where it stopped.
+   * the same chunk, after an error of the disk or an ended halt, it continues where it stopped.
    */
   apply(chunk: Chunk): Applied {
     if (this.#broken) this.#reapply(this.#segments);
@@ -190,7 +190,7 @@ export class ViewsWriter implements Disposable {
     return this.#source;
   }
 
-  /** Puts on disk what was applied, and the dead letter of the message after it, in one transaction. */
+  /** Commits what was applied and the dead letter of the message after it, in one transaction. */
   #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
     const letter = deadLetterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
@@ -209,8 +209,8 @@ export class ViewsWriter implements Disposable {
   }
 
   /**
-   * Throws the batch away (a commit that failed leaves it half written) and applies these segments to what is on disk. Where
-   * that fails too, the segments are still those that were there before.
+   * Throws the batch away (a failed commit leaves it half written) and applies these segments to what is on disk. Where that
+   * fails too, the segments are unchanged.
    */
   #reapply(segments: readonly Segment[]): void {
     this.#broken = true;
@@ -235,7 +235,7 @@ export class ViewsWriter implements Disposable {
     this.#committed = copyCounts(this.#batch.counts);
   }
 
-  /** Seals a snapshot at the last applied record time, on disk before it is answered. */
+  /** Seals a snapshot at the last applied record time; on disk when it returns. */
   force({ maySeal }: { maySeal: boolean }): ForceOutcome {
     this.commit();
     const outcome = sealNow(this.db, this.#batch, { periodUs: this.#periodUs, maySeal });
@@ -243,7 +243,7 @@ export class ViewsWriter implements Disposable {
     return outcome;
   }
 
-  /** Decisions of people are on disk before they are answered; the feed cannot bring them back. */
+  /** An operator's decision is on disk before it is answered, because the feed cannot bring it back. */
   #durably(body: () => void): void {
     this.db.pragma('synchronous = FULL');
     try {
@@ -259,8 +259,8 @@ export class ViewsWriter implements Disposable {
   }
 
   /**
-   * Applies the message of a halt at its own place, ends the halt and moves the position after it, durably and at once; or says
-   * what is wrong with it now, and then nothing has changed. The chunk holds that message alone.
+   * Applies the halted message at its own place, ends the halt and moves the position after it, in one durable transaction; or
+   * returns what is still wrong with it, with nothing changed. The chunk has only that message.
    */
   retry(letter: DeadLetter, chunk: Chunk): BadUpdate | null {
     this.commit();
