@@ -1,50 +1,39 @@
-import { resolve } from 'node:path';
 import { readConfigurationFile } from './config/configuration-file.ts';
-import { settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './config/given-settings.ts';
-import { type KafkaConfig, kafkaConfig } from './config/kafka.ts';
+import { defaultSettings, settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './config/given-settings.ts';
+import { KAFKA_KEYS, kafkaConfig } from './config/kafka.ts';
 import { writerSettings } from './config/read-only.ts';
-import { environmentName, type GivenSettings, optionName } from './config/settings.ts';
-import { OWNERS_MAX_DEFAULT } from './holdings/question.ts';
-import type { Micros } from './ledger/time.ts';
+import {
+  environmentName,
+  type GivenSettings,
+  optionName,
+  SETTING_KEYS,
+  type SettingKey,
+  type SettingValue,
+} from './config/settings.ts';
+import type { TopicSettings } from './feed/kafka/settings.ts';
 import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';
 
-/** All settings, frozen. Units are in the names. */
-export interface Config {
-  readonly dataDir: string;
-  readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
-  readonly reusePort: boolean;
-  readonly readOnly: boolean;
+/** The fields of Config that say more than the name of their setting. */
+const FIELDS = {
+  data: 'dataDir',
+  file: 'files',
+  snapshotPeriod: 'snapshotPeriodUs',
+  recordTimeAheadMax: 'recordTimeAheadMaxUs',
+  recordTimeGapMax: 'recordTimeGapMaxUs',
+  readyLagMax: 'readyLagMaxMs',
+} as const satisfies Partial<Record<SettingKey, string>>;
+
+type OwnKey = Exclude<SettingKey, (typeof KAFKA_KEYS)[number]>;
+type Field<Key> = Key extends keyof typeof FIELDS ? (typeof FIELDS)[Key] : Key;
+
+/** All settings, frozen. Units are in the names. Null: not given, and without a default. */
+export type Config = { readonly [Key in OwnKey as Field<Key>]: SettingValue<Key> } & {
+  readonly kafka: TopicSettings | null;
   /** The settings that were given and need a service that writes, by their names in messages. */
   readonly writerSettings: readonly string[];
-  readonly files: readonly string[];
-  readonly kafka: KafkaConfig | null;
-  /** Null: what is stored with the data directory, else 0. */
-  readonly migrationId: number | null;
-  /** Null: what is stored with the data directory, else ten minutes. */
-  readonly snapshotPeriodUs: Micros | null;
-  /** Null: the one stored with the data directory, else the first seen. */
-  readonly dso: string | null;
-  readonly emptyOwners: 'zero' | 'omit';
-  readonly onBadUpdate: 'halt' | 'quarantine';
-  readonly forceSnapshots: boolean;
-  readonly ownersMax: number;
-  readonly bodyBytesMax: number;
-  readonly recordTimeAheadMaxUs: Micros;
-  readonly recordTimeGapMaxUs: Micros;
-  readonly readyLagMaxMs: number;
-  readonly corsOrigins: readonly string[];
-  readonly trustedProxies: readonly string[];
-  /** Null: the one made with users.db. */
-  readonly participantId: string | null;
-  readonly logLevel: string;
   /** The key `ledger` of the configuration file. */
   readonly users: UsersConfig;
-}
-
-const HOUR_US = 3_600_000_000;
-const DAY_US = 24 * HOUR_US;
+};
 
 /**
  * Joins the three sources: an option before the environment before the configuration file before the default. Every
@@ -72,34 +61,14 @@ export function loadConfig(sources: {
 
 /** The directory of a command that is given none. */
 export function dataDirDefault(): string {
-  return resolve('data');
+  return defaultSettings().data;
 }
 
 function withDefaults(given: GivenSettings): Omit<Config, 'users' | 'writerSettings'> {
-  return {
-    dataDir: given.data ?? dataDirDefault(),
-    host: given.host ?? '127.0.0.1',
-    port: given.port ?? 8080,
-    reusePort: given.reusePort ?? false,
-    readOnly: given.readOnly ?? false,
-    files: given.file ?? [],
-    kafka: kafkaConfig(given),
-    migrationId: given.migrationId ?? null,
-    snapshotPeriodUs: given.snapshotPeriod ?? null,
-    dso: given.dso ?? null,
-    emptyOwners: given.emptyOwners ?? 'zero',
-    onBadUpdate: given.onBadUpdate ?? 'halt',
-    forceSnapshots: given.forceSnapshots ?? false,
-    ownersMax: given.ownersMax ?? OWNERS_MAX_DEFAULT,
-    bodyBytesMax: given.bodyBytesMax ?? 1_048_576,
-    recordTimeAheadMaxUs: given.recordTimeAheadMax ?? HOUR_US,
-    recordTimeGapMaxUs: given.recordTimeGapMax ?? 400 * DAY_US,
-    readyLagMaxMs: (given.readyLagMax ?? 60_000_000) / 1000,
-    corsOrigins: given.corsOrigins ?? ['*'],
-    trustedProxies: given.trustedProxies ?? [],
-    participantId: given.participantId ?? null,
-    logLevel: given.logLevel ?? 'info',
-  };
+  const values = { ...defaultSettings(), ...given };
+  const own = SETTING_KEYS.filter((key) => !(KAFKA_KEYS as readonly SettingKey[]).includes(key));
+  const fields = own.map((key) => [(FIELDS as Partial<Record<SettingKey, string>>)[key] ?? key, values[key]]);
+  return { ...Object.fromEntries(fields), kafka: kafkaConfig(given) };
 }
 
 function freezeDeep<T>(value: T): T {

@@ -1,6 +1,6 @@
-import type { KafkaConfig } from './config/kafka.ts';
 import { FILE_KIND } from './feed/file/kind.ts';
 import { TOPIC_KIND } from './feed/kafka/kind.ts';
+import type { TopicSettings } from './feed/kafka/settings.ts';
 import type { SourceKind, SourceSpec } from './feed/source.ts';
 
 /** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */
@@ -10,7 +10,7 @@ export function fileSpec(path: string): SourceSpec {
   return { kind: FILE_KIND.kind, name: path, settings: { path } };
 }
 
-export function topicSpec(kafka: KafkaConfig): SourceSpec {
+export function topicSpec(kafka: TopicSettings): SourceSpec {
   return { kind: TOPIC_KIND.kind, name: `topic ${kafka.topic}`, settings: kafka };
 }
 

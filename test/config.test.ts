@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parseDuration } from '../src/config/value-schemas.ts';
 import { type Config, loadConfig } from '../src/config.ts';
+import { parseDuration } from '../src/ledger/duration.ts';
 import { Refusal } from '../src/refusal.ts';
 import { type Certificates, createCertificates } from './support/kafka/certificates.ts';
 

@@ -24,6 +24,16 @@ describe('the pages', () => {
     expect(settings.filter((row) => new RegExp(`\`${option}[\` ]`).test(row.split(' | ')[0]!))).toHaveLength(1);
   });
 
+  const defaults = Object.entries(SETTINGS).flatMap(([key, setting]) => {
+    const said = setting.default === 'false' ? 'off' : (setting.default ?? setting.otherwise)?.split(';')[0];
+    return said === undefined || said === '' ? [] : [[optionName(key as SettingKey), said] as const];
+  });
+
+  it.each(defaults)('names the default of %s: %s', (option, said) => {
+    const row = settings.find((each) => new RegExp(`\`${option}[\` ]`).test(each.split(' | ')[0]!));
+    expect(row!.split(' | ')[1]!.replaceAll('`', '').split(', ')).toContain(said);
+  });
+
   const durations = Object.entries(SETTINGS).filter(([, { placeholder }]) => placeholder === 'D');
 
   it.each(durations.map(([key, { expected }]) => [optionName(key as SettingKey), expected]))(

@@ -111,8 +111,11 @@ function groupOf(program: Command, usage: string): Command {
 }
 
 function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
-  const { placeholder, help, variadic }: Setting<unknown> = SETTINGS[key];
-  if (placeholder === null) return new Option(optionName(key), help);
+  const setting: Setting<unknown> = SETTINGS[key];
+  const { placeholder, variadic } = setting;
+  if (placeholder === null) return new Option(optionName(key), setting.help);
+  const absent = setting.default ?? setting.otherwise;
+  const help = absent === undefined ? setting.help : `${setting.help} (default: ${absent === '' ? 'none' : absent})`;
   const flags = `${optionName(key)} <${variadic === true ? 'FILE...' : placeholder}>`;
   if (key !== 'data' || dataDir === undefined) return new Option(flags, help);
   // Every command accepts it, so that a script may give it to all of them.

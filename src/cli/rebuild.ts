@@ -1,4 +1,4 @@
-import { formatDuration } from '../ledger/time.ts';
+import { formatDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
 import { type OldViews, readOldViews, setViewsAside } from '../views/backup/set-aside.ts';
 import { type DirectoryMade, madeNow, requireViews } from '../views/store/database.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DURATION_EXPECTED, parseDuration } from '../config/value-schemas.ts';
 import { showGiven } from '../ledger/bad-update.ts';
+import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
 import { userIdFault } from '../users/fields.ts';
 import type { AuthService } from '../users/tokens/auth-service.ts';

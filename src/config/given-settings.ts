@@ -10,6 +10,7 @@ import {
   SETTINGS,
   type Setting,
   type SettingKey,
+  type SettingValue,
 } from './settings.ts';
 
 /** Keys of the configuration file that have no option of their own. */
@@ -17,6 +18,14 @@ const FILE_ONLY_KEYS = ['ledger'];
 
 /** Variables that Kubernetes sets in every container of a namespace with a Service named holdfast. */
 const KUBERNETES = /^HOLDFAST_(SERVICE|PORT)_/;
+
+/** Every setting as it is where none is given. */
+export function defaultSettings(): { readonly [Key in SettingKey]: SettingValue<Key> } {
+  const raw = Object.fromEntries(SETTING_KEYS.map((key) => [key, SETTINGS[key].default]));
+  const given = Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+  const values = { ...raw, ...parseSettings(given, { name: optionName, folder: process.cwd() }) };
+  return values as ReturnType<typeof defaultSettings>;
+}
 
 /** The settings among the options that commander parsed; a command's own options are none. */
 export function settingsOfOptions(options: Readonly<Record<string, unknown>>): GivenSettings {

@@ -1,25 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import type { TopicSettings } from '../feed/kafka/settings.ts';
 import { Refusal } from '../refusal.ts';
 import { type GivenSettings, optionName, type SettingKey } from './settings.ts';
-
-/** A Kafka topic and how to connect; the files named are already read. */
-export interface KafkaConfig {
-  readonly brokers: readonly string[];
-  readonly topic: string;
-  /** Null: the group made with the data directory. */
-  readonly group: string | null;
-  /** Null: without TLS. PEM texts; null for the system's authorities and for no client certificate. */
-  readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
-  readonly sasl: {
-    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-    readonly username: string;
-    readonly password: string;
-  } | null;
-  /** How long an idle partition makes the others wait; null: forever. */
-  readonly partitionIdleMs: number | null;
-}
 
 /** Every Kafka setting, in the order in which a message names the first that was given. */
 export const KAFKA_KEYS = [
@@ -37,23 +21,22 @@ export const KAFKA_KEYS = [
 ] as const satisfies readonly SettingKey[];
 
 /** Null where no Kafka setting is given. Throws a Refusal for a missing one, and for a file that cannot be read. */
-export function kafkaConfig(given: GivenSettings): KafkaConfig | null {
+export function kafkaConfig(given: GivenSettings): TopicSettings | null {
   const first = KAFKA_KEYS.find((key) => given[key] !== undefined && given[key] !== false);
   if (first === undefined) return null;
   if (given.kafkaBrokers === undefined || given.kafkaBrokers.length === 0) throw needs(first, 'kafkaBrokers');
   if (given.kafkaTopic === undefined) throw needs(first, 'kafkaTopic');
-  const idle = given.kafkaPartitionIdle ?? 'off';
   return {
     brokers: given.kafkaBrokers,
     topic: given.kafkaTopic,
     group: given.kafkaGroup ?? null,
     ssl: sslConfig(given),
     sasl: saslConfig(given),
-    partitionIdleMs: idle === 'off' ? null : idle / 1000,
+    partitionIdleMs: given.kafkaPartitionIdle ?? null,
   };
 }
 
-function sslConfig(given: GivenSettings): KafkaConfig['ssl'] {
+function sslConfig(given: GivenSettings): TopicSettings['ssl'] {
   const { kafkaSsl, kafkaSslCa, kafkaSslCert, kafkaSslKey } = given;
   if (kafkaSslCert !== undefined && kafkaSslKey === undefined) throw needs('kafkaSslCert', 'kafkaSslKey');
   if (kafkaSslKey !== undefined && kafkaSslCert === undefined) throw needs('kafkaSslKey', 'kafkaSslCert');
@@ -92,7 +75,7 @@ function unusable(key: SettingKey, what: string, error: unknown): Refusal {
   return new Refusal(`${optionName(key)}: ${what} (${(error as Error).message})`, { cause: error });
 }
 
-function saslConfig(given: GivenSettings): KafkaConfig['sasl'] {
+function saslConfig(given: GivenSettings): TopicSettings['sasl'] {
   const { kafkaSaslMechanism: mechanism, kafkaSaslUsername: username, kafkaSaslPasswordFile: file } = given;
   if (mechanism === undefined) {
     if (username !== undefined) throw needs('kafkaSaslUsername', 'kafkaSaslMechanism');

@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
+import { DURATION_EXPECTED } from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
-import { DURATION_EXPECTED, durationUs, flag, ipAddress, list, wholeNumber } from './value-schemas.ts';
+import { durationUs, flagValue, ipAddress, list, wholeNumber } from './value-schemas.ts';
 
 /** One setting, whose option, environment variable and key in the configuration file share one name. */
-export interface Setting<Value> {
+export interface Setting<Value, Default extends string | null = string | null> {
   readonly schema: z.ZodType<Value>;
   /** The expected value, in messages and in the help. */
   readonly expected: string;
   readonly help: string;
+  /** The value where none is given, written as in the environment; null: none, and then `otherwise` may say what holds. */
+  readonly default: Default;
+  readonly otherwise?: string;
   /** The value's placeholder in the help; null for a switch. */
   readonly placeholder: string | null;
   /** Relative paths in the configuration file start at its folder, others at the working directory. */
@@ -17,16 +21,21 @@ export interface Setting<Value> {
   readonly variadic?: true;
 }
 
-function setting<Value>(
+function setting<Value, Default extends string | null>(
   schema: z.ZodType<Value>,
-  { expected, help, placeholder, ...rest }: Omit<Setting<Value>, 'schema'>,
-): Setting<Value> {
-  return { schema, expected, help, placeholder, ...rest };
+  rest: Omit<Setting<Value, Default>, 'schema'>,
+): Setting<Value, Default> {
+  return { schema, ...rest };
 }
 
 const text = (): z.ZodType<string, string> => z.string().min(1);
-const path = (help: string): Setting<string> =>
-  setting(text(), { expected: 'a file name', help, placeholder: 'FILE', path: true });
+const path = (help: string): Setting<string, null> =>
+  setting(text(), { expected: 'a file name', help, default: null, placeholder: 'FILE', path: true });
+const flag = (help: string): Setting<boolean, 'false'> =>
+  setting(flagValue(), { expected: 'true or false', help, default: 'false', placeholder: null });
+
+const durationMs = (bounds: { min: string; max: string }): z.ZodType<number> =>
+  durationUs(bounds).transform((micros) => micros / 1000);
 
 const DAY_US = 86_400_000_000;
 /** A century: more than any use, and far below what a double counts exactly in microseconds. */
@@ -43,33 +52,29 @@ const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 export const SETTINGS = {
   data: setting(text(), {
     expected: 'a directory',
-    help: 'directory of views.db and users.db (default: ./data)',
+    help: 'directory of views.db and users.db',
+    default: './data',
     placeholder: 'DIR',
     path: true,
   }),
   host: setting(text(), {
     expected: 'an address to listen on',
-    help: 'address to listen on (default: 127.0.0.1)',
+    help: 'address to listen on',
+    default: '127.0.0.1',
     placeholder: 'HOST',
   }),
   port: setting(wholeNumber({ min: 0, max: 65_535 }), {
     expected: 'a whole number from 0 to 65535',
-    help: 'port to listen on; 0 picks a free one (default: 8080)',
+    help: 'port to listen on; 0 picks a free one',
+    default: '8080',
     placeholder: 'PORT',
   }),
-  readOnly: setting(flag(), {
-    expected: 'true or false',
-    help: 'serve the holdings of a directory that another process writes: no source, no users',
-    placeholder: null,
-  }),
-  reusePort: setting(flag(), {
-    expected: 'true or false',
-    help: 'share the port with other processes that do the same',
-    placeholder: null,
-  }),
+  readOnly: flag('serve the holdings of a directory that another process writes: no source, no users'),
+  reusePort: flag('share the port with other processes that do the same'),
   file: setting(list(text()), {
     expected: 'feed files',
     help: 'feed files, applied in the order given, before Kafka',
+    default: '',
     placeholder: 'FILE...',
     path: true,
     variadic: true,
@@ -77,19 +82,23 @@ export const SETTINGS = {
   kafkaBrokers: setting(list(z.string().regex(/^[^\s,:]+:\d{1,5}$|^\[[0-9A-Fa-f:.]+\]:\d{1,5}$/)), {
     expected: 'host:port, with commas between several',
     help: 'addresses of Kafka brokers',
+    default: null,
     placeholder: 'H:P,...',
   }),
   kafkaTopic: setting(z.string().regex(/^[A-Za-z0-9._-]{1,249}$/), {
     expected: 'a topic name, 1-249 of letters, digits, ".", "_" and "-"',
     help: 'Kafka topic',
+    default: null,
     placeholder: 'TOPIC',
   }),
   kafkaGroup: setting(z.string().min(1).max(255), {
     expected: 'a group name of 1-255 characters',
-    help: 'Kafka consumer group (default: one made with the data directory)',
+    help: 'Kafka consumer group',
+    default: null,
+    otherwise: 'one made with the directory',
     placeholder: 'GROUP',
   }),
-  kafkaSsl: setting(flag(), { expected: 'true or false', help: 'connect to Kafka with TLS', placeholder: null }),
+  kafkaSsl: flag('connect to Kafka with TLS'),
   kafkaSslCa: path('PEM file of the authorities that may sign the brokers'),
   kafkaSslCert: path('PEM file of the client certificate'),
   kafkaSslKey: path('PEM file of the client key'),
@@ -101,92 +110,116 @@ export const SETTINGS = {
     {
       expected: 'plain, scram-sha-256 or scram-sha-512',
       help: 'how to log in to Kafka: plain, scram-sha-256 or scram-sha-512',
+      default: null,
       placeholder: 'MECHANISM',
     },
   ),
-  kafkaSaslUsername: setting(text(), { expected: 'a user name', help: 'Kafka user', placeholder: 'NAME' }),
-  kafkaSaslPasswordFile: path("file of the Kafka user's password"),
-  kafkaPartitionIdle: setting(z.union([z.literal('off'), durationUs({ min: '1ms', max: LONGEST })]), {
-    expected: `off, or ${DURATION_EXPECTED}, from 1ms to ${LONGEST}`,
-    help: 'an idle partition holds the others no longer than this (default: off)',
-    placeholder: 'D',
+  kafkaSaslUsername: setting(text(), {
+    expected: 'a user name',
+    help: 'Kafka user',
+    default: null,
+    placeholder: 'NAME',
   }),
+  kafkaSaslPasswordFile: path("file of the Kafka user's password"),
+  kafkaPartitionIdle: setting(
+    z.union([z.literal('off').transform(() => null), durationMs({ min: '1ms', max: LONGEST })]),
+    {
+      expected: `off, or ${DURATION_EXPECTED}, from 1ms to ${LONGEST}`,
+      help: 'an idle partition holds the others no longer than this',
+      default: 'off',
+      placeholder: 'D',
+    },
+  ),
   migrationId: setting(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }), {
     expected: 'a whole number from 0',
-    help: 'migration of feeds that carry none, the Ledger API form (default: 0; required where the directory knows one above 0)',
+    help: 'migration of feeds that carry none, the Ledger API form',
+    default: null,
+    otherwise: '0; required where the directory knows one above 0',
     placeholder: 'N',
   }),
   snapshotPeriod: setting(
     durationUs({ min: '1s', max: '24h' }).refine((micros) => DAY_US % micros === 0),
     {
       expected: 'a duration from 1s to 24h that divides 24h, such as 10m or 3h',
-      help: 'time between snapshots; fixed when the data directory is made (default: 10m)',
+      help: 'time between snapshots; fixed when the data directory is made',
+      default: null,
+      otherwise: '10m',
       placeholder: 'D',
     },
   ),
   dso: setting(z.string().refine(isPartyId), {
     expected: PARTY_EXPECTED,
-    help: 'the DSO whose coins count (default: the first one seen)',
+    help: 'the DSO whose coins count',
+    default: null,
+    otherwise: 'the first seen',
     placeholder: 'PARTY',
   }),
   emptyOwners: setting(z.enum(['zero', 'omit']), {
     expected: 'zero or omit',
-    help: 'what a summary says of an owner without coin: zero or omit (default: zero)',
+    help: 'what a summary says of an owner without coin: zero or omit',
+    default: 'zero',
     placeholder: 'HOW',
   }),
   onBadUpdate: setting(z.enum(['halt', 'quarantine']), {
     expected: 'halt or quarantine',
-    help: 'what follows an update that cannot be applied: halt or quarantine (default: halt)',
+    help: 'what follows an update that cannot be applied: halt or quarantine',
+    default: 'halt',
     placeholder: 'HOW',
   }),
-  forceSnapshots: setting(flag(), {
-    expected: 'true or false',
-    help: 'allow POST /v0/state/acs/force',
-    placeholder: null,
-  }),
+  forceSnapshots: flag('allow POST /v0/state/acs/force'),
   ownersMax: setting(wholeNumber({ min: 1, max: OWNERS_MAX_MAX }), {
     expected: `a whole number from 1 to ${OWNERS_MAX_MAX}`,
-    help: `owners that one request may name (default: ${OWNERS_MAX_DEFAULT})`,
+    help: 'owners that one request may name',
+    default: String(OWNERS_MAX_DEFAULT),
     placeholder: 'N',
   }),
   bodyBytesMax: setting(wholeNumber({ min: 1, max: BODY_BYTES_MAX_MAX }), {
     expected: `a whole number of bytes from 1 to ${BODY_BYTES_MAX_MAX}`,
-    help: 'bytes that the body of a request may have (default: 1048576)',
+    help: 'bytes that the body of a request may have',
+    default: '1048576',
     placeholder: 'N',
   }),
   recordTimeAheadMax: setting(durationUs({ min: '0s', max: LONGEST }), {
     expected: `${DURATION_EXPECTED}, from 0s to ${LONGEST}`,
-    help: 'how far a record time may be ahead of our clock (default: 1h)',
+    help: 'how far a record time may be ahead of our clock',
+    default: '1h',
     placeholder: 'D',
   }),
   recordTimeGapMax: setting(durationUs({ min: '1s', max: LONGEST }), {
     expected: `${DURATION_EXPECTED}, from 1s to ${LONGEST}`,
-    help: 'how far a record time may jump (default: 400d)',
+    help: 'how far a record time may jump',
+    default: '400d',
     placeholder: 'D',
   }),
-  readyLagMax: setting(durationUs({ min: '1ms', max: LONGEST }), {
+  readyLagMax: setting(durationMs({ min: '1ms', max: LONGEST }), {
     expected: `${DURATION_EXPECTED}, from 1ms to ${LONGEST}`,
-    help: 'how far behind its source the service may be and still be ready (default: 1m)',
+    help: 'how far behind its source the service may be and still be ready',
+    default: '1m',
     placeholder: 'D',
   }),
   corsOrigins: setting(list(z.string().regex(/^(\*|https?:\/\/[^\s/,]+)$/)), {
     expected: '*, or origins such as https://example.org with commas between several',
-    help: 'origins whose pages may read from a browser (default: *)',
+    help: 'origins whose pages may read from a browser',
+    default: '*',
     placeholder: 'O,...',
   }),
   trustedProxies: setting(list(ipAddress), {
     expected: 'IP addresses with commas between several',
-    help: 'proxies whose X-Forwarded-For is believed (default: none)',
+    help: 'proxies whose X-Forwarded-For is believed',
+    default: '',
     placeholder: 'IP,...',
   }),
   participantId: setting(z.string().regex(/^[A-Za-z0-9._:\-#/ ]{1,255}$/), {
     expected: '1-255 of letters, digits, ".", "_", ":", "-", "#", "/" and space',
-    help: "the ledger area's own name (default: one made with users.db)",
+    help: "the ledger area's own name",
+    default: null,
+    otherwise: 'one made with users.db',
     placeholder: 'ID',
   }),
   logLevel: setting(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']), {
     expected: 'trace, debug, info, warn, error, fatal or silent',
-    help: 'least level that is logged (default: info)',
+    help: 'least level that is logged',
+    default: 'info',
     placeholder: 'L',
   }),
 } as const;
@@ -195,6 +228,11 @@ export type SettingKey = keyof typeof SETTINGS;
 
 /** The settings that were given, parsed; what is absent has its default. */
 export type GivenSettings = { [Key in SettingKey]?: z.output<(typeof SETTINGS)[Key]['schema']> };
+
+/** Of every setting its value, with the default where none is given. */
+export type SettingValue<Key extends SettingKey> =
+  | z.output<(typeof SETTINGS)[Key]['schema']>
+  | ((typeof SETTINGS)[Key]['default'] extends null ? null : never);
 
 export const SETTING_KEYS: readonly SettingKey[] = Object.keys(SETTINGS) as SettingKey[];
 

@@ -1,27 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-
-/** Microseconds in each unit a duration may be written in. */
-const UNIT_US = { ms: 1_000, s: 1_000_000, m: 60_000_000, h: 3_600_000_000, d: 86_400_000_000 } as const;
-type Unit = keyof typeof UNIT_US;
-
-const DURATION = /^(\d{1,12})(?:\.(\d{1,6}))?(ms|s|m|h|d)$/;
-
-export const DURATION_EXPECTED = 'a duration such as 500ms, 30s, 10m, 3h or 1d';
-
-/**
- * Microseconds of a duration such as `10m` or `1.5h`; null where the text is none, or is no whole number of
- * microseconds below 2^53.
- */
-export function parseDuration(text: string): number | null {
-  const m = DURATION.exec(text);
-  if (m === null) return null;
-  const fraction = m[2] ?? '';
-  const scaled = BigInt(m[1] + fraction) * BigInt(UNIT_US[m[3] as Unit]);
-  const scale = 10n ** BigInt(fraction.length);
-  const micros = Number(scaled / scale);
-  return scaled % scale === 0n && Number.isSafeInteger(micros) ? micros : null;
-}
+import { parseDuration } from '../ledger/duration.ts';
 
 /** A duration in microseconds, within bounds that are written as durations too. */
 export function durationUs({ min, max }: { min: string; max: string }): z.ZodType<number> {
@@ -48,7 +27,7 @@ export function wholeNumber({ min, max }: { min: number; max: number }): z.ZodTy
 }
 
 /** A switch: the bare option is true; the environment says `true` or `false` (or 1 or 0). */
-export function flag(): z.ZodType<boolean> {
+export function flagValue(): z.ZodType<boolean> {
   return z.union([
     z.boolean(),
     z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1'),

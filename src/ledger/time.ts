@@ -111,17 +111,3 @@ export function formatTime(micros: Micros | bigint): string {
   const date = new Date(Number((exact - fraction) / 1000n)).toISOString().slice(0, -5);
   return fraction === 0n ? `${date}Z` : `${date}.${fraction.toString().padStart(6, '0').replace(/0+$/, '')}Z`;
 }
-
-const DURATION_UNITS = [
-  ['d', 86_400_000_000],
-  ['h', 3_600_000_000],
-  ['m', 60_000_000],
-  ['s', 1_000_000],
-  ['ms', 1000],
-] as const;
-
-/** A duration in the form of a setting: a number and the largest unit without a remainder. */
-export function formatDuration(micros: number): string {
-  const [unit, size] = DURATION_UNITS.find(([, each]) => micros % each === 0) ?? ['us', 1];
-  return `${micros / size}${unit}`;
-}

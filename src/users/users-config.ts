@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { DURATION_EXPECTED, parseDuration } from '../config/value-schemas.ts';
 import { showGiven } from '../ledger/bad-update.ts';
+import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
 import { USER_ID_PATTERN } from './fields.ts';
 import { readPublicKey, readSecret } from './key-files.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, formatTime, isImportTime, parseLedgerTime, parseRequestTime } from '../../src/ledger/time.ts';
+import { formatDuration } from '../../src/ledger/duration.ts';
+import { formatTime, isImportTime, parseLedgerTime, parseRequestTime } from '../../src/ledger/time.ts';
 
 const MILLIS_MAX = Date.UTC(2201, 0, 1) - 1;
 const inRange = fc.record({

@@ -1,17 +1,7 @@
 import type { Kafka, LogEntry, SASLOptions } from 'kafkajs';
 import type { SourceLogger } from '../source.ts';
 import { kafkajs } from './library.ts';
-
-/** How to reach a cluster; PEM texts, null for the system's authorities and for no client certificate. */
-export interface KafkaConnection {
-  readonly brokers: readonly string[];
-  readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
-  readonly sasl: {
-    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-    readonly username: string;
-    readonly password: string;
-  } | null;
-}
+import type { KafkaConnection } from './settings.ts';
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;

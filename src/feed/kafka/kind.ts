@@ -1,17 +1,7 @@
 import type { SourceContext, SourceKind } from '../source.ts';
-import type { KafkaConnection } from './client.ts';
+import type { TopicSettings } from './settings.ts';
 import type { KafkaSourceOptions } from './source.ts';
 import { followTopic, type TopicTelemetry } from './status.ts';
-
-/** Which topic to read and how to reach it. */
-export interface TopicSettings extends KafkaConnection {
-  readonly topic: string;
-  /** Null: one made with the data directory. */
-  readonly group: string | null;
-  /** Null: an idle partition makes the others wait forever. */
-  readonly partitionIdleMs: number | null;
-  readonly sessionTimeoutMs?: number;
-}
 
 /** A lane is a partition, by its number in digits; its cursor is the next offset, in digits too. */
 export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {

@@ -4,10 +4,11 @@ import { Refusal } from '../../refusal.ts';
 import { retry } from '../../retry.ts';
 import type { SourceLogger } from '../source.ts';
 import { answeredWith, awaitBounds } from './bounds.ts';
-import { createKafkaClient, type KafkaConnection } from './client.ts';
+import { createKafkaClient } from './client.ts';
 import { describeKafkaError, RETRY_PRODUCING } from './errors.ts';
 import { readNames } from './names.ts';
 import { MESSAGE_BYTES_MAX } from './record.ts';
+import type { KafkaConnection } from './settings.ts';
 
 export interface ProducedRecord {
   readonly partition: number;

@@ -7,10 +7,11 @@ import {
   type SourceStart,
   type StoredSource,
 } from '../source.ts';
-import { createKafkaClient, type KafkaConnection } from './client.ts';
+import { createKafkaClient } from './client.ts';
 import { describeKafkaError, isTransient, RETRY_READING } from './errors.ts';
 import { lackingText, positionsOf, startOf } from './positions.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
+import type { KafkaConnection } from './settings.ts';
 import type { TopicTelemetry } from './status.ts';
 
 export interface KafkaSourceOptions {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
-import { formatDuration } from '../../ledger/time.ts';
+import { formatDuration } from '../../ledger/duration.ts';
 import { Refusal } from '../../refusal.ts';
 import { shellWord } from '../../shell-word.ts';
 import { prepareRowChange } from './row-change.ts';

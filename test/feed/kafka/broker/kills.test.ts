@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { KafkaConnection } from '../../../../src/feed/kafka/client.ts';
+import type { KafkaConnection } from '../../../../src/feed/kafka/settings.ts';
 import { startBroker } from '../../../support/kafka/broker.ts';
 import { type ConsumerProcess, startConsumer } from '../../../support/kafka/consumer-process.ts';
 import { startReading } from '../../../support/kafka/reading.ts';
