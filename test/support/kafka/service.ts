@@ -41,7 +41,7 @@ export interface Status {
   readonly last_error: { readonly message: string } | null;
 }
 
-const PATIENCE_MS = 30_000;
+const WAIT_MAX_MS = 30_000;
 
 /** The configuration of a command line, with what tests need beside it. */
 export function serviceConfig(options: Readonly<Record<string, unknown>>): Config {
@@ -64,10 +64,10 @@ export async function serve(options: Readonly<Record<string, unknown>>): Promise
   };
 
   async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = Date.now() + WAIT_MAX_MS;
     while (!(await holds())) {
       if (Date.now() > deadline) {
-        throw new Error(`${what}: not so after ${PATIENCE_MS} ms; ${JSON.stringify([await status(), await readyz()])}`);
+        throw new Error(`${what}: not so after ${WAIT_MAX_MS} ms; ${JSON.stringify([await status(), await readyz()])}`);
       }
       await sleep(20);
     }

@@ -34,9 +34,12 @@ export const ISSUER = { X: 'https://x.example', Y: 'https://y.example' } as cons
 type ProviderId = keyof typeof ISSUER;
 
 /** The world in this process, where its users, its log and its clock can be reached. */
-export async function startWorld(ledger: Readonly<Record<string, unknown>> = {}): Promise<World> {
+export async function startWorld(
+  ledger: Readonly<Record<string, unknown>> = {},
+  clock: { readonly nowMs?: () => number } = {},
+): Promise<World> {
   const { keyServer, keys } = await startKeys();
-  const area = await startArea(ledger);
+  const area = await startArea(ledger, clock);
   for (const id of ['X', 'Y'] as const) populate(area.users, id, `${keyServer.url}/${id}`);
   insertUser(area.users, 'plain', '', null);
   return {

@@ -28,10 +28,10 @@ export function storedDso(dataDir: string): string | null {
   return reading(dataDir, (db) => db.prepare<[], string | null>('SELECT dso FROM setting').pluck().get() ?? null);
 }
 
-/** The next line or element of the newest feed file. */
-export function storedOffset(dataDir: string): number | null {
-  const select = "SELECT CAST(cursor AS INTEGER) FROM position WHERE lane = 'file'";
-  return reading(dataDir, (db) => db.prepare<[], number>(select).pluck().get() ?? null);
+/** The next line or element of the newest feed file, or the next offset of a partition. */
+export function storedOffset(dataDir: string, lane = 'file'): number | null {
+  const select = 'SELECT CAST(cursor AS INTEGER) FROM position WHERE lane = ?';
+  return reading(dataDir, (db) => db.prepare<[string], number>(select).pluck().get(lane) ?? null);
 }
 
 function reading<T>(dataDir: string, read: (db: DatabaseFile.Database) => T): T {

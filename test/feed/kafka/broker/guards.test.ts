@@ -13,10 +13,10 @@ import { randomLedger } from '../../../support/ledger/random-ledger.ts';
 import { scanLine } from '../../../support/ledger/scan-lines.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
 import { replayInto } from '../../../support/views/replayed.ts';
-import { dumpViews } from '../../../support/views/views-dump.ts';
+import { dumpViews, storedOffset } from '../../../support/views/views-dump.ts';
 
 const address = inject('kafka').addresses.plain;
-const PATIENCE_MS = 8_000;
+const WAIT_MAX_MS = 8_000;
 
 let directory: TemporaryDirectory;
 beforeEach(() => {
@@ -42,14 +42,14 @@ async function zombieWrites(guards: Guards): Promise<void> {
   await topic.send(opening);
   await using zombie = openIngest({ ...place(topic), group: `zombie-${topic.name}` }, guards);
   zombie.writer.beginSource({ name: 'zombie', kind: TOPIC_KIND });
-  const [start, chunk] = [await zombie.feed.next(PATIENCE_MS), await zombie.feed.next(PATIENCE_MS)];
+  const [start, chunk] = [await zombie.feed.next(WAIT_MAX_MS), await zombie.feed.next(WAIT_MAX_MS)];
   if (typeof start === 'string' || !('identity' in start)) throw new Error('the topic did not say where it begins');
   if (typeof chunk === 'string' || 'identity' in chunk) throw new Error('no chunk came');
   zombie.writer.followSource(start);
   await topic.send(rows);
   {
     await using next = openIngest(place(topic), guards);
-    await next.until(opening.length + rows.length, PATIENCE_MS);
+    await next.until(opening.length + rows.length, WAIT_MAX_MS);
   }
   let refused: unknown = null;
   try {
@@ -69,14 +69,14 @@ async function resumesFromTheViews(guards: Guards): Promise<void> {
   const group = `g-${topic.name}`;
   {
     await using first = openIngest({ ...place(topic), group }, guards);
-    await first.until(60, PATIENCE_MS);
+    await first.until(60, WAIT_MAX_MS);
   }
   await topic.send(rows.slice(60));
   await topic.admin((admin) =>
     admin.setOffsets({ groupId: group, topic: topic.name, partitions: [{ partition: 0, offset: '90' }] }),
   );
   await using second = openIngest({ ...place(topic), group }, guards);
-  await second.until(rows.length, PATIENCE_MS);
+  await second.until(rows.length, WAIT_MAX_MS);
   await expectEqualToReplay(rows);
 }
 
@@ -94,7 +94,7 @@ async function isRefused(
   if (applied > 0) {
     await topic.send(quiet.slice(0, applied));
     await using first = openIngest(at);
-    await first.until(applied, PATIENCE_MS);
+    await first.until(applied, WAIT_MAX_MS);
   }
   await topic.send(quiet.slice(applied));
   await using cutter = await startCutter({ address, topic: topic.name, offset: 80 });
@@ -103,7 +103,7 @@ async function isRefused(
     SESSION_GUARDS.seek(consumer, to);
   };
   await using second = openIngest(at, { session: { seek, fetchedOffset } });
-  const failure = await second.until(100, PATIENCE_MS).then(
+  const failure = await second.until(100, WAIT_MAX_MS).then(
     () => null,
     (error: unknown) => error,
   );
@@ -134,10 +134,14 @@ describe('a consumer that starts again', () => {
 
   it('would not without the seek', async () => {
     await expect(resumesFromTheViews({ session: withoutSeek })).rejects.toThrow('was not reached');
+    expect(storedOffset(directory.at('views'), '0')).toBe(60);
   });
 
-  it('would lose messages without the seek and the look at the fetched offset', async () => {
-    await expect(resumesFromTheViews({ session: withoutSeekAndOffset })).rejects.toThrow();
+  it('would be refused without the seek and the look at the fetched offset: another message is where the last one was', async () => {
+    const resumed = resumesFromTheViews({ session: withoutSeekAndOffset });
+    await expect(resumed).rejects.toThrow(FeedRefused);
+    await expect(resumed).rejects.toThrow('holds no message at offset 59');
+    expect(storedOffset(directory.at('views'), '0')).toBe(60);
   });
 
   it.each([50, 0])('refuses an offset that is gone, with %i messages applied before', async (applied) => {
@@ -149,11 +153,11 @@ describe('a consumer that starts again', () => {
     await topic.sendTransaction(opening, 'commit');
     {
       await using first = openIngest(place(topic));
-      await first.until(opening.length, PATIENCE_MS);
+      await first.until(opening.length, WAIT_MAX_MS);
     }
     await topic.cut(0, opening.length + 1);
     await using second = openIngest(place(topic));
-    await expect(second.until(opening.length, PATIENCE_MS)).rejects.toThrow('has removed everything before 6');
+    await expect(second.until(opening.length, WAIT_MAX_MS)).rejects.toThrow('has removed everything before 6');
   });
 
   it('would jump over what is gone without the look at the fetched offset', async () => {

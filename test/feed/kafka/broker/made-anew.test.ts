@@ -7,7 +7,7 @@ import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
 
 const address = inject('kafka').addresses.plain;
-const PATIENCE_MS = 20_000;
+const WAIT_MAX_MS = 20_000;
 
 let directory: TemporaryDirectory;
 beforeEach(() => {
@@ -21,13 +21,13 @@ const place = (topic: TestTopic) => ({ data: directory.at('views'), address, top
 
 async function applyTo(topic: TestTopic, nextOffset: number): Promise<void> {
   await using ingest = openIngest(place(topic));
-  await ingest.until(nextOffset, PATIENCE_MS);
+  await ingest.until(nextOffset, WAIT_MAX_MS);
 }
 
 /** Of the next start. */
 async function refusal(topic: TestTopic): Promise<string> {
   await using ingest = openIngest(place(topic));
-  return await ingest.until(Number.POSITIVE_INFINITY, PATIENCE_MS).then(
+  return await ingest.until(Number.POSITIVE_INFINITY, WAIT_MAX_MS).then(
     () => 'went on',
     (error: unknown) => String(error),
   );
@@ -40,7 +40,7 @@ async function recreateWithTransaction(topic: TestTopic): Promise<void> {
   // The end is written after it was promised; what is sent before would stand in its place.
   const end = (): Promise<string | undefined> =>
     topic.admin(async (admin) => (await admin.fetchTopicOffsets(topic.name))[0]?.high);
-  await expect.poll(end, { timeout: PATIENCE_MS }).toBe('5');
+  await expect.poll(end, { timeout: WAIT_MAX_MS }).toBe('5');
 }
 
 describe('where the last applied message was, the topic holds none', () => {
@@ -110,6 +110,6 @@ describe('what is lawful goes on', () => {
     };
     const session = { ...SESSION_GUARDS, seek };
     await using ingest = openIngest(place(topic), { session });
-    await ingest.until(100, PATIENCE_MS);
+    await ingest.until(100, WAIT_MAX_MS);
   });
 });
