@@ -2,8 +2,9 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import type { ComparedCoin } from '../ledger/coin.ts';
 import type { StoredId } from '../ledger/contract-id.ts';
 import { expiryRound } from '../ledger/holding-fee.ts';
+import { coinEntity, type Entity } from '../ledger/templates.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { Coin, Entity, OpenRound } from '../ledger/update.ts';
+import type { Coin, OpenRound } from '../ledger/update.ts';
 import { type Chunk, EVENT, type EventColumns, isFault, type RareEvent, rowStart, UPDATE } from './chunk.ts';
 import { idAt, isIdText, isSameId } from './ids.ts';
 import type { NamedValues } from './names.ts';
@@ -201,7 +202,6 @@ export class EventCursor {
   /** The content of a coin's create, to be compared with that of another one. */
   coin(): ComparedCoin {
     const { locked, owner, amount, rate, round, createdAt, extra } = this;
-    const entity = locked ? 'LockedAmulet' : 'Amulet';
-    return { entity, owner, amount, rate, round: BigInt(round), createdAt, extra };
+    return { entity: coinEntity(locked), owner, amount, rate, round: BigInt(round), createdAt, extra };
   }
 }

@@ -1,14 +1,7 @@
-import type { Entity } from '../ledger/update.ts';
+import { ENTITIES, type Entity, PACKAGE_NAME } from '../ledger/templates.ts';
 import { fault } from './fault.ts';
 import type { IgnoredEvent } from './ignored.ts';
 
-/** Package ids change with every upgrade: a template is ours by package name and `Module:Entity` (docs/rules.md, rule 8). */
-const OUR_PACKAGE = 'splice-amulet';
-const OUR_TEMPLATES: ReadonlyMap<string, Entity> = new Map([
-  ['Splice.Amulet:Amulet', 'Amulet'],
-  ['Splice.Amulet:LockedAmulet', 'LockedAmulet'],
-  ['Splice.Round:OpenMiningRound', 'OpenMiningRound'],
-]);
 const TEMPLATE_EXPECTED =
   'a template id, <package id>:<Module>:<Entity> or #<package name>:<Module>:<Entity>, without control characters';
 /** Those of Unicode's category Cc: U+0000 to U+001F and U+007F to U+009F. The separator in our own keys is one of them. */
@@ -43,7 +36,7 @@ function entityOf(templateId: unknown): Entity | 'other template' | null {
 function judgedEntity(templateId: string): Entity | 'other template' | null {
   const [packagePart, ...rest] = templateId.split(':');
   if (rest.length !== 2 || packagePart === '' || rest.includes('') || CONTROL_CHARACTER.test(templateId)) return null;
-  return OUR_TEMPLATES.get(rest.join(':')) ?? 'other template';
+  return ENTITIES.get(rest.join(':')) ?? 'other template';
 }
 
 /** Whether an event with this template id may be ours, so that more of it must be read. */
@@ -63,7 +56,7 @@ export function readEntity(
   const entity = entityOf(templateId) ?? fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
   if (entity === 'other template') return entity;
   const [packagePart] = (templateId as string).split(':', 1);
-  return packageOf(packageName, packagePart!, fields) === OUR_PACKAGE ? entity : 'other package';
+  return packageOf(packageName, packagePart!, fields) === PACKAGE_NAME ? entity : 'other package';
 }
 
 /** The package name that counts for a template of ours; BadUpdate where the event has none. */

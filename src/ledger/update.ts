@@ -1,11 +1,9 @@
 import type { BadUpdate } from './bad-update.ts';
+import type { CoinEntity, Entity } from './templates.ts';
 import type { Micros } from './time.ts';
 
 /** The two public wire formats: Scan `/v2/updates` (A) and JSON Ledger API `/v2/updates` (B). Needed only for messages to people. */
 export type WireFormat = 'scan' | 'ledger-api';
-
-export type CoinEntity = 'Amulet' | 'LockedAmulet';
-export type Entity = CoinEntity | 'OpenMiningRound';
 
 /**
  * The meaning of one message, in either format. `LedgerUpdate` covers transactions, reassignments and imports; other kinds

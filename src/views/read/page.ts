@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { Asked, ContractFacts, PageFacts } from '../../holdings/facts.ts';
 import { coinContent } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
+import { coinEntity } from '../../ledger/templates.ts';
 import { unitsOf } from '../store/columns.ts';
 import type { StoredSnapshot } from './snapshots.ts';
 
@@ -101,7 +102,7 @@ export function createPageReader(db: Database): ReadPage {
 
   function contractOf(row: ContractRow, dso: string): ContractFacts {
     const terms = {
-      entity: row.locked === 1n ? 'LockedAmulet' : 'Amulet',
+      entity: coinEntity(row.locked === 1n),
       owner: row.party,
       amount: unitsOf(row.amount),
       rate: unitsOf(row.rate),

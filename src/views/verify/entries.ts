@@ -1,4 +1,5 @@
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
+import { coinEntity } from '../../ledger/templates.ts';
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { NUMBER_MAX } from '../store/hash-index.ts';
 import {
@@ -120,7 +121,7 @@ export function createEntryVerifier({ db, report }: VerifyContext, { numbers, he
     { amount, rate }: CoinTerms,
     differs: Differs,
   ): void {
-    const entity = locked === 1n ? 'LockedAmulet' : 'Amulet';
+    const entity = coinEntity(locked === 1n);
     if (isArguments(args, { entity, owner: party, amount, rate, round: round ?? 0n }, dso)) return;
     differs('holding', `args of such an ${entity}, with its owner, amount, rate and round`, args);
   }
@@ -129,7 +130,7 @@ export function createEntryVerifier({ db, report }: VerifyContext, { numbers, he
     const { locked, template, createdSeq, createdAt, node, contractId, updateId } = entry;
     if (locked !== 0n && locked !== 1n) differs('holding', 'locked 0 or 1', locked);
     const entity = template === null ? undefined : entities.get(template);
-    const expected = locked === 1n ? 'LockedAmulet' : 'Amulet';
+    const expected = coinEntity(locked === 1n);
     if (entity === undefined) differs('template', `a row ${template}, which holding names`, 'none');
     else if (entity !== expected) differs('holding', `a template of ${expected}, as locked says`, entity);
     if (createdAt === null || createdAt < 0n || createdAt >= BigInt(LEDGER_TIME_MAX))

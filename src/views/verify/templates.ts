@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { type CoinEntity, ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
 import { rowChecksum } from '../store/row-checksum.ts';
 import type { VerifyContext } from './types.ts';
 
@@ -9,12 +10,14 @@ interface TemplateRow {
   readonly checksum: bigint;
 }
 
-const COIN_TEMPLATE = /^[^:]+:Splice\.Amulet:(Amulet|LockedAmulet)$/;
-const COIN_PACKAGE = 'splice-amulet';
-
 /** The coin entity of each template number. */
 export function readTemplateEntities(db: Database): ReadonlyMap<bigint, string> {
-  return new Map(templateRows(db).map(({ id, templateId }) => [id, COIN_TEMPLATE.exec(templateId)?.[1] ?? templateId]));
+  return new Map(templateRows(db).map(({ id, templateId }) => [id, coinEntityOf(templateId) ?? templateId]));
+}
+
+function coinEntityOf(templateId: string): CoinEntity | null {
+  const entity = ENTITIES.get(templateId.replace(/^[^:]+:/, ''));
+  return entity === undefined || entity === 'OpenMiningRound' ? null : entity;
 }
 
 function templateRows(db: Database): TemplateRow[] {
@@ -30,9 +33,9 @@ export function verifyTemplates({ db, report }: VerifyContext): void {
     report({ table: 'template', owner: null, snapshot: null, expected, found });
   templateRows(db).forEach(({ id, templateId, packageName, checksum }, i) => {
     if (id !== BigInt(i + 1)) differs(`numbers from 1 without gaps, next ${i + 1}`, String(id));
-    if (!COIN_TEMPLATE.test(templateId)) differs(`row ${id}: a coin template`, templateId);
+    if (coinEntityOf(templateId) === null) differs(`row ${id}: a coin template`, templateId);
     if (checksum !== BigInt(rowChecksum(Number(id), templateId, packageName)))
       differs(`row ${id}: a checksum of its columns`, String(checksum));
-    if (packageName !== COIN_PACKAGE) differs(`row ${id}: package_name ${COIN_PACKAGE}`, packageName);
+    if (packageName !== PACKAGE_NAME) differs(`row ${id}: package_name ${PACKAGE_NAME}`, packageName);
   });
 }

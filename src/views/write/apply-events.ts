@@ -3,6 +3,7 @@ import type { UpdateCursor } from '../../chunk/update-cursor.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { sameCoin } from '../../ledger/coin.ts';
 import { idText } from '../../ledger/contract-id.ts';
+import { coinEntity } from '../../ledger/templates.ts';
 import { INACTIVE_PURGE, type OpenRound } from '../../ledger/update.ts';
 import { addTo, takeFrom } from '../store/totals.ts';
 import type { Batch } from './batch.ts';
@@ -124,8 +125,8 @@ function createCounterfeit(applying: Applying): void {
 function archive(applying: Applying): void {
   const { batch, migration, event } = applying;
   const { entity } = event;
-  const isCoin = entity === 'Amulet' || entity === 'LockedAmulet';
-  const round = isCoin ? undefined : batch.rounds.find(event, migration.migrationId);
+  const mayBeRound = entity === null || entity === 'OpenMiningRound';
+  const round = mayBeRound ? batch.rounds.find(event, migration.migrationId) : undefined;
   if (round !== undefined) return batch.rounds.remove(round);
   const coin = entity === 'OpenMiningRound' ? undefined : batch.contracts.find(event, migration.migrationId);
   if (coin !== undefined) return archiveCoin(applying, coin);
@@ -135,7 +136,7 @@ function archive(applying: Applying): void {
 
 function archiveCoin({ batch, migration, update, event }: Applying, coin: PendingCoin | StoredCoin): void {
   const terms = batch.contracts.termsOf(coin);
-  const created = terms.locked ? 'LockedAmulet' : 'Amulet';
+  const created = coinEntity(terms.locked);
   if (event.entity !== null && event.entity !== created) {
     throw new BadUpdate('bad_field', update.fieldName('template_id'), event.entity, `that of its create, ${created}`);
   }

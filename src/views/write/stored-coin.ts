@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { ComparedCoin } from '../../ledger/coin.ts';
+import { coinEntity } from '../../ledger/templates.ts';
 import { unitsOf } from '../store/columns.ts';
 
 interface Row {
@@ -25,7 +26,7 @@ export function createCoinReader(db: Database): (no: number) => ComparedCoin {
     if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
     return {
       ...row,
-      entity: row.locked === 1n ? 'LockedAmulet' : 'Amulet',
+      entity: coinEntity(row.locked === 1n),
       amount: unitsOf(row.amount),
       rate: unitsOf(row.rate),
       createdAt: Number(row.createdAt),
