@@ -27,7 +27,7 @@ app.post('/summary', async (c) => {
   const client = await pool.connect();
   try {
     // Named, so prepared once for each connection, as Scan's driver does with what it sends again and again. PostgreSQL
-    // itself decides whether it plans anew for these values, as it does there.
+    // itself decides whether it plans again for these values, as it does there.
     const snapshots = await client.query({ name: 'snapshot', text: SNAPSHOT });
     const { first_row_id, last_row_id, record_time } = snapshots.rows[0];
     const values = [first_row_id, last_row_id, owner_party_ids, TEMPLATES];

@@ -15,7 +15,7 @@ const EXPECTED = 'fixtures/story.expected.json';
 /** The story's sixth line ends its first half hour. */
 const LINES_FIRST = 6;
 const TOPIC = 'updates';
-const PATIENCE_MS = 60_000;
+const WAIT_MAX_MS = 60_000;
 
 /** The program reads HOLDFAST_* settings; those of whoever runs the demo are not meant for it. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
@@ -72,7 +72,7 @@ async function newestSummary(url: string, owners: readonly string[]): Promise<Su
 
 /** Waits for a summary of a later snapshot than the one given, and shows it. */
 async function showNext(url: string, owners: readonly string[], shown: string | null): Promise<string> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + WAIT_MAX_MS;
   for (;;) {
     const ready = (await fetch(`${url}/readyz`)).ok;
     const summary = ready ? await newestSummary(url, owners) : null;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { importsOfOne, inOrder } from './support/ledger/history.ts';
 import { oddLedger, realLedger } from './support/ledger/options.ts';
 import { oracle } from './support/ledger/oracle.ts';
-import { coinOf, ownersOf, stateV0, supplyOf, tellingRounds, totalsOf } from './support/ledger/oracle-answers.ts';
+import { coinOf, decisiveRounds, ownersOf, stateV0, supplyOf, totalsOf } from './support/ledger/oracle-answers.ts';
 import { randomLedger } from './support/ledger/random-ledger.ts';
 import { scanLine } from './support/ledger/scan-lines.ts';
 import { javaDecimal, plainDecimal, shortTime, sixDigitTime } from './support/ledger/wire-text.ts';
@@ -16,7 +16,7 @@ describe('a random ledger', () => {
     expect(lines(7)).not.toEqual(lines(8));
   });
 
-  it('is lawful: the oracle folds 40 of them, and every snapshot adds up', () => {
+  it('is lawful: the oracle works out 40 of them, and every snapshot adds up', () => {
     for (let seed = 0; seed < 40; seed++) {
       const changes = {
         migrations: 1 + (seed % 3),
@@ -51,7 +51,7 @@ describe('a random ledger', () => {
     expect(coins.some(({ lock }) => lock !== null)).toBe(true);
     expect(coins.some(({ amount }) => amount >= 10n ** 37n)).toBe(true);
     expect(coins.some(({ rate }) => rate === 0n)).toBe(true);
-    expect(tellingRounds(snapshots.at(-1)!).length).toBeGreaterThan(20);
+    expect(decisiveRounds(snapshots.at(-1)!).length).toBeGreaterThan(20);
     expect(updates.some((update) => importsOfOne(update).length > 1)).toBe(true);
     expect(updates.some((update) => update.sharesTime && update.wrapping === 'transaction')).toBe(true);
     for (const wrapping of ['assignment', 'unassignment']) {

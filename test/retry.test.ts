@@ -46,11 +46,11 @@ describe('a step that fails', () => {
 
   it('is tried for so long, to the end of it, and then what it threw is thrown', async () => {
     const clock = standingClock();
-    const told: number[] = [];
+    const left: number[] = [];
     const policy = { ...POLICY, forMsMax: 1_000 };
-    const onFailure = ({ leftMs }: { leftMs: number }): void => void told.push(leftMs);
+    const onFailure = ({ leftMs }: { leftMs: number }): void => void left.push(leftMs);
     await expect(retry(policy, failing(Infinity), { ...clock, onFailure })).rejects.toBe(passing);
-    expect([clock.waits, told]).toEqual([
+    expect([clock.waits, left]).toEqual([
       [100, 200, 400, 300],
       [1_000, 900, 700, 300],
     ]);
@@ -85,12 +85,12 @@ describe('a step that fails', () => {
 });
 
 describe('pauses between failures', () => {
-  it('begin anew behind a success, and so does the time for which it is tried', async () => {
+  it('begin again after a success, and so does the time for which it is tried', async () => {
     const clock = standingClock();
     const pauses = createPauses({ ...POLICY, forMsMax: 1_000 }, clock);
-    const tell = (): void => {};
+    const onFailure = (): void => {};
     for (let round = 0; round < 3; round++) {
-      for (let times = 0; times < 3; times++) await pauses.afterFailure(passing, tell);
+      for (let times = 0; times < 3; times++) await pauses.afterFailure(passing, onFailure);
       pauses.afterSuccess();
     }
     expect(clock.waits).toEqual([100, 200, 400, 100, 200, 400, 100, 200, 400]);

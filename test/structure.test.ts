@@ -166,12 +166,12 @@ describe('the code of src', () => {
     expect(linesWith(outside('src/threads/'), /'node:worker_threads'/)).toEqual([]);
   });
 
-  it('tells what is wrong with the machine by one table', () => {
+  it('reads what is wrong with the machine from one table', () => {
     const codes = /\bSQLITE_|\bE(NOSPC|DQUOT|FBIG|IO|MFILE|NFILE|ACCES|PERM|ROFS)\b/;
     expect(linesWith(outside('src/machine-errors.ts'), codes)).toEqual([]);
   });
 
-  it('tells what went wrong by codes, and by words only where a library has no codes', () => {
+  it('tells errors apart by codes, and by words only where a library has no codes', () => {
     const call =
       /\b(message|reason|expected)\)?\??\.(includes|startsWith|endsWith|match|matchAll|search|replace|replaceAll)\(/;
     const pattern = /\.(test|exec)\((\w+\.)*(message|reason|expected)\)/;

@@ -25,7 +25,7 @@ function templateId(pattern: string): z.ZodString {
   return z.string().regex(new RegExp(`^${pattern}$`));
 }
 
-/** A template of ours in our package, told by its name, or by the template id's prefix where the name is missing. */
+/** A template of ours in our package, known by its name, or by the template id's prefix where the name is missing. */
 export function ourTemplate(entity: keyof typeof OURS): readonly TemplateCase[] {
   return [
     { templateId: templateId(`${PART}:${OURS[entity]}`), packageName: z.literal('splice-amulet') },

@@ -29,7 +29,7 @@ export interface FeedSettings {
 
 const TICK_MS = 20;
 const WRITE_CHARS_MAX = 2 ** 20;
-/** A feed that was held up does not come as a flood afterwards. */
+/** A feed that was delayed does not come as a flood afterwards. */
 const BEHIND_MS_MAX = 1_000;
 const BAD_EVERY_UPDATES = 2_000;
 const BAD_KINDS = BAD_UPDATES.scan.filter(([kind]) => kind === 'Transaction');

@@ -14,14 +14,14 @@ export const EVENTS_TO_GROW = 1_000_000;
 const PERIOD_MS = 600_000;
 const START_MS = Date.parse('2025-02-12T02:00:00Z');
 
-interface Told {
+interface Expected {
   readonly dso: string;
   readonly owner_party_ids: readonly string[];
   readonly snapshots: readonly { readonly record_time: string; readonly migration_id: number }[];
 }
 
-export function readStory(): Told {
-  return JSON.parse(readFileSync(EXPECTED, 'utf8')) as Told;
+export function readStory(): Expected {
+  return JSON.parse(readFileSync(EXPECTED, 'utf8')) as Expected;
 }
 
 /** Each line of the story is an update. */

@@ -16,7 +16,7 @@ export interface SoakedService extends AsyncDisposable {
   readonly failed: Promise<never>;
   residentMiB(): number;
   status(): Promise<ServiceStatus>;
-  /** The first lines of the log that tell of an error. */
+  /** The first lines of the log that name an error. */
   errors(): readonly string[];
   /** Sends SIGTERM; how it ended. */
   stop(): Promise<number | NodeJS.Signals>;

@@ -44,7 +44,7 @@ describe("the bench's feed of MainNet's shape", () => {
     const applied = [...countChanges(isCoin), ...countChanges(isRound)].reduce((sum, count) => sum + count, 0);
     expect(replayed.counts).toMatchObject({ updates: UPDATES, events: applied, redelivered: 0, counterfeits: 0 });
 
-    const owned = foldCoins();
+    const owned = coinsByOwner();
     expect(owned.size).toBeGreaterThan(20);
     using service = openHoldings(directory.at('data'));
     const newest = { migration_id: 4, record_time: '2199-01-01T00:00:00Z', record_time_match: 'at_or_before' };
@@ -104,7 +104,7 @@ function countChanges(isIt: (event: WireEvent) => boolean): [number, number] {
 }
 
 /** What each owner has at the end. */
-function foldCoins(): Map<string, string> {
+function coinsByOwner(): Map<string, string> {
   const active = new Map<string, WireEvent>();
   for (const event of events.filter(isCoin)) {
     if (isCreate(event)) active.set(event.contract_id, event);

@@ -36,7 +36,7 @@ function deadLetters(...args: readonly string[]): ReturnType<typeof holdfast> {
 }
 
 describe('dead-letters list and show', () => {
-  it('tell what stopped, where, and which command comes next', async () => {
+  it('say what stopped, where, and which command comes next', async () => {
     const feed = folder.writeLines('feed.ndjson', linesWith('{"foo":1}'));
     await replayInto(dataDir, [feed]);
     const { code, stdout } = await deadLetters('show', '1');
@@ -225,7 +225,7 @@ describe('the line of a halt', () => {
   const replay = (file: string): ReturnType<typeof holdfast> => holdfast('replay', '--data', dataDir, file);
   const HALF = LINES[BAD_AT - 1]!.slice(0, 100);
 
-  it('tells a cut last line, and that nothing is lost by dropping it and replaying the whole file', async () => {
+  it('names a cut last line, and that nothing is lost by dropping it and replaying the whole file', async () => {
     const feed = folder.writeLines('feed.ndjson', [...LINES.slice(0, BAD_AT - 1), HALF]);
     const { code, stderr } = await replay(feed);
     expect(code).toBe(3);

@@ -70,7 +70,7 @@ describe('views of an older version', () => {
     expect(readFileSync(`${data}/views.db`)).toEqual(before);
   });
 
-  it('are set aside whole, and a replay makes the same views anew', async () => {
+  it('are set aside whole, and a replay makes the same views again', async () => {
     await on('replay', feed);
     const rows = dumpViews(data);
     const { directory_id } = setting();
@@ -91,7 +91,7 @@ describe('views of an older version', () => {
     expect((await on('verify')).code).toBe(0);
   });
 
-  it('keep what a person decided of the directory, and leave to the feed what it tells', async () => {
+  it('keep what a person decided of the directory, and leave to the feed what it says', async () => {
     const line = JSON.stringify(messages.ledgerApiTransaction()).replace(
       /"events":\[.*?\],"offset"/,
       '"events":[],"offset"',
@@ -164,7 +164,7 @@ describe('holdfast rebuild', () => {
     ["this program's version", SCHEMA_VERSION, `is of this program's version (${SCHEMA_VERSION}): forced snapshots`],
     ['a newer program', SCHEMA_VERSION + 1, `is of a newer program (version ${SCHEMA_VERSION + 1} of the tables`],
     ['no version', 0, 'has no tables yet'],
-  ])('sets views of %s aside only where it is told --yes', async (_name, version, says) => {
+  ])('sets views of %s aside only where it is given --yes', async (_name, version, says) => {
     await on('replay', feed);
     makeOlder(version);
     const before = readFileSync(`${data}/views.db`);

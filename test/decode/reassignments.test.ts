@@ -19,7 +19,7 @@ describe('reassignments', () => {
     expect(decodeUpdate(message)).toMatchObject({ synchronizerId, events: [], ignored: ['unassignment'] });
   });
 
-  it('an unassignment within one synchronizer is an archive, of which format A tells no template', () => {
+  it('an unassignment within one synchronizer is an archive, of which format A names no template', () => {
     expect(decodeUpdate(messages.scanPurge()).events).toEqual([{ kind: 'archive', entity: null, contractId: 'c1' }]);
     const named = { kind: 'archive', entity: 'Amulet', contractId: 'c1' };
     expect(decodeUpdate(messages.ledgerApiPurge()).events).toEqual([named]);

@@ -21,7 +21,7 @@ const DSO = oracle(ITEMS, { periodMicros: TEN_MINUTES_US }).dso;
 const UPDATES = ITEMS.filter((item): item is HistoryUpdate => item.kind === 'update');
 const MIGRATION = UPDATES[0]!.migrationId;
 
-/** A place in the feed, what is told there so that the bad update is bad in one field only, and the views without it. */
+/** A place in the feed, what is changed there so that the bad update is bad in one field only, and the views without it. */
 interface Place {
   /** Lines before it. */
   readonly before: readonly string[];
@@ -68,13 +68,13 @@ async function viewsOf(lines: readonly string[]): Promise<Record<string, string[
   return dumpViews(await replayed(lines));
 }
 
-function lettersOf(dataDir: string): DeadLetter[] {
-  using letters = openDeadLetters(dataDir);
-  return letters.list().map(({ id }) => letters.find(id)!);
+function deadLettersOf(dataDir: string): DeadLetter[] {
+  using deadLetters = openDeadLetters(dataDir);
+  return deadLetters.list().map(({ id }) => deadLetters.find(id)!);
 }
 
-/** A message of the table as this ledger would tell it: its DSO, its migration, its time. */
-function told(format: Format, kind: string, message: messages.Json, recordTime: number): messages.Json {
+/** A message of the table as this ledger would have it: its DSO, its migration, its time. */
+function fitted(format: Format, kind: string, message: messages.Json, recordTime: number): messages.Json {
   const own = JSON.parse(JSON.stringify(message).replaceAll(messages.DSO, DSO)) as messages.Json;
   const time = sixDigitTime(recordTime);
   if (format === 'ledger-api') {
@@ -107,7 +107,7 @@ function setup(format: Format, recordTime: number): string {
           events_by_id: { 'u:1': events[0], 'u:12': events[1] },
         }
       : messages.ledgerApi('Transaction', { ...messages.bareTransaction(), updateId: 'setup', events });
-  return JSON.stringify(told(format, 'Transaction', message, recordTime));
+  return JSON.stringify(fitted(format, 'Transaction', message, recordTime));
 }
 
 /** Archives what the table's transactions would have created. */
@@ -125,12 +125,12 @@ function followUp(format: Format, recordTime: number): string {
           updateId: 'later',
           events: [{ ArchivedEvent: messages.ledgerApiArchive(2) }],
         });
-  return JSON.stringify(told(format, 'Transaction', message, recordTime));
+  return JSON.stringify(fitted(format, 'Transaction', message, recordTime));
 }
 
 function badLine(format: Format, bad: BadKind, recordTime: number): string {
   const [kind] = bad;
-  const good = told(format, kind, GOOD[format]![kind]!(), recordTime);
+  const good = fitted(format, kind, GOOD[format]![kind]!(), recordTime);
   return JSON.stringify(badMessage(bad, good)).replaceAll(messages.DSO, DSO);
 }
 
@@ -146,17 +146,17 @@ describe.each(['scan', 'ledger-api'] as const)(
         const cuts: Cuts = { chunkBytes: 1 + random.below(20_000), batchEventsMax: 1 + random.below(200) };
         const line = badLine(format, bad, recordTime + 1);
         const stopped = await replayed([...before, line, ...after], cuts);
-        const [letter, ...others] = lettersOf(stopped);
+        const [deadLetter, ...others] = deadLettersOf(stopped);
         expect(others).toEqual([]);
-        expect(letter).toMatchObject({ field, decision: 'halted', kind: 'update', offset: before.length + 1 });
-        expect(letter!.reason).toBe(`${field}: given ${letter!.given}, expected ${letter!.expected}`);
-        expect(letter!.bytes.toString()).toBe(line);
+        expect(deadLetter).toMatchObject({ field, decision: 'halted', kind: 'update', offset: before.length + 1 });
+        expect(deadLetter!.reason).toBe(`${field}: given ${deadLetter!.given}, expected ${deadLetter!.expected}`);
+        expect(deadLetter!.bytes.toString()).toBe(line);
         expect(dumpViews(stopped)).toEqual(halted);
 
         const later = followUp(format, recordTime + 2);
         const lines = [...before, line, ...(creates(kind) ? [later] : []), ...after];
         const went = await replayed(lines, { ...cuts, onBadUpdate: 'quarantine' });
-        const left = lettersOf(went);
+        const left = deadLettersOf(went);
         expect(left.map(({ decision, field }) => [decision, field])).toEqual([
           ['quarantined', field],
           ...(creates(kind) ? [['quarantined', format === 'scan' ? 'contract_id' : 'contractId']] : []),
@@ -177,8 +177,8 @@ describe.each(['scan', 'ledger-api'] as const)(
     it('and the messages that the bad ones are made from are good there', async () => {
       for (const [kind, good] of Object.entries(GOOD[format]!)) {
         const { before, after, recordTime } = places[format][2]!;
-        const line = JSON.stringify(told(format, kind, good(), recordTime + 1));
-        expect(lettersOf(await replayed([...before, line, ...after])), kind).toEqual([]);
+        const line = JSON.stringify(fitted(format, kind, good(), recordTime + 1));
+        expect(deadLettersOf(await replayed([...before, line, ...after])), kind).toEqual([]);
       }
     });
   },

@@ -29,9 +29,9 @@ function spoil(lines: readonly string[], random: Random): string[] {
   });
 }
 
-function lettersOf(dataDir: string): readonly Omit<DeadLetter, 'bytes'>[] {
-  using letters = openDeadLetters(dataDir);
-  return letters.list();
+function deadLettersOf(dataDir: string): readonly Omit<DeadLetter, 'bytes'>[] {
+  using deadLetters = openDeadLetters(dataDir);
+  return deadLetters.list();
 }
 
 describe.each(Array.from({ length: soakCount(3) }, (_, seed) => seed))(
@@ -45,7 +45,7 @@ describe.each(Array.from({ length: soakCount(3) }, (_, seed) => seed))(
       const cuts = (): Cuts => ({ chunkBytes: 500 + random.below(20_000), batchEventsMax: 1 + random.below(300) });
 
       await replayInto(folder.at('quarantined'), [feed], { ...cuts(), onBadUpdate: 'quarantine' });
-      const quarantined = lettersOf(folder.at('quarantined'));
+      const quarantined = deadLettersOf(folder.at('quarantined'));
       expect(quarantined.length).toBeGreaterThan(2);
 
       for (;;) {
@@ -56,9 +56,9 @@ describe.each(Array.from({ length: soakCount(3) }, (_, seed) => seed))(
         expect(again).toMatchObject({ halted: { id: halted.id }, counts: { updates: 0 } });
         dropHalted(folder.at('dropped'), halted.id);
       }
-      const dropped = lettersOf(folder.at('dropped'));
-      const told = ({ offset, field, reason }: (typeof dropped)[number]): unknown => ({ offset, field, reason });
-      expect(dropped.map(told)).toEqual(quarantined.map(told));
+      const dropped = deadLettersOf(folder.at('dropped'));
+      const facts = ({ offset, field, reason }: (typeof dropped)[number]): unknown => ({ offset, field, reason });
+      expect(dropped.map(facts)).toEqual(quarantined.map(facts));
       expect(dumpViews(folder.at('dropped'))).toEqual(dumpViews(folder.at('quarantined')));
 
       const { counts, halted } = await replayInto(folder.at('dropped'), [feed], cuts());

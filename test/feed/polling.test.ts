@@ -13,7 +13,7 @@ import { holdfast } from '../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
-/** The source under test lives in test/support/polling: src is only told where its module is. */
+/** The source under test lives in test/support/polling: src is only given where its module is. */
 let directory: TemporaryDirectory;
 let network: Network;
 let data: string;

@@ -6,6 +6,7 @@ import type { Question } from '../../src/holdings/question.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { type OracleSnapshot, oracle } from '../support/ledger/oracle.ts';
 import {
+  decisiveRounds,
   ownersOf,
   snapshotAfter,
   snapshotAt,
@@ -13,7 +14,6 @@ import {
   stateV1,
   summaryV0,
   summaryV1,
-  tellingRounds,
 } from '../support/ledger/oracle-answers.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { shortTime } from '../support/ledger/wire-text.ts';
@@ -50,7 +50,7 @@ describe('answers from the facts of a store that is not SQLite', () => {
       const query = { ...at(snapshot), owners };
       const v1 = await ask({ answer: 'summary v1', query: { ...query, asOfRound: null } });
       expect(v1).toEqual(printed(summaryV1(snapshot, owners)));
-      const rounds = tellingRounds(snapshot);
+      const rounds = decisiveRounds(snapshot);
       for (const asOfRound of [expected.lowestOpenRound!, ...rounds.filter((_, i) => i % 7 === 0)]) {
         for (const party of owners) {
           const v0 = await ask({ answer: 'summary v0', query: { ...query, owners: [party], asOfRound } });

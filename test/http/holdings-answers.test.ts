@@ -47,7 +47,7 @@ describe.each([
     },
   );
 
-  test.each(snapshots)('v0 tells the state of $record_time as events', async (snapshot) => {
+  test.each(snapshots)('v0 gives the state of $record_time as events', async (snapshot) => {
     const page = await post(app, '/v0/holdings/state', { ...requestOf(snapshot), page_size: 1000 });
     const { created_events } = JSON.parse(await page.text());
     const expected = snapshot.state_v1.map(({ created_in_update_id: _, ...rest }, i) => {
@@ -117,7 +117,7 @@ describe('owners', () => {
     expect(await answered(service.app, [bob, alice, bob, 'nobody::1', alice])).toEqual([bob, alice, 'nobody::1']);
   });
 
-  test('without coin are left out where the service is told so', async () => {
+  test('without coin are left out where the service is set so', async () => {
     using omitting = openHoldings(story.dataDir, { emptyOwners: 'omit' });
     expect(await answered(omitting.app, ['nobody::1', alice])).toEqual([alice]);
     expect(await answered(omitting.app, ['nobody::1'])).toEqual([]);

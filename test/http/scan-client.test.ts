@@ -56,7 +56,7 @@ describe.each(['', '/api/scan'])("Scan's own client under %j", (prefix) => {
     expect(found).toEqual(last.state_v1);
   });
 
-  test('is told what is wrong in the field that it reads', async () => {
+  test('finds what is wrong in the field that it reads', async () => {
     const failed = client.post('/v0/holdings/summary', {
       ...request,
       migration_id: last_migration + 7,

@@ -36,10 +36,10 @@ describe.each(seeds)('into random ledger %i, an old update', (seed) => {
 
   it('from before the first one known of its synchronizer comes in disorder, and halts there', async () => {
     using directory = temporaryDirectory();
-    const told = withLate(-1);
-    expect(() => oracle(told, { periodMicros: TEN_MINUTES_US })).toThrow('late lies before the first update known');
+    const changed = withLate(-1);
+    expect(() => oracle(changed, { periodMicros: TEN_MINUTES_US })).toThrow('late lies before the first update known');
     for (const [i, cut] of [{ chunkBytes: 2 ** 20 }, { chunkBytes: 700, batchEventsMax: 3 }].entries()) {
-      const feed = directory.writeLines('feed.ndjson', linesOf(told, 'scan'));
+      const feed = directory.writeLines('feed.ndjson', linesOf(changed, 'scan'));
       const { halted } = await replayInto(directory.at(`data ${i}`), [feed], cut);
       expect(halted).toMatchObject({ kind: 'update', updateId: 'late', offset: at + 1 });
     }
@@ -49,12 +49,12 @@ describe.each(seeds)('into random ledger %i, an old update', (seed) => {
 
   it('from its time on is known', async () => {
     using directory = temporaryDirectory();
-    const told = withLate(0);
-    const feed = directory.writeLines('feed.ndjson', linesOf(told, 'scan'));
+    const changed = withLate(0);
+    const feed = directory.writeLines('feed.ndjson', linesOf(changed, 'scan'));
     const once = directory.writeLines('once.ndjson', linesOf(items, 'scan'));
     const { halted, counts } = await replayInto(directory.at('data'), [feed]);
     await replayInto(directory.at('once'), [once]);
-    const { redelivered } = oracle(told, { periodMicros: TEN_MINUTES_US }).counts;
+    const { redelivered } = oracle(changed, { periodMicros: TEN_MINUTES_US }).counts;
     expect({ halted, redelivered: counts.redelivered }).toEqual({ halted: null, redelivered });
     expect(dumpViews(directory.at('data'))).toEqual(dumpViews(directory.at('once')));
   });

@@ -58,7 +58,7 @@ it('says what is stored, also where a new partition of the topic is what stores 
     return { identity: 'any', cursors: new Map(Array.from({ length: partitions }, (_, at) => [String(at), '0'])) };
   };
   let partitions = 1;
-  const told: [string, string][][] = [];
+  const stored: [string, string][][] = [];
   const source: Source = {
     name: 'topic t',
     async *batches(signal) {
@@ -72,8 +72,8 @@ it('says what is stored, also where a new partition of the topic is what stores 
     },
     progress: () => ({ read: 0, total: null }),
     stored(cursors) {
-      told.push([...cursors]);
-      if (cursors.size === 2) stop.abort('told');
+      stored.push([...cursors]);
+      if (cursors.size === 2) stop.abort('stored');
     },
   };
   await using feed = openInlineFeed(source, { migrationId: 0 });
@@ -94,8 +94,8 @@ it('says what is stored, also where a new partition of the topic is what stores 
     onHalt: () => {},
   });
   clearTimeout(late);
-  expect(stop.signal.reason).toBe('told');
-  expect(told.find((offsets) => offsets.length === 2)).toEqual([
+  expect(stop.signal.reason).toBe('stored');
+  expect(stored.find((offsets) => offsets.length === 2)).toEqual([
     ['0', '1'],
     ['1', '0'],
   ]);

@@ -9,7 +9,7 @@ import { type Ended, runProgram } from '../support/program/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
-/** A directory with a snapshot, and what else a ledger tells. */
+/** A directory with a snapshot, and what else a ledger has. */
 async function replayed(directory: TemporaryDirectory, ledger = '', ...options: string[]): Promise<string> {
   const dataDir = directory.at('data');
   const feed = directory.writeLines(

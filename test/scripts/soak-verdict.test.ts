@@ -76,7 +76,7 @@ describe('the verdict of a soak', () => {
 });
 
 describe('a tally', () => {
-  it('tells of each group and status what was counted since the report before', () => {
+  it('says of each group and status what was counted since the report before', () => {
     const tally = new Tally();
     for (let ms = 1; ms <= 100; ms++) tally.answered('page', 200, ms);
     tally.answered('summary', 400, 3);
@@ -92,7 +92,7 @@ describe('a tally', () => {
     expect(tally.report()).toMatchObject({ latencies: {}, statuses: {} });
   });
 
-  it('counts all faults and tells the first ones; an answer that took far too long is one', () => {
+  it('counts all faults and names the first ones; an answer that took far too long is one', () => {
     const tally = new Tally();
     for (let at = 0; at < 20; at++) tally.fault(`fault ${at}`);
     expect(tally.report()).toMatchObject({

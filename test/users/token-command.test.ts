@@ -58,8 +58,8 @@ describe('holdfast token', () => {
   });
 
   it.each<readonly [string, object, readonly string[], object | string]>([
-    ['an hour unless told otherwise', {}, [], { sub: 'alice', scope: 'daml_ledger_api', lifetime: 3600 }],
-    ['as long as told', {}, ['--expires-in', '10m'], { lifetime: 600 }],
+    ['an hour unless asked otherwise', {}, [], { sub: 'alice', scope: 'daml_ledger_api', lifetime: 3600 }],
+    ['as long as asked', {}, ['--expires-in', '10m'], { lifetime: 600 }],
     ['no longer than the settings allow', { maxTokenLifetime: '5m' }, [], { lifetime: 300 }],
     [
       'with the secret of the first service that has one',

@@ -10,7 +10,7 @@ import { WRITER_OPTIONS } from '../support/views/replayed.ts';
 /** A look-up in a tree of any size, or the rows that came since the last status. */
 const PAGES_MAX = 16;
 const BYTES = Buffer.alloc(1_000);
-const LETTER: Omit<DeadLetter, 'id' | 'decision'> = {
+const DEAD_LETTER: Omit<DeadLetter, 'id' | 'decision'> = {
   kind: 'update',
   code: 'bad_field',
   source: 'feed',
@@ -34,7 +34,7 @@ const LETTER: Omit<DeadLetter, 'id' | 'decision'> = {
 
 function leave(writer: ViewsWriter, decision: Decision, count = 1): void {
   writer.db.transaction(() => {
-    for (let i = 0; i < count; i++) writer.deadLetters.insert({ ...LETTER, decision });
+    for (let i = 0; i < count; i++) writer.deadLetters.insert({ ...DEAD_LETTER, decision });
   })();
 }
 
@@ -67,25 +67,25 @@ it('looks at few pages for each status, however many there are, and whatever is 
   status.report({ halted: writer.deadLetters.halted() });
   expect(last()).toEqual({ quarantined: 2_000, halted: 1 });
 
-  const told = (change: Parameters<typeof status.report>[0] = {}): object => {
+  const reported = (change: Parameters<typeof status.report>[0] = {}): object => {
     for (const statement of watched.statements) statement.pagesMost = 0;
     status.report(change);
     expect(watched.statements.filter(({ pagesMost }) => pagesMost > PAGES_MAX)).toEqual([]);
     return last();
   };
-  for (let i = 0; i < 3; i++) expect(told()).toEqual({ quarantined: 2_000, halted: 1 });
+  for (let i = 0; i < 3; i++) expect(reported()).toEqual({ quarantined: 2_000, halted: 1 });
   writer.resolve(status.state.halted!, 'dropped', { moveOn: false });
   leave(writer, 'quarantined', 10);
-  expect(told({ halted: null })).toEqual({ quarantined: 2_010, dropped: 1 });
+  expect(reported({ halted: null })).toEqual({ quarantined: 2_010, dropped: 1 });
   leave(writer, 'halted');
-  for (let i = 0; i < 3; i++) expect(told()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
+  for (let i = 0; i < 3; i++) expect(reported()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
   const undone = writer.db.transaction(() => {
     writer.deadLetters.decide(writer.deadLetters.halted()!, 'applied');
     leave(writer, 'quarantined', 10);
     throw new Error('undone');
   });
   expect(undone).toThrow('undone');
-  expect(told()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
+  expect(reported()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
 
   const again = statusOf(writer);
   again.status.report({});
@@ -94,8 +94,8 @@ it('looks at few pages for each status, however many there are, and whatever is 
 
 function statusOf(writer: ViewsWriter): { readonly status: StatusReporter; readonly last: () => object } {
   let deadLetters: IngestStatus['deadLetters'] = {};
-  const status = createStatusReporter(writer, (told) => {
-    ({ deadLetters } = told);
+  const status = createStatusReporter(writer, (reported) => {
+    ({ deadLetters } = reported);
   });
   return { status, last: () => deadLetters };
 }

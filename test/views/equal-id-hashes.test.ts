@@ -59,7 +59,7 @@ describe('contracts whose ids have equal hashes', () => {
     ['text and packed', pair(7)],
     ['both packed', SOLVED],
     ['in the low 32 bits alone', pairOfEqualLowBits()],
-  ])('are told apart: %s', async (_, [one, other]) => {
+  ])('are kept apart: %s', async (_, [one, other]) => {
     using directory = temporaryDirectory();
     const text = `
       00:01 : +a alice 10 ; +b bob 20
@@ -85,7 +85,7 @@ describe('contracts whose ids have equal hashes', () => {
   });
 
   it.each([1, 2])(
-    'are told apart in a random ledger where every id shares its hash with another (seed %i)',
+    'are kept apart in a random ledger where every id shares its hash with another (seed %i)',
     async (seed) => {
       using directory = temporaryDirectory();
       const lines = linesOf(randomLedger(oddLedger(seed + 5_000, { migrations: 2 })), 'scan');
@@ -106,7 +106,7 @@ describe('contracts whose ids have equal hashes', () => {
     },
   );
 
-  it('are told apart by their migration, where that is all that differs', async () => {
+  it('are kept apart by their migration, where that is all that differs', async () => {
     using directory = temporaryDirectory();
     const far = 2 ** 32 + 1;
     expect(storedIdHash(storedId('0061'), 1)).toBe(storedIdHash(storedId('0061'), far));

@@ -67,7 +67,7 @@ describe('a row of the settings', () => {
 });
 
 describe('the count of the rows of a table', () => {
-  it('is not taken anew from what is there: a lost row is found still after the next ones', async () => {
+  it('is not read again from what is there: a lost row is found still after the next ones', async () => {
     await replayInto(folder.at('data'), [folder.writeLines('bad.ndjson', ['{"foo":1}', '{"foo":2}'])], {
       onBadUpdate: 'quarantine',
     });

@@ -139,7 +139,7 @@ describe('migrations', () => {
     expect((await outcome(`${text}\nimport m2 : +a alice 10`)).lowestOpenRound).toBeNull();
   });
 
-  it('are told apart by an archive: an id active in one is unknown in another', async () => {
+  it('are kept apart by an archive: an id active in one is unknown in another', async () => {
     const { halted } = await outcome('00:01 : +a alice 10\n00:02 m1 : -a');
     expect(halted).toBe(
       'line 2: given "0061", expected the id of a coin or round that is active in migration 1: this Amulet was never created or is archived already',

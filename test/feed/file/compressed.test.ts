@@ -116,7 +116,7 @@ describe('what only one of the formats has', () => {
     expect(outline(reading)).toEqual(ALL);
   });
 
-  it.each([1, 100_000])('padding counts where it is told where gzip data breaks', async (chunkBytes) => {
+  it.each([1, 100_000])('padding counts in the place that is named where gzip data breaks', async (chunkBytes) => {
     const padding = Buffer.alloc(1_000);
     const bytes = Buffer.concat([gzipSync(FIRST), padding, gzipSync(SECOND).subarray(0, -4)]);
     expect((await readContent(bytes, { chunkBytes })).broken?.place).toBe(`byte ${bytes.length}`);

@@ -26,7 +26,7 @@ describe('openFileSource', () => {
     expect(() => openFileSource(path)).toThrow(`feed file ${path} ${reason}`);
   });
 
-  it('tells how much of a file was read', async () => {
+  it('says how much of a file was read', async () => {
     const path = directory.at('progress');
     writeFileSync(path, LINE.repeat(10));
     const source = openFileSource(path, { chunkBytes: 3000 });

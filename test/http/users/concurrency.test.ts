@@ -20,7 +20,7 @@ async function made(id: string, rest: object = {}): Promise<void> {
 }
 
 describe(`${TIMES} requests at once`, () => {
-  it('that create one user: one wins, the others are told that it exists', async () => {
+  it('that create one user: one wins, the others read that it exists', async () => {
     const answers = await atOnce('POST /v2/users', (at) => ({ user: { id: 'contested', primaryParty: `p${at}` } }));
     expect(statuses(answers)).toEqual(oneOf(200, 409));
     const winner = JSON.parse(answers.find(({ status }) => status === 200)!.text);
@@ -34,7 +34,7 @@ describe(`${TIMES} requests at once`, () => {
     for (let at = 0; at < TIMES; at += 1) expect((await ask(world, 'admin', `GET /v2/users/c${at}`)).status).toBe(200);
   });
 
-  it('that change one user on the same version: one wins, the others are told of the concurrent update', async () => {
+  it('that change one user on the same version: one wins, the others read of the concurrent update', async () => {
     await made('versioned');
     const answers = await atOnce('PATCH /v2/users/versioned', (at) => ({
       user: { id: 'versioned', primaryParty: `p${at}`, metadata: { resourceVersion: '0' } },
@@ -75,7 +75,7 @@ describe(`${TIMES} requests at once`, () => {
     expect(statuses(await atOnce('DELETE /v2/users/deleted', () => ({})))).toEqual(oneOf(200, 404));
   });
 
-  it('that add a provider: one wins, the others are told that it exists', async () => {
+  it('that add a provider: one wins, the others read that it exists', async () => {
     const identityProviderConfig = { identityProviderId: 'new', issuer: 'new', jwksUrl: 'https://new.example' };
     expect(statuses(await atOnce('POST /v2/idps', () => ({ identityProviderConfig })))).toEqual(oneOf(200, 409));
   });

@@ -55,7 +55,7 @@ describe('the limits of counts', () => {
     expect(await refusal()).toContain('while 1000 users refer to it');
   });
 
-  it('of rights and of pages are those of the settings, and /v2/version tells them', async () => {
+  it('of rights and of pages are those of the settings, and /v2/version names them', async () => {
     await using world = await startWorld({ maxRightsPerUser: 1, maxUsersPageSize: 2 });
     const version = JSON.parse((await ask(world, 'nobody', 'GET /v2/version')).text);
     expect(version.features.userManagement).toEqual({ supported: true, maxRightsPerUser: 1, maxUsersPageSize: 2 });
@@ -169,7 +169,7 @@ describe('the log', () => {
 });
 
 describe('a fault of ours', () => {
-  it('is told without its text, and stands in the log under the id that the answer has', async () => {
+  it('is answered without its text, and is in the log under the id that the answer has', async () => {
     await using world = await startWorld();
     const { users, log } = world.area;
     expect((await ask(world, 'admin', RECORD)).status).toBe(200);
@@ -190,7 +190,7 @@ describe('a fault of ours', () => {
     });
   });
 
-  it('with the token is told as one', async () => {
+  it('with the token is answered as one', async () => {
     await using world = await startWorld();
     const db = new Database(join(world.area.dataDir, 'users.db'));
     db.exec('DROP TABLE user_right');

@@ -77,7 +77,7 @@ describe('@canton-network/core-ledger-client', () => {
     }
   });
 
-  it('is told the reason of a refusal', async () => {
+  it('reads the reason of a refusal', async () => {
     const client = await clientOf('plain');
     await expect(client.get('/v2/users')).rejects.toMatchObject({ code: 'NA', grpcCodeValue: 7 });
     const stranger = await clientOf('nobody');

@@ -198,16 +198,16 @@ describe('paths and methods', () => {
 });
 
 describe('the order of the checks', () => {
-  it('tells a user that cannot be resolved before a bad body', async () => {
+  it('names a user that cannot be resolved before a bad body', async () => {
     expect((await ask(world, 'stranger', 'POST /v2/users', '{')).status).toBe(403);
   });
 
-  it('tells a bad body before a missing token, and before a token for another participant', async () => {
+  it('names a bad body before a missing token, and before a token for another participant', async () => {
     expect((await ask(world, 'nobody', 'POST /v2/users', '{')).status).toBe(400);
     expect((await ask(world, 'nobody', 'POST /v2/users', '{}')).status).toBe(401);
   });
 
-  it('tells a bad query before everything else', async () => {
+  it('names a bad query before everything else', async () => {
     expect((await ask(world, 'stranger', 'GET /v2/users?pageSize=x')).text).toBe(
       'Invalid value for: query parameter pageSize',
     );
@@ -231,7 +231,7 @@ describe('the order of the checks', () => {
     expect((await ask(world, 'nobody', 'GET /v2/version', null, { accept })).status).toBe(expected);
   });
 
-  it('tells Accept behind a bad body and before a missing token', async () => {
+  it('names Accept after a bad body and before a missing token', async () => {
     const accept = { accept: 'text/html' };
     expect((await ask(world, 'nobody', 'POST /v2/users', '{', accept)).status).toBe(400);
     expect((await ask(world, 'nobody', 'POST /v2/users', '{}', accept)).status).toBe(406);

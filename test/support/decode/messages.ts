@@ -124,7 +124,7 @@ export function scanUnassignment(): Json {
   return scanReassignment({ contract_id: 'c2' });
 }
 
-/** An unassignment within a synchronizer: an operator's purge, of which format A tells no template. */
+/** An unassignment within a synchronizer: an operator's purge, of which format A names no template. */
 export function scanPurge(): Json {
   return scanReassignment({ contract_id: 'c1', target_synchronizer: SYNC });
 }

@@ -20,7 +20,7 @@ export interface TopicIngest extends AsyncDisposable {
   readonly writer: ViewsWriter;
   readonly feed: Feed;
   /** Applies until this much of partition 0 is stored. */
-  until(nextOffset: number, patienceMs: number): Promise<void>;
+  until(nextOffset: number, waitMaxMs: number): Promise<void>;
 }
 
 /** Wires a topic to the views of a directory as the service does, in this thread and without the directory's lock. */
@@ -50,10 +50,10 @@ export function openIngest(
   return {
     writer,
     feed,
-    async until(nextOffset, patienceMs) {
+    async until(nextOffset, waitMaxMs) {
       const stop = new AbortController();
       const isStored = (): boolean => writer.storedSource.lanes.get('0')?.cursor === String(nextOffset);
-      const late = setTimeout(() => stop.abort(), patienceMs);
+      const late = setTimeout(() => stop.abort(), waitMaxMs);
       await runLoop(writer, feed, {
         source: { name: source.name, kind: TOPIC_KIND },
         signal: stop.signal,
@@ -65,7 +65,7 @@ export function openIngest(
         onHalt: () => {},
       });
       clearTimeout(late);
-      if (!isStored()) throw new Error(`offset ${nextOffset} was not reached within ${patienceMs} ms`);
+      if (!isStored()) throw new Error(`offset ${nextOffset} was not reached within ${waitMaxMs} ms`);
     },
     async [Symbol.asyncDispose]() {
       await feed[Symbol.asyncDispose]();

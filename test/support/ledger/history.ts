@@ -1,5 +1,5 @@
 /**
- * What happened on a ledger, told in no wire format: `scan-lines.ts` and `ledger-api-lines.ts` write it, `oracle.ts` folds
+ * What happened on a ledger, in no wire format: `scan-lines.ts` and `ledger-api-lines.ts` write it, `oracle.ts` applies
  * it. Nothing here or in those files imports from src/: expected answers must not come from the code they judge.
  */
 export type HistoryItem = HistoryUpdate | HistoryCheckpoint | HistoryNotice;

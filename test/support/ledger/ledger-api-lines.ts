@@ -2,7 +2,7 @@ import type { Contract, ExerciseEvent, HistoryEvent, HistoryItem, HistoryUpdate 
 import { inOrder } from './history.ts';
 import { createArguments, plainDecimal, shortTime } from './wire-text.ts';
 
-/** A Ledger API stream is read in one of two shapes; both tell the same creates and archives here, transients included. */
+/** A Ledger API stream is read in one of two shapes; both have the same creates and archives here, transients included. */
 export type LedgerApiShape = 'acs-delta' | 'ledger-effects';
 
 const IMPORT_TIME = '0001-01-01T00:00:00Z';

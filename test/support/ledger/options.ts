@@ -44,7 +44,7 @@ export interface LedgerShares {
   readonly within: number;
   /**
    * of updates of the last migration behind which others come at the time of one before, or of a checkpoint: only format B has
-   * words for those, and so they are left to who tells a ledger in it
+   * words for those, and so they are left to who writes a ledger in it
    */
   readonly repair: number;
   readonly checkpoint: number;

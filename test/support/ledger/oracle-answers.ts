@@ -51,7 +51,7 @@ export function feesOf(snapshot: OracleSnapshot, party: string, asOf: bigint): S
 }
 
 /** The rounds at which answers may turn: around every expiry of a coin, its creation, and the ends of int64. */
-export function tellingRounds(snapshot: OracleSnapshot): bigint[] {
+export function decisiveRounds(snapshot: OracleSnapshot): bigint[] {
   const rounds = new Set([0n, INT64_MIN, INT64_MAX]);
   for (const { amount, rate, round } of snapshot.coins.map(coinOf)) {
     rounds.add(round);

@@ -64,15 +64,15 @@ interface World {
 }
 
 /**
- * Folds a history by the rules of the design alone: every snapshot is a copy of the whole active set. Slow and plain on
+ * Works out a history by the rules of the design alone: every snapshot is a copy of the whole active set. Slow and plain on
  * purpose; the history must be lawful, and an archive of something unknown throws.
  */
 export function oracle(items: Iterable<HistoryItem>, options: { periodMicros: number; dso?: string }): Oracle {
   const { periodMicros, dso } = options;
   const world: World = { periodMicros, eras: new Map(), dso: dso ?? null, updates: 0, redelivered: 0, importsLate: 0 };
   for (const item of items) {
-    if (item.kind === 'update') foldUpdate(world, eraOf(world, item.migrationId), item);
-    else if (item.kind === 'checkpoint') foldCheckpoint(world, eraOf(world, item.migrationId), item.times);
+    if (item.kind === 'update') applyUpdate(world, eraOf(world, item.migrationId), item);
+    else if (item.kind === 'checkpoint') applyCheckpoint(world, eraOf(world, item.migrationId), item.times);
   }
   const eras = [...world.eras.values()].sort((a, b) => a.migrationId - b.migrationId);
   const newest = eras.at(-1)!;
@@ -117,11 +117,11 @@ function snapshotOf(era: Era, recordTime: Micros): OracleSnapshot {
   return { migrationId: era.migrationId, recordTime, coins: [...era.coins.values()] };
 }
 
-function foldUpdate(world: World, era: Era, update: HistoryUpdate): void {
+function applyUpdate(world: World, era: Era, update: HistoryUpdate): void {
   if (update.recordTime === null) {
     if (era.next !== null) world.importsLate++;
     else if (isActive(era, update)) world.redelivered++;
-    else foldEvents(world, era, update);
+    else applyEvents(world, era, update);
     return;
   }
   if (!isNew(era, update, update.recordTime)) {
@@ -141,7 +141,7 @@ function foldUpdate(world: World, era: Era, update: HistoryUpdate): void {
   while (era.next < update.recordTime) sealNext(world, era);
   era.reached = Math.max(era.reached, update.recordTime);
   era.updated = Math.max(era.updated, update.recordTime);
-  foldEvents(world, era, update);
+  applyEvents(world, era, update);
 }
 
 /** Whether an update comes for the first time. Throws where it comes in disorder. */
@@ -165,7 +165,7 @@ function sealNext(world: World, era: Era): void {
   era.next = era.next! + world.periodMicros;
 }
 
-function foldCheckpoint(world: World, era: Era, times: HistoryCheckpoint['times']): void {
+function applyCheckpoint(world: World, era: Era, times: HistoryCheckpoint['times']): void {
   for (const { synchronizerId, recordTime } of times) {
     era.passed.set(synchronizerId, Math.max(era.passed.get(synchronizerId) ?? recordTime, recordTime));
   }
@@ -182,7 +182,7 @@ function isActive(era: Era, { events }: HistoryUpdate): boolean {
   return ours.length > 0 && known.length === ours.length;
 }
 
-function foldEvents(world: World, era: Era, update: HistoryUpdate): void {
+function applyEvents(world: World, era: Era, update: HistoryUpdate): void {
   for (const event of inOrder(update.events)) {
     if (!event.acsDelta || !isOurs(event.contract)) continue;
     if (event.kind === 'exercise') {

@@ -158,7 +158,7 @@ function* migrate(world: World): Generator<HistoryUpdate> {
   yield transaction(world, era, advanceRounds);
 }
 
-/** Begins with what is left of a migration that nobody tells of. */
+/** Begins with what is left of a migration of which nothing else is known. */
 function* carryOver(world: World, era: Era): Generator<HistoryUpdate> {
   const { random, options } = world;
   const step = stepAt(world, era, options.start - options.periodMicros);

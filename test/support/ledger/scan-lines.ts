@@ -83,7 +83,7 @@ function exercisedEvent(updateId: string, event: ExerciseEvent): unknown {
   };
 }
 
-/** The migration and the synchronizers stand inside `event`; no tag tells the two kinds apart. */
+/** The migration and the synchronizers stand inside `event`; no tag distinguishes the two kinds. */
 function reassignment(update: HistoryUpdate): unknown {
   const event = update.events[0]!;
   const assigned = update.wrapping === 'assignment';

@@ -5,6 +5,7 @@ import { createFactsReader, type FactsReader, NOT_BOUNDED } from '../../../src/v
 import { openForReading } from '../../../src/views/store/database.ts';
 import type { Oracle, OracleSnapshot } from '../ledger/oracle.ts';
 import {
+  decisiveRounds,
   feesOf,
   ordered,
   ownersOf,
@@ -12,7 +13,6 @@ import {
   snapshotAt,
   stateV1,
   supplyOf,
-  tellingRounds,
   totalsOf,
 } from '../ledger/oracle-answers.ts';
 import { shortTime } from '../ledger/wire-text.ts';
@@ -132,14 +132,14 @@ function checkLookups(check: Check, views: FactsReader, expected: Oracle, wanted
 
 interface Compared {
   readonly wanted: OracleSnapshot;
-  /** Every telling round and several page sizes, not a few of them. */
+  /** Every decisive round and several page sizes, not a few of them. */
   readonly inFull: boolean;
 }
 
 function checkSnapshot(check: Check, views: FactsReader, { wanted, inFull }: Compared): void {
   const owners = ownersOf(wanted);
   const at = `${wanted.migrationId} ${shortTime(wanted.recordTime)}`;
-  const all = tellingRounds(wanted);
+  const all = decisiveRounds(wanted);
   const stride = inFull ? 1 : Math.ceil(all.length / ROUNDS_MAX);
   for (const { party, unlocked, locked } of ownersAt(views, exactly(wanted), [...owners, STRANGER], null).owners) {
     check(`totals ${at} ${party}`, { unlocked: unlocked.amount, locked: locked.amount }, totalsOf(wanted, party));

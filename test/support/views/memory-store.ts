@@ -91,7 +91,7 @@ function pageOf(snapshot: OracleSnapshot | null, { owners, after, pageSize }: As
 
 function contractOf({ contract, updateId, node }: ActiveCoin): Extract<PageFacts, { found: 'page' }>['contracts'][0] {
   const { contractId, templateId, packageName, createdAt, signatories, observers } = contract;
-  const told = createArguments(contract, plainDecimal) as Readonly<Record<string, unknown>>;
+  const args = createArguments(contract, plainDecimal) as Readonly<Record<string, unknown>>;
   return {
     contractId,
     templateId,
@@ -99,7 +99,7 @@ function contractOf({ contract, updateId, node }: ActiveCoin): Extract<PageFacts
     updateId,
     node,
     createdAt,
-    createArguments: told,
+    createArguments: args,
     signatories,
     observers,
   };

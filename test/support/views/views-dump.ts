@@ -3,7 +3,7 @@ import DatabaseFile from 'better-sqlite3';
 
 /** Where the feed was read to, and what could not be applied: equal only where the sources are. */
 const OF_THE_SOURCE = ['position', 'dead_letter'];
-/** Made at random with the directory, or told by the source. */
+/** Made at random with the directory, or given by the source. */
 const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'source_migration_id'];
 
 /** A checksum says nothing that the other columns of its row do not; `holdfast verify` compares them. */

@@ -31,7 +31,7 @@ it.each([
   ['that asks for a certificate', { broker: addresses.tls, ssl: { ...tls, ca }, sasl: null }, '--kafka-ssl-cert'],
 ])('a broker %s: what is tried again names the broker and the setting', async (_, connection, setting) => {
   await using reading = connecting(connection);
-  await reading.until('troubled', () => /^cannot read topic any: /.test(reading.status().stopped ?? ''));
+  await reading.until('failing', () => /^cannot read topic any: /.test(reading.status().stopped ?? ''));
   expect(reading.status().stopped).toContain(`(broker ${connection.broker})`);
   expect(reading.status().stopped).toContain(setting);
 });

@@ -45,7 +45,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     expect(await consumer.end('SIGTERM')).toBe(0);
   });
 
-  it('a topic that is made again while the consumer stands still is refused when it goes on', async ({ expect }) => {
+  it('a topic that is recreated while the consumer stands still is refused when it goes on', async ({ expect }) => {
     using directory = temporaryDirectory();
     const topic = await createTopic(address);
     await topic.send(quiet(0, 5));

@@ -33,7 +33,7 @@ async function expectEqualToReplay(of: readonly Row[]): Promise<void> {
   expect(dumpViews(directory.at('views'))).toEqual(dumpViews(directory.at('expected')));
 }
 
-/** What only moves time collides with no row: nothing but the position tells that it was written before. */
+/** What only moves time collides with no row: nothing but the position says that it was written before. */
 const opening = Array.from({ length: 5 }, (_, second) => ({ partition: 0, value: emptyUpdate('s', second) }));
 
 /** A writer that was overtaken by another one, and does not know it, writes what it had in memory. */

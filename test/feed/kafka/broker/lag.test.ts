@@ -33,7 +33,7 @@ async function untilPartitions(service: RunningService, partitions: readonly obj
 }
 
 describe('the lag in /status', () => {
-  it('goes on being told behind a halt, from where the halt is, and after a restart', async () => {
+  it('goes on being shown after a halt, from where the halt is, and after a restart', async () => {
     const topic = await createTopic(address);
     await topic.send([...updates(0, 100), BAD, ...updates(100, 400)]);
     {
@@ -42,8 +42,8 @@ describe('the lag in /status', () => {
       await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 401, lag: 301 }]);
       // The feed says what it has read last once it has ended.
       const times = async (): Promise<unknown[]> => {
-        const told = (await topicOf(service))!;
-        return [told.newest_record_time, told.lag_seconds];
+        const shown = (await topicOf(service))!;
+        return [shown.newest_record_time, shown.lag_seconds];
       };
       await expect.poll(times, { timeout: 20_000 }).toEqual(['2025-01-01T00:06:39Z', 300]);
       await topic.send(updates(400, 410));
@@ -57,7 +57,7 @@ describe('the lag in /status', () => {
     await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 421, lag: 321 }]);
   });
 
-  it('is told after a restart too, while an update that is ahead waits for our clock', async () => {
+  it('is shown after a restart too, while an update that is ahead waits for our clock', async () => {
     const topic = await createTopic(address);
     const ahead = { partition: 0, value: emptyUpdate('s', 20 * 365 * 86_400) };
     await topic.send([...updates(0, 10), ahead, ...updates(10, 20)]);

@@ -52,7 +52,7 @@ describe('a position that the topic does not continue', () => {
     expect(logger.lines.filter((line) => line.level === 'warn')).toEqual([{ level: 'warn', message: warning }]);
   });
 
-  it('is refused where the topic was made anew, shorter or with other messages', async () => {
+  it('is refused where the topic was recreated, shorter or with other messages', async () => {
     const topic = await createTopic(address);
     await topic.send(emptyRows(10));
     const stored = await storedAfter(topic, 5);
@@ -72,7 +72,7 @@ describe('a position that the topic does not continue', () => {
     expect(await refusal(topic, { ...stored, identity: elsewhere })).toContain('cluster elsewhere');
   });
 
-  it('is refused where the topic is made anew under a reader', async () => {
+  it('is refused where the topic is recreated under a reader', async () => {
     const topic = await createTopic(address);
     await topic.send(emptyRows(10));
     await using first = startReading(readingOptions(address, topic));
@@ -83,7 +83,7 @@ describe('a position that the topic does not continue', () => {
     expect(first.status().stopped).toMatch(/made anew/);
   });
 
-  it('is refused where the topic is made anew under a reader, and soon as long as it was', async () => {
+  it('is refused where the topic is recreated under a reader, and soon as long as it was', async () => {
     const topic = await createTopic(address);
     await using first = startReading(readingOptions(address, topic));
     // A producer that knows the topic already writes to the new one without delay.

@@ -11,22 +11,22 @@ import { dumpViews } from '../../../support/views/views-dump.ts';
 
 const { addresses } = inject('kafka');
 
-/** The only group that was told a position in the topic. */
+/** The only group that has a position in the topic. */
 async function groupOf(topic: TestTopic): Promise<{ groupId: string; offset: string }> {
   return topic.admin(async (admin) => {
     const { groups } = await admin.listGroups();
-    const told: { groupId: string; offset: string }[] = [];
+    const found: { groupId: string; offset: string }[] = [];
     for (const { groupId } of groups) {
       const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic.name] });
       const offset = offsets?.partitions[0]?.offset;
-      if (offset !== undefined && offset !== '-1') told.push({ groupId, offset });
+      if (offset !== undefined && offset !== '-1') found.push({ groupId, offset });
     }
-    expect(told).toHaveLength(1);
-    return told[0]!;
+    expect(found).toHaveLength(1);
+    return found[0]!;
   });
 }
 
-it('a topic is read from its start after a rebuild, though its group was told a later position', async () => {
+it('a topic is read from its start after a rebuild, though its group has a later position', async () => {
   using directory = temporaryDirectory();
   const topic = await createTopic(addresses.plain);
   const rows = intoPartitions(randomLedger({ ...oddLedger(11), synchronizers: 1 }), 1, scanLine);

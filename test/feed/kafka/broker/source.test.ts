@@ -111,7 +111,7 @@ describe('a topic of one partition', () => {
     expect(textsOf(reading)).toEqual(rows.map((row) => row.value));
   });
 
-  it('tells Kafka what was stored, as a courtesy', async () => {
+  it('commits to Kafka what was stored, as a courtesy', async () => {
     const topic = await createTopic(address);
     await topic.send(emptyRows(5));
     const options = readingOptions(address, topic);

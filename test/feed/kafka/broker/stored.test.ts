@@ -18,7 +18,7 @@ it('what was handed over before the connection was lost is not stored until the 
   await using reading = startReading({ ...place, partitionIdleMs: 1 }, { stores: false });
   await reading.until('handed over', () => reading.messages.length === 5);
   const standing = (): object | undefined => reading.status().partitions[0];
-  const told = (): Promise<string | undefined> =>
+  const committed = (): Promise<string | undefined> =>
     topic.admin(async (admin) => {
       const [offsets] = await admin.fetchOffsets({ groupId: group, topics: [topic.name] });
       return offsets?.partitions.find(({ partition }) => partition === 0)?.offset;
@@ -29,15 +29,15 @@ it('what was handed over before the connection was lost is not stored until the 
   await topic.send(updates(5, 6));
   await reading.until('read on', () => reading.messages.length === 6);
   await expect.poll(standing).toMatchObject({ nextOffset: 0, endOffset: 6, lag: 6 });
-  expect([reading.status().caughtUpAt, await told()]).toEqual([null, '-1']);
+  expect([reading.status().caughtUpAt, await committed()]).toEqual([null, '-1']);
 
   reading.source.stored!(new Map([['0', '3']]));
-  await expect.poll(told).toBe('3');
+  await expect.poll(committed).toBe('3');
   expect(standing()).toMatchObject({ nextOffset: 3, lag: 3 });
   expect(reading.status().caughtUpAt).toBeNull();
 
   reading.source.stored!(new Map([['0', '6']]));
-  await expect.poll(told).toBe('6');
+  await expect.poll(committed).toBe('6');
   expect(standing()).toMatchObject({ nextOffset: 6, lag: 0 });
   await reading.until('caught up', () => reading.status().caughtUpAt !== null);
 });
