@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ANYWHERE, MAY_IMPORT } from './support/project/rooms.ts';
-import { linesWith, ROOT, readSources, type SourceFile } from './support/project/source-files.ts';
+import { linesWith, readSources, type SourceFile } from './support/project/source-files.ts';
 
 /** Of these libraries some errors have no codes: their words are read in one file each. */
 const READS_WORDS = [
@@ -19,9 +17,6 @@ const EXACT_DOUBLES = 'src/ledger/holding-fee.ts';
 
 /** Folders that are houses: their folders are the rooms. */
 const HOUSES = ['feed', 'http', 'views'];
-
-/** Between two stops of the walk: more imports, and nobody finds the way by reading. */
-const APART_MAX = 4;
 
 const LINES_MAX = 300;
 const LINES_MEDIAN_MAX = 100;
@@ -101,40 +96,6 @@ describe('every file', () => {
     const beside = readSources('test/**/*.ts').filter(({ path }) => !path.startsWith('test/support/'));
     expect(beside.filter(({ path }) => !path.endsWith('.test.ts')).map(({ path }) => path)).toEqual([]);
     expect(readSources('test/support/**/*.test.ts').map(({ path }) => path)).toEqual([]);
-  });
-});
-
-describe('the walk', () => {
-  const byPath = new Map(sources.map((file) => [file.path, file]));
-  const distances = sources.map(({ path }) => distancesFrom(path));
-
-  /** How many imports lie between two files and the one that brings them together: itself, one of them or a third. */
-  const apart = (a: string, b: string): number =>
-    Math.min(...distances.map((from) => (from.get(a) ?? Infinity) + (from.get(b) ?? Infinity)));
-
-  function distancesFrom(start: string): ReadonlyMap<string, number> {
-    const found = new Map([[start, 0]]);
-    for (const [path, distance] of found) {
-      if (distance === APART_MAX) continue;
-      const { imports = [], threads = [] } = byPath.get(path) ?? {};
-      for (const next of [...imports, ...threads]) if (!found.has(next)) found.set(next, distance + 1);
-    }
-    return found;
-  }
-
-  const page = readFileSync(join(ROOT, 'docs/code.md'), 'utf8');
-
-  it.each([
-    ['One update', 8],
-    ['One summary', 6],
-  ])('of docs/code.md is true: %s passes its stops', (begin, stopsMax) => {
-    const [walk = ''] = page.slice(page.indexOf(begin)).split(/\.\n/);
-    const stops = [...walk.matchAll(/`([^`]+\.ts)`/g)].map(([, name]) => `src/${name}`);
-    expect(stops.length).toBeGreaterThan(4);
-    expect(stops.length).toBeLessThanOrEqual(stopsMax);
-    expect(stops.filter((path) => !byPath.has(path))).toEqual([]);
-    const far = stops.slice(1).filter((stop, i) => apart(stops[i]!, stop) > APART_MAX);
-    expect(far).toEqual([]);
   });
 });
 
