@@ -1,18 +1,17 @@
 import { statSync } from 'node:fs';
 import { KAFKA_KEYS } from '../config/kafka.ts';
 import { counted } from '../counted.ts';
-import { decodeMessage } from '../decode/decode.ts';
+import { tryDecode } from '../decode/decode.ts';
 import { type FileSource, openFileSource } from '../feed/file/source.ts';
 import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka/producer.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
-import { createPartitionPlan, type Destination, destinationOf } from '../feed/synchronizer-partitions.ts';
+import { createPartitionPlan, type Destination, destinationFor } from '../feed/synchronizer-partitions.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
-import type { Decoded } from '../ledger/update.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { createFileProgress } from './file-progress.ts';
+import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 import { checkReadable, STANDARD_INPUT } from './replay.ts';
 
 /** Below Kafka's default limit of a batch, 1 MiB; a larger message is sent alone and needs a topic that allows it. */
@@ -42,15 +41,14 @@ export const produceCommand: CliCommand = {
     await refuseDisorder(files, { migrationId: 0, signal });
     const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
     await using producer = await openTopicProducer({ connection: kafka, topic: kafka.topic, create, logger, signal });
-    using progress = createFileProgress({ doing: 'producing', stderr: terminal.stderr, logger, clockMs: Date.now });
+    using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
     const sender = await createSender(producer, { topic: kafka.topic, logger });
     try {
       for (const file of files) {
         const source = openFileSource(file);
         for await (const messages of batchesOf(source, signal)) {
           for (const message of messages) await sender.add(message, file);
-          const { read: readBytes, total: totalBytes } = source.progress();
-          progress.update({ file, readBytes, totalBytes, counts: { messages: sender.sent } });
+          progress.update(fileStep(file, source.progress(), { messages: sender.sent }));
         }
       }
       await sender.flush();
@@ -145,7 +143,7 @@ async function createSender(
         throw new Error(`${file}, message ${offset} is ${overlong.length} bytes long: no consumer would take it`);
       }
       const size = (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
-      for (const partition of await partitionsOf(destinationOf(decoded(value), value))) {
+      for (const partition of await partitionsOf(destinationOf(value))) {
         const waiting = bytes.get(partition) ?? 0;
         if (waiting > 0 && (waiting + size > PARTITION_BYTES_MAX || total + size > REQUEST_BYTES_MAX)) await flush();
         records.push({ partition, value });
@@ -171,17 +169,12 @@ async function countSynchronizers(files: readonly string[], signal: AbortSignal)
 }
 
 function synchronizerOf(value: Uint8Array | null): string | null {
-  const destination = destinationOf(decoded(value), value);
+  const destination = destinationOf(value);
   return typeof destination === 'string' ? null : destination.synchronizerId;
 }
 
-/** Null for what cannot be decoded: it is sent as it is, and its readers decide. */
-function decoded(value: Uint8Array | null): Decoded | null {
-  if (value === null) return null;
-  try {
-    return decodeMessage(value, { migrationId: 0 });
-  } catch (error) {
-    if (error instanceof BadUpdate) return null;
-    throw error;
-  }
+/** What cannot be decoded is sent as it is, and its readers decide. */
+function destinationOf(value: Uint8Array | null): Destination {
+  const decoded = value && tryDecode(value, { migrationId: 0 });
+  return destinationFor(decoded instanceof BadUpdate ? null : decoded, value);
 }

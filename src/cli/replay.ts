@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { printOn, safeText } from './dead-letter-text.ts';
-import { createFileProgress } from './file-progress.ts';
+import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 
 export const STANDARD_INPUT = '-';
 
@@ -27,13 +27,13 @@ export const replayCommand: CliCommand = {
     for (const file of args) checkReadable(file);
     const signal = terminal.stopSignal();
     const startedAt = Date.now() * 1000;
-    using progress = createFileProgress({ doing: 'replaying', stderr: terminal.stderr, logger, clockMs: Date.now });
+    using progress = createProgress({ doing: 'replaying', format: FILE_BAR, stderr: terminal.stderr, logger });
     const result = await replayInThread(
       { ...config, files: args, seal: options.seal === true },
       {
         signal,
         onProgress: ({ file, bytes, counts: { updates, events } }) =>
-          progress.update({ file, readBytes: bytes.read, totalBytes: bytes.total, counts: { updates, events } }),
+          progress.update(fileStep(file, bytes, { updates, events })),
       },
     );
     progress[Symbol.dispose]();

@@ -4,7 +4,7 @@ import type { Difference } from '../views/verify/types.ts';
 import { verifyViews } from '../views/verify/verify.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { safeText } from './dead-letter-text.ts';
-import { createVerifyProgress } from './verify-progress.ts';
+import { createProgress } from './progress.ts';
 
 /** One damaged number may show in every snapshot after it: more lines than these are no help. */
 const DIFFERENCES_SHOWN_MAX = 1000;
@@ -32,11 +32,13 @@ export const verifyCommand: CliCommand = {
 
     /** Yields to the event loop between steps, so that a stop is noticed. */
     async function run(steps: ReturnType<typeof verifyViews>): Promise<{ snapshots: number; owners: number }> {
-      using progress = createVerifyProgress({ stderr: terminal.stderr, logger, clockMs: Date.now });
+      const format = '{bar} {phase}: {value} of {total}';
+      using progress = createProgress({ doing: 'verifying', format, clears: true, stderr: terminal.stderr, logger });
       for (;;) {
         const step = steps.next();
         if (step.done === true) return step.value;
-        progress.update(step.value);
+        const { phase, done, total } = step.value;
+        progress.update({ bar: 'verify', done, total, shown: { phase }, logged: step.value });
         await turn();
         if (stop.aborted) {
           steps.return({ snapshots: 0, owners: 0 });

@@ -24,6 +24,16 @@ export function decodeMessage(bytes: Uint8Array, options: LedgerApiOptions): Dec
   return decodePartially(bytes) ?? decodeWhole(bytes, options);
 }
 
+/** As `decodeMessage`, with the fault of a bad message as the result. */
+export function tryDecode(bytes: Uint8Array, options: LedgerApiOptions): Decoded | BadUpdate {
+  try {
+    return decodeMessage(bytes, options);
+  } catch (error) {
+    if (error instanceof BadUpdate) return error;
+    throw error;
+  }
+}
+
 /** Decodes a good transaction of Scan; null for anything else, and `decodeWhole` then says what is wrong with it. */
 export function decodePartially(bytes: Uint8Array): Decoded | null {
   const transaction = parsePartially(bytes);

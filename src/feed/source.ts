@@ -1,4 +1,3 @@
-import type { BadUpdate } from '../ledger/bad-update.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { Decoded } from '../ledger/update.ts';
 
@@ -15,7 +14,7 @@ export interface Message {
   /** Set where the message is longer than the limit: its whole length in bytes and the SHA-256 of all of it, in hex. */
   readonly overlong?: { readonly length: number; readonly sha256: string };
   /** Its meaning, where the source had to decode it to put its partitions in order: it is not decoded again. */
-  readonly decoded?: Decoded | BadUpdate;
+  readonly decoded?: Decoded;
 }
 
 /** Where messages come from; from its `Telemetry` its kind makes a SourceStatus. */

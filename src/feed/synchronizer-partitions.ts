@@ -8,7 +8,7 @@ const SYNCHRONIZER_FIELD = /"synchronizer(?:_i|I)d"\s*:\s*"([^"\\]{1,300})"/;
 /** The field is near the start or the end; a broken message may be megabytes. */
 const SEARCHED_CHARS_MAX = 100_000;
 
-export function destinationOf(decoded: Decoded | null, bytes: Uint8Array | null): Destination {
+export function destinationFor(decoded: Decoded | null, bytes: Uint8Array | null): Destination {
   if (decoded?.kind === 'checkpoint') return 'every';
   if (decoded?.kind === 'update') return { synchronizerId: decoded.synchronizerId };
   if (bytes === null) return 'first';

@@ -1,7 +1,7 @@
 import type { Chunk } from '../chunk/chunk.ts';
 import { ChunkWriter } from '../chunk/chunk-writer.ts';
 import { Names } from '../chunk/names.ts';
-import { decodeMessage } from '../decode/decode.ts';
+import { tryDecode } from '../decode/decode.ts';
 import { identify } from '../decode/identify.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
 import type { Message, Source, SourceStart } from '../feed/source.ts';
@@ -76,14 +76,9 @@ function addMessage(chunk: ChunkWriter, message: Message, migrationId: number): 
     const fault = new BadUpdate('overlong', 'message', `${overlong.length} bytes`, expected);
     return chunk.addBad(fault, { updateId: null, recordTime: null, migrationId: null, overlong }, bytes, message);
   }
-  try {
-    const decoded = message.decoded ?? decodeMessage(bytes, { migrationId });
-    if (decoded instanceof BadUpdate) throw decoded;
-    chunk.add(decoded, bytes, message);
-  } catch (error) {
-    if (!(error instanceof BadUpdate)) throw error;
-    const { recordTime, ...identity } = identify(bytes);
-    const time = recordTime === null ? null : parseLedgerTime(recordTime);
-    chunk.addBad(error, { ...identity, recordTime: time, overlong: null }, bytes, message);
-  }
+  const decoded = message.decoded ?? tryDecode(bytes, { migrationId });
+  if (!(decoded instanceof BadUpdate)) return chunk.add(decoded, bytes, message);
+  const { recordTime, ...identity } = identify(bytes);
+  const time = recordTime === null ? null : parseLedgerTime(recordTime);
+  chunk.addBad(decoded, { ...identity, recordTime: time, overlong: null }, bytes, message);
 }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { decodeMessage } from '../decode/decode.ts';
+import { tryDecode } from '../decode/decode.ts';
 import { openFileSource } from '../feed/file/source.ts';
 import { UnusableFile } from '../feed/file/unusable-file.ts';
 import { BrokenContainer } from '../feed/source.ts';
@@ -69,21 +69,12 @@ async function* decodedHead(
     for await (const messages of source.batches(signal)) {
       for (const { bytes, overlong } of messages) {
         if (bytes === null || overlong !== undefined || isLeftOut(bytes)) continue;
-        const message = decodedOrNull(bytes, migrationId);
-        if (message !== null) yield message;
+        const message = tryDecode(bytes, { migrationId });
+        if (!(message instanceof BadUpdate)) yield message;
       }
     }
   } catch (error) {
     if (!isOfTheFile(error)) throw error;
-  }
-}
-
-function decodedOrNull(bytes: Uint8Array, migrationId: number): Decoded | null {
-  try {
-    return decodeMessage(bytes, { migrationId });
-  } catch (error) {
-    if (error instanceof BadUpdate) return null;
-    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { decodeMessage } from '../decode/decode.ts';
+import { tryDecode } from '../decode/decode.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { requireViews } from '../views/store/database.ts';
@@ -68,13 +68,9 @@ export function dropHalted(dataDir: string, id: number): DeadLetter {
 
 /** What a message says about coins; null where it cannot be read. */
 export function coinsOf(deadLetter: DeadLetter): { readonly creates: number; readonly archives: number } | null {
-  try {
-    const decoded = decodeMessage(deadLetter.bytes, { migrationId: deadLetter.migrationId ?? 0 });
-    const events = decoded.kind === 'update' ? decoded.events : [];
-    const archives = events.filter(({ kind }) => kind === 'archive').length;
-    return { creates: events.length - archives, archives };
-  } catch (error) {
-    if (error instanceof BadUpdate) return null;
-    throw error;
-  }
+  const decoded = tryDecode(deadLetter.bytes, { migrationId: deadLetter.migrationId ?? 0 });
+  if (decoded instanceof BadUpdate) return null;
+  const events = decoded.kind === 'update' ? decoded.events : [];
+  const archives = events.filter(({ kind }) => kind === 'archive').length;
+  return { creates: events.length - archives, archives };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPartitionPlan, destinationOf } from '../../src/feed/synchronizer-partitions.ts';
+import { createPartitionPlan, destinationFor } from '../../src/feed/synchronizer-partitions.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
@@ -7,17 +7,17 @@ describe('where a message of a feed goes', () => {
   it('is its synchronizer, every partition for a checkpoint, and else the first', () => {
     const update = { kind: 'update', synchronizerId: 's', updateId: 'u', migrationId: 0, recordTime: 1 } as const;
     const whole = { ...update, format: 'scan', events: [], ignored: [] } as const;
-    expect(destinationOf(whole, bytes('{}'))).toEqual({ synchronizerId: 's' });
+    expect(destinationFor(whole, bytes('{}'))).toEqual({ synchronizerId: 's' });
     const checkpoint = { kind: 'checkpoint', format: 'ledger-api', migrationId: 0, times: [] } as const;
-    expect(destinationOf(checkpoint, bytes('{}'))).toBe('every');
-    expect(destinationOf({ kind: 'ignored', what: 'null value' }, null)).toBe('first');
-    expect(destinationOf(null, bytes('{"foo": 1}'))).toBe('first');
+    expect(destinationFor(checkpoint, bytes('{}'))).toBe('every');
+    expect(destinationFor({ kind: 'ignored', what: 'null value' }, null)).toBe('first');
+    expect(destinationFor(null, bytes('{"foo": 1}'))).toBe('first');
   });
 
   it('is the synchronizer that a message names which cannot be read, or means nothing here', () => {
-    expect(destinationOf(null, bytes('{"synchronizer_id": "s", "record_time":'))).toEqual({ synchronizerId: 's' });
+    expect(destinationFor(null, bytes('{"synchronizer_id": "s", "record_time":'))).toEqual({ synchronizerId: 's' });
     const topology = bytes('{"update":{"TopologyTransaction":{"value":{"synchronizerId":"t"}}}}');
-    expect(destinationOf({ kind: 'ignored', what: 'topology' }, topology)).toEqual({ synchronizerId: 't' });
+    expect(destinationFor({ kind: 'ignored', what: 'topology' }, topology)).toEqual({ synchronizerId: 't' });
   });
 });
 

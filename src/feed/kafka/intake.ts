@@ -1,6 +1,8 @@
+import { tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { Merge, sortKeyOf } from '../merge.ts';
+import type { Decoded } from '../../ledger/update.ts';
+import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
 import type { Message } from '../source.ts';
 import { createLane, type Lane, newCursor, positionOf, storedThrough } from './lane.ts';
 import {
@@ -12,7 +14,7 @@ import {
   type StartOffset,
   type StoredPosition,
 } from './positions.ts';
-import { decodeRecord, hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
+import { hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
 import type { PartitionTelemetry } from './status.ts';
 
 /** Messages that were read and not yet returned take at most about this much, over all partitions. */
@@ -231,17 +233,25 @@ export class KafkaIntake {
     return new Set(lanes.map((lane) => lane.partition));
   }
 
-  #sortKey(item: KafkaRecord): ReturnType<typeof sortKeyOf> {
-    const decoded = decodeRecord(item, this.#options.migrationId);
+  /** Null for what has no meaning to sort by: a null value, an over-long or a bad message. */
+  #decode({ bytes, overlong }: KafkaRecord): Decoded | null {
+    if (bytes === null || overlong !== undefined) return null;
+    const decoded = tryDecode(bytes, { migrationId: this.#options.migrationId });
+    return decoded instanceof BadUpdate ? null : decoded;
+  }
+
+  #sortKey(item: KafkaRecord): SortKey | null {
+    const decoded = this.#decode(item);
+    if (decoded === null) return null;
     item.decoded = decoded;
-    return decoded instanceof BadUpdate ? null : sortKeyOf(decoded);
+    return sortKeyOf(decoded);
   }
 
   /** Notes the record time of the last message that has one: tombstones and unreadable messages may follow it. */
   #noteRecordTime(items: readonly KafkaRecord[]): void {
     for (const item of items.toReversed()) {
-      const decoded = decodeRecord(item, this.#options.migrationId);
-      const recordTime = decoded instanceof BadUpdate ? null : (sortKeyOf(decoded)?.recordTime ?? null);
+      const decoded = this.#decode(item);
+      const recordTime = (decoded && sortKeyOf(decoded)?.recordTime) ?? null;
       if (recordTime === null) continue;
       this.#newestRecordTime = Math.max(this.#newestRecordTime ?? recordTime, recordTime);
       return;

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { decodeMessage } from '../../decode/decode.ts';
-import { BadUpdate } from '../../ledger/bad-update.ts';
-import type { Decoded } from '../../ledger/update.ts';
 import { LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
 import type { Message } from '../source.ts';
 
@@ -23,19 +20,6 @@ export function recordOf(partition: number, offset: number, value: Buffer | null
 /** What it takes in memory while it waits. */
 export function sizeOf({ bytes }: KafkaRecord): number {
   return (bytes?.length ?? 0) + OVERHEAD_BYTES;
-}
-
-export function decodeRecord({ bytes, overlong }: KafkaRecord, migrationId: number): Decoded | BadUpdate {
-  if (bytes === null) return { kind: 'ignored', what: 'null value' };
-  if (overlong !== undefined) {
-    return new BadUpdate('overlong', 'message', `${overlong.length} bytes`, `at most ${MESSAGE_BYTES_MAX} bytes`);
-  }
-  try {
-    return decodeMessage(bytes, { migrationId });
-  } catch (error) {
-    if (error instanceof BadUpdate) return error;
-    throw error;
-  }
 }
 
 /** The hashes that the views may have stored: of an over-long message that of its start, or of all of it. */
