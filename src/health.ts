@@ -1,13 +1,10 @@
 import { counted } from './counted.ts';
-import { nextText, plainCommand } from './dead-letters/advice-text.ts';
-import { haltLine } from './dead-letters/halt-line.ts';
-import { placeFacts } from './dead-letters/place.ts';
+import { deadLetterJson, haltLine, plainCommand } from './dead-letters/text.ts';
 import type { HoldingsStore } from './holdings/facts.ts';
 import type { Health, Readiness } from './http/service/health.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
 import type { Standing } from './views/read/standing.ts';
-import type { DeadLetterFacts } from './views/store/dead-letters.ts';
 
 /** What /readyz and /status say, from the ingest's status and what is in the views. */
 export function createHealth({
@@ -41,20 +38,9 @@ export function createHealth({
         snapshots: await newestSnapshots(store),
         dso: dso.party,
         dso_pinned: dso.pinned,
-        counts: {
-          updates: counts.updates,
-          events: counts.events,
-          redelivered: counts.redelivered,
-          imports_late: counts.importsLate,
-          creates_repeated: counts.createsRepeated,
-          counterfeits: counts.counterfeits,
-          checkpoints: counts.checkpoints,
-          checkpoints_behind: counts.checkpointsBehind,
-          decided: counts.decided,
-          ignored: counts.ignored,
-        },
+        counts: Object.fromEntries(Object.entries(counts).map(([name, count]) => [snakeCase(name), count])),
         dead_letters: deadLetters,
-        halted: halted && haltedStatus(halted),
+        halted: halted && deadLetterJson(halted, plainCommand),
         last_error: lastError,
       };
     },
@@ -92,10 +78,14 @@ export function createReadOnlyHealth({
         dso: dso.party,
         dso_pinned: dso.pinned,
         dead_letters: deadLetters,
-        halted: halted && haltedStatus(halted),
+        halted: halted && deadLetterJson(halted, plainCommand),
       };
     },
   };
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 const NO_SNAPSHOT = 'no snapshot is sealed yet';
@@ -106,25 +96,6 @@ async function newestSnapshots(store: HoldingsStore): Promise<object> {
     migration_id: migrationId,
     record_time: formatTime(recordTime),
   }));
-}
-
-function haltedStatus(halted: DeadLetterFacts): object {
-  return {
-    dead_letter: halted.id,
-    kind: halted.kind,
-    code: halted.code,
-    source: halted.source,
-    ...placeFacts(halted),
-    offset: halted.offset,
-    migration_id: halted.migrationId,
-    update_id: halted.updateId,
-    record_time: halted.recordTime === null ? null : formatTime(halted.recordTime),
-    field: halted.field,
-    given: halted.given,
-    expected: halted.expected,
-    reason: halted.reason,
-    next: nextText(halted, plainCommand),
-  };
 }
 
 function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): readonly string[] {

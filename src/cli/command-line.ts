@@ -1,13 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
+import { pino } from 'pino';
 import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/settings.ts';
 import { loadConfig } from '../config.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
-import { safeText } from './dead-letter-text.ts';
-import { explainHoldingsFault } from './holdings-fault.ts';
-import { createLogger } from './logger.ts';
-import { explainMachineFault } from './machine-fault.ts';
+import { explainHoldingsFault, explainMachineFault } from './faults.ts';
+import { safeText } from './terminal-text.ts';
 
 /** Every command by its first word, in the order of the help. Only the one given is loaded, because some need large modules. */
 const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand>])[] = [
@@ -125,7 +124,8 @@ function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
 async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode> {
   const options = parsed.opts();
   const { config, warnings } = loadConfig({ options, env: terminal.env });
-  const logger = createLogger(config.logLevel, terminal.stderr);
+  // The program's one logger.
+  const logger = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, terminal.stderr);
   for (const warning of warnings) logger.warn(warning);
   try {
     return await command.run({ args: parsed.args, options, config, terminal, logger });

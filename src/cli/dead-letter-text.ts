@@ -1,37 +1,10 @@
 import { dataDirDefault } from '../config.ts';
-import { commandOn, nextText, type PrintCommand, plainCommand } from '../dead-letters/advice-text.ts';
-import { placeFacts } from '../dead-letters/place.ts';
+import { LIST } from '../dead-letters/advice.ts';
+import { commandOn, deadLetterJson, type PrintCommand, plainCommand } from '../dead-letters/text.ts';
 import { formatTime } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
-
-/** Characters that a terminal would obey, or that change the order of what it shows: controls, line and direction marks. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
-/** Such characters in JSON, where line ends between tokens are ours and may stay. */
-const UNSAFE_IN_JSON = /[^\P{C}\n]|[\u2028\u2029]/gu;
-
-/** Text from a feed, made safe for a terminal. */
-export function safeText(text: string): string {
-  return text.replace(UNSAFE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
-}
-
-/** JSON, made safe for a terminal, with the same meaning. */
-export function safeJson(value: unknown): string {
-  const escaped = (character: string): string =>
-    Array.from(
-      { length: character.length },
-      (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
-    ).join('');
-  return `${JSON.stringify(value, null, 2).replace(UNSAFE_IN_JSON, escaped)}\n`;
-}
-
-/** Bytes of a message, made safe for a terminal: UTF-8 as text, every other byte as `\xNN`. */
-export function safeBytes(bytes: Buffer): string {
-  const text = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true }).decode(bytes);
-  if (Buffer.from(text).equals(bytes)) return safeText(text);
-  return Array.from(bytes, (byte) =>
-    byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`,
-  ).join('');
-}
 
 /** Commands with the data directory, unless it is the default. */
 export function printOn(dataDir: string): PrintCommand {
@@ -39,25 +12,23 @@ export function printOn(dataDir: string): PrintCommand {
 }
 
 /** A dead letter without its bytes, for programs. */
-export function deadLetterJson(deadLetter: Omit<DeadLetter, 'bytes'>, dataDir: string): Record<string, unknown> {
+export function listedDeadLetter(deadLetter: Omit<DeadLetter, 'bytes'>, dataDir: string): Record<string, unknown> {
+  const { id, decision, sha256, length, createdAt } = deadLetter;
   return {
-    id: deadLetter.id,
-    decision: deadLetter.decision,
-    kind: deadLetter.kind,
-    code: deadLetter.code,
-    source: deadLetter.source,
-    ...placeFacts(deadLetter),
-    offset: deadLetter.offset,
-    migration_id: deadLetter.migrationId,
-    update_id: deadLetter.updateId,
-    record_time: deadLetter.recordTime === null ? null : formatTime(deadLetter.recordTime),
-    field: deadLetter.field,
-    given: deadLetter.given,
-    expected: deadLetter.expected,
-    reason: deadLetter.reason,
-    sha256: deadLetter.sha256.length === 0 ? null : deadLetter.sha256.toString('hex'),
-    length: deadLetter.length,
-    created_at: formatTime(deadLetter.createdAt),
-    next: nextText(deadLetter, printOn(dataDir)),
+    id,
+    decision,
+    ...deadLetterJson(deadLetter, printOn(dataDir)),
+    sha256: sha256.length === 0 ? null : sha256.toString('hex'),
+    length,
+    created_at: formatTime(createdAt),
   };
+}
+
+export function noSuchDeadLetter(id: number, dataDir: string): Refusal {
+  return new Refusal(`there is no dead letter ${id}; ${printOn(dataDir)(LIST.command)} lists them`);
+}
+
+export function parseDeadLetterId(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new Refusal(`ID: given ${showGiven(text)}, expected the number of a dead letter, such as 1`);
 }

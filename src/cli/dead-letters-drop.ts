@@ -1,12 +1,11 @@
-import { nextText } from '../dead-letters/advice-text.ts';
-import { placeText } from '../dead-letters/place.ts';
+import { nextText, placeText } from '../dead-letters/text.ts';
 import { coinsOf, dropHalted } from '../ingest/resolve-halt.ts';
 import { Refusal } from '../refusal.ts';
 import { openDeadLetters } from '../views/read/dead-letters.ts';
 import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { printOn, safeText } from './dead-letter-text.ts';
-import { noSuchDeadLetter, parseDeadLetterId } from './dead-letters-show.ts';
+import { noSuchDeadLetter, parseDeadLetterId, printOn } from './dead-letter-text.ts';
+import { safeText } from './terminal-text.ts';
 
 export const deadLettersDropCommand: CliCommand = {
   usage: 'dead-letters drop <ID>',

@@ -1,9 +1,10 @@
-import { placeText } from '../dead-letters/place.ts';
+import { placeText } from '../dead-letters/text.ts';
 import { formatTime } from '../ledger/time.ts';
 import { openDeadLetters } from '../views/read/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { deadLetterJson, safeJson, safeText } from './dead-letter-text.ts';
+import { listedDeadLetter } from './dead-letter-text.ts';
 import { formatTable } from './table.ts';
+import { safeJson, safeText } from './terminal-text.ts';
 
 const REASON_CHARS_MAX = 100;
 
@@ -17,7 +18,7 @@ export const deadLettersListCommand: CliCommand = {
     using deadLetters = openDeadLetters(config.dataDir);
     const listed = deadLetters.list();
     if (options.json === true) {
-      terminal.stdout.write(safeJson(listed.map((deadLetter) => deadLetterJson(deadLetter, config.dataDir))));
+      terminal.stdout.write(safeJson(listed.map((deadLetter) => listedDeadLetter(deadLetter, config.dataDir))));
       return EXIT.ok;
     }
     const header = ['id', 'decision', 'kind', 'place', 'update', 'record time', 'reason'];

@@ -1,9 +1,9 @@
-import { nextText } from '../dead-letters/advice-text.ts';
-import { placeText } from '../dead-letters/place.ts';
+import { nextText, placeText } from '../dead-letters/text.ts';
 import { retryHalted } from '../ingest/resolve-halt.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { printOn, safeText } from './dead-letter-text.ts';
+import { printOn } from './dead-letter-text.ts';
 import { serveCommand } from './serve.ts';
+import { safeText } from './terminal-text.ts';
 
 export const deadLettersRetryCommand: CliCommand = {
   usage: 'dead-letters retry',

@@ -1,13 +1,10 @@
-import { LIST } from '../dead-letters/advice.ts';
-import { nextText } from '../dead-letters/advice-text.ts';
-import { placeText } from '../dead-letters/place.ts';
-import { showGiven } from '../ledger/bad-update.ts';
+import { nextText, placeText } from '../dead-letters/text.ts';
 import { formatTime } from '../ledger/time.ts';
-import { Refusal } from '../refusal.ts';
 import { openDeadLetters } from '../views/read/dead-letters.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { deadLetterJson, printOn, safeBytes, safeJson, safeText } from './dead-letter-text.ts';
+import { listedDeadLetter, noSuchDeadLetter, parseDeadLetterId, printOn } from './dead-letter-text.ts';
+import { safeBytes, safeJson, safeText } from './terminal-text.ts';
 
 /** A message may be 16 MiB; on a terminal its start is enough, and --json has all of it. */
 const BYTES_SHOWN_MAX = 8192;
@@ -25,21 +22,12 @@ export const deadLettersShowCommand: CliCommand = {
     if (deadLetter === null) throw noSuchDeadLetter(id, config.dataDir);
     const shown =
       options.json === true
-        ? safeJson({ ...deadLetterJson(deadLetter, config.dataDir), bytes: deadLetter.bytes.toString('base64') })
+        ? safeJson({ ...listedDeadLetter(deadLetter, config.dataDir), bytes: deadLetter.bytes.toString('base64') })
         : deadLetterText(deadLetter, config.dataDir);
     terminal.stdout.write(shown);
     return EXIT.ok;
   },
 };
-
-export function noSuchDeadLetter(id: number, dataDir: string): Refusal {
-  return new Refusal(`there is no dead letter ${id}; ${printOn(dataDir)(LIST.command)} lists them`);
-}
-
-export function parseDeadLetterId(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new Refusal(`ID: given ${showGiven(text)}, expected the number of a dead letter, such as 1`);
-}
 
 function deadLetterText(deadLetter: DeadLetter, dataDir: string): string {
   const { bytes, length } = deadLetter;

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { LIST } from '../dead-letters/advice.ts';
-import { haltLine } from '../dead-letters/halt-line.ts';
+import { haltLine } from '../dead-letters/text.ts';
 import type { ReplayResult } from '../ingest/replay.ts';
 import { replayInThread } from '../ingest/replay-thread.ts';
 import { dsoWarning } from '../ingest/status.ts';
@@ -8,8 +8,9 @@ import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { printOn, safeText } from './dead-letter-text.ts';
+import { printOn } from './dead-letter-text.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
+import { safeText } from './terminal-text.ts';
 
 export const STANDARD_INPUT = '-';
 

@@ -1,10 +1,10 @@
 import type { SnapshotChoice } from '../holdings/facts.ts';
 import { type SummaryV0, type SummaryV1, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary.ts';
 import { parseInt64 } from '../json/int64.ts';
-import { showGiven } from '../ledger/bad-update.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { formatTable } from './table.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { showGiven } from '../ledger/bad-update.ts';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
 import { userIdFault } from '../users/fields.ts';
 import type { AuthService } from '../users/tokens/auth-service.ts';
 import { LOCAL_SECRET_FILE, localService } from '../users/tokens/local-secret.ts';

@@ -3,8 +3,8 @@ import { counted } from '../counted.ts';
 import type { Difference } from '../views/verify/types.ts';
 import { verifyViews } from '../views/verify/verify.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { safeText } from './dead-letter-text.ts';
 import { createProgress } from './progress.ts';
+import { safeText } from './terminal-text.ts';
 
 /** One damaged number may show in every snapshot after it: more lines than these are no help. */
 const DIFFERENCES_SHOWN_MAX = 1000;

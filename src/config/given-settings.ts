@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { showGiven } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
 import type { ConfigurationFile } from './configuration-file.ts';
 import {
   environmentName,

@@ -1,5 +1,4 @@
-/** The longest part of a given value that a message repeats; the rest may be megabytes. */
-const GIVEN_CHARS_MAX = 100;
+import { showGiven } from '../show-given.ts';
 
 /** What can be wrong with a message, as a code: dead letters store it, and it selects the advice. */
 export const FAULT_CODES = [
@@ -30,7 +29,7 @@ export type FaultCode = (typeof FAULT_CODES)[number];
 
 /**
  * What is wrong with an update: the field (as the feed writes it), what was given, what is expected.
- * Thrown by decoding and applying alike; the loop turns it into a dead letter (docs/rules.md, bad updates).
+ * Thrown by decoding and applying alike; the writer turns it into a dead letter (docs/rules.md, bad updates).
  */
 export class BadUpdate extends Error {
   readonly code: FaultCode;
@@ -56,35 +55,4 @@ export class BadUpdate extends Error {
       message: `${fault.field}: given ${fault.given}, expected ${fault.expected}`,
     });
   }
-}
-
-/**
- * A value for a message: JSON, cut to 100 characters, or `nothing` where the field is missing. A number too large for a
- * double, such as 1e999, is shown as `Infinity`, where JSON would write `null`. Of a whole number from 2^53 on only the
- * nearest double is known, so it is shown as `about` that.
- */
-export function showGiven(given: unknown): string {
-  if (given === undefined) return 'nothing';
-  const text =
-    typeof given === 'number' ? numberText(given) : typeof given === 'bigint' ? String(given) : toJson(given);
-  return text.length <= GIVEN_CHARS_MAX ? text : `${text.slice(0, GIVEN_CHARS_MAX)}...`;
-}
-
-function numberText(given: number): string {
-  return Number.isInteger(given) && !Number.isSafeInteger(given) ? `about ${given}` : String(given);
-}
-
-/** JSON.parse accepts nesting of any depth, on which JSON.stringify overflows the stack. */
-function toJson(given: unknown): string {
-  try {
-    return JSON.stringify(given, bigintAsText);
-  } catch (error) {
-    if (error instanceof RangeError) return 'JSON nested too deep to be shown';
-    throw error;
-  }
-}
-
-/** JSON.stringify refuses bigints, which a request's long integers are. */
-function bigintAsText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
 }

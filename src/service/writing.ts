@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { commandOn, type PrintCommand } from '../dead-letters/advice-text.ts';
-import { haltFacts } from '../dead-letters/halt-line.ts';
+import { commandOn, deadLetterJson, type PrintCommand } from '../dead-letters/text.ts';
 import type { SourceSpec } from '../feed/source.ts';
 import { createHealth } from '../health.ts';
 import { dsoWarning, type IngestStatus } from '../ingest/status.ts';
@@ -64,13 +63,13 @@ function logTurn(
   const { quarantined } = now;
   if (quarantined !== null && quarantined.id !== before.quarantined?.id)
     logger.warn(
-      { ...haltFacts(quarantined, print), ...now.deadLetters },
+      { ...deadLetterJson(quarantined, print), ...now.deadLetters },
       'updates are quarantined; this is the newest',
     );
   if (now.phase === before.phase) return;
   const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
   if (now.halted !== null && now.phase !== 'stopped')
-    logger.error({ ...about, ...haltFacts(now.halted, print) }, 'ingest is halted');
+    logger.error({ ...about, ...deadLetterJson(now.halted, print) }, 'ingest is halted');
   else if (now.phase === 'refused') logger.error(about, `the feed is refused: ${now.lastError?.message}`);
   else if (now.phase === 'retrying')
     logger.error({ ...about, ...now.lastError }, 'the views cannot be written; trying again');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { showGiven } from '../ledger/bad-update.ts';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
 import { USER_ID_PATTERN } from './fields.ts';
 import { readPublicKey, readSecret } from './key-files.ts';
 import type { AuthService, TokenMode } from './tokens/auth-service.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ADVICE, type Advice, type AdvisedCommand, DECIDED, LIST } from '../../src/dead-letters/advice.ts';
-import { commandOn, nextText, plainCommand } from '../../src/dead-letters/advice-text.ts';
+import { commandOn, nextText, plainCommand } from '../../src/dead-letters/text.ts';
 import { FAULT_CODES } from '../../src/ledger/bad-update.ts';
 import {
   DEAD_LETTER_KINDS,

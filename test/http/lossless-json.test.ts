@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/http/server/lossless-json.ts';
 import { int64Json, parseInt64 } from '../../src/json/int64.ts';
-import { showGiven } from '../../src/ledger/bad-update.ts';
+import { showGiven } from '../../src/show-given.ts';
 
 describe('an int64', () => {
   test('goes in and out as it is, as a number or as text', () => {

@@ -229,9 +229,9 @@ describe('a halt of the running program', () => {
         dead_letters: { halted: 1 },
       });
       expect(await service.program.logged('ingest is halted')).toMatchObject({
-        deadLetter: 1,
-        updateId: bad.update_id,
-        recordTime: '2025-02-12T00:12:00Z',
+        dead_letter: 1,
+        update_id: bad.update_id,
+        record_time: '2025-02-12T00:12:00Z',
         field: expect.stringContaining('contract_id'),
         next: expect.stringContaining('holdfast dead-letters retry'),
       });

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { showGiven } from '../../ledger/bad-update.ts';
+import { showGiven } from '../../show-given.ts';
 import { HttpFault } from './http-fault.ts';
 
 /**

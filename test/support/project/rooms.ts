@@ -86,6 +86,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'ledger/': ['json/'],
   'json/': [],
   refusal: [],
+  'show-given': [],
   version: [],
   counted: [],
   'shell-word': [],
@@ -95,4 +96,4 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Small facts that any room may use. */
-export const ANYWHERE = ['refusal', 'version', 'counted', 'shell-word', 'machine-errors', 'retry'];
+export const ANYWHERE = ['refusal', 'show-given', 'version', 'counted', 'shell-word', 'machine-errors', 'retry'];

@@ -1,4 +1,5 @@
 import type { HoldingsFault, HoldingsFaultCode } from '../holdings/fault.ts';
+import { machineAdvice } from '../machine-errors.ts';
 import { EXIT, type ExitCode } from './command.ts';
 
 const EXIT_OF: Readonly<Record<HoldingsFaultCode, ExitCode>> = {
@@ -20,4 +21,13 @@ export function explainHoldingsFault({ code, message }: HoldingsFault): { line: 
   const exitCode = EXIT_OF[code];
   const hint = exitCode === EXIT.noSnapshot ? '; `holdfast snapshots` lists those there are' : '';
   return { line: `${message}${hint}`, exitCode };
+}
+
+/** A fault of the machine as an error that says what to do about it; any other error as it is. */
+export function explainMachineFault(error: unknown, dataDir: string): unknown {
+  const advice = machineAdvice(error);
+  if (advice === null) return error;
+  // Of a copy, the target matters.
+  const { message, path, dest = path } = error as NodeJS.ErrnoException & { readonly dest?: string };
+  return new Error(`${dest ?? `--data ${dataDir}`}: ${advice} (${message})`, { cause: error });
 }

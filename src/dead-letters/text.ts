@@ -1,0 +1,84 @@
+import { formatTime } from '../ledger/time.ts';
+import { shellWord } from '../shell-word.ts';
+import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
+import { type Advice, hintAdvice, nextAdvice } from './advice.ts';
+
+/** Shows a command of this program, given the words after the program's name; a shell must accept what is in backticks. */
+export type PrintCommand = (words: string) => string;
+
+/** Without the data directory: for HTTP, which shows no paths, and for the default directory. */
+export const plainCommand: PrintCommand = (words) => `\`holdfast ${words}\``;
+
+/** With the data directory, so that it may be run from anywhere. */
+export function commandOn(dataDir: string): PrintCommand {
+  return (words) => plainCommand(`${words} --data ${shellWord(dataDir)}`);
+}
+
+/** What the operator should do now, and the usual cause where one is known. */
+export function nextText(deadLetter: DeadLetterFacts, print: PrintCommand): string {
+  const advice = [nextAdvice(deadLetter), hintAdvice(deadLetter) ?? []];
+  const texts = advice.map((parts) => adviceText(parts, deadLetter, print));
+  return texts.filter((text) => text !== '').join('. ');
+}
+
+function adviceText(advice: Advice, { id, source }: DeadLetterFacts, print: PrintCommand): string {
+  const texts = advice.map((part) => {
+    if (typeof part === 'string') return part;
+    if ('command' in part) return print(part.takesId ? `${part.command} ${id}` : part.command);
+    return sourceName(source);
+  });
+  return texts.join('');
+}
+
+/** A halt in one line: where, which update, what is wrong with it, and what the operator should do. */
+export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
+  const next = nextText(deadLetter, print);
+  return `halted at ${placeText(deadLetter)}: ${updateOf(deadLetter)}${deadLetter.reason}; to go on: ${next}`;
+}
+
+/** Which update it is, as far as the message can be read. */
+function updateOf({ updateId, recordTime }: DeadLetterFacts): string {
+  const names = [
+    ...(updateId === null ? [] : [`update ${updateId}`]),
+    ...(recordTime === null ? [] : [`record time ${formatTime(recordTime)}`]),
+  ];
+  return names.length === 0 ? '' : `${names.join(', ')}: `;
+}
+
+/** A dead letter for programs: in /status, in the log and on the command line. */
+export function deadLetterJson(deadLetter: DeadLetterFacts, print: PrintCommand): Record<string, unknown> {
+  const { id, kind, code, source, offset, recordTime, field, given, expected, reason } = deadLetter;
+  return {
+    dead_letter: id,
+    kind,
+    code,
+    source,
+    ...placeOf(deadLetter),
+    offset,
+    migration_id: deadLetter.migrationId,
+    update_id: deadLetter.updateId,
+    record_time: recordTime === null ? null : formatTime(recordTime),
+    field,
+    given,
+    expected,
+    reason,
+    next: nextText(deadLetter, print),
+  };
+}
+
+/** Where a message came from, for people. */
+export function placeText(deadLetter: DeadLetterFacts): string {
+  const name = sourceName(deadLetter.source);
+  if (deadLetter.kind === 'container') return name;
+  const facts = Object.entries(placeOf(deadLetter)).filter(([, value]) => value !== null);
+  return [name, ...facts.map((fact) => fact.join(' '))].join(', ');
+}
+
+/** Under the names of its source. */
+function placeOf({ place }: DeadLetterFacts): Readonly<Record<string, string | number | null>> {
+  return JSON.parse(place) as Record<string, string | number | null>;
+}
+
+function sourceName(source: string): string {
+  return source === '-' ? 'standard input' : source;
+}
