@@ -257,8 +257,8 @@ describe('a halt of the running program', () => {
     expect(await service.program.logged('updates are quarantined; this is the newest')).toMatchObject({
       level: 40,
       kind: 'update',
-      updateId: expect.stringMatching(/^u[23]$/),
-      recordTime: expect.stringMatching(/^2025-02-12T00:1/),
+      update_id: expect.stringMatching(/^u[23]$/),
+      record_time: expect.stringMatching(/^2025-02-12T00:1/),
       reason: expect.stringContaining('was never created'),
       quarantined: expect.any(Number),
     });
