@@ -26,12 +26,14 @@ export class Names {
   }
 }
 
-/** A name that is mostly the same as the one before: comparing it is cheaper than looking it up. */
+/** For columns with few different names: comparing with the last ones is cheaper than a look-up. */
 export class Repeated {
   readonly #names: Names;
-  #first = '';
-  #second = '';
-  #index = -1;
+  /** The last names and their indexes; the oldest is replaced. */
+  readonly #firsts = ['', '', '', ''];
+  readonly #seconds = ['', '', '', ''];
+  readonly #indexes = [-1, -1, -1, -1];
+  #oldest = 0;
 
   constructor(names: Names) {
     this.#names = names;
@@ -39,12 +41,15 @@ export class Repeated {
 
   /** The index of a name, or of two joined by a line feed. */
   of(first: string, second = ''): number {
-    if (this.#index < 0 || first !== this.#first || second !== this.#second) {
-      this.#index = this.#names.indexOf(second === '' ? first : `${first}\n${second}`);
-      this.#first = first;
-      this.#second = second;
+    for (let i = 0; i < this.#indexes.length; i++) {
+      if (this.#firsts[i] === first && this.#seconds[i] === second && this.#indexes[i]! >= 0) return this.#indexes[i]!;
     }
-    return this.#index;
+    const index = this.#names.indexOf(second === '' ? first : `${first}\n${second}`);
+    this.#firsts[this.#oldest] = first;
+    this.#seconds[this.#oldest] = second;
+    this.#indexes[this.#oldest] = index;
+    this.#oldest = (this.#oldest + 1) % this.#indexes.length;
+    return index;
   }
 }
 

@@ -99,7 +99,7 @@ function readCoin(wire: WireCreate, parts: CoinParts): Coin {
   const observers = readParties(wire.observers, fields.observers);
   const node = fields.readNode(wire.node, fields.node);
   const templateId = readText(wire.templateId, fields.templateId, 'well-formed text');
-  const packageName = packageOf(wire.packageName, templateId.slice(0, templateId.indexOf(':')), fields);
+  const packageName = packageOf(wire.packageName, templateId, fields);
   const { amount, rate, round } = terms;
   const extra = coinExtra({ entity, dso, owner, amount, rate, round, arguments: payload, signatories, observers });
   if (extra === undefined) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);

@@ -43,33 +43,31 @@ export function decodeScan(message: Wire): LedgerUpdate {
 }
 
 function decodeTransaction(message: Wire): LedgerUpdate {
-  const header = readHeader(message);
   const read: Collected = { events: [], ignored: [] };
+  const update = readHeader(message, read);
   const visited = walk(message, read);
-  if (header.recordTime === null) checkImport(message, visited);
-  return { ...header, ...read };
+  if (update.recordTime === null) checkImport(message, visited);
+  return update;
 }
 
 /** Decodes a transaction that was parsed partially. Only faults within an event are given their path. */
 export function decodePartialTransaction({ header, events, eventId }: PartialTransaction): LedgerUpdate {
   const read: Collected = { events: [], ignored: [] };
-  for (const [i, event] of events.entries())
-    collect(
-      read,
-      readEvent(event, () => eventPath(eventId(i))),
-    );
-  const update = { ...readHeader(header), ...read };
+  let event = 0;
+  const path = (): string => eventPath(eventId(event));
+  for (; event < events.length; event++) collect(read, readEvent(events[event]!, path));
+  const update = readHeader(header, read);
   if (update.recordTime === null) checkImport(header, events);
   return update;
 }
 
-function readHeader(message: Wire): Omit<LedgerUpdate, keyof Collected> {
+function readHeader(message: Wire, { events, ignored }: Collected): LedgerUpdate {
   const updateId = readText(message.update_id, 'update_id', 'an update id');
   const migrationId = readMigrationId(message.migration_id, 'migration_id');
   const time = message.record_time;
   const recordTime = typeof time === 'string' && isImportTime(time) ? null : readTime(time, 'record_time');
   const synchronizerId = readText(message.synchronizer_id, 'synchronizer_id', SYNCHRONIZER_EXPECTED);
-  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime };
+  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, events, ignored };
 }
 
 interface Collected {

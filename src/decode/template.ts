@@ -55,15 +55,15 @@ export function readEntity(
 ): Entity | Extract<IgnoredEvent, 'other template' | 'other package'> {
   const entity = entityOf(templateId) ?? fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
   if (entity === 'other template') return entity;
-  const [packagePart] = (templateId as string).split(':', 1);
-  return packageOf(packageName, packagePart!, fields) === PACKAGE_NAME ? entity : 'other package';
+  return packageOf(packageName, templateId as string, fields) === PACKAGE_NAME ? entity : 'other package';
 }
 
 /** The package name that counts for a template of ours; BadUpdate where the event has none. */
-export function packageOf(packageName: unknown, packagePart: string, fields: TemplateFields): string {
+export function packageOf(packageName: unknown, templateId: string, fields: TemplateFields): string {
   if (typeof packageName === 'string' && packageName !== '') return packageName;
-  if ((packageName === undefined || packageName === null) && packagePart.length > 1 && packagePart.startsWith('#')) {
-    return packagePart.slice(1);
+  const packageEnd = templateId.indexOf(':');
+  if ((packageName === undefined || packageName === null) && packageEnd > 1 && templateId.startsWith('#')) {
+    return templateId.slice(1, packageEnd);
   }
   return fault(fields.packageName, packageName, 'a package name');
 }

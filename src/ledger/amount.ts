@@ -13,7 +13,7 @@ const UNITS_LIMIT = 10n ** BigInt(INTEGER_DIGITS_MAX + FRACTION_DIGITS);
 /** The one decimal.js clone: as precise as the longest text that SCIENTIFIC accepts, so nothing is rounded. */
 const ExactDecimal = Decimal.clone({ precision: 120, toExpNeg: -60, toExpPos: 60 });
 
-const PLAIN = /^(-?)([0-9]{1,60})(?:\.([0-9]{1,10}))?$/;
+const PLAIN = /^-?[0-9]{1,60}(?:\.[0-9]{1,10})?$/;
 const SCIENTIFIC = /^-?[0-9]{1,60}(?:\.[0-9]{1,60})?[eE][+-]?[0-9]{1,3}$/;
 
 /**
@@ -21,14 +21,12 @@ const SCIENTIFIC = /^-?[0-9]{1,60}(?:\.[0-9]{1,60})?[eE][+-]?[0-9]{1,3}$/;
  * Returns units of 1e-10, or null where the text is no Decimal of 28+10 digits.
  */
 export function parseAmount(text: string): bigint | null {
-  const plain = PLAIN.exec(text);
-  if (plain === null) return SCIENTIFIC.test(text) ? parseScientific(text) : null;
-  const fraction = plain[3] ?? '';
-  const digits = BigInt(
-    plain[2] + (fraction.length === FRACTION_DIGITS ? fraction : fraction.padEnd(FRACTION_DIGITS, '0')),
-  );
-  if (digits >= UNITS_LIMIT) return null;
-  return plain[1] === '-' ? -digits : digits;
+  if (!PLAIN.test(text)) return SCIENTIFIC.test(text) ? parseScientific(text) : null;
+  const point = text.indexOf('.');
+  const whole = point < 0 ? text : text.slice(0, point);
+  const fraction = point < 0 ? '' : text.slice(point + 1);
+  const units = BigInt(whole + fraction.padEnd(FRACTION_DIGITS, '0'));
+  return fitsNumeric(units) ? units : null;
 }
 
 function parseScientific(text: string): bigint | null {

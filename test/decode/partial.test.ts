@@ -103,6 +103,33 @@ describe('a Scan transaction of which not all is parsed', () => {
     expect(isPartial(bytes)).toBe(expected);
   });
 
+  /** Texts are read a word at a time. */
+  it('may have every character but a quote, a backslash and those of control, at every place of a word', () => {
+    const line = MAINNET[0]!;
+    for (let code = 0; code <= 0x80; code++) {
+      const character = String.fromCharCode(code);
+      for (const before of ['', 'a', 'ab', 'abc']) {
+        const changed = line.replace('"choice":"', () => `"choice":"${before}${character}`);
+        expect(isPartial(Buffer.from(changed)), changed).toBe(code >= 0x20 && !'"\\'.includes(character));
+      }
+    }
+  });
+
+  it('is none that ends too early, wherever that is, and whatever was read before', () => {
+    const bytes = Buffer.from(MAINNET[0]!);
+    const whole: number[] = [];
+    for (let end = 0; end < bytes.length; end += 7) {
+      decodePartially(bytes);
+      if (isPartial(bytes.subarray(0, end))) whole.push(end);
+    }
+    expect(whole).toEqual([]);
+  });
+
+  it('is none of more than a mebibyte', () => {
+    const long = MAINNET[0]!.replace('"choice":"', () => `"choice":"${'x'.repeat(2 ** 20)}`);
+    expect(isPartial(Buffer.from(long))).toBe(false);
+  });
+
   it('is none that has other bytes than UTF-8', () => {
     const bytes = Buffer.from(MAINNET[0]!);
     bytes[bytes.indexOf('"choice":"') + 10] = 0xff;

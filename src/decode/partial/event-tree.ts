@@ -1,4 +1,4 @@
-import { BRACKET, BRACKET_END, COMMA, plainStringEnd, spaceEnd } from './json-bytes.ts';
+import { BRACKET, BRACKET_END, BYTES, COMMA, isSame, plainStringEnd, spaceEnd } from './json-bytes.ts';
 
 /** Larger transactions are rare, and comparing each id with the others would cost more than to parse them in full. */
 const EVENTS_MAX = 256;
@@ -8,7 +8,6 @@ const LISTED_MAX = 1024;
 export class EventTree {
   size = 0;
   #listed = 0;
-  #b: Buffer = Buffer.alloc(0);
   /** Start and end of each event's id, of each id in a list, and of each event's children among those. */
   readonly #ids = new Int32Array(EVENTS_MAX * 2);
   readonly #listedIds = new Int32Array(LISTED_MAX * 2);
@@ -18,14 +17,13 @@ export class EventTree {
   /** The events depth first from the roots, children in order. */
   readonly order = new Int32Array(EVENTS_MAX);
 
-  begin(b: Buffer): void {
-    this.#b = b;
+  begin(): void {
     this.size = 0;
     this.#listed = 0;
   }
 
   id(event: number): string {
-    return this.#b.toString('utf8', this.#ids[event * 2], this.#ids[event * 2 + 1]);
+    return BYTES.toString('utf8', this.#ids[event * 2], this.#ids[event * 2 + 1]);
   }
 
   /** Adds an event, without children, by the position of its id. False for one too many, or with the id of another. */
@@ -76,26 +74,21 @@ export class EventTree {
 
   #isNamed(event: number, start: number, end: number): boolean {
     const idStart = this.#ids[event * 2]!;
-    if (this.#ids[event * 2 + 1]! - idStart !== end - start) return false;
-    const b = this.#b;
-    // From the end: ids of one update differ in their last characters.
-    for (let i = end - start - 1; i >= 0; i--) if (b[idStart + i] !== b[start + i]) return false;
-    return true;
+    return this.#ids[event * 2 + 1]! - idStart === end - start && isSame(idStart, start, end - start);
   }
 
   /** Adds the ids of a list. False where it is no list, has anything but strings without escapes, or has too many. */
   #readList(start: number): boolean {
-    const b = this.#b;
-    if (b[start] !== BRACKET) return false;
-    let p = spaceEnd(b, start + 1);
-    while (b[p] !== BRACKET_END) {
-      const end = plainStringEnd(b, p);
+    if (BYTES[start] !== BRACKET) return false;
+    let p = spaceEnd(start + 1);
+    while (BYTES[p] !== BRACKET_END) {
+      const end = plainStringEnd(p);
       if (end < 0 || this.#listed === LISTED_MAX) return false;
       this.#listedIds[this.#listed * 2] = p + 1;
       this.#listedIds[this.#listed * 2 + 1] = end - 1;
       this.#listed += 1;
-      p = spaceEnd(b, end);
-      if (b[p] === COMMA) p = spaceEnd(b, p + 1);
+      p = spaceEnd(end);
+      if (BYTES[p] === COMMA) p = spaceEnd(p + 1);
     }
     return true;
   }

@@ -1,84 +1,76 @@
-import {
-  BRACE,
-  BRACE_END,
-  bytesOf,
-  COMMA,
-  plainStringEnd,
-  QUOTE,
-  spaceEnd,
-  standsAt,
-  valueEnd,
-  valueStart,
-} from './json-bytes.ts';
+import { BYTES, hasEscapes, type Piece, pieceOf, QUOTE, standsAt } from './json-bytes.ts';
+import type { KnownTexts } from './known-texts.ts';
 
-/** Reads the value at `at`, whose key (without quotes) is from `key` to `keyEnd`: the position after the value, or -1. */
-export type ReadValue = (b: Buffer, at: number, key: number, keyEnd: number) => number;
+/** Keys are looked up by five bits of their length and of their first byte, before their bytes are compared. */
+const SLOTS = 1024;
 
-const readAny: ReadValue = (b, at) => valueEnd(b, at);
+/** The members that objects of one kind have, by number, and the positions of their values in the object read last. */
+export class Members {
+  readonly #keys: readonly Piece[];
+  /** The member's number by the slot of its key; -1 for none. */
+  readonly #bySlot = new Int8Array(SLOTS).fill(-1);
+  readonly #starts: Int32Array;
+  /** 0 for one that was not there. */
+  readonly #ends: Int32Array;
 
-/** A member that objects of one kind have, and the position of its value in the object read last. */
-export class Member {
-  start = 0;
-  end = 0;
-  readonly key: Uint8Array;
-  readonly read: ReadValue;
-
-  constructor(name: string, read = readAny) {
-    this.key = bytesOf(name);
-    this.read = read;
-  }
-
-  get isThere(): boolean {
-    return this.end > 0;
-  }
-
-  /** Whether its value has exactly these bytes. */
-  is(b: Buffer, value: Uint8Array): boolean {
-    return this.end - this.start === value.length && standsAt(b, this.start, value);
-  }
-
-  /** What JSON.parse makes of it; undefined where it is not there. */
-  parsed(b: Buffer): unknown {
-    if (!this.isThere) return undefined;
-    if (b[this.start] === QUOTE) {
-      const text = b.toString('utf8', this.start + 1, this.end - 1);
-      if (!text.includes('\\')) return text;
+  constructor(names: readonly string[]) {
+    this.#keys = names.map(pieceOf);
+    this.#starts = new Int32Array(names.length);
+    this.#ends = new Int32Array(names.length);
+    for (const [number, key] of this.#keys.entries()) {
+      const slot = slotOf(key.length, names[number]!.charCodeAt(0));
+      if (this.#bySlot[slot] !== -1) throw new Error(`two keys in one slot: ${names[number]}`);
+      this.#bySlot[slot] = number;
     }
-    return JSON.parse(b.toString('utf8', this.start, this.end));
+  }
+
+  /** Forgets the object read last. */
+  clear(): void {
+    for (let i = 0; i < this.#ends.length; i++) this.#ends[i] = 0;
+  }
+
+  /** The number of the member with this key (without quotes); -1 for another key. */
+  find(key: number, keyEnd: number): number {
+    const number = this.#bySlot[slotOf(keyEnd - key, BYTES[key]!)]!;
+    if (number < 0) return -1;
+    const name = this.#keys[number]!;
+    return name.length === keyEnd - key && standsAt(key, name) ? number : -1;
+  }
+
+  /** Keeps the position of a member's value. False for a member that occurs twice: JSON.parse keeps the last value. */
+  add(member: number, start: number, end: number): boolean {
+    if (this.#ends[member] !== 0) return false;
+    this.#starts[member] = start;
+    this.#ends[member] = end;
+    return true;
+  }
+
+  isThere(member: number): boolean {
+    return this.#ends[member] !== 0;
+  }
+
+  start(member: number): number {
+    return this.#starts[member]!;
+  }
+
+  /** Whether a member's value has exactly these bytes. */
+  is(member: number, value: Piece): boolean {
+    const start = this.#starts[member]!;
+    return this.#ends[member]! - start === value.length && standsAt(start, value);
+  }
+
+  /** A member's value as JSON.parse returns it; undefined where it is missing. */
+  parsed(member: number, texts: KnownTexts | null = null): unknown {
+    const [start, end] = [this.#starts[member]!, this.#ends[member]!];
+    if (end === 0) return undefined;
+    if (BYTES[start] === QUOTE) {
+      const text = texts === null ? BYTES.toString('utf8', start + 1, end - 1) : texts.of(start + 1, end - 1);
+      if (!hasEscapes || !text.includes('\\')) return text;
+    }
+    return JSON.parse(BYTES.toString('utf8', start, end));
   }
 }
 
-/**
- * Reads the object at `at` and finds its members: the position after it, or -1. `readOther` reads the values of all others. -1 also
- * for a key with escapes, which may be that of a member, and for a member that occurs twice.
- */
-export function readMembers(b: Buffer, at: number, members: readonly Member[], readOther = readAny): number {
-  for (const member of members) member.end = 0;
-  if (b[at] !== BRACE) return -1;
-  let p = spaceEnd(b, at + 1);
-  if (b[p] === BRACE_END) return p + 1;
-  for (;;) {
-    const keyEnd = plainStringEnd(b, p);
-    const start = keyEnd < 0 ? -1 : valueStart(b, keyEnd);
-    if (start < 0) return -1;
-    const member = memberOf(b, p + 1, keyEnd - 1, members);
-    if (member?.isThere) return -1;
-    p = (member?.read ?? readOther)(b, start, p + 1, keyEnd - 1);
-    if (p < 0) return -1;
-    if (member !== undefined) {
-      member.start = start;
-      member.end = p;
-    }
-    p = spaceEnd(b, p);
-    if (b[p] === BRACE_END) return p + 1;
-    if (b[p] !== COMMA) return -1;
-    p = spaceEnd(b, p + 1);
-  }
-}
-
-function memberOf(b: Buffer, key: number, keyEnd: number, members: readonly Member[]): Member | undefined {
-  for (const member of members) {
-    if (member.key.length === keyEnd - key && standsAt(b, key, member.key)) return member;
-  }
-  return undefined;
+function slotOf(length: number, firstByte: number): number {
+  return ((length & 31) << 5) | (firstByte & 31);
 }

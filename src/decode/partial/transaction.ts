@@ -2,8 +2,24 @@ import { isUtf8 } from 'node:buffer';
 import { mayBeOurs } from '../template.ts';
 import type { Wire } from '../values.ts';
 import { EventTree } from './event-tree.ts';
-import { BRACE, BRACKET, bytesOf, FALSE, NULL, spaceEnd, valueEnd } from './json-bytes.ts';
-import { Member, type ReadValue, readMembers } from './members.ts';
+import {
+  BRACE,
+  BRACKET,
+  BYTES,
+  FALSE,
+  firstKey,
+  load,
+  NULL,
+  nextKey,
+  pieceOf,
+  plainStringEnd,
+  QUOTE,
+  spaceEnd,
+  valueEnd,
+  valueStart,
+} from './json-bytes.ts';
+import { KnownTexts } from './known-texts.ts';
+import { Members } from './members.ts';
 
 /** A Scan transaction without most of what is not used, as JSON.parse would return it. */
 export interface PartialTransaction {
@@ -15,41 +31,30 @@ export interface PartialTransaction {
   eventId(event: number): string;
 }
 
-const CREATED = bytesOf('"created_event"');
-const EXERCISED = bytesOf('"exercised_event"');
+const CREATED = pieceOf('"created_event"');
+const EXERCISED = pieceOf('"exercised_event"');
+
+const transaction = new Members([
+  'update_id',
+  'migration_id',
+  'record_time',
+  'synchronizer_id',
+  'event',
+  'root_event_ids',
+  'events_by_id',
+]);
+const [UPDATE_ID, MIGRATION_ID, RECORD_TIME, SYNCHRONIZER_ID, REASSIGNMENT, ROOT_EVENT_IDS, EVENTS_BY_ID] = [
+  0, 1, 2, 3, 4, 5, 6,
+];
+const event = new Members(['event_type', 'contract_id', 'template_id', 'package_name', 'child_event_ids', 'consuming']);
+const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING] = [0, 1, 2, 3, 4, 5];
+
+/** Template ids, package names and synchronizers. */
+const names = new KnownTexts(256);
 
 /** What was found in the message read last. */
 const tree = new EventTree();
 let found: Wire[] = [];
-
-const eventType = new Member('event_type');
-const contractId = new Member('contract_id');
-const templateId = new Member('template_id');
-const packageName = new Member('package_name');
-const childEventIds = new Member('child_event_ids');
-const consuming = new Member('consuming');
-const eventMembers = [eventType, contractId, templateId, packageName, childEventIds, consuming];
-
-const readEvent: ReadValue = (b, at, key, keyEnd) => {
-  if (!tree.add(key, keyEnd)) return -1;
-  const end = readMembers(b, at, eventMembers);
-  const event = end < 0 ? null : eventOf(b, at, end);
-  if (event === null) return -1;
-  found.push(event);
-  return end;
-};
-
-const updateId = new Member('update_id');
-const migrationId = new Member('migration_id');
-const recordTime = new Member('record_time');
-const synchronizerId = new Member('synchronizer_id');
-const reassignment = new Member('event');
-const rootEventIds = new Member('root_event_ids');
-const eventsById = new Member('events_by_id', (b, at) => readMembers(b, at, [], readEvent));
-const transactionMembers = [updateId, migrationId, recordTime, synchronizerId, reassignment, rootEventIds, eventsById];
-
-/** No other member of a transaction is an object or a list: a message with one is something else, and is not read further. */
-const readScalar: ReadValue = (b, at) => (b[at] === BRACE || b[at] === BRACKET ? -1 : valueEnd(b, at));
 
 /**
  * Parses only what the meaning of a Scan transaction depends on: its header, the tree of its events, each event's template,
@@ -58,45 +63,95 @@ const readScalar: ReadValue = (b, at) => (b[at] === BRACE || b[at] === BRACKET ?
  * (keys or ids with escapes, a member or an event twice, an event that is not listed, deep nesting, many events).
  */
 export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
-  if (!isUtf8(bytes)) return null;
-  const b = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  tree.begin(b);
+  if (!isUtf8(bytes) || !load(bytes)) return null;
+  tree.begin();
   found = [];
-  const end = readMembers(b, spaceEnd(b, 0), transactionMembers, readScalar);
-  if (end < 0 || spaceEnd(b, end) !== b.length || !eventsById.isThere || !rootEventIds.isThere) return null;
-  if (reassignment.isThere && !reassignment.is(b, NULL)) return null;
-  if (!tree.walk(rootEventIds.start)) return null;
-  const order = tree.order.subarray(0, tree.size);
+  const end = readTransaction(spaceEnd(0));
+  if (end < 0 || spaceEnd(end) !== bytes.length) return null;
+  if (!transaction.isThere(EVENTS_BY_ID) || !transaction.isThere(ROOT_EVENT_IDS)) return null;
+  if (transaction.isThere(REASSIGNMENT) && !transaction.is(REASSIGNMENT, NULL)) return null;
+  if (!tree.walk(transaction.start(ROOT_EVENT_IDS))) return null;
   const events: Wire[] = [];
-  for (const event of order) events.push(found[event]!);
+  for (let i = 0; i < tree.size; i++) events.push(found[tree.order[i]!]!);
   return {
     header: {
-      update_id: updateId.parsed(b),
-      migration_id: migrationId.parsed(b),
-      record_time: recordTime.parsed(b),
-      synchronizer_id: synchronizerId.parsed(b),
+      update_id: transaction.parsed(UPDATE_ID),
+      migration_id: transaction.parsed(MIGRATION_ID),
+      record_time: transaction.parsed(RECORD_TIME),
+      synchronizer_id: transaction.parsed(SYNCHRONIZER_ID, names),
     },
     events,
-    eventId: (event) => tree.id(order[event]!),
+    eventId: (event) => tree.id(tree.order[event]!),
   };
 }
 
+function readTransaction(at: number): number {
+  transaction.clear();
+  let p = firstKey(at);
+  while (p >= 0 && BYTES[p] === QUOTE) {
+    const keyEnd = plainStringEnd(p);
+    const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
+    if (start < 0) return -1;
+    const member = transaction.find(p + 1, keyEnd - 1);
+    const end = member === EVENTS_BY_ID ? readEvents(start) : member < 0 ? scalarEnd(start) : valueEnd(start);
+    if (end < 0 || (member >= 0 && !transaction.add(member, start, end))) return -1;
+    p = nextKey(end);
+  }
+  return p < 0 ? -1 : p + 1;
+}
+
+/** No other member of a transaction is an object or a list: a message with one is something else, and is not read further. */
+function scalarEnd(at: number): number {
+  return BYTES[at] === BRACE || BYTES[at] === BRACKET ? -1 : valueEnd(at);
+}
+
+function readEvents(at: number): number {
+  let p = firstKey(at);
+  while (p >= 0 && BYTES[p] === QUOTE) {
+    const keyEnd = plainStringEnd(p);
+    const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
+    if (start < 0 || !tree.add(p + 1, keyEnd - 1)) return -1;
+    const end = readEvent(start);
+    const wire = end < 0 ? null : eventOf(start, end);
+    if (wire === null) return -1;
+    found.push(wire);
+    p = nextKey(end);
+  }
+  return p < 0 ? -1 : p + 1;
+}
+
+function readEvent(at: number): number {
+  event.clear();
+  let p = firstKey(at);
+  while (p >= 0 && BYTES[p] === QUOTE) {
+    const keyEnd = plainStringEnd(p);
+    const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
+    const end = start < 0 ? -1 : valueEnd(start);
+    if (end < 0) return -1;
+    const member = event.find(p + 1, keyEnd - 1);
+    if (member >= 0 && !event.add(member, start, end)) return -1;
+    p = nextKey(end);
+  }
+  return p < 0 ? -1 : p + 1;
+}
+
 /** The event from `at` to `end`, which was read last, with the members that are used. */
-function eventOf(b: Buffer, at: number, end: number): Wire | null {
-  if (eventType.is(b, CREATED)) {
-    const template_id = templateId.parsed(b);
-    if (mayBeOurs(template_id)) return JSON.parse(b.toString('utf8', at, end)) as Wire;
+function eventOf(at: number, end: number): Wire | null {
+  if (event.is(EVENT_TYPE, CREATED)) {
+    const template_id = event.parsed(TEMPLATE_ID, names);
+    if (mayBeOurs(template_id)) return JSON.parse(BYTES.toString('utf8', at, end)) as Wire;
     return { event_type: 'created_event', template_id };
   }
-  if (!eventType.is(b, EXERCISED) || !childEventIds.isThere || !tree.addChildren(childEventIds.start)) return null;
-  if (consuming.is(b, FALSE)) return { event_type: 'exercised_event', consuming: false };
-  const template_id = templateId.parsed(b);
+  if (!event.is(EVENT_TYPE, EXERCISED) || !event.isThere(CHILD_EVENT_IDS)) return null;
+  if (!tree.addChildren(event.start(CHILD_EVENT_IDS))) return null;
+  if (event.is(CONSUMING, FALSE)) return { event_type: 'exercised_event', consuming: false };
+  const template_id = event.parsed(TEMPLATE_ID, names);
   if (!mayBeOurs(template_id)) return { event_type: 'exercised_event', template_id };
   return {
     event_type: 'exercised_event',
-    consuming: consuming.parsed(b),
+    consuming: event.parsed(CONSUMING),
     template_id,
-    package_name: packageName.parsed(b),
-    contract_id: contractId.parsed(b),
+    package_name: event.parsed(PACKAGE_NAME, names),
+    contract_id: event.parsed(CONTRACT_ID),
   };
 }
