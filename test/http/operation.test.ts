@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { HOLDINGS_OPERATIONS } from '../../src/http/holdings/operations.ts';
 import { createCors } from '../../src/http/server/cors.ts';
+import { field } from '../../src/http/server/fields.ts';
 import { createMetrics } from '../../src/http/server/metrics.ts';
 import { answerSchemas, describeJsonOperation } from '../../src/http/server/openapi.ts';
-import { type JsonOperation, jsonRoute, type OperationFacts } from '../../src/http/server/operation.ts';
+import { type JsonOperation, jsonRoute, type OperationFacts, requestForm } from '../../src/http/server/operation.ts';
 import { addRoutes, methodsOf } from '../../src/http/server/routes.ts';
 import { SERVICE_OPERATIONS } from '../../src/http/service/operations.ts';
 import { USERS_OPERATIONS } from '../../src/http/users/operations.ts';
@@ -20,11 +21,12 @@ const DOUBLE: JsonOperation<{ readonly factor: number }, number> = {
   path: '/v0/doubled',
   operationId: 'getDoubled',
   summary: 'A number, doubled.',
-  request: {
+  request: requestForm({
     in: 'query',
-    schema: () => z.object({ n: z.coerce.number({ error: 'a number' }) }).transform(({ n }) => n),
+    fields: () => ({ n: field((given) => Number(given) || null, 'a number', { type: 'number' }) }),
+    query: ({ n }) => n,
     example: { n: 21 },
-  },
+  }),
   answer: z.strictObject({ doubled: z.number() }).meta({ id: 'Doubled' }),
   faults: { 400: 'It is no number.' },
   handle: (n, { factor }) => JSON.stringify({ doubled: n * factor }),
@@ -46,7 +48,7 @@ describe('an operation that is added to a list', () => {
     expect(await (await app.request(path, { method: 'PUT' })).text()).toBe('GET HEAD OPTIONS');
   });
 
-  test('is judged by its schema', async () => {
+  test('is judged by its fields', async () => {
     const response = await app.request('/v0/doubled?n=x');
     expect([response.status, await response.json()]).toEqual([400, { error: 'n: given "x", expected a number' }]);
   });

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import type { SnapshotQuery } from '../../holdings/question.ts';
 import { parseInt64 } from '../../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../../ledger/party.ts';
 import { parseRequestTime } from '../../ledger/time.ts';
+import { type Field, field, optional, type ReadFields, WrongField } from '../server/fields.ts';
 import type { RequestLimits } from '../server/operation.ts';
 
 const PAGE_SIZE_MAX = 1000;
@@ -10,26 +10,10 @@ const INT64_EXPECTED = 'an integer from -9223372036854775808 to 9223372036854775
 const TIME_EXPECTED =
   'an RFC 3339 date-time with Z or an offset, in UTC within the years 0001-9999, such as "2025-02-14T15:00:00Z"';
 
-/**
- * A field that `parse` reads (null: not valid); `expected` is for messages, `schema` for the document. One function for each
- * field, because requests are validated on the hot path.
- */
-function field<Value>(parse: (given: unknown) => Value | null, expected: string, schema: object): z.ZodType<Value> {
-  return z
-    .unknown()
-    .meta({ ...schema })
-    .transform((given, context): Value => {
-      const value = parse(given);
-      if (value !== null) return value;
-      context.addIssue({ code: 'custom', message: expected });
-      return z.NEVER;
-    });
-}
-
-export const int64 = (examples: readonly number[]) =>
+export const int64 = (examples: readonly number[]): Field<bigint> =>
   field(parseInt64, INT64_EXPECTED, { type: 'integer', format: 'int64', examples });
 
-const time = (expected: string) =>
+const time = (expected: string): Field<bigint> =>
   field((given) => (typeof given === 'string' ? parseRequestTime(given) : null), expected, {
     type: 'string',
     format: 'date-time',
@@ -40,10 +24,14 @@ export const migrationId = int64([4]);
 const recordTime = time(TIME_EXPECTED);
 export const queryTime = time(`${TIME_EXPECTED} (in a query a "+" is written %2B)`);
 
-const match = z
-  .enum(['exact', 'at_or_before'], { error: '"exact" or "at_or_before"' })
-  .nullish()
-  .meta({ default: 'exact', description: 'at_or_before takes the newest snapshot at or before record_time' });
+const MATCHES = ['exact', 'at_or_before'] as const;
+const match = optional(
+  field((given) => MATCHES.find((each) => each === given) ?? null, '"exact" or "at_or_before"', {
+    type: 'string',
+    enum: MATCHES,
+  }),
+  { default: 'exact', description: 'at_or_before takes the newest snapshot at or before record_time' },
+);
 
 export const pageSize = field(parsePageSize, `an integer from 1 to ${PAGE_SIZE_MAX}`, {
   type: 'integer',
@@ -58,35 +46,28 @@ function parsePageSize(given: unknown): number | null {
   return size !== null && size >= 1n && size <= PAGE_SIZE_MAX ? Number(size) : null;
 }
 
-/** Distinct owners, in the order requested. They are counted as sent, before any of them is validated. */
-function ownerPartyIds(ownersMax: number): z.ZodType<readonly string[]> {
+/** Distinct owners, in the order asked. They are counted as sent, and before any of them is looked at. */
+function ownerPartyIds(ownersMax: number): Field<readonly string[]> {
   const items = { type: 'string', maxLength: 255 };
-  return z
-    .unknown()
-    .meta({ type: 'array', minItems: 1, maxItems: ownersMax, items, examples: [['alice::1220ab']] })
-    .transform((given, context): readonly string[] => {
-      const fault = ownersFault(given, ownersMax);
-      if (fault === null) return distinct(given as readonly string[]);
-      context.addIssue({ code: 'custom', ...fault });
-      return z.NEVER;
-    });
+  return {
+    read: (given) => ownersFault(given, ownersMax) ?? distinct(given as readonly string[]),
+    schema: { type: 'array', minItems: 1, maxItems: ownersMax, items, examples: [['alice::1220ab']] },
+  };
 }
 
-function ownersFault(given: unknown, ownersMax: number): { readonly message: string; readonly path?: number[] } | null {
-  if (!Array.isArray(given) || given.length === 0) return { message: 'a list of at least one item, each a party id' };
-  if (given.length > ownersMax) return { message: `at most ${ownersMax} owners in one request` };
+function ownersFault(given: unknown, ownersMax: number): WrongField | null {
+  if (!Array.isArray(given) || given.length === 0)
+    return new WrongField('a list of at least one item, each a party id');
+  if (given.length > ownersMax) return new WrongField(`at most ${ownersMax} owners in one request`);
   const bad = given.findIndex((party) => typeof party !== 'string' || !isPartyId(party));
-  return bad < 0 ? null : { message: PARTY_EXPECTED, path: [bad] };
+  return bad < 0 ? null : new WrongField(PARTY_EXPECTED, bad);
 }
 
 function distinct(owners: readonly string[]): readonly string[] {
   return owners.length === 1 ? owners : [...new Set(owners)];
 }
 
-/** The message for a body that is no object. */
-export const OBJECT = { error: 'a JSON object' } as const;
-
-/** The fields of every request about owners at a snapshot. */
+/** The fields of whatever is asked about owners at a snapshot. */
 export const ownersAtSnapshot = ({ ownersMax }: RequestLimits) => ({
   migration_id: migrationId,
   record_time: recordTime,
@@ -105,7 +86,7 @@ export const OWNERS_AT_SNAPSHOT_EXAMPLE = {
   ],
 } as const;
 
-type GivenOwners = z.output<z.ZodObject<ReturnType<typeof ownersAtSnapshot>>>;
+type GivenOwners = ReadFields<ReturnType<typeof ownersAtSnapshot>>;
 
 export function ownersQuery(given: GivenOwners): SnapshotQuery & { readonly owners: readonly string[] } {
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { TimeQuery } from '../../holdings/question.ts';
-import type { RequestForm } from '../server/operation.ts';
+import { type RequestForm, requestForm } from '../server/operation.ts';
 import { int64, time } from './answer-fields.ts';
 import { type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as asked from './request-fields.ts';
@@ -8,15 +8,14 @@ import * as asked from './request-fields.ts';
 const answer = z.strictObject({ record_time: time('The time of the snapshot.') }).meta({ id: 'SnapshotTime' });
 const faults = { 400: 'A parameter is missing or wrong.', ...NO_SNAPSHOT };
 
-/** A time and a migration; the time has the operation's own name for it. */
-const timeRequest = (name: 'before' | 'after'): RequestForm<TimeQuery> => ({
-  in: 'query',
-  schema: () =>
-    z
-      .object({ [name]: asked.queryTime, migration_id: asked.migrationId }, asked.OBJECT)
-      .transform((given) => ({ recordTime: given[name]!, migrationId: given.migration_id! })),
-  example: { [name]: '2025-02-12T00:35:00Z', migration_id: 0 },
-});
+/** A time and a migration; the time is called as the operation is. */
+const timeRequest = (name: 'before' | 'after'): RequestForm<TimeQuery> =>
+  requestForm({
+    in: 'query',
+    fields: () => ({ [name]: asked.queryTime, migration_id: asked.migrationId }),
+    query: (given) => ({ recordTime: given[name]!, migrationId: given.migration_id }),
+    example: { [name]: '2025-02-12T00:35:00Z', migration_id: 0 },
+  });
 
 export const snapshotBefore: HoldingsOperation<TimeQuery> = {
   method: 'GET',

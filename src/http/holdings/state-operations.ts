@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import type { Question, StateQuery } from '../../holdings/question.ts';
-import type { RequestForm } from '../server/operation.ts';
+import { optional } from '../server/fields.ts';
+import { requestForm } from '../server/operation.ts';
 import * as answered from './answer-fields.ts';
 import { BODY_FAULTS, type HoldingsCall, type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as asked from './request-fields.ts';
 
-const request: RequestForm<StateQuery> = {
+const request = requestForm({
   in: 'body',
-  schema: (limits) =>
-    z
-      .object(
-        { ...asked.ownersAtSnapshot(limits), page_size: asked.pageSize, after: asked.int64([1234]).nullish() },
-        asked.OBJECT,
-      )
-      .transform((given) => ({
-        ...asked.ownersQuery(given),
-        pageSize: given.page_size,
-        after: given.after ?? null,
-      })),
+  fields: (limits) => ({
+    ...asked.ownersAtSnapshot(limits),
+    page_size: asked.pageSize,
+    after: optional(asked.int64([1234])),
+  }),
+  query: (given): StateQuery => ({
+    ...asked.ownersQuery(given),
+    pageSize: given.page_size,
+    after: given.after,
+  }),
   example: { ...asked.OWNERS_AT_SNAPSHOT_EXAMPLE, page_size: 100 },
-};
+});
 
 const contract = {
   contract_id: z.string(),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { SummaryQuery } from '../../holdings/question.ts';
+import { optional } from '../server/fields.ts';
+import { requestForm } from '../server/operation.ts';
 import * as answered from './answer-fields.ts';
 import { BODY_FAULTS, type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as asked from './request-fields.ts';
@@ -29,14 +31,12 @@ export const summaryV0: HoldingsOperation<SummaryQuery> = {
   summary: 'Coin totals and holding fees of owners at a snapshot. Superseded by /v1/holdings/summary.',
   // The day of the first release.
   deprecated: { since: '2026-11-21', successor: '/v1/holdings/summary' },
-  request: {
+  request: requestForm({
     in: 'body',
-    schema: (limits) =>
-      z
-        .object({ ...asked.ownersAtSnapshot(limits), as_of_round: asked.int64([20203]).nullish() }, asked.OBJECT)
-        .transform((given) => ({ ...asked.ownersQuery(given), asOfRound: given.as_of_round ?? null })),
+    fields: (limits) => ({ ...asked.ownersAtSnapshot(limits), as_of_round: optional(asked.int64([20203])) }),
+    query: (given) => ({ ...asked.ownersQuery(given), asOfRound: given.as_of_round }),
     example: { ...asked.OWNERS_AT_SNAPSHOT_EXAMPLE, as_of_round: 104 },
-  },
+  }),
   answer: z
     .strictObject({
       ...answered.snapshot,
@@ -53,14 +53,12 @@ export const summaryV1: HoldingsOperation<SummaryQuery> = {
   path: '/v1/holdings/summary',
   operationId: 'getHoldingsSummaryAtV1',
   summary: 'Coin totals of owners at a snapshot, without fees.',
-  request: {
+  request: requestForm({
     in: 'body',
-    schema: (limits) =>
-      z
-        .object(asked.ownersAtSnapshot(limits), asked.OBJECT)
-        .transform((given) => ({ ...asked.ownersQuery(given), asOfRound: null })),
+    fields: asked.ownersAtSnapshot,
+    query: (given) => ({ ...asked.ownersQuery(given), asOfRound: null }),
     example: asked.OWNERS_AT_SNAPSHOT_EXAMPLE,
-  },
+  }),
   answer: z
     .strictObject({ ...answered.snapshot, summaries: z.array(z.strictObject(totals)) })
     .meta({ id: 'HoldingsSummaryV1' }),

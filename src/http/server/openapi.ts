@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { fieldsSchema } from './fields.ts';
 import type { JsonOperation, OperationFacts, RequestForm, RequestLimits } from './operation.ts';
 
 const COMPONENTS = '#/components/schemas/';
 
 /** Clients must accept fields that a later version adds. */
 const open: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) => void delete jsonSchema.additionalProperties;
-const ASKED = { io: 'input', unrepresentable: 'any', override: open } as const;
 const ANSWERED = { io: 'output', unrepresentable: 'any', override: open } as const;
 
 /** The parts of a document besides its operations. */
@@ -66,14 +66,15 @@ export function answerSchemas(operations: readonly JsonOperation<never>[]): obje
   return namedSchemas([...operations.map(({ answer }) => answer), ERROR], ANSWERED);
 }
 
-function describeRequest({ in: place, schema, example }: RequestForm<unknown>, limits: RequestLimits): object {
-  const { $schema, ...made } = z.toJSONSchema(schema(limits), ASKED);
+function describeRequest({ in: place, fields, example }: RequestForm<unknown>, limits: RequestLimits): object {
+  const { properties, required } = fieldsSchema(fields(limits));
+  const schema = { type: 'object', properties, required };
   if (place === 'body')
-    return { requestBody: { required: true, content: { 'application/json': { schema: made, example } } } };
-  const parameters = Object.entries(made.properties!).map(([name, property]) => ({
+    return { requestBody: { required: true, content: { 'application/json': { schema, example } } } };
+  const parameters = Object.entries(properties).map(([name, property]) => ({
     name,
     in: 'query',
-    required: made.required!.includes(name),
+    required: required.includes(name),
     schema: property,
     example: example[name],
   }));

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import type { Cors } from './cors.ts';
-import { parseFields } from './field-fault.ts';
+import { createFieldsReader, type Fields, type ReadFields } from './fields.ts';
 import { HttpFault } from './http-fault.ts';
 import { jsonTextResponse } from './json-response.ts';
 import { readJsonBody } from './request-body.ts';
@@ -25,18 +25,31 @@ export interface ServedLimits extends RequestLimits {
 /** How a request is read. */
 export interface RequestForm<Query> {
   readonly in: 'body' | 'query';
-  readonly schema: (limits: RequestLimits) => z.ZodType<Query>;
-  /** An example for the document, answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
+  readonly fields: (limits: RequestLimits) => Fields;
+  /** Of a request's fields, as they were read. */
+  readonly query: (read: never) => Query;
+  /** As the document shows it. It is answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** The JSON text of a 200, or of another status with an answer of the same form. */
+/** A form whose `query` takes what its fields give. */
+export function requestForm<F extends Fields, Query>(
+  form: RequestForm<Query> & {
+    readonly fields: (limits: RequestLimits) => F;
+    readonly query: (read: ReadFields<F>) => Query;
+  },
+): RequestForm<Query> {
+  return form;
+}
+
+/** The JSON text of a 200, or of another status that is answered in the same form. */
 export type Answer = string | { readonly status: number; readonly text: string };
 
 /**
- * All about an operation with JSON requests and answers. `Call`: what its area gives a handler. zod validates the request and
- * describes it in the document. Hono's validator, and @hono/zod-openapi with it, would parse the body with a JSON.parse that
- * rounds integers above 2^53, take a body of another type for an empty one, and say neither in a message of ours.
+ * An operation that is asked and answers in JSON: all there is to know of it. `Call` is what its area gives a handler. Its fields
+ * judge the request and are what the document shows: a zod schema takes longer for that than the store does for a summary. And
+ * Hono's own validator, and @hono/zod-openapi over it, would read the body with a JSON.parse that rounds integers above 2^53, take
+ * a body of another type for an empty one, and have no message of ours for either.
  */
 export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
   /** Null: neither query nor body is read. */
@@ -94,10 +107,11 @@ export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits
 
 function createQueryReader(request: RequestForm<unknown> | null, limits: ServedLimits): (c: Context) => unknown {
   if (request === null) return () => null;
-  const schema = request.schema(limits);
+  const readFields = createFieldsReader(request.fields(limits));
+  const query = request.query as (read: ReadFields<Fields>) => unknown;
   return request.in === 'query'
-    ? (c) => parseFields(schema, c.req.query())
-    : async (c) => parseFields(schema, await readJsonBody(c, limits.bodyBytesMax));
+    ? (c) => query(readFields(c.req.query()))
+    : async (c) => query(readFields(await readJsonBody(c, limits.bodyBytesMax)));
 }
 
 /** The successor's path, with the prefix of the request. */

@@ -1,0 +1,83 @@
+import { showGiven } from '../../show-given.ts';
+import { HttpFault } from './http-fault.ts';
+
+/** A field of a request: how it is read, and what the document shows of it. */
+export interface Field<Value> {
+  /** Undefined where it is absent; gives a WrongField for what it cannot be. */
+  readonly read: (given: unknown) => Value | WrongField;
+  /** JSON Schema. */
+  readonly schema: object;
+  readonly isOptional?: true;
+}
+
+/** What is expected where a request holds something else; `item`: where only that one of a list is wrong. */
+export class WrongField {
+  readonly expected: string;
+  readonly item: number | null;
+
+  constructor(expected: string, item: number | null = null) {
+    this.expected = expected;
+    this.item = item;
+  }
+}
+
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+/** What fields make of a request. */
+export type ReadFields<F extends Fields> = {
+  readonly [Name in keyof F]: F[Name] extends Field<infer Value> ? Value : never;
+};
+
+/** A field that `parse` reads; null: it is no such value. */
+export function field<Value>(parse: (given: unknown) => Value | null, expected: string, schema: object): Field<Value> {
+  const wrong = new WrongField(expected);
+  return { read: (given) => parse(given) ?? wrong, schema };
+}
+
+/** The same field, which may be absent or null as well. */
+export function optional<Value>({ read, schema }: Field<Value>, documented: object = {}): Field<Value | null> {
+  return {
+    read: (given) => (given === undefined || given === null ? null : read(given)),
+    schema: { ...documented, anyOf: [schema, { type: 'null' }] },
+    isOptional: true,
+  };
+}
+
+/**
+ * Returns the function that reads a request's fields in their order; others are not looked at. It throws a 400 that names the first
+ * one that is wrong, what was given there and what is expected.
+ */
+export function createFieldsReader<F extends Fields>(fields: F): (given: unknown) => ReadFields<F> {
+  const named = Object.entries(fields);
+  return (given) => {
+    if (typeof given !== 'object' || given === null || Array.isArray(given))
+      throw wrong('body', given, 'a JSON object');
+    const found: Record<string, unknown> = {};
+    for (const [name, { read }] of named) {
+      const value = (given as Readonly<Record<string, unknown>>)[name];
+      const result = read(value);
+      if (result instanceof WrongField) throw wrongField(name, value, result);
+      found[name] = result;
+    }
+    return found as ReadFields<F>;
+  };
+}
+
+/** What the document shows of a request with these fields. */
+export function fieldsSchema(fields: Fields): { properties: Record<string, object>; required: string[] } {
+  const named = Object.entries(fields);
+  return {
+    properties: Object.fromEntries(named.map(([name, { schema }]) => [name, schema])),
+    required: named.filter(([, { isOptional }]) => isOptional !== true).map(([name]) => name),
+  };
+}
+
+function wrongField(name: string, given: unknown, { expected, item }: WrongField): HttpFault {
+  return item === null
+    ? wrong(name, given, expected)
+    : wrong(`${name}[${item}]`, (given as readonly unknown[])[item], expected);
+}
+
+function wrong(place: string, given: unknown, expected: string): HttpFault {
+  return new HttpFault(400, `${place}: given ${showGiven(given)}, expected ${expected}`);
+}
