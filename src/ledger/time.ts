@@ -12,6 +12,8 @@ const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 /** From 0001-01-01 to 1970-01-01. */
 const DAYS_TO_1970 = 719_162;
+const DAYS_FROM_MARCH_0000 = 719_468;
+const DAYS_IN_400_YEARS = 146_097;
 const REQUEST_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const IMPORT_TIME = /^0001-01-01T00:00:00(?:\.0{1,6})?Z$/;
@@ -104,10 +106,46 @@ function offsetSeconds(sign: string, hours: number, minutes: number): number | n
   return (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/** UTC with Z, seconds always, the fraction without trailing zeros: `2024-09-20T13:31:28.40518Z`. */
+/**
+ * UTC with Z, seconds always, the fraction without trailing zeros: `2024-09-20T13:31:28.40518Z`. Worked out here, because a page
+ * has a thousand of them and a Date takes three times as long.
+ */
 export function formatTime(micros: Micros | bigint): string {
-  const exact = BigInt(micros);
-  const fraction = ((exact % 1_000_000n) + 1_000_000n) % 1_000_000n;
-  const date = new Date(Number((exact - fraction) / 1000n)).toISOString().slice(0, -5);
-  return fraction === 0n ? `${date}Z` : `${date}.${fraction.toString().padStart(6, '0').replace(/0+$/, '')}Z`;
+  const [seconds, fraction] = typeof micros === 'number' ? splitSeconds(micros) : splitBigSeconds(micros);
+  const days = Math.floor(seconds / 86_400);
+  const second = seconds - days * 86_400;
+  const hour = Math.floor(second / 3600);
+  const clock = `${twoDigits(hour)}:${twoDigits(Math.floor(second / 60) % 60)}:${twoDigits(second % 60)}`;
+  const digits = fraction === 0 ? '' : `.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`;
+  return `${dateOf(days)}T${clock}${digits}Z`;
+}
+
+function splitSeconds(micros: number): readonly [seconds: number, micros: number] {
+  const seconds = Math.floor(micros / 1_000_000);
+  return [seconds, micros - seconds * 1_000_000];
+}
+
+function splitBigSeconds(micros: bigint): readonly [seconds: number, micros: number] {
+  const fraction = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  return [Number((micros - fraction) / 1_000_000n), Number(fraction)];
+}
+
+/** The date of a day since 1970, of the years 0-9999. Years are counted from March, so that a leap day is the last of its year. */
+function dateOf(days: number): string {
+  const fromMarch = days + DAYS_FROM_MARCH_0000;
+  const era = Math.floor(fromMarch / DAYS_IN_400_YEARS);
+  const inEra = fromMarch - era * DAYS_IN_400_YEARS;
+  const leapDays = Math.floor(inEra / 1460) - Math.floor(inEra / 36_524) + Math.floor(inEra / 146_096);
+  const yearOfEra = Math.floor((inEra - leapDays) / 365);
+  const inYear = inEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  // From March on, any five months in a row have 153 days.
+  const monthFromMarch = Math.floor((5 * inYear + 2) / 153);
+  const day = inYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
+  const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0);
+  return `${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(day)}`;
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : String(value);
 }

@@ -74,6 +74,14 @@ describe('parseLedgerTime', () => {
 });
 
 describe('formatTime', () => {
+  it('writes every day of the years 1 to 9999 as a Date does', () => {
+    const first = Date.parse('0001-01-01T00:00:00Z');
+    for (let millis = first + 43_199_000; millis < Date.UTC(10_000, 0, 1); millis += 86_400_000) {
+      const expected = `${new Date(millis).toISOString().slice(0, 19)}Z`;
+      if (formatTime(BigInt(millis) * 1000n) !== expected) expect(formatTime(BigInt(millis) * 1000n)).toBe(expected);
+    }
+  });
+
   it.each([
     [0, '1970-01-01T00:00:00Z'],
     [1, '1970-01-01T00:00:00.000001Z'],

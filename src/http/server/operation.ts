@@ -5,7 +5,7 @@ import { createFieldsReader, type Fields, type ReadFields } from './fields.ts';
 import { HttpFault } from './http-fault.ts';
 import { jsonTextResponse } from './json-response.ts';
 import { readJsonBody } from './request-body.ts';
-import type { Route } from './routes.ts';
+import { type Route, SCAN_PREFIX } from './routes.ts';
 
 /** An operation's names, from which its routes, its place in the OpenAPI document and its name in /metrics follow. */
 export interface OperationFacts extends Pick<Route, 'method' | 'path'> {
@@ -84,7 +84,8 @@ export interface Served<Call> {
 
 /** The route of an operation, at the root and under /api/scan. */
 export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits, cors }: Served<Call>): Route {
-  const { method, path, programsOnly, deprecated } = operation;
+  const { method, path, programsOnly } = operation;
+  const deprecationHeaders = createDeprecationHeaders(operation);
   const readQuery = createQueryReader(operation.request, limits);
   const open = programsOnly === undefined ? cors : undefined;
   return {
@@ -97,7 +98,7 @@ export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits
       if (programsOnly !== undefined && c.req.header('origin') !== undefined)
         throw new HttpFault(403, `Origin: given, expected none: ${programsOnly}`);
       const answer = await operation.handle(await readQuery(c), callOf(c));
-      const headers = { ...open?.headers(c), ...(deprecated && deprecationHeaders(c, path, deprecated)) };
+      const headers = { ...open?.headers(c), ...deprecationHeaders(c) };
       return typeof answer === 'string'
         ? jsonTextResponse(200, answer, headers)
         : jsonTextResponse(answer.status, answer.text, headers);
@@ -114,11 +115,14 @@ function createQueryReader(request: RequestForm<unknown> | null, limits: ServedL
     : async (c) => query(readFields(await readJsonBody(c, limits.bodyBytesMax)));
 }
 
-/** The successor's path, with the prefix of the request. */
-function deprecationHeaders(c: Context, path: string, { since, successor }: Deprecation): Record<string, string> {
-  return {
-    Deprecation: `@${Date.parse(since) / 1000}`,
+/** What a deprecated operation says of itself; the successor stands under the prefix that was asked. */
+function createDeprecationHeaders({ path, deprecated }: JsonOperation<never>): (c: Context) => object | undefined {
+  if (deprecated === undefined) return () => undefined;
+  const under = (prefix: string): object => ({
+    Deprecation: `@${Date.parse(deprecated.since) / 1000}`,
     'Access-Control-Expose-Headers': 'Deprecation, Link',
-    Link: `<${c.req.path.slice(0, -path.length)}${successor}>; rel="successor-version"`,
-  };
+    Link: `<${prefix}${deprecated.successor}>; rel="successor-version"`,
+  });
+  const [root, scan] = [under(''), under(SCAN_PREFIX)];
+  return (c) => (c.req.path === path ? root : scan);
 }

@@ -5,6 +5,7 @@ import type { Cors } from './cors.ts';
 import { HttpFault } from './http-fault.ts';
 import { jsonResponse } from './json-response.ts';
 import type { RequestMetrics } from './metrics.ts';
+import { settle } from './settle.ts';
 
 /** A method, a path and their handler. */
 export interface Route {
@@ -19,7 +20,7 @@ export interface Route {
   readonly handle: (c: Context) => Response | Promise<Response>;
 }
 
-const SCAN_PREFIX = '/api/scan';
+export const SCAN_PREFIX = '/api/scan';
 
 /**
  * Adds the routes to the app, each with its preflight and its count. No middleware of Hono is used: with one, every request
@@ -53,17 +54,18 @@ export function methodsOf(app: Hono, c: Context): readonly string[] {
 function answering(
   { path, cors, handle }: Route,
   { logger, metrics }: { readonly logger: Logger; readonly metrics: RequestMetrics },
-): (c: Context) => Promise<Response> {
-  return async (c) => {
+): (c: Context) => Response | Promise<Response> {
+  return (c) => {
     const startMs = performance.now();
-    let response: Response;
-    try {
-      response = await handle(c);
-    } catch (error) {
-      response = failure(error, cors?.headers(c) ?? {}, logger);
-    }
-    metrics.observe(path, response.status, (performance.now() - startMs) / 1000);
-    return response;
+    const answered = (response: Response): Response => {
+      metrics.observe(path, response.status, (performance.now() - startMs) / 1000);
+      return response;
+    };
+    return settle(
+      () => handle(c),
+      answered,
+      (fault) => answered(failure(fault, cors?.headers(c) ?? {}, logger)),
+    );
   };
 }
 

@@ -8,6 +8,7 @@ import { HttpFault } from '../server/http-fault.ts';
 import { jsonResponse, jsonTextResponse } from '../server/json-response.ts';
 import type { RequestMetrics } from '../server/metrics.ts';
 import { addRoutes, methodsOf, type Route } from '../server/routes.ts';
+import { settle } from '../server/settle.ts';
 import { acceptsJson } from './accepts-json.ts';
 import { errorAnswer } from './error-body.ts';
 import { createFailedAuthentications } from './failed-authentications.ts';
@@ -65,27 +66,32 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
   return app;
 }
 
-async function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Promise<Response> {
-  const requestId = requestIdOf(c);
+function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Response | Promise<Response> {
+  let requestId: string | null = null;
   const traces: Traces = { userId: null, subject: '' };
-  const told = (status: number, rest: object = {}): object => ({
-    requestId,
-    operation: operation.operationId,
-    userId: traces.userId?.slice(0, SHOWN_CHARS_MAX) ?? null,
-    subject: traces.subject.slice(0, SHOWN_CHARS_MAX),
-    status,
-    ...rest,
-  });
-  try {
-    const result = await serveOperation(c, operation, { deps, traces });
-    deps.logger[operation.ownRecordOnly === true ? 'debug' : 'info'](told(200), 'ledger request answered');
+  const told = (status: number, rest: object = {}): object => {
+    requestId ??= requestIdOf(c);
+    return {
+      requestId,
+      operation: operation.operationId,
+      userId: traces.userId?.slice(0, SHOWN_CHARS_MAX) ?? null,
+      subject: traces.subject.slice(0, SHOWN_CHARS_MAX),
+      status,
+      ...rest,
+    };
+  };
+  const answered = (result: object): Response => {
+    const level = operation.ownRecordOnly === true ? 'debug' : 'info';
+    if (deps.logger.isLevelEnabled(level)) deps.logger[level](told(200), 'ledger request answered');
     return jsonResponse(200, result);
-  } catch (error) {
+  };
+  const refused = (error: unknown): Response => {
     const known = asKnownError(error);
     if (known instanceof HttpFault) {
       deps.logger.info(told(known.status, { reason: known.message }), 'ledger request refused');
       return plainText(known.status, known.message, known.headers);
     }
+    requestId ??= requestIdOf(c);
     const { status, body } = errorAnswer(known, {
       requestId,
       participantId: deps.users.participantId,
@@ -95,7 +101,8 @@ async function answer(c: UsersContext, operation: UsersOperation, deps: ServeDep
     if (status >= 500) deps.logger.error(told(status, { err: error }), 'ledger request failed');
     else deps.logger.info(told(status, refusalOf(known)), 'ledger request refused');
     return jsonResponse(status, body);
-  }
+  };
+  return settle(() => serveOperation(c, operation, { deps, traces }), answered, refused);
 }
 
 /** The log has the reason only of redacted refusals: other messages may repeat what was given. */

@@ -5,6 +5,7 @@ import { invalidValue } from './invalid-value.ts';
 
 export type UsersContext = Context<{ Bindings: HttpBindings }>;
 
+const AUTHORIZATION = 'authorization';
 /** Trace id of a W3C traceparent: it names the request in answers and in the log. */
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
@@ -36,5 +37,10 @@ export function requestIdOf(c: UsersContext): string {
 
 /** Each Authorization line separately: joined, they could not be told apart. */
 export function authorizationLines(c: UsersContext): readonly string[] {
-  return c.env.incoming.headersDistinct.authorization ?? [];
+  const { rawHeaders } = c.env.incoming;
+  return rawHeaders.filter((_, i) => i % 2 === 1 && isAuthorization(rawHeaders[i - 1]!));
+}
+
+function isAuthorization(name: string): boolean {
+  return name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION;
 }

@@ -6,11 +6,12 @@ import type { UsersReader } from '../../users/store/users-reader.ts';
 import type { TokenVerifier, VerifiedToken } from '../../users/tokens/token-verifier.ts';
 import { UsersError, unauthenticated } from '../../users/users-error.ts';
 import { HttpFault } from '../server/http-fault.ts';
+import { settle } from '../server/settle.ts';
 import { acceptsJson } from './accepts-json.ts';
 import { bearerToken } from './bearer-token.ts';
 import type { FailedAuthentications } from './failed-authentications.ts';
 import type { Prepared, UsersOperation } from './operation.ts';
-import { parseQuery } from './query.ts';
+import { parseQuery, type Query } from './query.ts';
 import { readBody } from './read-body.ts';
 import { authorizationLines, idOf, targetOf, type UsersContext } from './request-facts.ts';
 
@@ -34,16 +35,28 @@ export interface Traces {
   subject: string;
 }
 
+/** A request, once it is known who asks. */
+interface Asked {
+  readonly c: UsersContext;
+  readonly operation: UsersOperation;
+  readonly id: string;
+  readonly query: Query;
+  readonly token: string | null;
+  /** Null without a token that somebody vouches for. */
+  readonly caller: Caller | null;
+  readonly deps: ServeDeps;
+  readonly traces: Traces;
+}
+
 /**
  * Takes a request through its steps (docs/rules.md, order of a request); throws the UsersError or HttpFault of
- * the first that fails.
+ * the first that fails. Nothing is waited for where there is no body and the token was verified before.
  */
-export async function serveOperation(
+export function serveOperation(
   c: UsersContext,
   operation: UsersOperation,
   { deps, traces }: { deps: ServeDeps; traces: Traces },
-): Promise<object> {
-  const { users, verifier } = deps;
+): object | Promise<object> {
   const id = idOf(c, operation.path);
   traces.subject = id;
   const query = parseQuery(operation.query ?? [], targetOf(c).search);
@@ -51,22 +64,47 @@ export async function serveOperation(
     authorization: authorizationLines(c),
     webSocketProtocol: c.req.header('sec-websocket-protocol'),
   });
-  const verified = token === null ? null : await verifier.verify(token).catch(unresolvable);
-  if (verified === null) deps.failures.count(deps.clientAddress(c));
-  traces.userId = verified?.userId ?? null;
-  const caller = verified === null ? null : resolveToken(users, verified);
+  return settle<VerifiedToken | null, object | Promise<object>>(
+    () => (token === null ? null : deps.verifier.verify(token)),
+    (verified) => {
+      if (verified === null) deps.failures.count(deps.clientAddress(c));
+      traces.userId = verified?.userId ?? null;
+      const caller = verified === null ? null : resolveToken(deps.users, verified);
+      const asked = { c, operation, id, query, token, caller, deps, traces };
+      return operation.body === null ? serveWithoutBody(asked) : serveWithBody(asked);
+    },
+    unresolvable,
+  );
+}
 
-  const bodyText = operation.body === null ? '' : await readBody(c, bodyBytesMax(users, caller));
+function serveWithoutBody(asked: Asked): object {
+  const { prepared, caller } = judge(asked, '');
+  return run(prepared, asked.deps.users, () => caller);
+}
+
+async function serveWithBody(asked: Asked): Promise<object> {
+  const { users, verifier } = asked.deps;
+  const { prepared, token } = judge(asked, await readBody(asked.c, bodyBytesMax(users, asked.caller)));
+  // The body may have taken its time: what was withdrawn meanwhile does not count any more.
+  const still = await verifier.verify(token);
+  if (still === null) throw unauthenticated('the token ended while the body was sent');
+  return run(prepared, users, (reader) => resolveCaller(reader, still));
+}
+
+/** What is judged of a request before whoever asks is found again within the transaction. */
+function judge({ c, operation, id, query, token, caller, traces }: Asked, bodyText: string): Judged {
   const prepared = operation.prepare({ id, query, bodyText });
   traces.subject = prepared.subject;
   if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
   prepared.checkIds();
   if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
-  if (operation.body === null) return run(prepared, users, () => caller);
-  // The body may have taken long, and rights may have been revoked meanwhile.
-  const still = await verifier.verify(token);
-  if (still === null) throw unauthenticated('the token ended while the body was sent');
-  return run(prepared, users, (reader) => resolveCaller(reader, still));
+  return { prepared, token, caller };
+}
+
+interface Judged {
+  readonly prepared: Prepared;
+  readonly token: string;
+  readonly caller: Caller;
 }
 
 function resolveToken(users: Users, verified: VerifiedToken): Caller {

@@ -12,8 +12,11 @@ import { type RememberedToken, VerifiedCache } from './verified-cache.ts';
 export type VerifiedToken = Pick<RememberedToken, 'userId' | 'identityProviderId' | 'participantId'>;
 
 export interface TokenVerifier {
-  /** Null for a token that no configured service or provider verifies: it is as if there were none. */
-  verify(token: string): Promise<VerifiedToken | null>;
+  /**
+   * Null for a token that nobody configured here vouches for now: it is as if there were none. At once where it was verified before
+   * and that still counts.
+   */
+  verify(token: string): VerifiedToken | Promise<VerifiedToken | null>;
 }
 
 /** How often a verification starts again because its identity provider or key set has changed meanwhile. */
@@ -122,21 +125,25 @@ export function createTokenVerifier(deps: {
     if (service.kind === 'key-set') await keySets.refresh(service.url);
   }
 
+  async function verifyAnew(text: string): Promise<VerifiedToken | null> {
+    const token = readToken(text);
+    if (token === null) return null;
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      const verified = await verifyOnce(token);
+      if (verified === null) return null;
+      if (!stillCounts(verified.token)) continue;
+      if (verified.isFirst) cache.set(text, verified.token);
+      return verified.token;
+    }
+    return null;
+  }
+
   return {
-    async verify(text) {
+    verify(text) {
       const remembered = cache.get(text);
       if (remembered !== undefined && stillCounts(remembered)) return remembered;
       if (remembered !== undefined) cache.delete(text);
-      const token = readToken(text);
-      if (token === null) return null;
-      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-        const verified = await verifyOnce(token);
-        if (verified === null) return null;
-        if (!stillCounts(verified.token)) continue;
-        if (verified.isFirst) cache.set(text, verified.token);
-        return verified.token;
-      }
-      return null;
+      return verifyAnew(text);
     },
   };
 }
