@@ -46,7 +46,7 @@ function parsePageSize(given: unknown): number | null {
   return size !== null && size >= 1n && size <= PAGE_SIZE_MAX ? Number(size) : null;
 }
 
-/** Distinct owners, in the order asked. They are counted as sent, and before any of them is looked at. */
+/** Distinct owners, in the order requested. They are counted as sent, before any of them is validated. */
 function ownerPartyIds(ownersMax: number): Field<readonly string[]> {
   const items = { type: 'string', maxLength: 255 };
   return {
@@ -67,7 +67,7 @@ function distinct(owners: readonly string[]): readonly string[] {
   return owners.length === 1 ? owners : [...new Set(owners)];
 }
 
-/** The fields of whatever is asked about owners at a snapshot. */
+/** The fields of every request about owners at a snapshot. */
 export const ownersAtSnapshot = ({ ownersMax }: RequestLimits) => ({
   migration_id: migrationId,
   record_time: recordTime,

@@ -8,7 +8,7 @@ import * as asked from './request-fields.ts';
 const answer = z.strictObject({ record_time: time('The time of the snapshot.') }).meta({ id: 'SnapshotTime' });
 const faults = { 400: 'A parameter is missing or wrong.', ...NO_SNAPSHOT };
 
-/** A time and a migration; the time is called as the operation is. */
+/** A time and a migration; the time has the operation's own name for it. */
 const timeRequest = (name: 'before' | 'after'): RequestForm<TimeQuery> =>
   requestForm({
     in: 'query',

@@ -1,16 +1,16 @@
 import { showGiven } from '../../show-given.ts';
 import { HttpFault } from './http-fault.ts';
 
-/** A field of a request: how it is read, and what the document shows of it. */
+/** A field of a request: how it is read and documented. */
 export interface Field<Value> {
-  /** Undefined where it is absent; gives a WrongField for what it cannot be. */
+  /** `given` is undefined where the field is absent. Returns a WrongField for an invalid value. */
   readonly read: (given: unknown) => Value | WrongField;
   /** JSON Schema. */
   readonly schema: object;
   readonly isOptional?: true;
 }
 
-/** What is expected where a request holds something else; `item`: where only that one of a list is wrong. */
+/** What was expected of an invalid value; `item`: the index in a list of the item that is invalid. */
 export class WrongField {
   readonly expected: string;
   readonly item: number | null;
@@ -23,18 +23,18 @@ export class WrongField {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** What fields make of a request. */
+/** The values of fields. */
 export type ReadFields<F extends Fields> = {
   readonly [Name in keyof F]: F[Name] extends Field<infer Value> ? Value : never;
 };
 
-/** A field that `parse` reads; null: it is no such value. */
+/** A field that `parse` reads; null: not valid. */
 export function field<Value>(parse: (given: unknown) => Value | null, expected: string, schema: object): Field<Value> {
   const wrong = new WrongField(expected);
   return { read: (given) => parse(given) ?? wrong, schema };
 }
 
-/** The same field, which may be absent or null as well. */
+/** The same field, but it may be absent or null. */
 export function optional<Value>({ read, schema }: Field<Value>, documented: object = {}): Field<Value | null> {
   return {
     read: (given) => (given === undefined || given === null ? null : read(given)),
@@ -44,8 +44,8 @@ export function optional<Value>({ read, schema }: Field<Value>, documented: obje
 }
 
 /**
- * Returns the function that reads a request's fields in their order; others are not looked at. It throws a 400 that names the first
- * one that is wrong, what was given there and what is expected.
+ * Returns a function that reads a request's fields in their order and ignores all others. It throws a 400 with the name of the first
+ * invalid one, its value and what is expected.
  */
 export function createFieldsReader<F extends Fields>(fields: F): (given: unknown) => ReadFields<F> {
   const named = Object.entries(fields);
@@ -63,7 +63,7 @@ export function createFieldsReader<F extends Fields>(fields: F): (given: unknown
   };
 }
 
-/** What the document shows of a request with these fields. */
+/** The JSON Schema of a request with these fields. */
 export function fieldsSchema(fields: Fields): { properties: Record<string, object>; required: string[] } {
   const named = Object.entries(fields);
   return {

@@ -7,7 +7,7 @@ import { jsonFault } from './json-fault.ts';
 /** Deeper than any request; bounded, because a deep value uses stack. */
 const DEPTH_MAX = 64;
 
-/** A double holds every whole number of 15 digits. */
+/** A double is exact for that many. */
 const EXACT_DIGITS_MAX = 15;
 const INEXACT_SOURCE = /[.eE]|\d{16}/;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
@@ -37,8 +37,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Whether text holds a number that is written with a point, an exponent or more digits than a double holds for sure, so that the text
- * needs a second look. Strings are passed over: a regular expression takes six times as long.
+ * Whether text has a number with a point, an exponent or more digits than a double is exact for, and so needs a second parse. Strings
+ * are skipped. A regular expression for the same takes six times as long.
  */
 function mayBeInexact(text: string): boolean {
   let digits = 0;
@@ -55,7 +55,7 @@ function mayBeInexact(text: string): boolean {
 }
 
 /**
- * A number that is no integer, or none of 64 bits, is kept as it was written, and refused as such. The third argument shows a
+ * A number that is no integer, or has more than 64 bits, is kept as text, which no field accepts. The third argument is a
  * primitive's source text: in Node since 22, and not yet in TypeScript's library.
  */
 function keepExact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {

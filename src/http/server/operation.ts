@@ -26,13 +26,13 @@ export interface ServedLimits extends RequestLimits {
 export interface RequestForm<Query> {
   readonly in: 'body' | 'query';
   readonly fields: (limits: RequestLimits) => Fields;
-  /** Of a request's fields, as they were read. */
+  /** Takes the values of the fields. */
   readonly query: (read: never) => Query;
-  /** As the document shows it. It is answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
+  /** An example for the document, answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-/** A form whose `query` takes what its fields give. */
+/** A form whose `query` takes the values of its own fields. */
 export function requestForm<F extends Fields, Query>(
   form: RequestForm<Query> & {
     readonly fields: (limits: RequestLimits) => F;
@@ -42,14 +42,14 @@ export function requestForm<F extends Fields, Query>(
   return form;
 }
 
-/** The JSON text of a 200, or of another status that is answered in the same form. */
+/** The JSON text of a 200, or of another status with an answer of the same form. */
 export type Answer = string | { readonly status: number; readonly text: string };
 
 /**
- * An operation that is asked and answers in JSON: all there is to know of it. `Call` is what its area gives a handler. Its fields
- * judge the request and are what the document shows: a zod schema takes longer for that than the store does for a summary. And
- * Hono's own validator, and @hono/zod-openapi over it, would read the body with a JSON.parse that rounds integers above 2^53, take
- * a body of another type for an empty one, and have no message of ours for either.
+ * All about an operation with JSON requests and answers. `Call`: what its area gives a handler. The fields validate the request and
+ * describe it in the document; a zod schema would take longer to validate than the store takes for a summary. Hono's validator, and
+ * @hono/zod-openapi with it, would also parse the body with a JSON.parse that rounds integers above 2^53, take a body of another
+ * type for an empty one, and say neither in a message of ours.
  */
 export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
   /** Null: neither query nor body is read. */
@@ -115,7 +115,7 @@ function createQueryReader(request: RequestForm<unknown> | null, limits: ServedL
     : async (c) => query(readFields(await readJsonBody(c, limits.bodyBytesMax)));
 }
 
-/** What a deprecated operation says of itself; the successor stands under the prefix that was asked. */
+/** The headers of a deprecated operation; the successor's path has the prefix of the request. */
 function createDeprecationHeaders({ path, deprecated }: JsonOperation<never>): (c: Context) => object | undefined {
   if (deprecated === undefined) return () => undefined;
   const under = (prefix: string): object => ({

@@ -1,6 +1,6 @@
 /**
- * Runs a step, then what follows its value or its fault; where the step makes no promise, none is made of it. A response that is none
- * is sent at once by @hono/node-server, without a handler for a connection that might close meanwhile.
+ * Like a promise's `then`, but synchronous where the step is: @hono/node-server sends a response that is no promise at once, and
+ * needs no handler for a connection that closes meanwhile.
  */
 export function settle<Value, Result>(
   step: () => Value | Promise<Value>,

@@ -35,14 +35,14 @@ export interface Traces {
   subject: string;
 }
 
-/** A request, once it is known who asks. */
+/** A request whose token was verified. */
 interface Asked {
   readonly c: UsersContext;
   readonly operation: UsersOperation;
   readonly id: string;
   readonly query: Query;
   readonly token: string | null;
-  /** Null without a token that somebody vouches for. */
+  /** Null without a valid token. */
   readonly caller: Caller | null;
   readonly deps: ServeDeps;
   readonly traces: Traces;
@@ -50,7 +50,7 @@ interface Asked {
 
 /**
  * Takes a request through its steps (docs/rules.md, order of a request); throws the UsersError or HttpFault of
- * the first that fails. Nothing is waited for where there is no body and the token was verified before.
+ * the first that fails. Synchronous where there is no body and the token was verified before.
  */
 export function serveOperation(
   c: UsersContext,
@@ -85,13 +85,13 @@ function serveWithoutBody(asked: Asked): object {
 async function serveWithBody(asked: Asked): Promise<object> {
   const { users, verifier } = asked.deps;
   const { prepared, token } = judge(asked, await readBody(asked.c, bodyBytesMax(users, asked.caller)));
-  // The body may have taken its time: what was withdrawn meanwhile does not count any more.
+  // The body may have taken long, and rights may have been revoked meanwhile.
   const still = await verifier.verify(token);
   if (still === null) throw unauthenticated('the token ended while the body was sent');
   return run(prepared, users, (reader) => resolveCaller(reader, still));
 }
 
-/** What is judged of a request before whoever asks is found again within the transaction. */
+/** The checks before the transaction, in which the caller is looked up again. */
 function judge({ c, operation, id, query, token, caller, traces }: Asked, bodyText: string): Judged {
   const prepared = operation.prepare({ id, query, bodyText });
   traces.subject = prepared.subject;

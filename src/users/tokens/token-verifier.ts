@@ -13,8 +13,8 @@ export type VerifiedToken = Pick<RememberedToken, 'userId' | 'identityProviderId
 
 export interface TokenVerifier {
   /**
-   * Null for a token that nobody configured here vouches for now: it is as if there were none. At once where it was verified before
-   * and that still counts.
+   * Null for a token that no configured service or provider verifies: it is as if there were none. No promise for a token that
+   * was verified before and is still valid.
    */
   verify(token: string): VerifiedToken | Promise<VerifiedToken | null>;
 }
