@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TOPIC_KIND } from '../src/feed/kafka/kind.ts';
-import { startFeedThread } from '../src/ingest/feed-thread.ts';
+import { openingContext, startFeedThread } from '../src/ingest/feed-thread.ts';
 import { runLoop } from '../src/ingest/loop.ts';
-import { contextOf } from '../src/ingest/replay.ts';
 import { topicSpec } from '../src/sources.ts';
 import { ViewsWriter } from '../src/views/write/writer.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';
@@ -18,7 +17,7 @@ await reportRun(topic, async () => {
   try {
     using writer = new ViewsWriter(dataDir, REPLAY_OPTIONS);
     const kafka = { brokers: [address], ssl: null, sasl: null, topic, group: null, partitionIdleMs: null };
-    const opening = { source: topicSpec(kafka), watch: false, context: contextOf(writer) };
+    const opening = { source: topicSpec(kafka), watch: false, context: openingContext(writer) };
     await using feed = startFeedThread(opening);
     const stop = new AbortController();
     const halted = await runLoop(writer, feed, {

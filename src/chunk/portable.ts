@@ -1,8 +1,8 @@
+import { INT64_MAX } from '../json/int64.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import type { Coin, CoinCreate, RoundCreate } from '../ledger/update.ts';
 import type { Fault, RareEvent } from './chunk.ts';
 
-const INT64_MAX = 2n ** 63n - 1n;
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Whether a create is of a good coin that its dso signed, with numbers that fit the columns. */

@@ -1,3 +1,4 @@
+import { LIST } from '../dead-letters/advice.ts';
 import { nextText, placeText } from '../dead-letters/text.ts';
 import { coinsOf, dropHalted } from '../ingest/resolve-halt.ts';
 import { Refusal } from '../refusal.ts';
@@ -21,7 +22,8 @@ export const deadLettersDropCommand: CliCommand = {
         `dropping dead letter ${id} (${safeText(placeText(deadLetter))}): ${costOf(deadLetter)}; nothing was done, --yes does it`,
       );
     }
-    dropHalted(config.dataDir, id);
+    if (!dropHalted(config.dataDir, id))
+      throw new Refusal(`dead letter ${id} is not halted; ${printOn(config.dataDir)(LIST.command)} shows what is`);
     terminal.stdout.write(`dead letter ${id} is dropped: ${doneText(deadLetter)}\n`);
     return EXIT.ok;
   },

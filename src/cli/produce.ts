@@ -3,6 +3,7 @@ import { KAFKA_KEYS } from '../config/kafka.ts';
 import { counted } from '../counted.ts';
 import { tryDecode } from '../decode/decode.ts';
 import { type FileSource, openFileSource } from '../feed/file/source.ts';
+import { readableSize } from '../feed/file/unusable-file.ts';
 import { openTopicProducer, type ProducedRecord, type TopicProducer } from '../feed/kafka/producer.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
@@ -12,7 +13,7 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
-import { checkReadable, STANDARD_INPUT } from './replay.ts';
+import { STANDARD_INPUT } from './replay.ts';
 
 /** Below Kafka's default limit of a batch, 1 MiB; a larger message is sent alone and needs a topic that allows it. */
 const PARTITION_BYTES_MAX = 800_000;
@@ -35,7 +36,7 @@ export const produceCommand: CliCommand = {
     command.option('--create', 'make the topic if it is missing, with a partition for each synchronizer of the files'),
   run: async ({ args: files, options, config: { kafka }, terminal, logger }) => {
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say where to send the files');
-    for (const file of files) checkReadable(file);
+    for (const file of files) readableSize(file);
     const signal = terminal.stopSignal();
     // What is sent cannot be taken back, and a reader halts where it is out of order.
     await refuseDisorder(files, { migrationId: 0, signal });

@@ -1,11 +1,10 @@
-import { accessSync, constants, statSync } from 'node:fs';
 import { LIST } from '../dead-letters/advice.ts';
 import { haltLine } from '../dead-letters/text.ts';
+import { readableSize } from '../feed/file/unusable-file.ts';
 import type { ReplayResult } from '../ingest/replay.ts';
 import { replayInThread } from '../ingest/replay-thread.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
-import { Refusal } from '../refusal.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { printOn } from './dead-letter-text.ts';
@@ -25,7 +24,8 @@ export const replayCommand: CliCommand = {
   settings: ['migrationId', 'snapshotPeriod', 'dso', 'onBadUpdate', 'recordTimeAheadMax', 'recordTimeGapMax'],
   addOptions: (command) => command.option('--seal', 'seal a last snapshot at the last applied record time'),
   run: async ({ args, options, config, terminal, logger }) => {
-    for (const file of args) checkReadable(file);
+    // A wrong name among many is better reported before anything is applied.
+    for (const file of args) readableSize(file);
     const signal = terminal.stopSignal();
     const startedAt = Date.now() * 1000;
     using progress = createProgress({ doing: 'replaying', format: FILE_BAR, stderr: terminal.stderr, logger });
@@ -57,17 +57,6 @@ export const replayCommand: CliCommand = {
     return EXIT.halted;
   },
 };
-
-/** Checked before anything is applied: a bad name among many should be known at once. */
-export function checkReadable(file: string): void {
-  if (file === STANDARD_INPUT) return;
-  try {
-    accessSync(file, constants.R_OK);
-  } catch (error) {
-    throw new Refusal(`${file}: cannot be read: ${(error as Error).message}`, { cause: error });
-  }
-  if (statSync(file).isDirectory()) throw new Refusal(`${file}: is a directory; name the feed files in it`);
-}
 
 async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDir: string): Promise<string> {
   const { updates, events, redelivered, importsLate } = counts;

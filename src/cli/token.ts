@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { userIdFault } from '../users/fields.ts';
+import { userIdFault } from '../users/id-formats.ts';
 import type { AuthService } from '../users/tokens/auth-service.ts';
 import { LOCAL_SECRET_FILE, localService } from '../users/tokens/local-secret.ts';
 import { mintToken } from '../users/tokens/mint-token.ts';

@@ -1,4 +1,5 @@
 import { ExactNumber, MayBeRounded, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
+import { INT64_MAX } from '../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { LEDGER_TIME_EXPECTED, type Micros, parseLedgerTime } from '../ledger/time.ts';
 import { fault } from './fault.ts';
@@ -9,7 +10,6 @@ export type Wire = Readonly<Record<string, unknown>>;
 export const CONTRACT_ID_CHARS_MAX = 255;
 /** The ledger counts the nodes of a transaction with a signed 32-bit number. */
 export const NODE_MAX = 2 ** 31 - 1;
-const INT64_MAX = 2n ** 63n - 1n;
 const DIGITS = /^[0-9]{1,60}$/;
 
 export function isWire(value: unknown): value is Wire {

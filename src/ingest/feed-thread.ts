@@ -11,6 +11,7 @@ import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import type { LogLine } from '../threads/log-line.ts';
 import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** How a feed's source is opened, in a form that can cross threads. */
@@ -62,6 +63,12 @@ export interface DecodedChunk {
   readonly chunk: Chunk;
   readonly namesFrom: number;
   readonly progress: SourceProgress;
+}
+
+/** What a source is opened with besides its own settings. */
+export function openingContext(writer: ViewsWriter): Opening['context'] {
+  const { storedSource: stored, directoryId, sourceMigrationId: migrationId } = writer;
+  return { stored, directoryId, migrationId };
 }
 
 /** Reads and decodes a source in a thread of its own. */

@@ -7,10 +7,9 @@ import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { PossibleGap } from '../views/write/apply.ts';
 import { MigrationIdMissing } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
-import { startFeedThread } from './feed-thread.ts';
+import { openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';
-import { awaitClock, FEED_WAIT_MS, type LoopOptions, runLoop } from './loop.ts';
-import { contextOf, stillHalted } from './replay.ts';
+import { awaitClock, FEED_WAIT_MS, type LoopOptions, runLoop, stillHalted } from './loop.ts';
 import type { FollowedSource, StatusReporter } from './status-reporter.ts';
 import type { IngestSettings } from './writer-thread.ts';
 
@@ -125,7 +124,7 @@ async function followOnce(
   source: FollowedSource,
 ): Promise<void> {
   const { kind, spec } = source;
-  const opening = { source: spec, watch: false, context: contextOf(writer) };
+  const opening = { source: spec, watch: false, context: openingContext(writer) };
   await using feed = startFeedThread(opening, { onLog, onTelemetry: status.reportProgress });
   status.report({ source, feed, phase: 'reading' });
   const halted = await runLoop(writer, feed, {
@@ -147,7 +146,7 @@ async function watchHalted(following: Following, sources: readonly FollowedSourc
 }
 
 async function watchOnce({ writer, status, signal, onLog }: Following, source: FollowedSource): Promise<void> {
-  const opening = { source: source.spec, watch: true, context: contextOf(writer) };
+  const opening = { source: source.spec, watch: true, context: openingContext(writer) };
   await using feed = startFeedThread(opening, { onLog, onTelemetry: status.reportProgress });
   status.set({ source, feed });
   while (!signal.aborted) await feed.next(FEED_WAIT_MS);

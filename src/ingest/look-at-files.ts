@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { requireSourceMigration } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { refuseDisorder } from './file-order.ts';
@@ -19,7 +19,7 @@ export function lookAtFiles(
     migrationId: sourceMigrationId,
     signal,
     isLeftOut: (bytes) =>
-      deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(createHash('sha256').update(bytes).digest()),
+      deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(hash('sha256', bytes, 'buffer')),
     onMessage: (message, file) => {
       if (message.kind === 'ignored') return;
       const carriesNone = message.format === 'ledger-api';

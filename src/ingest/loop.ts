@@ -2,8 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { type Chunk, messageCount } from '../chunk/chunk.ts';
 import { BrokenContainer, type NamedSource } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
-import type { ViewsWriter } from '../views/write/writer.ts';
-import { containerDeadLetter } from './container-dead-letter.ts';
+import type { ViewsWriter, WriterOptions } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 
 /** Events of one transaction during a replay: larger ones cost memory, smaller ones time. */
@@ -70,7 +69,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
     }
   } catch (error) {
     if (!(error instanceof BrokenContainer)) throw error;
-    const halted = await persist(() => writer.halt(containerDeadLetter(error, source, options.now())));
+    const halted = await persist(() => writer.halt(error));
     options.onHalt(halted);
     return halted;
   }
@@ -111,6 +110,17 @@ export async function awaitClock(
 }
 
 /** Whether the clock has come near enough to a time that was ahead of it (docs/rules.md, rule 6). */
-export function isDue(deadLetter: DeadLetter, now: number, aheadMaxUs: number): boolean {
+function isDue(deadLetter: DeadLetter, now: number, aheadMaxUs: number): boolean {
   return deadLetter.kind === 'ahead' && (deadLetter.recordTime ?? 0) <= now + aheadMaxUs;
+}
+
+/** A halt survives restarts, except for one that only waits for the clock (docs/rules.md, rule 6). */
+export function stillHalted(
+  writer: ViewsWriter,
+  { now, recordTimeAheadMaxUs }: Pick<WriterOptions, 'now' | 'recordTimeAheadMaxUs'>,
+): DeadLetter | null {
+  const halted = writer.deadLetters.halted();
+  if (halted === null || !isDue(halted, now(), recordTimeAheadMaxUs)) return halted;
+  writer.resolve(halted, 'resolved', { moveOn: false });
+  return null;
 }

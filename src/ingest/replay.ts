@@ -5,9 +5,9 @@ import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Counts } from '../views/write/counts.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
-import { type Feed, type Opening, startFeedThread } from './feed-thread.ts';
+import { type Feed, openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';
-import { isDue, runLoop } from './loop.ts';
+import { runLoop, stillHalted } from './loop.ts';
 import type { DsoStatus } from './status.ts';
 
 export interface ReplayOptions extends WriterOptions {
@@ -51,7 +51,7 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
 async function replayFile(writer: ViewsWriter, file: string, options: ReplayOptions): Promise<DeadLetter | null> {
   await using feed =
     options.openFeed?.(file, writer.sourceMigrationId) ??
-    startFeedThread({ source: fileSpec(file), watch: false, context: contextOf(writer) });
+    startFeedThread({ source: fileSpec(file), watch: false, context: openingContext(writer) });
   return await runLoop(writer, feed, {
     source: { name: file, kind: FILE_KIND },
     signal: options.signal,
@@ -63,21 +63,4 @@ async function replayFile(writer: ViewsWriter, file: string, options: ReplayOpti
     onCommit: () => options.onProgress({ file, feed, counts: writer.counts }),
     onHalt: () => {},
   });
-}
-
-/** What a source is opened with besides its own settings. */
-export function contextOf(writer: ViewsWriter): Opening['context'] {
-  const { storedSource: stored, directoryId, sourceMigrationId: migrationId } = writer;
-  return { stored, directoryId, migrationId };
-}
-
-/** A halt survives restarts, except for one that only waits for the clock (docs/rules.md, rule 6). */
-export function stillHalted(
-  writer: ViewsWriter,
-  { now, recordTimeAheadMaxUs }: Pick<WriterOptions, 'now' | 'recordTimeAheadMaxUs'>,
-): DeadLetter | null {
-  const halted = writer.deadLetters.halted();
-  if (halted === null || !isDue(halted, now(), recordTimeAheadMaxUs)) return halted;
-  writer.resolve(halted, 'resolved', { moveOn: false });
-  return null;
 }

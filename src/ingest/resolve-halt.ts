@@ -54,16 +54,15 @@ const NO_SETTINGS: WriterOptions = {
   now: () => 0,
 };
 
-/** Ends the halt without its message. Throws a Refusal where another dead letter, or none, is halted. */
-export function dropHalted(dataDir: string, id: number): DeadLetter {
+/** Ends the halt of that dead letter without its message. False where it is not what is halted, and then nothing has changed. */
+export function dropHalted(dataDir: string, id: number): boolean {
   requireViews(dataDir);
   using _lock = lockForWriting(dataDir);
   using writer = new ViewsWriter(dataDir, NO_SETTINGS);
   const deadLetter = writer.deadLetters.halted();
-  if (deadLetter?.id !== id)
-    throw new Refusal(`dead letter ${id} is not halted: \`holdfast dead-letters list\` shows what is`);
+  if (deadLetter?.id !== id) return false;
   writer.resolve(deadLetter, 'dropped', { moveOn: deadLetter.kind !== 'container' });
-  return deadLetter;
+  return true;
 }
 
 /** What a message says about coins; null where it cannot be read. */

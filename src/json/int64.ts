@@ -1,5 +1,5 @@
 const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
+export const INT64_MAX = 2n ** 63n - 1n;
 
 export function isInt64(integer: bigint): boolean {
   return integer >= INT64_MIN && integer <= INT64_MAX;

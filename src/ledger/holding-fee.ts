@@ -1,11 +1,10 @@
+import { INT64_MAX } from '../json/int64.ts';
 /** What a coin's holding fee depends on. Amount and rate in 1e-10 units, `round` is that of its creation. */
 export interface FeeTerms {
   readonly amount: bigint;
   readonly rate: bigint;
   readonly createdRound: bigint;
 }
-
-const INT64_MAX = 2n ** 63n - 1n;
 
 /** fee(contract, R) = min(amount, (R - created) * rate): capped above, not below (docs/rules.md, fees). */
 export function holdingFee(terms: FeeTerms, round: bigint): bigint {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -6,8 +6,8 @@ import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { databaseError } from './database-error.ts';
 import { EMPTY_USER } from './rules/request.ts';
-import { migrate } from './store/migrations.ts';
 import { RememberingReader } from './store/remembering-reader.ts';
+import { migrate } from './store/schema-steps.ts';
 import type { UsersReader } from './store/users-reader.ts';
 import { UsersWriter } from './store/users-writer.ts';
 import type { AuthService } from './tokens/auth-service.ts';
@@ -81,7 +81,7 @@ function openDatabase(file: string): Database {
 
 /** Made with the first opening: a name and a fingerprint in the reference's form (0x12, 0x20, SHA-256). */
 function storedParticipantId(db: Database): string {
-  const fingerprint = `1220${createHash('sha256').update(randomBytes(32)).digest('hex')}`;
+  const fingerprint = `1220${hash('sha256', randomBytes(32))}`;
   db.prepare('INSERT OR IGNORE INTO participant VALUES (1, ?)').run(`participant1::${fingerprint}`);
   return db.prepare<[], string>('SELECT id FROM participant').pluck().get()!;
 }

@@ -61,8 +61,8 @@ describe('every command', () => {
     ['serve --kafka-topic t', /^holdfast: --kafka-topic needs --kafka-brokers/],
     ['serve now', /^holdfast: too many arguments.*: now; see `holdfast serve --help`$/],
     ['replay', /^holdfast: missing required argument 'FILE'/],
-    ['replay /nonexistent.ndjson', /^holdfast: \/nonexistent.ndjson: cannot be read/],
-    ['replay /', /^holdfast: \/: is a directory/],
+    ['replay /nonexistent.ndjson', /^holdfast: feed file \/nonexistent.ndjson does not exist/],
+    ['replay /', /^holdfast: feed file \/ is a directory/],
     ['summary', /^holdfast: required option '--owner <PARTY...>' not specified/],
     [
       'summary --ownr a::b',

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
-import { migrate } from '../../src/users/store/migrations.ts';
+import { migrate } from '../../src/users/store/schema-steps.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { BrokenContainer, type Message } from '../source.ts';
 import { containerElements } from './elements.ts';
 import { FILE_LANE, type LineLimits } from './lines.ts';
@@ -81,7 +81,7 @@ function tooLarge(path: string, shape: ContainerOptions['shape'], bytesMax: numb
 
 function elementMessage(offset: number, bytes: Buffer, { lineBytesMax, overlongHeadBytes }: LineLimits): Message {
   if (bytes.length > lineBytesMax) {
-    const overlong = { length: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+    const overlong = { length: bytes.length, sha256: hash('sha256', bytes) };
     return { lane: FILE_LANE, offset, bytes: bytes.subarray(0, overlongHeadBytes), overlong };
   }
   return { lane: FILE_LANE, offset, bytes: bytes.equals(NULL_ELEMENT) ? null : bytes };

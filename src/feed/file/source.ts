@@ -1,5 +1,3 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { isMachineError } from '../../machine-errors.ts';
 import { CONTAINER_BYTES_MAX, LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
 import type { Message, Source } from '../source.ts';
 import { openFileBytes } from './bytes.ts';
@@ -7,7 +5,7 @@ import { containerBatches } from './container.ts';
 import { decompressed } from './decompress.ts';
 import { lineBatches } from './lines.ts';
 import { peekShape } from './shape.ts';
-import { UnusableFile } from './unusable-file.ts';
+import { readableSize } from './unusable-file.ts';
 
 export interface FileSource extends Source<never> {
   batches(signal: AbortSignal): AsyncIterable<readonly Message[]>;
@@ -36,7 +34,7 @@ export function openFileSource(path: string, options: FileOptions = {}): FileSou
     containerBytesMax: options.containerBytesMax ?? CONTAINER_BYTES_MAX,
     headBytes: options.headBytes ?? Number.POSITIVE_INFINITY,
   };
-  const total = path === '-' ? null : readableSize(path);
+  const total = readableSize(path);
   const file = openFileBytes({ path, chunkBytes: options.chunkBytes ?? CHUNK_BYTES });
   return {
     name: path,
@@ -82,21 +80,5 @@ async function* firstBytes(content: AsyncGenerator<Buffer>, bytesMax: number): A
     yield chunk.subarray(0, left);
     left -= chunk.length;
     if (left <= 0) return;
-  }
-}
-
-/** The size of a regular file, null for what has none, such as a pipe. */
-function readableSize(path: string): number | null {
-  try {
-    const stat = statSync(path);
-    if (stat.isDirectory()) throw new UnusableFile(path, 'is a directory; name the feed files in it');
-    accessSync(path, constants.R_OK);
-    return stat.isFile() ? stat.size : null;
-  } catch (error) {
-    if (error instanceof UnusableFile) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new UnusableFile(path, 'does not exist', error);
-    if (isMachineError(error, 'outOfFiles')) throw error;
-    throw new UnusableFile(path, `cannot be read (${code ?? String(error)})`, error);
   }
 }

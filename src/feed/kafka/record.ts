@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
 import type { Message } from '../source.ts';
 
@@ -28,7 +28,5 @@ export function hashesOf({ bytes, overlong }: KafkaRecord): readonly Uint8Array[
 }
 
 export function sha256(bytes: Uint8Array | null): Buffer {
-  return createHash('sha256')
-    .update(bytes ?? new Uint8Array())
-    .digest();
+  return hash('sha256', bytes ?? new Uint8Array(), 'buffer');
 }

@@ -1,4 +1,4 @@
-import { userIdFault } from '../../users/fields.ts';
+import { userIdFault } from '../../users/id-formats.ts';
 import { invalidArgument } from '../../users/users-error.ts';
 
 /** Throws INVALID_ARGUMENT for a malformed user id in a path; only where no body has the id too. */

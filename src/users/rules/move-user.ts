@@ -1,4 +1,4 @@
-import { ledgerStringFault } from '../fields.ts';
+import { ledgerStringFault } from '../id-formats.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import { invalidField } from '../users-error.ts';
 import { requireParticipantAdmin } from './authorize.ts';

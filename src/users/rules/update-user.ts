@@ -1,5 +1,5 @@
 import { ANNOTATIONS_BYTES_MAX, type Annotations, annotationBytes, checkAnnotations } from '../annotations.ts';
-import { parseInt64 } from '../fields.ts';
+import { parseJavaLong } from '../id-formats.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
 import { invalidArgument, invalidField, missingField, UsersError } from '../users-error.ts';
@@ -45,7 +45,7 @@ export function updateUser(
 
 /** Null where no version is required. */
 function parseVersion(text: string): bigint | null {
-  const version = text === '' ? null : parseInt64(text);
+  const version = text === '' ? null : parseJavaLong(text);
   if (version === null && text !== '')
     throw invalidField('user.metadata.resource_version', 'Invalid resource version number');
   return version;

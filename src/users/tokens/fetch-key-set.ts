@@ -1,3 +1,4 @@
+import { hasCredentials } from '../urls.ts';
 import { type KeySet, parseKeySet } from './key-set.ts';
 
 const BYTES_MAX = 1_048_576;
@@ -50,10 +51,6 @@ async function followRedirects(start: URL, signal: AbortSignal): Promise<Respons
     if (redirects === REDIRECTS_MAX) throw new KeySetUnavailable(`redirected more than ${REDIRECTS_MAX} times`);
     url = target;
   }
-}
-
-export function hasCredentials({ username, password }: URL): boolean {
-  return username !== '' || password !== '';
 }
 
 async function readText(response: Response): Promise<string> {

@@ -1,10 +1,10 @@
+import { INT64_MAX } from '../../json/int64.ts';
 import { type CoinColumns, coinContent, coinExtra } from '../../ledger/coin.ts';
 import { idHash, type StoredId, storedId } from '../../ledger/contract-id.ts';
 import { expiryRound } from '../../ledger/holding-fee.ts';
 import { holdingChecksum } from '../store/holding-checksum.ts';
 import type { SumTerms } from '../store/totals.ts';
 
-const INT64_MAX = 2n ** 63n - 1n;
 const WIDE_BYTES = 16;
 const CONTRACT_ID_CHARS_MAX = 255;
 

@@ -1,7 +1,7 @@
 import { isPartyId } from '../../ledger/party.ts';
 import { roundChecksum } from '../write/rounds.ts';
 import { isStoredId } from './contract.ts';
-import { verifyMigrations } from './migrations.ts';
+import { verifyMigrations } from './ledger-migrations.ts';
 import { verifyPositions } from './positions.ts';
 import { verifyRowChecksums, verifyRowCounts } from './rows.ts';
 import { verifyTemplates } from './templates.ts';

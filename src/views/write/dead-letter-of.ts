@@ -1,5 +1,5 @@
 import type { UpdateCursor } from '../../chunk/update-cursor.ts';
-import type { NamedSource } from '../../feed/source.ts';
+import type { BrokenContainer, NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import type { Micros } from '../../ledger/time.ts';
@@ -32,6 +32,34 @@ export function deadLetterOf(
     sha256: message.sha256(),
     length: message.length ?? 0,
     bytes,
+    createdAt: now,
+  };
+}
+
+/** The dead letter of a broken array, page, gzip or zstd: place and reason, no bytes (docs/rules.md, bad updates). */
+export function containerDeadLetter(
+  broken: BrokenContainer,
+  { source, now }: { source: NamedSource; now: Micros },
+): Omit<DeadLetter, 'id' | 'decision'> {
+  return {
+    kind: 'container',
+    code: 'broken_container',
+    source: source.name,
+    sourceKind: source.kind.kind,
+    lane: source.kind.kind,
+    offset: 0,
+    cursor: null,
+    place: JSON.stringify(source.kind.placeOf({ lane: '', offset: 0 })),
+    migrationId: null,
+    updateId: null,
+    recordTime: null,
+    field: null,
+    given: null,
+    expected: null,
+    reason: `${broken.place}: ${broken.message}`,
+    sha256: Buffer.alloc(0),
+    length: 0,
+    bytes: Buffer.alloc(0),
     createdAt: now,
   };
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { type Chunk, idHashesOf, messageCount } from '../../chunk/chunk.ts';
 import { UpdateCursor } from '../../chunk/update-cursor.ts';
-import type { NamedSource, SourceStart, StoredSource } from '../../feed/source.ts';
+import type { BrokenContainer, NamedSource, SourceStart, StoredSource } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
@@ -10,7 +10,7 @@ import { ActiveIds, type ActiveRead } from './active-ids.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch, type LastingParts } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
-import { deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
+import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
 import { moveBehind, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
@@ -254,7 +254,8 @@ export class ViewsWriter implements Disposable {
   }
 
   /** Remembers a halt that is not an update: a broken container. */
-  halt(letter: Omit<DeadLetter, 'id' | 'decision'>): DeadLetter {
+  halt(broken: BrokenContainer): DeadLetter {
+    const letter = containerDeadLetter(broken, { source: this.#begun, now: this.#options.now() });
     return this.#leave({ ...letter, decision: 'halted' });
   }
 

@@ -244,7 +244,7 @@ describe('holdfast produce', () => {
         [file, '--kafka-brokers', address, '--kafka-topic', 'none-such'],
         /there is no topic none-such .*--create makes it/,
       ],
-      [[directory.at('none'), '--kafka-brokers', address, '--kafka-topic', 't'], /none: cannot be read/],
+      [[directory.at('none'), '--kafka-brokers', address, '--kafka-topic', 't'], /feed file .*none does not exist/],
     ];
     for (const [args, message] of cases) {
       const run = await produce(...args);

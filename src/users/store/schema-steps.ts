@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { Refusal } from '../../refusal.ts';
 import { FIRST_TABLES } from './schema.ts';
@@ -42,7 +42,7 @@ export function migrate(
     const insert = db.prepare('INSERT INTO migration (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)');
     migrations.forEach((migration, index) => {
       const version = index + 1;
-      const checksum = createHash('sha256').update(migration.sql).digest('hex');
+      const checksum = hash('sha256', migration.sql);
       const row = applied[index];
       if (row === undefined) {
         db.exec(migration.sql);

@@ -37,7 +37,7 @@ function textFault(text: string, allowed: RegExp, what: string): string | null {
 }
 
 /** A signed 64-bit integer as Java's Long.parseLong reads it (`+1` and leading zeros are allowed), else null. */
-export function parseInt64(text: string): bigint | null {
+export function parseJavaLong(text: string): bigint | null {
   if (!INT64_PATTERN.test(text)) return null;
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
   return BigInt.asIntN(64, value) === value ? value : null;
