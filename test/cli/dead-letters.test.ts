@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-const LINES = linesOf(randomLedger(oddLedger(21, { migrations: 1 })), 'scan');
+const LINES = linesOf(randomLedger(oddLedger(21, { migrations: 1, updates: 150 })), 'scan');
 const BAD_AT = 100;
 const HOSTILE = '{"update_id":"\u001b]0;owned\u0007\u202e","record_time":"2025-02-12T00:00:00Z"';
 

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import DatabaseFile, { type Database } from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sealFile, unsealFile } from '../../src/views/backup/file-hash.ts';
 import { SCHEMA_VERSION } from '../../src/views/store/schema.ts';
 import { lockForWriting } from '../../src/views/store/writer-lock.ts';
@@ -14,16 +14,25 @@ import { dumpViews } from '../support/views/views-dump.ts';
 
 const OLDER = SCHEMA_VERSION - 1;
 
+/** A feed, and a directory that it was replayed into. */
+const shared = temporaryDirectory();
+const feed = shared.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(51, { updates: 100 })), 'scan'));
+beforeAll(async () => {
+  expect(await holdfast('replay', '--data', shared.at('data'), feed)).toMatchObject({ code: 0 });
+});
+afterAll(() => shared[Symbol.dispose]());
+
 let folder: TemporaryDirectory;
 let data: string;
-let feed: string;
-
 beforeEach(() => {
   folder = temporaryDirectory();
   data = folder.at('data');
-  feed = folder.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(51, { updates: 100 })), 'scan'));
 });
 afterEach(() => folder[Symbol.dispose]());
+
+function copyReplayed(): void {
+  cpSync(shared.at('data'), data, { recursive: true });
+}
 
 const on = (command: string, ...args: readonly string[]): Promise<Ended> => holdfast(command, '--data', data, ...args);
 
@@ -51,7 +60,7 @@ function viewsFiles(): string[] {
 
 describe('views of an older version', () => {
   it('are refused by every command, which names the one that sets them aside', async () => {
-    await on('replay', feed);
+    copyReplayed();
     makeOlder();
     const before = readFileSync(`${data}/views.db`);
     const says =
@@ -71,7 +80,7 @@ describe('views of an older version', () => {
   });
 
   it('are set aside whole, and a replay makes the same views again', async () => {
-    await on('replay', feed);
+    copyReplayed();
     const rows = dumpViews(data);
     const { directory_id } = setting();
     makeOlder();
@@ -112,7 +121,7 @@ describe('views of an older version', () => {
   });
 
   it('do not keep a dso that was only the first one seen', async () => {
-    await on('replay', feed);
+    copyReplayed();
     expect(setting()).toMatchObject({ dso: expect.any(String), dso_pinned: 0 });
     makeOlder();
     await on('rebuild');
@@ -128,7 +137,7 @@ describe('views of an older version', () => {
   });
 
   it('are set aside with what their write-ahead log held when their program was killed', async () => {
-    await on('replay', feed);
+    copyReplayed();
     withViews((db) => {
       db.pragma('wal_autocheckpoint = 0');
       db.pragma(`user_version = ${OLDER}`);
@@ -145,7 +154,7 @@ describe('views of an older version', () => {
   });
 
   it('never take a name that is taken', async () => {
-    await on('replay', feed);
+    copyReplayed();
     const name = `views.db.version-${OLDER}`;
     writeFileSync(`${data}/${name}`, 'of somebody');
     writeFileSync(`${data}/${name}-2-wal`, 'of somebody else');
@@ -165,7 +174,7 @@ describe('holdfast rebuild', () => {
     ['a newer program', SCHEMA_VERSION + 1, `is of a newer program (version ${SCHEMA_VERSION + 1} of the tables`],
     ['no version', 0, 'has no tables yet'],
   ])('sets views of %s aside only where it is given --yes', async (_name, version, says) => {
-    await on('replay', feed);
+    copyReplayed();
     makeOlder(version);
     const before = readFileSync(`${data}/views.db`);
     const { code, stdout, stderr } = await on('rebuild');
@@ -181,7 +190,7 @@ describe('holdfast rebuild', () => {
   });
 
   it('names itself beside the newer program that wrote the views', async () => {
-    await on('replay', feed);
+    copyReplayed();
     makeOlder(SCHEMA_VERSION + 1);
     const { code, stderr } = await on('snapshots');
     expect(code).toBe(2);
@@ -189,7 +198,7 @@ describe('holdfast rebuild', () => {
   });
 
   it('sets a damaged file aside as it is, with --yes, and says what is lost', async () => {
-    await on('replay', feed);
+    copyReplayed();
     const damaged = readFileSync(`${data}/views.db`).fill('x', 0, 100);
     writeFileSync(`${data}/views.db`, damaged);
     writeFileSync(`${data}/views.db-wal`, 'of the damaged one');
@@ -206,7 +215,7 @@ describe('holdfast rebuild', () => {
   });
 
   it('waits for no writer: it names the process and does nothing', async () => {
-    await on('replay', feed);
+    copyReplayed();
     makeOlder();
     {
       using _writer = lockForWriting(data);
@@ -219,7 +228,7 @@ describe('holdfast rebuild', () => {
   });
 
   it('does nothing while somebody has the views open, who would delete a log by its name later', async () => {
-    await on('replay', feed);
+    copyReplayed();
     makeOlder();
     const reader = new DatabaseFile(`${data}/views.db`, { readonly: true });
     reader.prepare('SELECT count(*) FROM holding').get();
@@ -247,7 +256,7 @@ describe('holdfast rebuild', () => {
 
 describe('a backup of an older version', () => {
   it('is refused, with what to do instead of losing the users in it', async () => {
-    await on('replay', feed);
+    copyReplayed();
     const backup = folder.at('backup');
     await on('backup', backup);
     expect(unsealFile(backup)).toBe('whole');

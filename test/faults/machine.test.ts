@@ -8,6 +8,7 @@ import { startService } from '../support/http/service.ts';
 import { expectOneLine, expectSound, type FaultFeed, isReady, prepareFaultFeed } from '../support/ledger/fault-feed.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
@@ -65,7 +66,7 @@ describe('a damaged page', () => {
     for (const table of ['snapshot', 'holding', 'held', 'spent', 'owner', 'owner_total', 'setting']) {
       writeFileSync(join(data, 'views.db'), whole);
       damage(join(data, 'views.db'), [table]);
-      const verified = await runProgram(['verify', '--data', data]);
+      const verified = await holdfast('verify', '--data', data);
       expect(verified, table).toMatchObject({ code: 5, stderr: '' });
       expect(verified.stdout).toContain(`${table}: expected an intact table and indexes; found `);
     }
