@@ -7,7 +7,7 @@ const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/documented-comman
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // One more than the processors of a small machine: whatever waits leaves its processor to another.
     maxWorkers: 3,

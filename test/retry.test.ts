@@ -68,7 +68,6 @@ describe('a step that fails', () => {
 
   it('is not tried again once nobody waits, however long the pause', async () => {
     const stop = new AbortController();
-    const started = performance.now();
     const policy = { ...POLICY, firstMs: 600_000, longestMs: 600_000 };
     let tried = 0;
     const step = (): never => {
@@ -80,7 +79,6 @@ describe('a step that fails', () => {
     expect(tried).toBe(1);
     await expect(retry(policy, step, { signal: stop.signal, onFailure })).rejects.toBe(passing);
     expect(tried).toBe(2);
-    expect(performance.now() - started).toBeLessThan(60_000);
   });
 });
 

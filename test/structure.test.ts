@@ -168,6 +168,10 @@ describe('all code', () => {
     expect(linesWith(everything, /\b(it|describe|test)\.(only|skip|todo)\(/)).toEqual([]);
   });
 
+  it('asserts no time that something took', () => {
+    expect(linesWith(everything, /\bexpect\(.*\b(performance|Date)\.now\(/)).toEqual([]);
+  });
+
   it('works out expected answers without src', () => {
     const independent = everything.filter(({ path }) =>
       /^(fixtures|test\/support\/ledger\/(oracle|random|history|wire))/.test(path),

@@ -7,6 +7,7 @@ import { openUsers, type Users } from '../../src/users/open-users.ts';
 import { migrate } from '../../src/users/store/schema-steps.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { onTransaction } from '../support/users/on-transaction.ts';
 
 let directory: TemporaryDirectory;
 beforeEach(() => {
@@ -211,19 +212,4 @@ describe('migrations of users.db', () => {
 
 function disposable(db: Database.Database): Database.Database & Disposable {
   return Object.assign(db, { [Symbol.dispose]: () => void db.close() });
-}
-
-/** Hears of every transaction of this thread, and on which connection. */
-function onTransaction(hear: (db: Database.Database) => void): Disposable {
-  const prototype: { transaction: (...args: never[]) => unknown } = Database.prototype;
-  const { transaction } = prototype;
-  prototype.transaction = function (this: Database.Database, ...args: never[]): unknown {
-    hear(this);
-    return transaction.apply(this, args);
-  };
-  return {
-    [Symbol.dispose]: () => {
-      prototype.transaction = transaction;
-    },
-  };
 }
