@@ -124,7 +124,7 @@ function phaseReason({ phase, halted, lastError }: IngestStatus): string {
     case 'refused':
       return lastError?.message ?? 'the feed is refused';
     case 'retrying':
-      return `ingest is unavailable (${lastError?.message ?? 'unknown'}); tried again by itself`;
+      return `ingest is unavailable (${lastError?.message ?? 'unknown'}); it is tried again`;
     default:
       return `ingest is ${phase}`;
   }

@@ -31,7 +31,7 @@ const MEANINGS = {
     codes: ['EFBIG'],
     passes: 'always',
     advice:
-      'a file may not grow as large as it must: raise the limit (ulimit -f), or use a file system that takes it, and run it again; nothing is half written',
+      'a file cannot grow as large as needed: raise the limit (ulimit -f), or use a file system that allows it, and run it again; nothing is half written',
   },
   failing: { codes: ['SQLITE_IOERR', 'EIO'], passes: 'always', advice: DISK_FAILS },
   failingToWrite: {
@@ -60,7 +60,7 @@ const MEANINGS = {
   usersDamaged: {
     codes: [USERS_DAMAGED],
     passes: 'never',
-    advice: 'the users are damaged: restore a backup of them, for nothing else holds what they hold',
+    advice: 'the users are damaged: restore a backup of them, because nothing else has their records',
   },
 } as const satisfies Record<string, Meaning>;
 

@@ -160,7 +160,7 @@ describe('what a setting may say', () => {
     [{ port: '80a' }, 'port in '],
     [{ forceSnapshots: 'maybe' }, 'forceSnapshots in '],
     ['{"port": ', 'is not JSON'],
-    [[], 'must hold one JSON object'],
+    [[], 'must contain one JSON object'],
   ];
   test.each(files)('a configuration file %j is refused', (content, message) => {
     expect(refusalOf({ file: content })).toContain(message);
@@ -234,11 +234,14 @@ describe('Kafka', () => {
     test('refuses files that hold something else, and repeats nothing of them', () => {
       const { clientCert, clientKey, broker } = files;
       const cases: readonly [options: Record<string, string>, message: string][] = [
-        [{ kafkaSslCa: password }, `--kafka-ssl-ca: ${password} holds no PEM certificate`],
-        [{ kafkaSslCa: clientKey }, `--kafka-ssl-ca: ${clientKey} holds no PEM certificate`],
-        [{ kafkaSslCert: password, kafkaSslKey: clientKey }, `--kafka-ssl-cert: ${password} holds no PEM certificate`],
-        [{ kafkaSslCert: clientCert, kafkaSslKey: password }, `--kafka-ssl-key: ${password} does not hold`],
-        [{ kafkaSslCert: clientCert, kafkaSslKey: broker }, `--kafka-ssl-key: ${broker} does not hold`],
+        [{ kafkaSslCa: password }, `--kafka-ssl-ca: ${password} contains no PEM certificate`],
+        [{ kafkaSslCa: clientKey }, `--kafka-ssl-ca: ${clientKey} contains no PEM certificate`],
+        [
+          { kafkaSslCert: password, kafkaSslKey: clientKey },
+          `--kafka-ssl-cert: ${password} contains no PEM certificate`,
+        ],
+        [{ kafkaSslCert: clientCert, kafkaSslKey: password }, `--kafka-ssl-key: ${password} does not contain`],
+        [{ kafkaSslCert: clientCert, kafkaSslKey: broker }, `--kafka-ssl-key: ${broker} does not contain`],
       ];
       for (const [options, message] of cases) {
         const refused = refusalOf({ options: { ...source, ...options } });

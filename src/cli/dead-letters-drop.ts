@@ -10,10 +10,10 @@ import { safeText } from './terminal-text.ts';
 
 export const deadLettersDropCommand: CliCommand = {
   usage: 'dead-letters drop <ID>',
-  summary: 'End the halt without its message, for ever: ingest goes on after it; the service must be stopped',
+  summary: 'End the halt without its message, for good: ingest continues after it; the service must be stopped',
   examples: ['holdfast dead-letters drop 1', 'holdfast dead-letters drop 1 --yes'],
   settings: [],
-  addOptions: (command) => command.option('--yes', 'do it; without this only what it would cost is said'),
+  addOptions: (command) => command.option('--yes', 'do it; without this the command only says what it would cost'),
   run: async ({ args, options, config, terminal }) => {
     const id = parseDeadLetterId(args[0]!);
     const deadLetter = haltedDeadLetter(config.dataDir, id);
@@ -44,13 +44,13 @@ const UNREADABLE: ReadonlySet<DeadLetterCode> = new Set(['cut_off', 'not_utf8', 
 
 function costOf(deadLetter: DeadLetter): string {
   if (deadLetter.kind === 'container') {
-    return 'what lies behind the break is read only from a mended file; nothing is remembered, and the broken file halts again';
+    return 'what comes after the break is read only from a repaired file; nothing is remembered, and the broken file halts again';
   }
   if (UNREADABLE.has(deadLetter.code)) {
-    return 'it cannot be read as an update; only these very bytes are skipped, from any source, so an update that was cut off here is applied once it comes whole';
+    return 'it cannot be read as an update; only exactly these bytes are skipped, from any source, so an update that was cut off here is applied once it comes complete';
   }
-  const lost = 'no total will ever have what it says, the same bytes are skipped from any source';
-  const later = 'and a later update that archives what it would have created is bad as well';
+  const lost = 'no total will ever include it, and the same bytes are skipped from any source';
+  const later = 'and a later update that archives what it would have created is bad too';
   return `${coinsText(deadLetter)}; ${lost}, ${later}`;
 }
 
@@ -62,6 +62,6 @@ function coinsText(deadLetter: DeadLetter): string {
 
 function doneText(deadLetter: DeadLetter): string {
   if (deadLetter.kind === 'container')
-    return `the halt has ended; read ${safeText(deadLetter.source)} again from its start once it is mended`;
-  return `ingest goes on behind ${safeText(placeText(deadLetter))}, and the same bytes are skipped from any source`;
+    return `the halt has ended; read ${safeText(deadLetter.source)} again from its start once it is repaired`;
+  return `ingest continues after ${safeText(placeText(deadLetter))}, and the same bytes are skipped from any source`;
 }

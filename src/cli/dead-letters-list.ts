@@ -10,7 +10,7 @@ const REASON_CHARS_MAX = 100;
 
 export const deadLettersListCommand: CliCommand = {
   usage: 'dead-letters list',
-  summary: 'List the messages that could not be applied, and what was decided',
+  summary: 'List the messages that could not be applied, and the decisions',
   examples: ['holdfast dead-letters list', 'holdfast dead-letters list --data ./data --json'],
   settings: [],
   addOptions: (command) => command.option('--json', 'print JSON for programs'),

@@ -14,11 +14,11 @@ export const deadLettersRetryCommand: CliCommand = {
     const { deadLetter, bad } = retryHalted(config.dataDir, { ...config, now: () => Date.now() * 1000 });
     if (bad === null) {
       terminal.stdout.write(
-        `dead letter ${deadLetter.id} is applied: ingest goes on behind ${safeText(placeText(deadLetter))}\n`,
+        `dead letter ${deadLetter.id} is applied: ingest continues after ${safeText(placeText(deadLetter))}\n`,
       );
       return EXIT.ok;
     }
-    const says = `dead letter ${deadLetter.id} stays halted, nothing has changed: ${bad}; to go on: ${nextText(deadLetter, printOn(config.dataDir))}`;
+    const says = `dead letter ${deadLetter.id} stays halted, nothing has changed: ${bad}; to continue: ${nextText(deadLetter, printOn(config.dataDir))}`;
     terminal.stderr.write(`holdfast: ${safeText(says)}\n`);
     return EXIT.halted;
   },

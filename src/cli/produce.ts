@@ -33,7 +33,10 @@ export const produceCommand: CliCommand = {
   // The settings of a connection; group and idle partitions concern only readers.
   settings: KAFKA_KEYS.filter((key) => key !== 'kafkaGroup' && key !== 'kafkaPartitionIdle'),
   addOptions: (command) =>
-    command.option('--create', 'make the topic if it is missing, with a partition for each synchronizer of the files'),
+    command.option(
+      '--create',
+      'create the topic if it is missing, with a partition for each synchronizer of the files',
+    ),
   run: async ({ args: files, options, config: { kafka }, terminal, logger }) => {
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say where to send the files');
     for (const file of files) readableSize(file);
@@ -67,7 +70,7 @@ export const produceCommand: CliCommand = {
 /** The error with its class and message, and what an operator needs to continue. */
 function tellingSent(error: unknown, sent: number): unknown {
   if (!(error instanceof Error)) return error;
-  error.message += `; ${counted(sent, 'message')} sent before; to send them again is harmless: an update that comes twice counts once`;
+  error.message += `; ${counted(sent, 'message')} sent before; sending them again is harmless: an update that comes twice counts once`;
   return error;
 }
 
@@ -106,7 +109,7 @@ async function createSender(
   /** A synchronizer may follow another one in a partition, and is then found only by reading the whole topic. */
   async function partitionOf(synchronizerId: string): Promise<number | null> {
     if (!isAllKnown && !known.has(synchronizerId)) {
-      logger.info({ topic, synchronizerId }, 'reading the topic to see which partition holds this synchronizer');
+      logger.info({ topic, synchronizerId }, 'reading the topic to see which partition has this synchronizer');
       known = await producer.partitionsByName(synchronizerOf, { all: true });
       isAllKnown = true;
       plan = createPartitionPlan(producer.partitions, known);
@@ -141,7 +144,7 @@ async function createSender(
     async add(message, file) {
       const { bytes: value, offset, overlong } = message;
       if (overlong !== undefined) {
-        throw new Error(`${file}, message ${offset} is ${overlong.length} bytes long: no consumer would take it`);
+        throw new Error(`${file}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
       }
       const size = (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
       for (const partition of await partitionsOf(destinationOf(value))) {

@@ -20,7 +20,7 @@ export const rebuildCommand: CliCommand = {
         '--dso <PARTY>',
         'the DSO whose coins count (default: as before where it was named, else the first one seen)',
       )
-      .option('--migration-id <N>', 'migration of feeds that carry none, the Ledger API form (default: as before)'),
+      .option('--migration-id <N>', 'migration of feeds that name none, the Ledger API form (default: as before)'),
   run: async ({ options, config, terminal }) => {
     const { dataDir, snapshotPeriodUs, dso, migrationId } = config;
     requireViews(dataDir);
@@ -38,7 +38,7 @@ export const rebuildCommand: CliCommand = {
       ...(migrationId !== null && { migrationId }),
     };
     const aside = setViewsAside(dataDir, labelOf(old), made);
-    terminal.stdout.write(`${aside}: the views so far; keep it until the new ones are there\n`);
+    terminal.stdout.write(`${aside}: the previous views; keep it until the new ones are complete\n`);
     terminal.stdout.write(
       `${dataDir}: new views, ${madeText(old, made)}; now replay or serve the feed from its start\n`,
     );
@@ -47,11 +47,11 @@ export const rebuildCommand: CliCommand = {
 };
 
 function whyAsked({ version }: OldViews): string {
-  if (version === null) return 'is damaged, and what it was made with cannot be read';
+  if (version === null) return 'is damaged, and its settings cannot be read';
   if (version === 0) return 'has no tables yet';
   if (version > SCHEMA_VERSION)
     return `is of a newer program (version ${version} of the tables, not ${SCHEMA_VERSION})`;
-  const lost = 'forced snapshots, decisions on dead letters and what the feed no longer holds';
+  const lost = 'forced snapshots, decisions on dead letters and what the feed no longer has';
   return `is of this program's version (${version}): ${lost} would be missing in the new one`;
 }
 
@@ -63,7 +63,7 @@ function labelOf({ version }: OldViews): string {
 function madeText(old: OldViews, { snapshotPeriodUs, dso, migrationId }: DirectoryMade): string {
   return [
     `a snapshot every ${formatDuration(snapshotPeriodUs)}`,
-    ...(migrationId === null ? [] : [`feeds that carry no migration id are of ${migrationId}`]),
+    ...(migrationId === null ? [] : [`feeds without a migration id are of ${migrationId}`]),
     ...(dso === null ? [] : [`the dso is ${dso}`]),
     `the users, the secret and ${old.made.directoryId === undefined ? 'no Kafka group' : 'the Kafka group'} as before`,
   ].join(', ');

@@ -51,7 +51,8 @@ export const replayCommand: CliCommand = {
       terminal.stderr.write(`holdfast: ${safeText(says)}\n`);
       return EXIT.halted;
     }
-    if (signal.aborted) throw new Error('stopped before the end; run it again to go on, what is known is skipped');
+    if (signal.aborted)
+      throw new Error('stopped before the end; run it again to continue; what was applied is skipped');
     if (result.quarantined === 0) return EXIT.ok;
     terminal.stderr.write(`holdfast: ${quarantineLine(result.quarantined, print(LIST.command))}\n`);
     return EXIT.halted;

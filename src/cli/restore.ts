@@ -10,7 +10,7 @@ import { type CliCommand, EXIT } from './command.ts';
 
 export const restoreCommand: CliCommand = {
   usage: 'restore <FILE>',
-  summary: 'Make an empty data directory from a backup; it goes on where that was, with a Kafka group of its own',
+  summary: 'Create a data directory from a backup; it continues at the stored positions, with a Kafka group of its own',
   dataDir: 'made',
   examples: ['holdfast restore --data ./restored /backups/holdfast-monday'],
   settings: [],
@@ -19,16 +19,16 @@ export const restoreCommand: CliCommand = {
     if (!existsSync(file) || !statSync(file).isFile()) throw new Refusal(`${file}: there is no such file`);
     makeDataDirectory(dataDir);
     if (readdirSync(dataDir).length > 0)
-      throw new Refusal(`--data ${dataDir}: is not empty; name a directory that is, or that is not there yet`);
+      throw new Refusal(`--data ${dataDir}: is not empty; name one that is empty or does not exist yet`);
     const { names, sealed } = restoreInto(dataDir, file);
     terminal.stdout.write(`${dataDir}: ${['views.db', ...names].join(', ')}\n`);
     if (!names.includes(LOCAL_SECRET_FILE))
       terminal.stdout.write(
-        `not in the backup: a token secret; put one at ${join(dataDir, LOCAL_SECRET_FILE)}, or the next start makes a new one and old tokens are refused\n`,
+        `not in the backup: a token secret; put one at ${join(dataDir, LOCAL_SECRET_FILE)}, or the next start creates a new one and old tokens are refused\n`,
       );
     if (!sealed)
       terminal.stdout.write(
-        `an earlier program wrote this backup, without a hash of its bytes: \`holdfast verify --data ${dataDir}\` proves the totals\n`,
+        `an earlier program wrote this backup, without a hash of its bytes: \`holdfast verify --data ${dataDir}\` checks the totals\n`,
       );
     return EXIT.ok;
   },

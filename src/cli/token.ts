@@ -24,8 +24,8 @@ export const tokenCommand: CliCommand = {
   settings: [],
   addOptions: (command) =>
     command
-      .requiredOption('--user <ID>', 'the user that the token speaks for')
-      .option('--expires-in <D>', 'how long it holds (default: 1h, or the most that the settings allow)'),
+      .requiredOption('--user <ID>', 'the user of the token')
+      .option('--expires-in <D>', 'how long it is valid (default: 1h, or the most that the settings allow)'),
   run: async ({ options, config, terminal }) => {
     const given = options as { readonly user: string; readonly expiresIn?: string };
     const fault = userIdFault(given.user);
@@ -44,7 +44,8 @@ function localSecret(dataDir: string, { stderr }: Terminal): SecretService {
   const file = join(dataDir, LOCAL_SECRET_FILE);
   const isNew = !existsSync(file);
   const service = localService(dataDir);
-  if (isNew) stderr.write(`holdfast: made a new secret, ${file}: only a service on this directory accepts the token\n`);
+  if (isNew)
+    stderr.write(`holdfast: created a new secret, ${file}: only a service on this directory accepts the token\n`);
   return service;
 }
 
@@ -54,7 +55,7 @@ function secretService({ authServices }: UsersConfig): SecretService | null {
   const service = authServices.find((candidate) => candidate.kind === 'secret');
   if (service !== undefined) return service;
   throw new Refusal(
-    'token: ledger.authServices has no unsafe-jwt-hmac-256, so there is no secret to sign with: ask whoever holds the key',
+    'token: ledger.authServices has no unsafe-jwt-hmac-256, so there is no secret to sign with: ask the owner of the key',
   );
 }
 
@@ -68,8 +69,6 @@ function lifetimeOf(given: string | undefined, maxS: number | null): number {
     );
   const lifetimeS = Math.floor(micros / 1_000_000);
   if (maxS !== null && lifetimeS > maxS)
-    throw new Refusal(
-      `--expires-in: given ${showGiven(given)}, but maxTokenLifetime lets a token live ${maxS} s at most`,
-    );
+    throw new Refusal(`--expires-in: given ${showGiven(given)}, but maxTokenLifetime allows ${maxS} s at most`);
   return lifetimeS;
 }

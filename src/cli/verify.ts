@@ -42,7 +42,7 @@ export const verifyCommand: CliCommand = {
         await turn();
         if (stop.aborted) {
           steps.return({ snapshots: 0, owners: 0 });
-          throw new Error('stopped before the end; nothing was proved');
+          throw new Error('stopped before the end; nothing was verified');
         }
       }
     }

@@ -33,6 +33,6 @@ function parseObject(name: string, text: string): Record<string, unknown> {
     throw new Refusal(`--config: ${name} is not JSON: ${withoutExcerpt(error as Error)}`, { cause: error });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Refusal(`--config: ${name} must hold one JSON object, such as {"port": 8080}`);
+    throw new Refusal(`--config: ${name} must contain one JSON object, such as {"port": 8080}`);
   return value as Record<string, unknown>;
 }

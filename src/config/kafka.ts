@@ -54,7 +54,7 @@ function certificateOf(key: SettingKey, file: string | undefined): string | null
   try {
     new X509Certificate(pem);
   } catch (error) {
-    throw unusable(key, `${file} holds no PEM certificate`, error);
+    throw unusable(key, `${file} contains no PEM certificate`, error);
   }
   return pem;
 }
@@ -65,7 +65,7 @@ function privateKeyOf(file: string | undefined, cert: string | null): string | n
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    const wanted = `${file} does not hold the certificate's private key, as PEM and without a passphrase`;
+    const wanted = `${file} does not contain the certificate's private key, as PEM and without a passphrase`;
     throw unusable('kafkaSslKey', wanted, error);
   }
   return key;

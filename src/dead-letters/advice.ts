@@ -37,7 +37,7 @@ const RETRY_OR_DROP: Advice = [
   RETRY,
   ' after an upgrade that can read it or with other settings, or ',
   DROP,
-  ' to go on without it',
+  ' to continue without it',
 ];
 const NO_FEED = {
   file: ['The file may be no feed: then drop this message and replay the right file'],
@@ -58,7 +58,7 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   not_json: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
   not_a_feed: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
   overlong: {
-    halted: [STOP, DROP, ' to go on without it: only its start is kept, so it cannot be retried'],
+    halted: [STOP, DROP, ' to continue without it: only its start is kept, so it cannot be retried'],
     comesFrom: null,
   },
   disorder: { halted: RETRY_OR_DROP, comesFrom: null },
@@ -82,7 +82,7 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
     halted: [
       `set the clock right if it is wrong; else wait: the halt ends by itself once the clock has come near. Or ${STOP}`,
       DROP,
-      ' to go on without it',
+      ' to continue without it',
     ],
     comesFrom: null,
   },
@@ -92,12 +92,12 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
       RETRY,
       ' with a larger --record-time-gap-max if the ledger did pause for so long, or ',
       DROP,
-      ' to go on without it',
+      ' to continue without it',
     ],
     comesFrom: null,
   },
   overtaken: {
-    halted: [STOP, DROP, ' to go on without it, or build the views anew in another directory, which keeps it'],
+    halted: [STOP, DROP, ' to continue without it, or build the views again in another directory, which includes it'],
     comesFrom: {
       topic: ['Its partition was idle for longer than the others wait for it (--kafka-partition-idle)'],
     },
@@ -108,17 +108,17 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
       SOURCE,
       `; ${STOP}`,
       DROP,
-      ' to end the halt, and read the mended file from its start: what is known is skipped',
+      ' to end the halt, and read the repaired file from its start: what was applied is skipped',
     ],
     comesFrom: null,
-    dropped: ['nothing: the halt has ended; read ', SOURCE, ' again from its start once it is mended'],
+    dropped: ['nothing: the halt has ended; read ', SOURCE, ' again from its start once it is repaired'],
   },
 };
 
 /** What is left to do after a decision, for every code. */
 export const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, Advice>> = {
   quarantined: [
-    'nothing: the feed went on without it. It can only be put right by replaying the mended feed into a new directory',
+    'nothing: the feed continued without it. It can only be corrected by replaying the corrected feed into a new directory',
   ],
   dropped: ['nothing: it was dropped, and the same bytes are skipped from any source'],
   applied: ['nothing: it was applied at its own place'],

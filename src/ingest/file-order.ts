@@ -118,6 +118,6 @@ function compare(
 
 function outOfOrder(file: string, earlier: string, why: string): Refusal {
   return new Refusal(
-    `${file} is given behind ${earlier} and begins before it: ${why}; give the files in the order of their updates`,
+    `${file} is given after ${earlier} and begins before it: ${why}; give the files in the order of their updates`,
   );
 }

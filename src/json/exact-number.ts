@@ -56,7 +56,7 @@ export class MayBeRounded extends Error {}
 /** JSON.parse, with each number as an ExactNumber. It takes about five times as long. Throws a SyntaxError. */
 export function parseExactJson(text: string): unknown {
   if (isDeeperThan(text, DEPTH_MAX))
-    throw new SyntaxError(`nested more than ${DEPTH_MAX} deep, beside numbers to be kept`);
+    throw new SyntaxError(`nested more than ${DEPTH_MAX} deep, with numbers that must be exact`);
   return JSON.parse(text, exactNumber);
 }
 

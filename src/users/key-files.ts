@@ -38,7 +38,8 @@ export function readPublicKey(
 ): KeyObject {
   const pem = readFile(file, setting).toString('utf8');
   const key = parsePem(pem);
-  if (key === null) throw new Refusal(`${setting.key}: ${file} holds neither a PEM certificate nor a PEM public key`);
+  if (key === null)
+    throw new Refusal(`${setting.key}: ${file} contains neither a PEM certificate nor a PEM public key`);
   if (!fits(key, algorithm))
     throw new Refusal(`${setting.key}: ${file} does not fit ${algorithm}, expected ${KEY_EXPECTED[algorithm]}`);
   return key;

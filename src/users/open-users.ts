@@ -23,7 +23,7 @@ const BUSY_TIMEOUT_MS_OF_REQUESTS = 50;
 export interface UsersOptions {
   readonly dataDir: string;
   readonly config: UsersConfig;
-  /** Null: the one made with users.db and stored there. */
+  /** Null: the one created with users.db and stored there. */
   readonly participantId: string | null;
   readonly logger: Logger;
   readonly now?: () => Date;

@@ -136,7 +136,7 @@ describe('holdfast backup and restore', () => {
       const { code, stderr } = await holdfast(...args, '--data', folder.at('half'));
       expect({ code, stderr }).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('a restore into it was cut short'),
+        stderr: expect.stringContaining('a restore into it was interrupted'),
       });
     }
     expect(existsSync(folder.at('half/views.db'))).toBe(false);
@@ -159,7 +159,7 @@ describe('holdfast backup and restore', () => {
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no folder') });
     writeFileSync(folder.at('backup'), 'something else');
     writeFileSync(folder.at('file'), '');
-    expect(await restore('file')).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be made') });
+    expect(await restore('file')).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be created') });
     expect(await restore()).toMatchObject({ code: 2, stderr: expect.stringContaining('is no backup') });
     await replayInto(folder.at('data'), []);
     writeFileSync(folder.at('backup'), readFileSync(folder.at('data/views.db')));

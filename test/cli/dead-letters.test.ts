@@ -121,7 +121,7 @@ describe('dead-letters drop', () => {
     ]);
     const { code, stderr } = await deadLetters('drop', '1');
     expect(code).toBe(2);
-    expect(stderr).toMatch(/it creates \d+ and archives \d+ coins and rounds; no total will ever have what it says/);
+    expect(stderr).toMatch(/it creates \d+ and archives \d+ coins and rounds; no total will ever include it/);
     expect(stderr).toContain('--yes');
     expect((await deadLetters('list')).stdout).toContain('halted');
   });
@@ -134,7 +134,7 @@ describe('dead-letters drop', () => {
     expect(again).toMatchObject({ halted: { id: 1 }, counts: { updates: 0 } });
     expect(await deadLetters('drop', '1', '--yes')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining(`goes on behind ${feed}, message ${BAD_AT}`),
+      stdout: expect.stringContaining(`continues after ${feed}, message ${BAD_AT}`),
     });
     const { halted, counts } = await replayInto(dataDir, [feed]);
     expect(halted).toBeNull();
@@ -175,7 +175,10 @@ describe('dead-letters drop', () => {
     const feed = folder.writeLines('page.json', [`[${LINES.slice(0, BAD_AT).join(',\n')},`]);
     expect(await replayInto(dataDir, [feed])).toMatchObject({ halted: { kind: 'container' } });
     const retried = await deadLetters('retry');
-    expect(retried).toMatchObject({ code: 3, stderr: expect.stringContaining('read the mended file from its start') });
+    expect(retried).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('read the repaired file from its start'),
+    });
     expect((await deadLetters('drop', '1', '--yes')).code).toBe(0);
     expect(await replayInto(dataDir, [feed])).toMatchObject({ halted: { id: 2, kind: 'container' } });
     expect((await deadLetters('drop', '2', '--yes')).code).toBe(0);
@@ -198,7 +201,7 @@ describe('dead-letters retry', () => {
     expect(refused).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
-        /nothing has changed: record_time: given .*; to go on: .*`holdfast dead-letters drop 1 --data \S+`/,
+        /nothing has changed: record_time: given .*; to continue: .*`holdfast dead-letters drop 1 --data \S+`/,
       ),
     });
     expect(dumpViews(dataDir)).toEqual(before);
@@ -229,12 +232,12 @@ describe('the line of a halt', () => {
     const feed = folder.writeLines('feed.ndjson', [...LINES.slice(0, BAD_AT - 1), HALF]);
     const { code, stderr } = await replay(feed);
     expect(code).toBe(3);
-    expect(stderr).toContain('; this looks cut off; to go on: ');
+    expect(stderr).toContain('; this looks cut off; to continue: ');
     expect(stderr).toContain('. The line looks cut off: then drop it and replay the whole file; nothing is lost');
     expect((await deadLetters('show', '1')).stdout).toContain('The line looks cut off');
     const dropped = await deadLetters('drop', '1');
-    expect(dropped.stderr).toContain('it cannot be read as an update; only these very bytes are skipped');
-    expect(dropped.stderr).not.toContain('no total will ever have what it says');
+    expect(dropped.stderr).toContain('it cannot be read as an update; only exactly these bytes are skipped');
+    expect(dropped.stderr).not.toContain('no total will ever include it');
     expect((await deadLetters('drop', '1', '--yes')).code).toBe(0);
     const whole = folder.writeLines('feed.ndjson', LINES);
     expect((await replay(whole)).code).toBe(0);

@@ -86,7 +86,7 @@ describe('views of an older version', () => {
     makeOlder();
     const { code, stdout, stderr } = await on('rebuild');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`${data}/views.db.version-${OLDER}: the views so far`);
+    expect(stdout).toContain(`${data}/views.db.version-${OLDER}: the previous views`);
     expect(viewsFiles()).toEqual(['views.db', `views.db.version-${OLDER}`]);
     const kept = withViews(
       (db) => db.prepare('SELECT count(*) FROM holding').pluck().get(),
@@ -112,7 +112,7 @@ describe('views of an older version', () => {
     makeOlder();
     const { stdout } = await on('rebuild');
     expect(stdout).toContain(
-      `a snapshot every 30m, feeds that carry no migration id are of 4, the dso is ${messages.DSO}, the users,`,
+      `a snapshot every 30m, feeds without a migration id are of 4, the dso is ${messages.DSO}, the users,`,
     );
     expect(setting()).toEqual({ ...before, next_no: 1, next_owner: 1, feed: null, checksum: expect.any(Number) });
     expect((await on('verify')).code).toBe(0);

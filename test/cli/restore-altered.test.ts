@@ -103,13 +103,13 @@ describe('a backup that is altered', () => {
       const at = times < 10 ? random.below(100) : random.below(whole.length);
       const bytes = Buffer.from(whole);
       bytes[at] = bytes[at]! ^ (1 << random.below(8));
-      await expectRefused(bytes, /: .* (altered since|cut or damaged)/);
+      await expectRefused(bytes, /: .* (altered since|cut off or damaged)/);
     }
   });
 
   it('in a page is refused', async () => {
     const bytes = Buffer.concat([whole.subarray(0, 8192), Buffer.alloc(65_536, 7), whole.subarray(73_728)]);
-    await expectRefused(bytes, / (altered since|cut or damaged)/);
+    await expectRefused(bytes, / (altered since|cut off or damaged)/);
   });
 });
 
@@ -119,12 +119,15 @@ describe('a backup that is cut', () => {
   it.each(cuts)('by %i bytes is no whole backup', async (bytes) => {
     await expectRefused(
       whole.subarray(0, -bytes),
-      /backup is cut or damaged and no whole backup \(its last .* missing\)/,
+      /backup is cut off or damaged, so no complete backup \(its last .* missing\)/,
     );
   });
 
   it.each([1, 100, 4_095, 4_096, 30_000])('by %i bytes is none where an earlier program wrote it', async (bytes) => {
-    await expectRefused(withoutSeal().subarray(0, -bytes), /is cut or damaged and no whole backup \(its last pages/);
+    await expectRefused(
+      withoutSeal().subarray(0, -bytes),
+      /is cut off or damaged, so no complete backup \(its last pages/,
+    );
   });
 });
 
@@ -144,12 +147,15 @@ describe('a backup of an earlier program', () => {
     ['without a table', () => Buffer.alloc(4_096)],
     ['something else', () => Buffer.from('something else'.repeat(100))],
   ])('is refused where its users.db is %s', async (_, change) => {
-    await expectRefused(withoutSeal(withUsers(change)), /is cut or damaged and no whole backup \(users\.db in it: /);
+    await expectRefused(
+      withoutSeal(withUsers(change)),
+      /is cut off or damaged, so no complete backup \(users\.db in it: /,
+    );
   });
 
   it('is refused where it would write beside the directory', async () => {
     const change = (db: Database): unknown => db.exec(`INSERT INTO backup_file VALUES ('../outside', x'00')`);
-    await expectRefused(withoutSeal(change), /holds a file "\.\.\/outside"/);
+    await expectRefused(withoutSeal(change), /contains a file "\.\.\/outside"/);
     expect(existsSync(folder.at('outside'))).toBe(false);
   });
 });

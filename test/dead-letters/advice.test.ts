@@ -106,7 +106,7 @@ describe('advice', () => {
   });
 
   it.each<[Decision, DeadLetterCode, string]>([
-    ['quarantined', 'bad_field', 'nothing: the feed went on without it'],
+    ['quarantined', 'bad_field', 'nothing: the feed continued without it'],
     ['dropped', 'bad_field', 'nothing: it was dropped'],
     ['dropped', 'broken_container', 'nothing: the halt has ended; read standard input again'],
     ['applied', 'record_time_gap', 'nothing: it was applied at its own place'],

@@ -56,7 +56,7 @@ describe('a backup to a disk that is full', () => {
       expect(ended).toMatchObject({ code: 1, stdout: '' });
       expectOneLine(
         ended,
-        /^holdfast: [^:]*\/backup: (the disk (is full|cannot be .* may be full)|a file may not grow)/,
+        /^holdfast: [^:]*\/backup: (the disk (is full|cannot be .* may be full)|a file cannot grow)/,
       );
       expect(readdirSync(target)).toEqual([]);
     }
@@ -89,7 +89,7 @@ describe('a restore to a disk that is full', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expectOneLine(
       ended,
-      /^holdfast: .*\/restored[^:]*: a file may not grow as large as it must: raise the limit \(ulimit/,
+      /^holdfast: .*\/restored[^:]*: a file cannot grow as large as needed: raise the limit \(ulimit/,
     );
     expect(readdirSync(target)).toEqual([]);
   });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 120_000);
 
 const isRetrying = (status: number, body: unknown): boolean =>
-  status === 503 && /unavailable .*disk (is|may be) full.*; tried again by itself/.test(JSON.stringify(body));
+  status === 503 && /unavailable .*disk (is|may be) full.*; it is tried again/.test(JSON.stringify(body));
 
 describe('a full disk', () => {
   it('is waited for by serve, which says so and goes on once there is room', async () => {
@@ -87,7 +87,7 @@ describe('a full disk', () => {
       status: 503,
       body: {
         error: expect.stringMatching(
-          /^no snapshot can be written now \((disk I\/O error|database or disk is full)\); ask again/,
+          /^no snapshot can be written now \((disk I\/O error|database or disk is full)\); try again/,
         ),
       },
     });
@@ -150,7 +150,7 @@ describe.concurrent('a database that another program holds', () => {
     const { data, db } = await held('locked-serve');
     await using program = startProgram(['serve', '--port', '0', '--data', data, '--file', feed]);
     const unavailable = String((await program.logged('answering that the service is unavailable')).url);
-    const reason = 'the data directory cannot be opened (database is locked); tried again by itself';
+    const reason = 'the data directory cannot be opened (database is locked); it is tried again';
     expect((await fetch(`${unavailable}/livez`)).status).toBe(200);
     expect(await (await fetch(`${unavailable}/readyz`)).json()).toEqual({
       ready: false,

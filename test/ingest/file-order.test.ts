@@ -36,7 +36,7 @@ const DAY_2 = '00:21 : +c alice 7\n00:31 : -c';
 describe('files of one command', () => {
   it('are refused where one begins before an earlier one, before anything of them is applied, naming both', async () => {
     expect(await replayed(write([DAY_2, DAY_1]))).toBe(
-      'b is given behind a and begins before it: its first update of synchronizer s1 in migration 0 has the record time ' +
+      'b is given after a and begins before it: its first update of synchronizer s1 in migration 0 has the record time ' +
         '2025-02-12T00:01:00Z, that of the other 2025-02-12T00:21:00Z; give the files in the order of their updates',
     );
   });
@@ -56,10 +56,10 @@ describe('files of one command', () => {
   });
 
   it.each([
-    ['behind a file between that has not its synchronizer', [DAY_2, '00:41 @s2 :', DAY_1], 'c is given behind a'],
-    ['in one of its synchronizers', [`00:41 @s2 :\n${DAY_1}`, `${DAY_2}\n00:40 @s2 :`], 'b is given behind a'],
+    ['behind a file between that has not its synchronizer', [DAY_2, '00:41 @s2 :', DAY_1], 'c is given after a'],
+    ['in one of its synchronizers', [`00:41 @s2 :\n${DAY_1}`, `${DAY_2}\n00:40 @s2 :`], 'b is given after a'],
     ['with imports', ['00:01 m1 : +a alice 5', 'import m1 : +x alice 1'], 'begins with imports of migration 1, and'],
-    ['with checkpoints before it', [DAY_2, `checkpoint : @s1 00:00\n${DAY_1}`], 'b is given behind a'],
+    ['with checkpoints before it', [DAY_2, `checkpoint : @s1 00:00\n${DAY_1}`], 'b is given after a'],
   ])('are refused where one begins too early %s', async (_, texts, says) => {
     expect(await replayed(write(texts, texts.join().includes('checkpoint') ? 'ledger-api' : 'scan'))).toContain(says);
   });
@@ -81,20 +81,20 @@ describe('files of one command', () => {
   ])('are looked at in every form: %s', async (_, wrap) => {
     const files = write([DAY_2, DAY_1]);
     writeFileSync(files[1]!, wrap(linesOf(parseLedger(DAY_1), 'scan')));
-    expect(await replayed(files)).toContain('b is given behind a and begins before it');
+    expect(await replayed(files)).toContain('b is given after a and begins before it');
   });
 
   it('are compared across the formats, where they are of one migration', async () => {
     const [a, b] = write([DAY_2, DAY_1]) as [string, string];
     directory.writeLines('b', linesOf(parseLedger(DAY_1), 'ledger-api'));
-    expect(await replayed([a, b])).toContain('b is given behind a');
+    expect(await replayed([a, b])).toContain('b is given after a');
     const { halted } = await replayInto(directory.at('other'), [a, b], { migrationId: 3 });
     expect(halted).toBeNull();
   });
 
   it('are compared by their imports in the Ledger API form too', async () => {
     const [a, b] = write(['00:01 m1 : +a alice 5', 'import m1 : +x alice 1 ; +y alice 2'], 'ledger-api');
-    expect(await replayed([a!, b!])).toContain('b is given behind a and begins before it: it begins with imports of');
+    expect(await replayed([a!, b!])).toContain('b is given after a and begins before it: it begins with imports of');
     expect(await replayed([b!, a!])).toBeNull();
   });
 
@@ -118,7 +118,7 @@ describe('files of one command', () => {
     const [a, b] = write([`23:59 m0 : +z nobody 1\n${DAY_1}`, DAY_2]) as [string, string];
     const noon = { now: () => clockTime('12:00'), recordTimeAheadMaxUs: 0 };
     expect((await replayInto(directory.at('data'), [a], noon)).halted).toMatchObject({ kind: 'ahead', id: 1 });
-    expect(await replayed([a, b])).toContain('b is given behind a');
+    expect(await replayed([a, b])).toContain('b is given after a');
     dropHalted(directory.at('data'), 1);
     expect(await replayed([a, b])).toBeNull();
   });

@@ -24,13 +24,13 @@ describe('what a data directory was made with', () => {
       '--migration-id',
       '3',
       '4',
-      '--migration-id 4: this directory has read a feed that carries none as migration 3; use another --data, or run `holdfast rebuild --yes` with it',
+      '--migration-id 4: this directory has read a feed that names none as migration 3; use another --data, or run `holdfast rebuild --yes` with it',
     ],
     [
       '--snapshot-period',
       '10m',
       '1h',
-      '--snapshot-period 1h: this directory was made with 10m; leave the option out, use another --data, or run `holdfast rebuild --yes` with it',
+      '--snapshot-period 1h: this directory was created with 10m; leave the option out, use another --data, or run `holdfast rebuild --yes` with it',
     ],
   ])('is refused where %s says otherwise, with code 2 and in one line', async (option, first, second, message) => {
     using directory = temporaryDirectory();

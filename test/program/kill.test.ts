@@ -119,7 +119,7 @@ describe('a SIGTERM at a random moment', () => {
     while (!existsSync(`${data}/views.db`)) await sleep(10);
     program.kill('SIGTERM');
     const { code, stderr } = await program.ended;
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('run it again to go on') });
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('run it again to continue') });
     expect(await runProgram(['replay', '--data', data, ...feed])).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);
   });

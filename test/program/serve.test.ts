@@ -70,7 +70,7 @@ describe('the running program', () => {
     const serve = ['serve', '--data', directory.at('data'), '--port', '0', '--file'];
     const ended = await runProgram([...serve, day2, day1]);
     const said = ended.stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
-    expect([ended.code, said]).toEqual([2, [expect.stringContaining(`${day1} is given behind ${day2}`)]]);
+    expect([ended.code, said]).toEqual([2, [expect.stringContaining(`${day1} is given after ${day2}`)]]);
     expect(dumpViews(directory.at('data')).migration).toEqual([]);
     await using service = await startService([...serve.slice(1, 3), '--file', day1, day2]);
     await service.until('/status', (_, body) => (body as { counts: { updates: number } }).counts.updates === 2);

@@ -41,7 +41,7 @@ describe('holdfast token', () => {
     using directory = temporaryDirectory();
     const dataDir = directory.at('data');
     const ended = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
-    const made = `holdfast: made a new secret, ${dataDir}/token-secret: only a service on this directory accepts the token\n`;
+    const made = `holdfast: created a new secret, ${dataDir}/token-secret: only a service on this directory accepts the token\n`;
     expect([ended.code, ended.stderr]).toEqual([0, made]);
     expect(ended.stdout.trim().split('.')).toHaveLength(3);
     const again = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
@@ -85,7 +85,7 @@ describe('holdfast token', () => {
       'not longer than it may live',
       { maxTokenLifetime: '5m' },
       ['--expires-in', '6m'],
-      'maxTokenLifetime lets a token live 300 s at most',
+      'maxTokenLifetime allows 300 s at most',
     ],
     ['not where no token lives', { maxTokenLifetime: '0s' }, [], 'refuses every token'],
     ['not for nothing', {}, ['--expires-in', '0s'], '--expires-in: given "0s", expected a duration'],

@@ -145,7 +145,7 @@ describe('the settings of the ledger', () => {
     ],
     [
       { authServices: [{ type: 'jwt-rs-256-crt', certificate: 'nothing.pem' }] },
-      'holds neither a PEM certificate nor a PEM public key',
+      'contains neither a PEM certificate nor a PEM public key',
     ],
     [{ authServices: [{ type: 'jwt-rs-256-crt', certificate: 'p256.pem' }] }, 'does not fit RS256'],
     [
@@ -156,7 +156,7 @@ describe('the settings of the ledger', () => {
     [{ authServices: [{ type: 'jwt-es-512-crt', certificate: 'p256.pem' }] }, 'expected a key on the curve P-521'],
     [
       { authServices: [{ type: 'jwt-es-256-crt', certificate: 'private.pem' }] },
-      'holds neither a PEM certificate nor a PEM public key',
+      'contains neither a PEM certificate nor a PEM public key',
     ],
   ])('refuse %j', (given, expected) => {
     expect(() => parse(given)).toThrow(Refusal);

@@ -99,7 +99,7 @@ describe('users.db', () => {
     open()[Symbol.dispose]();
     writeFileSync(at('token-secret'), 'short\n');
     expect(() => open()).toThrow(Refusal);
-    expect(() => open()).toThrow(/token-secret holds fewer than 32 characters/);
+    expect(() => open()).toThrow(/token-secret has fewer than 32 characters/);
   });
 
   it('closes a secret to others that was put there by hand', () => {

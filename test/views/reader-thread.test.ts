@@ -62,7 +62,7 @@ describe('reads off the event loop', () => {
     const greedy = await Promise.allSettled(Array.from({ length: 200 }, async () => threads.json(state, { client })));
     const refused = greedy.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]).toMatchObject({ code: 'not_begun', message: 'too many reads are waiting; ask again later' });
+    expect(refused[0]).toMatchObject({ code: 'not_begun', message: 'too many reads are waiting; try again later' });
     expect(JSON.parse(await threads.json(state, { client: '10.0.0.2' })).created_events).toEqual(last.state_v1);
   });
 

@@ -163,7 +163,7 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
     const { counts } = await replayInto(data, [feed]);
     expect(counts.redelivered).toBe(2);
     await expect(replayInto(data, [feed], { migrationId: 5 })).rejects.toThrow(
-      '--migration-id 5: this directory has read a feed that carries none as migration 4; use another --data',
+      '--migration-id 5: this directory has read a feed that names none as migration 4; use another --data',
     );
     const { halted } = await replayInto(data, [feed], { migrationId: 4 });
     expect(halted).toBeNull();

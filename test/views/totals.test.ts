@@ -71,7 +71,7 @@ describe('the version of an owner', () => {
   it.each([
     ['ends too early', [1, 1, 0, 0]],
     ['ends within a number', [1, 0x81]],
-    ['has bytes behind its end', [0, 0, 0]],
+    ['has bytes after its end', [0, 0, 0]],
   ])('is refused where it %s', (_, bytes) => {
     expect(() => decodeVersion(Uint8Array.from(bytes))).toThrow(/owner_total version/);
   });

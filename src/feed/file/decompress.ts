@@ -13,7 +13,7 @@ const OUTPUT_BYTES = 256 * 2 ** 10;
 const BETWEEN_MEMBERS = 'incorrect header check';
 /** The checksum at the end of a complete member or frame covers each byte; of one that is cut off, all that came may be good. */
 const MAY_BE_ALTERED =
-  '; lines before that may have been altered without a sign of it: build the views anew from the mended file in another directory';
+  '; lines before that may have been altered without notice: build the views again from the repaired file in another directory';
 
 type Codec = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>;
 
@@ -77,7 +77,10 @@ async function* decompress(
   const brokenAt = (error: NodeJS.ErrnoException): BrokenContainer => {
     const isVouchedFor = handedOut === 0 || error.code === 'Z_BUF_ERROR' || error.message === BETWEEN_MEMBERS;
     const altered = isVouchedFor ? '' : MAY_BE_ALTERED;
-    return new BrokenContainer(`byte ${taken}`, `the ${format} data cannot be read on: ${error.message}${altered}`);
+    return new BrokenContainer(
+      `byte ${taken}`,
+      `the ${format} data cannot be read further: ${error.message}${altered}`,
+    );
   };
   for await (const piece of input) {
     for (let rest = piece; rest.length > 0; ) {

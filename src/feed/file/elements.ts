@@ -23,7 +23,7 @@ export function* containerElements(bytes: Buffer, shape: Exclude<FileShape, 'lin
   else if (shape === 'page') yield* pageElements(cursor);
   else yield* objectElements(cursor);
   skipBlanks(cursor);
-  if (cursor.at < bytes.length) throw broken(cursor, `nothing behind the ${shape}`);
+  if (cursor.at < bytes.length) throw broken(cursor, `nothing after the ${shape}`);
 }
 
 interface Cursor {

@@ -14,7 +14,7 @@ interface KafkaError extends Error {
 
 /** Which of our settings may fix it, by Node's code for errors of sockets and of TLS. */
 const HINTS: Readonly<Record<string, string>> = {
-  ECONNRESET: 'with TLS this is how a port that speaks none answers (--kafka-ssl)',
+  ECONNRESET: 'a port without TLS answers like this (--kafka-ssl)',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: '--kafka-ssl-ca names the file of the authority that signed its certificate',
   SELF_SIGNED_CERT_IN_CHAIN: '--kafka-ssl-ca names the file of the authority that signed its certificate',
   DEPTH_ZERO_SELF_SIGNED_CERT: '--kafka-ssl-ca names the file of the authority that signed its certificate',
@@ -23,11 +23,11 @@ const HINTS: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)',
 };
 const CLOSED_HINT =
-  'a broker that is going down does so, and one that asks for TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism) and gets none';
+  'a broker that is shutting down does this, and one that requires TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism)';
 /** Which of our settings may fix it, by a broker's answer. */
 const ANSWER_HINTS: Readonly<Record<string, string>> = {
-  ILLEGAL_SASL_STATE: 'this port of the broker takes no login (--kafka-sasl-mechanism)',
-  MESSAGE_TOO_LARGE: "the topic's max.message.bytes says how large; topics that --create makes take 16 MiB",
+  ILLEGAL_SASL_STATE: 'this port of the broker accepts no login (--kafka-sasl-mechanism)',
+  MESSAGE_TOO_LARGE: "the topic's max.message.bytes sets the limit; topics created with --create take 16 MiB",
 };
 
 /** Whether trying again may help; kafkajs marks its errors, and the error that it wraps has the mark that counts. */

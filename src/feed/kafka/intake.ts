@@ -100,7 +100,7 @@ export class KafkaIntake {
   receive({ partition, fetchedOffset, messages }: FetchedBatch): void {
     const lane = this.#lanes.get(partition)!;
     if (fetchedOffset !== lane.cursor) {
-      throw new SessionOver(`partition ${partition} went on at offset ${fetchedOffset} where ${lane.cursor} was due`);
+      throw new SessionOver(`partition ${partition} continued at offset ${fetchedOffset} instead of ${lane.cursor}`);
     }
     const items = messages.map(({ offset, value }) => recordOf(partition, offset, value));
     if (items.length === 0) return;

@@ -70,7 +70,7 @@ function isGroupLoading(error: Error): boolean {
 function inTwoPartitions(topic: string, name: string, partitions: readonly number[]): Refusal {
   const both = partitions.toSorted((a, b) => a - b).join(' and ');
   return new Refusal(
-    `topic ${topic} holds messages of ${name} in partitions ${both}, whose order nobody can tell: ` +
+    `topic ${topic} has messages of ${name} in partitions ${both}, so their order is not known: ` +
       'send to another topic',
   );
 }

@@ -51,7 +51,7 @@ export interface StartOffset {
 }
 
 const START_ANEW =
-  'build the views anew: start with another --data directory, replaying into it first the files that hold what the topic lacks';
+  'build the views again: start with another --data directory, and first replay into it the files with what the topic lacks';
 
 export function identityText({ clusterId, topic }: TopicIdentity): string {
   return JSON.stringify({ clusterId, topic });
@@ -77,7 +77,7 @@ export function startOffsets(
   const lost = [...positions.keys()].find((partition) => !held.has(partition));
   if (lost !== undefined) {
     throw new FeedRefused(
-      `topic ${topic} has no partition ${lost}, which these views were built from: it was made anew; ${START_ANEW}`,
+      `topic ${topic} has no partition ${lost}, which these views were built from: it was created again; ${START_ANEW}`,
     );
   }
   const starts = [...held].map(([partition, bounds]): [number, StartOffset] => {
@@ -116,7 +116,7 @@ function checkNothingBefore(
   if (low >= firstOffset) return;
   throw new FeedRefused(
     `partition ${partition} of topic ${topic} begins at offset ${low}, and began at ${firstOffset} when these views first saw it: ` +
-      `it was made anew; ${START_ANEW}`,
+      `it was created again; ${START_ANEW}`,
   );
 }
 
@@ -133,8 +133,8 @@ export function lackingText(partition: number, firstOffset: number): string | nu
 export function checkNotRemoved(topic: string, partition: number, nextOffset: number, { low }: PartitionBounds): void {
   if (nextOffset >= low) return;
   throw new FeedRefused(
-    `partition ${partition} of topic ${topic} goes on at offset ${nextOffset} for these views, and Kafka has removed everything before ${low}: ` +
-      `what lies between is missing; ${START_ANEW}`,
+    `partition ${partition} of topic ${topic} continues at offset ${nextOffset} for these views, and Kafka has removed everything before ${low}: ` +
+      `what is between is missing; ${START_ANEW}`,
   );
 }
 
@@ -143,7 +143,7 @@ export function checkNotCut(topic: string, partition: number, nextOffset: number
   if (nextOffset <= high) return;
   throw new FeedRefused(
     `partition ${partition} of topic ${topic} ends at offset ${high}, and these views were built from it up to ${nextOffset}: ` +
-      `it was cut or made anew; ${START_ANEW}`,
+      `it was truncated or created again; ${START_ANEW}`,
   );
 }
 
@@ -156,8 +156,8 @@ export function checkLastApplied(
 ): void {
   if (found.some((hash) => Buffer.compare(stored, hash) === 0)) return;
   throw new FeedRefused(
-    `partition ${partition} of topic ${topic} holds another message at offset ${offset} than the one these views applied: ` +
-      `the topic was made anew; ${START_ANEW}`,
+    `partition ${partition} of topic ${topic} has another message at offset ${offset} than the one these views applied: ` +
+      `the topic was created again; ${START_ANEW}`,
   );
 }
 
@@ -165,7 +165,7 @@ export function checkLastApplied(
 export function lastAppliedMissing(topic: string, partition: number, offset: number, next: number | null): FeedRefused {
   const found = next === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${next}`;
   return new FeedRefused(
-    `partition ${partition} of topic ${topic} holds no message at offset ${offset}, where these views applied their last one (${found}): ` +
-      `the topic is compacted, which loses messages unseen (cleanup.policy must be delete), or it was made anew; ${START_ANEW}`,
+    `partition ${partition} of topic ${topic} has no message at offset ${offset}, where these views applied their last one (${found}): ` +
+      `the topic is compacted, which loses messages silently (cleanup.policy must be delete), or it was created again; ${START_ANEW}`,
   );
 }

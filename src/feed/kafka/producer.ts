@@ -111,7 +111,8 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
     for (let attempt = 1; left.length > 0; attempt++) {
       left = await retried('write to', () => sendOnce(left), `waiting for Kafka at ${brokers} to answer`);
       if (left.length === 0) return;
-      if (attempt === LEFT_OUT.attempts) throw new Error(`partition ${left[0]!.partition} is not taken by its brokers`);
+      if (attempt === LEFT_OUT.attempts)
+        throw new Error(`partition ${left[0]!.partition} is not accepted by its brokers`);
       await sleep(LEFT_OUT.pauseMs);
     }
   }
@@ -124,7 +125,7 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
         retried(
           'read',
           () => readNames(kafka, topic, { name, all }),
-          `reading topic ${topic} to see which partition holds which synchronizer`,
+          `reading topic ${topic} to see which partition has which synchronizer`,
         ),
       ),
     send: (records) => explained('write to', sendAll(records)),
@@ -162,7 +163,7 @@ async function preparedPartitions(kafka: Kafka, { connection, topic, create }: T
     await admin.connect();
     if (await isMissing(admin, topic)) {
       if (create === null) {
-        throw new Refusal(`there is no topic ${topic} on ${connection.brokers.join(',')}; --create makes it`);
+        throw new Refusal(`there is no topic ${topic} on ${connection.brokers.join(',')}; --create creates it`);
       }
       await createTopic(admin, topic, create.partitions);
     }

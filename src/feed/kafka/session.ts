@@ -72,7 +72,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     const starts = startOffsets(topic, from, bounds);
     for (const [partition, { verify, position }] of starts) {
       if (verify || position.sha256 === null) continue;
-      const warning = 'the last applied message is no longer in the topic, what follows it is: going on';
+      const warning = 'the last applied message is no longer in the topic, but what follows it is: continuing';
       logger.warn({ topic, partition }, warning);
     }
     const { migrationId, partitionIdleMs } = options;
@@ -177,7 +177,7 @@ async function consume(
 
   // A suspended process does not see that a topic is deleted and recreated. Timers run before data waiting in a socket.
   const watch = watchStandstill((ms) =>
-    fail(new SessionOver(`the process stood still for ${Math.round(ms / 1000)} s`)),
+    fail(new SessionOver(`the process was suspended for ${Math.round(ms / 1000)} s`)),
   );
   const report = createOffsetReporter(consumer, { topic, logger });
   try {
@@ -259,7 +259,7 @@ function createOffsetReporter(
       const offsets = [...latest].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
       latest = null;
       await consumer.commitOffsets(offsets).catch((error: unknown) => {
-        logger.debug({ err: error, topic }, 'Kafka was not told of the position; nothing here relies on that');
+        logger.debug({ err: error, topic }, 'the position could not be committed to Kafka; nothing here relies on it');
       });
     }
     isCommitting = false;

@@ -136,7 +136,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
 function statusOf({ stopped, intake }: Session): TopicTelemetry {
   const blocking = intake
     .blocking()
-    .map((partition) => `partition ${partition} is at its end and holds the others until it shows a later message`);
+    .map((partition) => `partition ${partition} is at its end, and the others wait until it has a later message`);
   const { caughtUpAt, newestRecordTime } = intake;
   return { stopped, blocking, caughtUpAt, newestRecordTime, partitions: intake.telemetry() };
 }

@@ -76,5 +76,5 @@ export function createForce({
 /** The disk or the database is unavailable for now; nothing was sealed. */
 function unavailable(error: Error): never {
   if (!mayPass(error, 'running')) throw error;
-  throw new HttpFault(503, `no snapshot can be written now (${error.message}); ask again once that has passed`);
+  throw new HttpFault(503, `no snapshot can be written now (${error.message}); try again later`);
 }

@@ -109,13 +109,13 @@ export function createConnections(options: {
       if (own >= waitingBytesPerAddressMax)
         throw new HttpFault(
           503,
-          `${own} bytes of answers wait for you to take them, and at most ${waitingBytesPerAddressMax} may; take them, then ask again`,
+          `${own} bytes of answers are not read by you yet, and at most ${waitingBytesPerAddressMax} may be; read them, then try again`,
         );
       const all = waitingBytes();
       if (all >= waitingBytesMax)
         throw new HttpFault(
           503,
-          `${all} bytes of answers wait for clients that are slow to take them, and at most ${waitingBytesMax} may; ask again later`,
+          `${all} bytes of answers are not read by slow clients yet, and at most ${waitingBytesMax} may be; try again later`,
         );
     },
   };

@@ -58,7 +58,7 @@ export function measureConnections(registry: Registry, connections: Connections)
   });
   new Gauge({
     name: 'holdfast_http_answers_waiting_bytes',
-    help: 'Bytes of answers that their clients have not taken yet.',
+    help: 'Bytes of answers that clients have not read yet.',
     registers: [registry],
     collect() {
       this.set(connections.waitingBytes());

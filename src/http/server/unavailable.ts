@@ -25,7 +25,7 @@ export function createUnavailableServer(address: {
   };
   return {
     async tell(reason) {
-      why = `the data directory cannot be opened (${reason}); tried again by itself`;
+      why = `the data directory cannot be opened (${reason}); it is tried again`;
       if (server !== null) return;
       server = await startHttpServer({ ...address, fetch: (request) => answer(request, why) });
       address.logger.warn({ url: server.url }, 'answering that the service is unavailable');

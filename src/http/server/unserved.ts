@@ -29,7 +29,7 @@ export function answerUnserved(server: Server, { headerBytesMax }: { headerBytes
 export function requireHost(listener: RequestListener): RequestListener {
   return (request: IncomingMessage, response: ServerResponse) => {
     if (request.headers.host !== undefined || request.httpVersion === '1.0') return listener(request, response);
-    return endResponse(response, 400, 'Host: given nothing, expected the name that this service is called by');
+    return endResponse(response, 400, 'Host: given nothing, expected the name of this service');
   };
 }
 

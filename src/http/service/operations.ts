@@ -43,7 +43,7 @@ export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
     method: 'GET',
     path: '/status',
     operationId: 'getStatus',
-    summary: 'Where the service stands.',
+    summary: 'The status of the service.',
     request: null,
     answer: z
       .looseObject({})

@@ -29,7 +29,7 @@ export const identityProviderConfig = z
 export const EMPTY_ANSWER = z.strictObject({}).meta({ id: 'EmptyAnswer' });
 export const ERROR = z
   .strictObject({
-    code: z.string().meta({ description: 'Such as USER_NOT_FOUND; NA where the reason is not told.' }),
+    code: z.string().meta({ description: 'Such as USER_NOT_FOUND; NA where the reason is not given.' }),
     cause: z.string(),
     correlationId: z.string().nullable(),
     traceId: z.string().nullable().meta({ description: 'The id of the request in the log.' }),

@@ -6,7 +6,7 @@ import type { QueryParameter } from './query.ts';
 
 const DESCRIPTION =
   "The ledger's users, their rights and identity providers, as the JSON Ledger API has them. Every operation but " +
-  '/v2/version asks for a token. What is missing in a body has the default of its type; unknown properties are ignored.';
+  '/v2/version needs a token. What is missing in a body has the default of its type; unknown properties are ignored.';
 
 const QUERY: Readonly<Record<QueryParameter, { readonly description: string; readonly schema: object }>> = {
   pageSize: {
@@ -16,7 +16,7 @@ const QUERY: Readonly<Record<QueryParameter, { readonly description: string; rea
   pageToken: { description: 'The nextPageToken of the page before.', schema: { type: 'string' } },
   'identity-provider-id': {
     description:
-      "The user's identity provider; left out it is the caller's own, for a participant admin the default one.",
+      "The user's identity provider; if left out, the caller's own, for a participant admin the default one.",
     schema: { type: 'string' },
   },
 };

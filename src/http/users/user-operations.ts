@@ -44,7 +44,7 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
   reading({
     ...USER,
     operationId: 'getUser',
-    summary: 'Get a user: oneself, or any for an administrator',
+    summary: 'Get a user: the caller, or any user for an administrator',
     method: 'GET',
     path: BY_ID,
     query: ['identity-provider-id'],
@@ -95,7 +95,7 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
   reading({
     ...USER,
     operationId: 'getAuthenticatedUser',
-    summary: 'Get the user that the token speaks for',
+    summary: 'Get the user of the token',
     method: 'GET',
     path: '/v2/authenticated-user',
     query: ['identity-provider-id'],

@@ -23,7 +23,7 @@ function openLocalSecret(dataDir: string): Uint8Array {
   const text = readIfThere(file) ?? makeSecret(dataDir, file);
   const secret = text.replace(/\r?\n$/, '');
   if (secret.length < SECRET_CHARS_MIN)
-    throw new Refusal(`${file} holds fewer than ${SECRET_CHARS_MIN} characters: remove it, and a new one is made`);
+    throw new Refusal(`${file} has fewer than ${SECRET_CHARS_MIN} characters: remove it, and a new one is created`);
   closeToOthers(file);
   return new TextEncoder().encode(secret);
 }

@@ -103,7 +103,7 @@ function readFiles(db: Database, { file, faults }: Given): readonly BackupFile[]
   const files = db.prepare<[], BackupFile>('SELECT name, bytes FROM backup_file ORDER BY name').all();
   for (const { name, bytes } of files) {
     const faultOf = Object.hasOwn(faults, name) ? faults[name] : undefined;
-    if (faultOf === undefined) throw new Refusal(`${file} holds a file ${JSON.stringify(name)}: it is no backup`);
+    if (faultOf === undefined) throw new Refusal(`${file} contains a file ${JSON.stringify(name)}: it is no backup`);
     const fault = faultOf(bytes);
     if (fault !== null) throw damaged(file, `${name} in it: ${fault}`);
   }
@@ -115,7 +115,9 @@ function noBackup(file: string): Refusal {
 }
 
 function damaged(file: string, found: string): Refusal {
-  return new Refusal(`${file} is cut or damaged and no whole backup (${found}): use another one; nothing was restored`);
+  return new Refusal(
+    `${file} is cut off or damaged, so no complete backup (${found}): use another one; nothing was restored`,
+  );
 }
 
 function altered(file: string, what: string): Refusal {

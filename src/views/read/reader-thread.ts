@@ -126,10 +126,10 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     async json(question, { client, signal }) {
       const own = waiting.filter((each) => each.client === client).length;
       if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
-        throw new HoldingsFault('not_begun', 'too many reads are waiting; ask again later');
+        throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const tooLate = (): void =>
-        stopWaiting(asked, 'other reads took too long for this one to begin; ask again later');
+        stopWaiting(asked, 'other reads took too long for this one to begin; try again later');
       const asked: Asked = { question, client, resolve, reject, deadline: setTimeout(tooLate, WAIT_MS_MAX) };
       signal?.addEventListener('abort', () => stopWaiting(asked, 'the client went away'), { once: true });
       waiting.push(asked);

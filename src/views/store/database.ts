@@ -53,7 +53,7 @@ export function partialViewsFile(dataDir: string): string {
 /** An interrupted restore may have left users without views: such a directory must not be used as if it were new. */
 function refuseHalfRestored(dataDir: string): void {
   if (existsSync(viewsFile(dataDir)) || !existsSync(partialViewsFile(dataDir))) return;
-  throw new Refusal(`--data ${dataDir}: a restore into it was cut short; empty it and restore the backup again`);
+  throw new Refusal(`--data ${dataDir}: a restore into it was interrupted; empty it and restore the backup again`);
 }
 
 /** Creates the data directory, private to its user, if it is missing. */
@@ -61,7 +61,7 @@ export function makeDataDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Refusal(`--data ${dataDir}: the directory cannot be made (${(error as Error).message})`, {
+    throw new Refusal(`--data ${dataDir}: the directory cannot be created (${(error as Error).message})`, {
       cause: error,
     });
   }
@@ -178,13 +178,13 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
     .get()!;
   if (migrationId !== null && stored.migrationId !== null && migrationId !== stored.migrationId) {
     throw new Refusal(
-      `--migration-id ${migrationId}: this directory has read a feed that carries none as migration ${stored.migrationId}; use another --data, or run \`holdfast rebuild --yes\` with it`,
+      `--migration-id ${migrationId}: this directory has read a feed that names none as migration ${stored.migrationId}; use another --data, or run \`holdfast rebuild --yes\` with it`,
     );
   }
   if (snapshotPeriodUs !== null && snapshotPeriodUs !== stored.period) {
     const [given, made] = [formatDuration(snapshotPeriodUs), formatDuration(stored.period)];
     throw new Refusal(
-      `--snapshot-period ${given}: this directory was made with ${made}; leave the option out, use another --data, or run \`holdfast rebuild --yes\` with it`,
+      `--snapshot-period ${given}: this directory was created with ${made}; leave the option out, use another --data, or run \`holdfast rebuild --yes\` with it`,
     );
   }
   if (dso === null) return;

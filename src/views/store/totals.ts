@@ -110,7 +110,7 @@ export function decodeVersion(v: Uint8Array): { unlocked: Sums; locked: Sums } {
   const reader = { bytes: v, at: 0 };
   const unlocked = readSums(reader);
   const locked = reader.at < v.length ? readSums(reader) : NO_SUMS;
-  if (reader.at !== v.length) throw new Error('an owner_total version has bytes behind its end');
+  if (reader.at !== v.length) throw new Error('an owner_total version has bytes after its end');
   return { unlocked, locked };
 }
 

@@ -60,7 +60,7 @@ function verifyNumbering({ db, report }: VerifyContext): void {
   if (count !== next - 1n || (most ?? 0n) !== next - 1n)
     report({ table: 'owner', owner: null, snapshot: null, expected: wanted, found: `${count}, up to ${most ?? 0n}` });
   if (mostNo !== null && mostNo >= nextNo) {
-    const expected = `next_no behind ${mostNo}, the last in holding`;
+    const expected = `next_no after ${mostNo}, the last in holding`;
     report({ table: 'setting', owner: null, snapshot: null, expected, found: String(nextNo) });
   }
 }
@@ -84,7 +84,7 @@ function verifyRounds({ db, report }: VerifyContext): void {
   for (const { migrationId, contractId, number, content, checksum, known } of rows.iterate()) {
     const differs = (expected: string, found: string): void =>
       report({ table: 'round', owner: null, snapshot: null, expected: `round ${number}: ${expected}`, found });
-    if (known === 0n) differs(`migration ${migrationId} to be there`, 'none');
+    if (known === 0n) differs(`migration ${migrationId} to exist`, 'none');
     if (number < 0n) differs('a number >= 0', String(number));
     if (!isStoredId(contractId)) {
       differs('a contract id in the form it is stored in', String(contractId));

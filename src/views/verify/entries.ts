@@ -177,7 +177,7 @@ function verifyIntervals(table: EntryTable, entry: Entry, openSeq: bigint, diffe
     differs('holding', `created_seq from 1 to the open interval, ${openSeq}`, createdSeq);
   if (table === 'held') return;
   if (archivedSeq === null || archivedSeq <= (createdSeq ?? 0n) || archivedSeq > openSeq)
-    differs('spent', `archived_seq behind created_seq ${createdSeq}, up to the open interval, ${openSeq}`, archivedSeq);
+    differs('spent', `archived_seq after created_seq ${createdSeq}, up to the open interval, ${openSeq}`, archivedSeq);
 }
 
 function addTo(fold: OwnerFold, entry: Entry, archivedSeq: bigint | null, terms: CoinTerms): void {

@@ -28,7 +28,7 @@ export function* verifyCounterfeits(context: VerifyContext, heldIds: HeldIds): G
     for (const { h, migrationId, contractId, isMigration } of rows.iterate(from, to)) {
       const differs = (expected: string, found: string): void =>
         report({ table: 'counterfeit', owner: null, snapshot: null, expected, found });
-      if (isMigration === 0n) differs(`migration ${migrationId} to be there`, 'none');
+      if (isMigration === 0n) differs(`migration ${migrationId} to exist`, 'none');
       if (!isStoredId(contractId)) return differs('a contract id in the form it is stored in', String(contractId));
       const name = `the id ${idText(contractId)} of migration ${migrationId}`;
       const hash = hashOf(contractId, Number(migrationId));

@@ -98,7 +98,7 @@ function verifyClock(
 ): void {
   const differs = (expected: string, found: unknown): void =>
     report({ table: 'migration', owner: null, snapshot: `migration ${migrationId}`, expected, found: String(found) });
-  if (openSeq !== count + 1n) differs(`open_seq ${count + 1n}, behind its ${count} snapshots`, openSeq);
+  if (openSeq !== count + 1n) differs(`open_seq ${count + 1n}, after its ${count} snapshots`, openSeq);
   if (updateTime !== lastTime)
     differs(`update_time ${shown(lastTime)}, the last of its synchronizers`, shown(updateTime));
   if (timeReached === null || updateTime === null || nextGrid === null) {
@@ -112,9 +112,9 @@ function verifyClock(
     differs(`time_reached from ${shown(last)} on, its newest snapshot`, shown(timeReached));
   if (period <= 0n) return;
   const isNext = nextGrid % period === 0n && nextGrid >= timeReached && nextGrid - period <= timeReached;
-  if (!isNext) differs(`next_grid to be the grid time at or behind ${shown(timeReached)}`, shown(nextGrid));
+  if (!isNext) differs(`next_grid to be the grid time at or after ${shown(timeReached)}`, shown(nextGrid));
   else if (lastGrid !== null && nextGrid !== lastGrid + period)
-    differs(`next_grid ${shown(lastGrid + period)}, behind the newest snapshot on the grid`, shown(nextGrid));
+    differs(`next_grid ${shown(lastGrid + period)}, after the newest snapshot on the grid`, shown(nextGrid));
 }
 
 function shown(time: bigint | null): string {

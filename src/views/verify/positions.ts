@@ -31,7 +31,7 @@ export function verifyPositions({ db, report }: VerifyContext): void {
   }
   const feed = db.prepare<[], string | null>('SELECT feed FROM setting').pluck().get() ?? null;
   if (feed === null && resuming > 0)
-    differs('no positions of a source that resumes, for setting has none (feed)', String(resuming));
+    differs('no positions of a source that resumes, because setting has none (feed)', String(resuming));
   if (feed !== null && resuming === 0) differs(`positions of the source in setting (${feed})`, 'none');
 }
 
@@ -40,7 +40,7 @@ function verifyPosition(row: PositionRow, differs: (expected: string, found: str
   if (lane === '') differs('the name of a lane', 'none');
   if (cursor === '' || start === '') differs('a cursor', 'none');
   if (sha256 !== null && sha256.length !== SHA256_BYTES) differs('a SHA-256', `${sha256.length} bytes`);
-  if (cursor === start && sha256 !== null) differs('no sha256, for nothing of it was applied', 'one');
+  if (cursor === start && sha256 !== null) differs('no sha256, because nothing of it was applied', 'one');
   if (start !== null && cursor !== start && sha256 === null) differs('a sha256 of the last message applied', 'none');
   if (!isTimes(checkpoints)) differs('checkpoint times as JSON', checkpoints);
   const isPlace = migrationId !== null && recordTime !== null && migrationId >= 0n && isPlaceTime(recordTime);

@@ -66,7 +66,7 @@ export function moveBehind(
 /** Another process has moved the stored position, so what was applied in memory does not follow it. Nothing was written. */
 export class PositionMoved extends Error {
   constructor() {
-    super('the stored position is not the one that was gone on from: another process writes to these views');
+    super('the stored position is not the one that this process continued from: another process writes to these views');
     this.name = 'PositionMoved';
   }
 }

@@ -4,7 +4,7 @@ import { Refusal } from '../../refusal.ts';
 export class MigrationIdMissing extends Refusal {
   constructor(feed: string, knownMigration: number) {
     super(
-      `--migration-id is required: ${feed} has updates of the Ledger API form, which carry no migration id, behind others ` +
+      `--migration-id is required: ${feed} has updates of the Ledger API form, which have no migration id, after updates ` +
         `of migration ${knownMigration}; give the id of the migration that they belong to`,
     );
     this.name = 'MigrationIdMissing';

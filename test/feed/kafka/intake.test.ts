@@ -110,7 +110,7 @@ describe('what is read of a topic and not handed over', () => {
     const followed = make({ 0: behindFive('gone') }).intake;
     const messages = [{ offset: 7, value: null }];
     expect(() => followed.receive({ partition: 0, fetchedOffset: 4, messages })).toThrow(
-      'holds no message at offset 4, where these views applied their last one (the next one is at offset 7)',
+      'has no message at offset 4, where these views applied their last one (the next one is at offset 7)',
     );
     const ended = make({ 0: behindFive('gone') }).intake;
     expect(() => ended.advance(0, 5)).toThrow('no message at offset 4, where these views applied their last one (only');
@@ -202,7 +202,7 @@ describe('how far a topic is applied', () => {
   it('is refused when the topic moves from under it', () => {
     const { intake, receive } = make({ 0: START });
     receive(0, 1, 2);
-    expect(() => intake.noteBounds(intake.boundsRequest(1), held({ 0: 1 }))).toThrow('made anew');
+    expect(() => intake.noteBounds(intake.boundsRequest(1), held({ 0: 1 }))).toThrow('created again');
     expect(() => intake.noteBounds(intake.boundsRequest(1), new Map([[0, { low: 3, high: 9 }]]))).toThrow(
       'removed everything before 3',
     );

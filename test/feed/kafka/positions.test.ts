@@ -29,10 +29,10 @@ const CASES = `
   0..5    0..5     4 verified
   0..0    0..10    0
   0..0    0..0     0
-  0..0    3..10    !goes on at offset 0 for these views, and Kafka has removed everything before 3
+  0..0    3..10    !continues at offset 0 for these views, and Kafka has removed everything before 3
   3..3    3..10    3
   3..3    4..10    !removed everything before 4
-  3..3    2..10    !begins at offset 2, and began at 3 when these views first saw it: it was made anew
+  3..3    2..10    !begins at offset 2, and began at 3 when these views first saw it: it was created again
   3..3    0..2     !ends at offset 2
   3..5    0..10    4 verified
   0..5    6..10    !removed everything before 6

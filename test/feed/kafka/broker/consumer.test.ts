@@ -64,7 +64,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     consumer.signal('SIGCONT');
     await expect.poll(async () => (await consumer.status()).phase, { timeout: 40_000 }).toBe('refused');
     expect(await consumer.status()).toMatchObject({
-      last_error: { message: expect.stringMatching(/made anew/) },
+      last_error: { message: expect.stringMatching(/created again/) },
       counts: { updates: 5 },
     });
     expect(await consumer.end('SIGTERM')).toBe(0);

@@ -140,7 +140,7 @@ describe('a consumer that starts again', () => {
   it('would be refused without the seek and the look at the fetched offset: another message is where the last one was', async () => {
     const resumed = resumesFromTheViews({ session: withoutSeekAndOffset });
     await expect(resumed).rejects.toThrow(FeedRefused);
-    await expect(resumed).rejects.toThrow('holds no message at offset 59');
+    await expect(resumed).rejects.toThrow('has no message at offset 59');
     expect(storedOffset(directory.at('views'), '0')).toBe(60);
   });
 

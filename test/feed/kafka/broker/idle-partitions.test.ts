@@ -24,7 +24,7 @@ describe('partitions that are idle', () => {
     const topic = await createTopic(address, { partitions: 2 });
     await topic.send(far);
     await using service = await serveTopic(topic);
-    const named = 'partition 1 is at its end and holds the others until it shows a later message';
+    const named = 'partition 1 is at its end, and the others wait until it has a later message';
     await service.until('held', async () => (await service.readyz()).reasons.includes(named));
     const { counts, source } = await service.status();
     expect(counts.updates).toBe(0);

@@ -90,7 +90,7 @@ describe('the lag in /status', () => {
     await service.until('refused', async () => (await service.status()).phase === 'refused');
     await untilPartitions(service, [{ partition: 0, next_offset: 10, end_offset: null, lag: null }]);
     expect(await topicOf(service)).toMatchObject({
-      stopped: expect.stringContaining('made anew'),
+      stopped: expect.stringContaining('created again'),
       caught_up_at: null,
       lag_seconds: null,
       newest_record_time: null,

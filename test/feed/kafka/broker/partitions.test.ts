@@ -35,7 +35,7 @@ describe('a topic of several partitions', () => {
     await using holding = startReading(readingOptions(address, topic));
     await holding.until('held', () => holding.status().blocking.length > 0);
     expect(holding.status().blocking).toEqual([
-      'partition 1 is at its end and holds the others until it shows a later message',
+      'partition 1 is at its end, and the others wait until it has a later message',
     ]);
     expect(holding.messages).toEqual([]);
     expect(holding.status().caughtUpAt).toBeNull();

@@ -34,7 +34,7 @@ describe('a position that the topic does not continue', () => {
     await topic.send(emptyRows(10));
     const stored = await storedAfter(topic, 5);
     await topic.cut(0, 8);
-    expect(await refusal(topic, stored)).toMatch(/goes on at offset 5 .* removed everything before 8/);
+    expect(await refusal(topic, stored)).toMatch(/continues at offset 5 .* removed everything before 8/);
   });
 
   it('goes on, and says so, where only the last applied message is gone', async () => {
@@ -48,7 +48,7 @@ describe('a position that the topic does not continue', () => {
     await topic.send(emptyRows(1, 0, 10));
     await reading.until('one more', () => reading.messages.length === 6);
     expect(reading.messages[0]!.offset).toBe(5);
-    const warning = 'the last applied message is no longer in the topic, what follows it is: going on';
+    const warning = 'the last applied message is no longer in the topic, but what follows it is: continuing';
     expect(logger.lines.filter((line) => line.level === 'warn')).toEqual([{ level: 'warn', message: warning }]);
   });
 
@@ -79,8 +79,8 @@ describe('a position that the topic does not continue', () => {
     await first.until('all read', () => first.messages.length === 10);
     await topic.recreate();
     await topic.send(emptyRows(2));
-    expect(String(await first.failure())).toMatch(/FeedRefused.*made anew/);
-    expect(first.status().stopped).toMatch(/made anew/);
+    expect(String(await first.failure())).toMatch(/FeedRefused.*created again/);
+    expect(first.status().stopped).toMatch(/created again/);
   });
 
   it('is refused where the topic is recreated under a reader, and soon as long as it was', async () => {
@@ -93,7 +93,7 @@ describe('a position that the topic does not continue', () => {
       await topic.recreate();
       await send(emptyRows(20, 0, 50));
     });
-    expect(String(await first.failure())).toMatch(/FeedRefused.*made anew/);
+    expect(String(await first.failure())).toMatch(/FeedRefused.*created again/);
     expect(first.messages).toHaveLength(3);
   });
 });

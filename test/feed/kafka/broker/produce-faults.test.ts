@@ -98,7 +98,7 @@ it('produce that fails in the middle says how much it sent', async () => {
   const sent = await endOf(topic);
   expect(sent).toBeGreaterThan(0);
   expect(code).toBe(1);
-  expect(stderr).toMatch(new RegExp(`${file}, .*; ${sent} messages sent before; to send them again is harmless`));
+  expect(stderr).toMatch(new RegExp(`${file}, .*; ${sent} messages sent before; sending them again is harmless`));
 });
 
 describe('produce where a broker of two is down', () => {
@@ -144,7 +144,7 @@ describe('produce where a broker of two is down', () => {
     const missing = await holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', 'none-such');
     expect(missing).toMatchObject({
       code: 2,
-      stderr: `holdfast: there is no topic none-such on ${address}; --create makes it\n`,
+      stderr: `holdfast: there is no topic none-such on ${address}; --create creates it\n`,
     });
     const run = holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', theirs.name);
     await second.start();

@@ -88,7 +88,7 @@ describe('holdfast produce', () => {
     ) as [string, string];
     const topic = await createTopic(address);
     const run = await produce(late, early, '--kafka-brokers', address, '--kafka-topic', topic.name);
-    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${early} is given behind ${late}`) });
+    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${early} is given after ${late}`) });
     expect((await recordsOf(topic.name)).size).toBe(0);
   });
 
@@ -186,7 +186,7 @@ describe('holdfast produce', () => {
     const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
     expect(run).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('holds messages of a in partitions 0 and 1'),
+      stderr: expect.stringContaining('has messages of a in partitions 0 and 1'),
     });
   });
 

@@ -51,7 +51,7 @@ describe('where the last applied message was, the topic holds none', () => {
     await recreateWithTransaction(topic);
     await topic.send(updates(60, 65));
     expect(await refusal(topic)).toMatch(
-      /FeedRefused: partition 0 of topic \S+ holds no message at offset 4, .*the next one is at offset 5.*made anew/,
+      /FeedRefused: partition 0 of topic \S+ has no message at offset 4, .*the next one is at offset 5.*created again/,
     );
   });
 
@@ -60,7 +60,7 @@ describe('where the last applied message was, the topic holds none', () => {
     await topic.send(updates(0, 5));
     await applyTo(topic, 5);
     await recreateWithTransaction(topic);
-    expect(await refusal(topic)).toMatch(/FeedRefused: .* holds no message at offset 4, .*made anew/);
+    expect(await refusal(topic)).toMatch(/FeedRefused: .* has no message at offset 4, .*created again/);
   });
 
   it('but one that was aborted: it is refused', async () => {
@@ -70,7 +70,7 @@ describe('where the last applied message was, the topic holds none', () => {
     await topic.recreate();
     await topic.sendTransaction(updates(50, 60), 'abort');
     await topic.send(updates(60, 65));
-    expect(await refusal(topic)).toMatch(/FeedRefused: .* holds no message at offset 4, .*made anew/);
+    expect(await refusal(topic)).toMatch(/FeedRefused: .* has no message at offset 4, .*created again/);
   });
 });
 
