@@ -33,7 +33,7 @@ function adviceText(advice: Advice, { id, source }: DeadLetterFacts, print: Prin
 /** A halt in one line: where, which update, what is wrong with it, and what the operator should do. */
 export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
   const next = nextText(deadLetter, print);
-  return `halted at ${placeText(deadLetter)}: ${updateOf(deadLetter)}${deadLetter.reason}; to go on: ${next}`;
+  return `halted at ${placeText(deadLetter)}: ${updateOf(deadLetter)}${deadLetter.reason}; to continue: ${next}`;
 }
 
 /** Which update it is, as far as the message can be read. */

@@ -87,7 +87,7 @@ async function serveWithBody(asked: Asked): Promise<object> {
   const { prepared, token } = judge(asked, await readBody(asked.c, bodyBytesMax(users, asked.caller)));
   // The body may have taken long, and rights may have been revoked meanwhile.
   const still = await verifier.verify(token);
-  if (still === null) throw unauthenticated('the token ended while the body was sent');
+  if (still === null) throw unauthenticated('the token expired while the body was sent');
   return run(prepared, users, (reader) => resolveCaller(reader, still));
 }
 
