@@ -9,7 +9,7 @@ const SETTINGS = ['shared_buffers=1GB', 'work_mem=64MB', 'max_wal_size=4GB', "li
 /** A PostgreSQL of its own, reached through the socket in its folder; gone with everything in it when disposed. */
 export interface Postgres extends Disposable {
   readonly folder: string;
-  /** Runs SQL (or reads a COPY from the text behind it) and returns what psql prints. */
+  /** Runs SQL (or reads a COPY from the text after it) and returns what psql prints. */
   sql(text: string): string;
 }
 

@@ -34,7 +34,7 @@ interface Expected {
 /** The program reads HOLDFAST_* settings; those of whoever runs the demo are not meant for it. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
 
-/** The story, and behind it a busy hour of a random ledger of the same DSO, so that there is something to replay. */
+/** The story, and after it a busy hour of a random ledger of the same DSO, so that there is something to replay. */
 function replay(folder: string, dataDir: string): void {
   const { dso } = readExpected();
   const feed = join(folder, 'busy-hour.ndjson');

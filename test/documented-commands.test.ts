@@ -45,7 +45,7 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
 }
 
 /**
- * `holdfast serve` goes on behind what follows, until another one takes its place or the block ends. npm is not run: what it would
+ * `holdfast serve` runs beside what follows, until another one takes its place or the block ends. npm is not run: what it would
  * start is looked up. A comment that ends in `exit 3` says what the command before it exits with.
  */
 function scriptOf(commands: string, { port, broker, topic }: Places): string {

@@ -36,7 +36,7 @@ describe('a step that fails', () => {
     [1, [100]],
     [4, [100, 200, 400, 500]],
     [6, [100, 200, 400, 500, 500, 500]],
-  ])('%i times is tried again behind pauses that grow up to the longest', async (times, waits) => {
+  ])('%i times is tried again after pauses that grow up to the longest', async (times, waits) => {
     const clock = standingClock();
     let recoveries = 0;
     const step = failing(times);

@@ -35,7 +35,7 @@ export interface Verdict {
   readonly failures: readonly string[];
 }
 
-/** Of the whole time: what is early, behind the warm-up, and what is late. */
+/** Of the whole time: what is early, after the warm-up, and what is late. */
 const EARLY = { from: 1 / 12, to: 1 / 4 };
 const LATE = { from: 3 / 4, to: 1 };
 

@@ -99,7 +99,7 @@ describe('advice', () => {
     ['overtaken', { sourceKind: 'network' }, null],
     ['create_left_out', {}, null],
     ['not_active', { decision: 'quarantined' }, null],
-  ])('of %s, %o, says behind what to do now that %s', (code, more, hint) => {
+  ])('of %s, %o, says after what to do now that %s', (code, more, hint) => {
     const text = nextText(deadLetter(code, more), plainCommand);
     if (hint === null) expect(text).not.toMatch(/\. The |: then /);
     else expect(text).toContain(`. ${hint}`);

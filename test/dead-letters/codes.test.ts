@@ -46,7 +46,7 @@ async function codesOf(feed: Feed, onBadUpdate: 'halt' | 'quarantine' = 'halt'):
   return deadLetters.list().map(({ code }) => code);
 }
 
-it.each(LEDGERS)('%s is the code of a dead letter behind: %s', async (code, text) => {
+it.each(LEDGERS)('%s is the code of a dead letter after: %s', async (code, text) => {
   expect(await codesOf(linesOf(parseLedger(text), 'scan'))).toEqual([code]);
 });
 

@@ -95,7 +95,7 @@ describe('a Scan transaction of which not all is parsed', () => {
     ['objects nested beyond 64', false, '"choice":', `"more":${'{"a":'.repeat(65)}1${'}'.repeat(65)},"choice":`],
     ['no JSON where nobody reads', false, '"choice":"', '"choice":"\\x'],
     ['a number that is none where nobody reads', false, '"choice":', '"more":01,"choice":'],
-    ['text behind the transaction', false, /\}$/, '}{}'],
+    ['text after the transaction', false, /\}$/, '}{}'],
   ])('with %s: %s', (_name, expected, known, changed) => {
     const line = MAINNET[0]!;
     const bytes = Buffer.from(line.replace(known, () => changed));

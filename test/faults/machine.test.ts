@@ -164,7 +164,7 @@ describe.concurrent('a clock that jumps back', () => {
     const lines = readFileSync(feed, 'utf8').split('\n').slice(0, 400);
     await using service = await startService(['--data', data, '--file', fifo], { preload });
     const pipe = createWriteStream(fifo);
-    // Without a pause as long as one batch may stay open, from before the jump until behind it.
+    // Without a pause as long as one batch may stay open, from before the jump until after it.
     for (const line of lines) {
       pipe.write(`${line}\n`);
       await sleep(10);

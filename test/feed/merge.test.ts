@@ -67,7 +67,7 @@ describe('the order of several partitions', () => {
       merged: '1 0 5 a\n0 0 5 b\n1 0 9 a\n1 held',
     },
     {
-      name: 'puts a checkpoint behind every update of its time',
+      name: 'puts a checkpoint after every update of its time',
       given: '0 0 5 checkpoint\n0 0 9 a\n1 0 5 b\n1 0 6 b\n1 0 10 b',
       merged: '1 0 5 b\n0 0 5 checkpoint\n1 0 6 b\n0 0 9 a\n1 held',
     },
@@ -77,7 +77,7 @@ describe('the order of several partitions', () => {
       merged: '0 0 5 checkpoint\n1 0 5 checkpoint\n0 0 8 a\n1 held',
     },
     {
-      name: 'keeps what has no time directly behind its predecessor',
+      name: 'keeps what has no time directly after its predecessor',
       given: '0 0 10 a\n0 -\n0 -\n0 0 30 a\n1 0 20 b\n1 -\n1 0 40 b',
       merged: '0 0 10 a\n0 -\n0 -\n1 0 20 b\n1 -\n0 0 30 a\n1 held',
     },

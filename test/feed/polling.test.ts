@@ -62,7 +62,7 @@ const cursorOf = (line: string): string => {
 };
 
 describe('a source that src does not know', () => {
-  it('is read to its end, goes on behind what is stored, and says how it stands', async () => {
+  it('is read to its end, goes on after what is stored, and says how it stands', async () => {
     network.add(...FIRST);
     {
       await using service = await serve();
@@ -92,7 +92,7 @@ describe('a source that src does not know', () => {
     await service.until('/readyz', { ready: true });
   });
 
-  it('halts at a bad message, and goes on behind it once that is dropped', async () => {
+  it('halts at a bad message, and goes on after it once that is dropped', async () => {
     const [bad = '', good = ''] = lines('00:31 =x : -b\n00:41 : +d carol 3');
     network.add(...FIRST, bad, good);
     {
@@ -137,7 +137,7 @@ describe('a source that src does not know', () => {
     expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
   });
 
-  it('goes on behind a message that is retried', async () => {
+  it('goes on after a message that is retried', async () => {
     const [jump = '', next = ''] = lines('05:00 : +d carol 3\n05:01 : -d');
     network.add(...FIRST, jump, next);
     {

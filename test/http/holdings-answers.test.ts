@@ -8,7 +8,7 @@ const migrated = { ...readExpected('story-migration'), dataDir: await makeDataDi
 
 describe.each([
   ['the story', story],
-  ['the story behind a migration', migrated],
+  ['the story after a migration', migrated],
 ])('%s', (_name, expected) => {
   const { dataDir, owner_party_ids, snapshots } = expected;
   const service = openHoldings(dataDir);

@@ -50,7 +50,7 @@ describe('files of one command', () => {
     ['that hold nothing', ['', DAY_1]],
     ['with imports first', ['import m1 : +x alice 1', '00:01 m1 : +a alice 5']],
     ['that begin with imports, both', ['import m1 : +x alice 1\n00:21 m1 :', 'import m1 : +x alice 1\n00:21 m1 :']],
-    ['with imports of another migration behind', [DAY_2, 'import m1 : +x alice 1']],
+    ['with imports of another migration after', [DAY_2, 'import m1 : +x alice 1']],
   ])('are taken: %s', async (_, texts) => {
     expect(await replayed(write(texts))).toBeNull();
   });
@@ -77,7 +77,7 @@ describe('files of one command', () => {
     ],
     ['a byte order mark and blank lines', (lines) => `\ufeff\n\n${lines.join('\n')}`],
     ['broken lines before it', (lines) => `{"foo":1}\n\xff\nnull\n{"update_id":\n${lines.join('\n')}`],
-    ['an over-long line behind it', (lines) => `${lines.join('\n')}\n"${'x'.repeat(2 ** 21)}"`],
+    ['an over-long line after it', (lines) => `${lines.join('\n')}\n"${'x'.repeat(2 ** 21)}"`],
   ])('are looked at in every form: %s', async (_, wrap) => {
     const files = write([DAY_2, DAY_1]);
     writeFileSync(files[1]!, wrap(linesOf(parseLedger(DAY_1), 'scan')));

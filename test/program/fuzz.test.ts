@@ -78,7 +78,7 @@ describe('requests made of the OpenAPI documents, right, nearly right and quite 
     let resident = 0;
     for (let round = 0; round < ROUNDS; round++) {
       const counts = await fuzz(operations, round * 2 + 1, authorizationOf);
-      // A fuzz that only ever meets the first check tests nothing behind it.
+      // A fuzz that only ever meets the first check tests nothing past it.
       expect(counts.get(200), `${[...counts]}`).toBeGreaterThan(CASES_PER_ROUND / 10);
       expect(counts.get(400), `${[...counts]}`).toBeGreaterThan(CASES_PER_ROUND / 10);
       const asked = { migration_id, record_time, owner_party_ids };

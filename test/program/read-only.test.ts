@@ -108,7 +108,7 @@ it('four processes answer the same on one port while another writes, and leave i
       await expectSnapshot(port, snapshot, [...new Set([random.pick(parties), random.pick(parties)])].slice(0, 1));
     const meanwhile = whoAnswers(port);
     await ask(port, '/livez');
-    expect(truncateLog(dataDir), `the log behind part ${part}`).toBe(true);
+    expect(truncateLog(dataDir), `the log after part ${part}`).toBe(true);
     await meanwhile;
   }
   await allAnswer(port, '/readyz', { status: 200, body: { ready: true, reasons: [], degraded: [] } });

@@ -53,7 +53,7 @@ describe('the running program', () => {
   it.each([
     ['missing', ['no-such-file'], 'no-such-file does not exist'],
     ['a directory', ['.'], 'is a directory; name the feed files in it'],
-    ['missing behind a good one', [STORY, 'no-such-file'], 'no-such-file does not exist'],
+    ['missing after a good one', [STORY, 'no-such-file'], 'no-such-file does not exist'],
   ])('ends by itself, with 2 and one line, where a feed file is %s', async (_, names, reason) => {
     using directory = temporaryDirectory();
     const files = names.flatMap((name) => ['--file', resolve(directory.path, name)]);

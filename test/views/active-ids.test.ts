@@ -60,7 +60,7 @@ describe('the ids of active contracts in memory', () => {
   });
 
   it.each([2, 3, 5])(
-    'are exact behind commits that failed, one of %i, and with a new writer behind every fifth',
+    'are exact after commits that failed, one of %i, and with a new writer after every fifth',
     async (each) => {
       using folder = temporaryDirectory();
       const file = folder.writeLines('feed.ndjson', linesOf(randomLedger(LEDGER), 'scan'));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { isOvertaken, noteFurthest } from '../../src/views/write/overtaken.ts';
 import { IMPORT_TIME, newLane } from '../../src/views/write/positions.ts';
 
-/** Messages `<partition>:<migration>@<time>` as they are applied, `i` for an import; `*` behind those that were overtaken. */
+/** Messages `<partition>:<migration>@<time>` as they are applied, `i` for an import; `*` after those that were overtaken. */
 const CASES = [
   { name: 'one partition, in order', messages: '0:0@1 0:0@5 0:0@9' },
   { name: 'one partition whose synchronizers are apart', messages: '0:0@5 0:0@3 0:0@9 0:0@4' },
@@ -10,7 +10,7 @@ const CASES = [
   { name: 'a partition that falls behind itself', messages: '0:0@1 1:0@8 1:0@2 0:0@9' },
   { name: 'a partition that was passed over', messages: '0:0@1 1:0@2 0:0@9 1:0@5* 1:0@6* 1:0@9 1:0@10' },
   { name: 'one that comes for the first time', messages: '0:0@9 1:0@5* 1:0@9' },
-  { name: 'an import behind updates of its migration', messages: '0:1@i 0:1@3 1:1@i* 1:1@4' },
+  { name: 'an import after updates of its migration', messages: '0:1@i 0:1@3 1:1@i* 1:1@4' },
   { name: 'an import of a later migration', messages: '0:0@9 1:1@i 0:1@2' },
   { name: 'an older migration', messages: '0:1@1 1:0@9* 1:1@2' },
 ];

@@ -13,7 +13,7 @@ async function seal(directory: TemporaryDirectory, text: string): Promise<void> 
   expect(halted).toBeNull();
 }
 
-/** Record times of all snapshots, with the word `forced` behind those that were. */
+/** Record times of all snapshots, with the word `forced` after those that were. */
 function sealed(directory: TemporaryDirectory): string[] {
   return dumpViews(directory.at('data')).snapshot!.map((row) => {
     const [migrationId, recordTime, , forced] = row.split(' | ');

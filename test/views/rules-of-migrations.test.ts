@@ -47,7 +47,7 @@ describe('rule 5: imports open a migration', () => {
     );
   });
 
-  it('are skipped and counted apart behind the first other update, whether their contract is known or not', async () => {
+  it('are skipped and counted apart after the first other update, whether their contract is known or not', async () => {
     const text = `
       import : +a alice 10
       00:01 : -a
@@ -82,7 +82,7 @@ describe('rule 5: imports open a migration', () => {
     );
   });
 
-  it('of several creates are skipped whole behind the first other update, even with other content', async () => {
+  it('of several creates are skipped whole after the first other update, even with other content', async () => {
     const text = `
       import : +a alice 10 ; +b bob 20
       00:01 : -a
@@ -94,7 +94,7 @@ describe('rule 5: imports open a migration', () => {
     expect(counts).toMatchObject({ updates: 3, redelivered: 0, createsRepeated: 0, importsLate: 2 });
   });
 
-  it('do not follow rule 1: they may have one update id, and come behind a checkpoint', async () => {
+  it('do not follow rule 1: they may have one update id, and come after a checkpoint', async () => {
     const text = 'checkpoint : @s1 00:05\nimport =x : +a alice 10\nimport =x : +b bob 20\n00:06 : -a\n00:11 :';
     const { snapshots, halted } = await outcome(text);
     expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20'] });
@@ -218,7 +218,7 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
       expect(await replayInto(data, paths, { onBadUpdate: 'quarantine' })).toMatchObject({ halted: null });
     });
 
-    it('and the file shows it only far behind its start: refused there, with nothing of migration 0', async () => {
+    it('and the file shows it only far after its start: refused there, with nothing of migration 0', async () => {
       using directory = temporaryDirectory();
       const data = directory.at('data');
       const feed = directory.writeLines('feed', [...filler, ...lines]);

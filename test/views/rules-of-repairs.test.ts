@@ -96,7 +96,7 @@ describe('a ledger written in both formats', () => {
     return { reason: halted?.reason ?? null, counts, ids: dumpViews(directory.at('data')).last_update };
   }
 
-  it('takes a repair behind an update of format A, and each of the two again in either format', async () => {
+  it('takes a repair after an update of format A, and each of the two again in either format', async () => {
     const { reason, counts, ids } = await replayed(
       [ALICE, 'scan'],
       [BOB, 'ledger-api'],

@@ -86,7 +86,7 @@ describe('rule 1: within a migration and synchronizer record times increase', ()
     await expectOutcome(text, { halted });
   });
 
-  it('takes an update at the very time of such a checkpoint, and it counts behind what that has sealed', async () => {
+  it('takes an update at the very time of such a checkpoint, and it counts after what that has sealed', async () => {
     await expectOutcome('00:01 : +a alice 10\ncheckpoint : @s1 00:05\n00:05 : +b bob 20\n00:11 : -a', {
       snapshots: ['m0 00:10: alice 10, bob 20'],
     });
@@ -116,7 +116,7 @@ describe('rule 1: within a migration and synchronizer record times increase', ()
     });
   });
 
-  it('does not take a redelivered update behind a checkpoint for disorder', async () => {
+  it('does not take a redelivered update after a checkpoint for disorder', async () => {
     const text = '00:01 =a : +a alice 10\ncheckpoint : @s1 00:05\n00:01 =a : +a alice 10\n00:11 : -a';
     await expectOutcome(text, { snapshots: ['m0 00:10: alice 10'] });
   });
@@ -181,7 +181,7 @@ describe('rule 3: snapshots lie on the grid', () => {
     });
   });
 
-  it('counts an update of another synchronizer behind a checkpoint at T to the next snapshot', async () => {
+  it('counts an update of another synchronizer after a checkpoint at T to the next snapshot', async () => {
     const text = `
       00:01 : +a alice 10
       checkpoint : @s1 00:10
@@ -247,7 +247,7 @@ describe('rule 4: what moves time', () => {
   it.each([
     ['an archive of what is not there', '00:31 : -nothing'],
     ['a second create with other content', '00:31 : +a alice 11'],
-    ['bad behind something good', '00:31 : +z zoe 5 ; -nothing'],
+    ['bad after something good', '00:31 : +z zoe 5 ; -nothing'],
   ])('is not a bad update: %s', async (_, line) => {
     const text = `00:01 : +a alice 10\n00:12 : +b bob 20\n${line}`;
     const { snapshots, halted } = await outcome(text);

@@ -32,7 +32,7 @@ async function filesThenTopic(topic: string, format: Format = 'ledger-api'): Pro
   return writer.counts;
 }
 
-describe('a topic behind files that end with several updates at one time', () => {
+describe('a topic after files that end with several updates at one time', () => {
   it.each([
     ['the first of them', '00:02 =b : +b bob 20\n00:02 =c : +c carol 30', 2],
     ['the last of them', '00:02 =c : +c carol 30', 1],

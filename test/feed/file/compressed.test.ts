@@ -70,7 +70,7 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
 
   it.each([
     [
-      'was altered behind lines that were handed over',
+      'was altered after lines that were handed over',
       NOISE,
       (bytes: Buffer) => bytes.fill(0xff, bytes.length - 3),
       true,
@@ -108,7 +108,7 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
 });
 
 describe('what only one of the formats has', () => {
-  it.each([1, 100_000])('zero bytes behind and between gzip members are padding', async (chunkBytes) => {
+  it.each([1, 100_000])('zero bytes after and between gzip members are padding', async (chunkBytes) => {
     const padding = Buffer.alloc(1000);
     const bytes = Buffer.concat([gzipSync(FIRST), padding, gzipSync(SECOND), padding]);
     const reading = await readContent(bytes, { chunkBytes });

@@ -9,7 +9,7 @@ describe('an array or page', () => {
     ['an empty array', '[]', []],
     ['an array', '[{"a":1},{"b":2}]', ['1:{"a":1}', '2:{"b":2}']],
     ['one over lines', '[\n  {\n    "a": 1\n  },\n  {"b":2}\n]\n', ['1:{\n    "a": 1\n  }', '2:{"b":2}']],
-    ['one behind a byte order mark', '\ufeff [{"a":1}]', ['1:{"a":1}']],
+    ['one after a byte order mark', '\ufeff [{"a":1}]', ['1:{"a":1}']],
     ['one with null', '[null, {"b":2}]', ['1:null', '2:{"b":2}']],
     ['elements that are no objects', '[7, "x,]}", [1,[2]] , true]', ['1:7', '2:"x,]}"', '3:[1,[2]]', '4:true']],
     ['braces and quotes in strings', '[{"a":"}\\"]\\\\"},{"{":[]}]', ['1:{"a":"}\\"]\\\\"}', '2:{"{":[]}']],

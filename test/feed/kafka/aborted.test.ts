@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withoutAborted } from '../../../src/feed/kafka/aborted.ts';
 
-/** Records as `<producer><offset>`: upper case for transactional, `!` behind an abort, `.` behind a commit, `=` for the key 0. */
+/** Records as `<producer><offset>`: upper case for transactional, `!` after an abort, `.` after a commit, `=` for the key 0. */
 function parse(record: string) {
   const [, producer, offset, end] = /^([A-Za-z])(\d+)([!.=]?)$/.exec(record)!;
   const isControlRecord = end === '!' || end === '.';

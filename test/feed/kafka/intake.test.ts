@@ -158,7 +158,7 @@ describe('how far a topic is applied', () => {
     expect([intake.caughtUpAt, intake.telemetry()]).toMatchObject([1_000, [{ nextOffset: 5, lag: 0 }]]);
   });
 
-  it('is behind ends of transactions too, once nothing before them is on its way', () => {
+  it('is past the ends of transactions too, once nothing before them is on its way', () => {
     const { intake, receive, store, take } = make({ 0: START });
     receive(0, 1);
     intake.advance(0, 3);

@@ -68,7 +68,7 @@ describe('the rights of a user', () => {
     );
   });
 
-  it('are counted behind what else is wrong with the request', async () => {
+  it('are counted after what else is wrong with the request', async () => {
     const many = named('a', 'b', 'c', 'd', 'e', 'f');
     await grant('full', `${many},${actsAs('')}`, '400 INVALID_ARGUMENT ~Daml-LF Party is empty');
     await grant('missing', many, '404 USER_NOT_FOUND');

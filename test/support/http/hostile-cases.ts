@@ -18,7 +18,7 @@ const METHOD = /^[^ ]+/;
 
 /**
  * The cases of a table: `status | method target | headers, with ";" between | body | text of the message`. A body that begins with
- * `+` is the good body with these members behind its own (of equal names the last one counts), with `~a,b` the good body
+ * `+` is the good body with these members after its own (of equal names the last one counts), with `~a,b` the good body
  * without these. `\xNN` is a byte, `{{text*N}}` the text N times; the target may be followed by another version of HTTP.
  */
 export function readCases(name: string, good: Readonly<Record<string, unknown>>): HostileCase[] {

@@ -43,7 +43,7 @@ export interface LedgerShares {
   /** of updates that purge or import a contract by a reassignment within one synchronizer */
   readonly within: number;
   /**
-   * of updates of the last migration behind which others come at the time of one before, or of a checkpoint: only format B has
+   * of updates of the last migration after which others come at the time of one before, or of a checkpoint: only format B has
    * words for those, and so they are left to who writes a ledger in it
    */
   readonly repair: number;

@@ -36,7 +36,7 @@ const RATE = COIN / 10n;
  * Head: a time of day (none for an import), migration (m0), synchronizer (@s1), update id (=u and the line's number) and, where it
  * is no transaction, its kind: import, assignment, unassignment, topology, or checkpoint, whose times are its happenings. A
  * reassignment `within` is one from its synchronizer to the same.
- * Happenings: `+a alice 10` creates a coin called a, `+r round 5` an open round, `-a` archives. Words behind them:
+ * Happenings: `+a alice 10` creates a coin called a, `+r round 5` an open round, `-a` archives. Words after them:
  * locked, forged (a dso of its own), unsigned (not by the dso), `dso X`, `at 00:00` (created at), `off` (acsDelta false),
  * `upgraded` (another package id), `reordered` (signatories in another order), `unused` (consumes nothing).
  * `contracts` are those that archives may name beside the ledger's own.

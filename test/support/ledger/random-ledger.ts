@@ -195,7 +195,7 @@ function importOf(world: World, era: Era, contracts: readonly Contract[]): Histo
   };
 }
 
-/** Imports behind a migration's first update are skipped, whether their contract is known or not. */
+/** Imports after a migration's first update are skipped, whether their contract is known or not. */
 function lateImport(world: World, era: Era): HistoryUpdate {
   const draw = { ...world, shares: world.options.shares };
   const unknown = drawCoin(draw, drawTerms(draw, era.nextRound), { createdAt: era.now, locked: false });

@@ -3,7 +3,7 @@ import type { Message, Source, SourceContext, SourceKind } from '../../../src/fe
 
 /**
  * A source that nothing in src knows: updates polled over HTTP, as a Scan gives them. Its cursor is no offset but the migration and
- * the record time of the last update, `<migration id> <record time>`, and asking for it gives what comes behind.
+ * the record time of the last update, `<migration id> <record time>`, and asking for it gives what comes after.
  */
 const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
   kind: 'network',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server that gives updates as a Scan does: those behind a migration and record time, a page at a time. */
+/** A server that gives updates as a Scan does: those after a migration and record time, a page at a time. */
 export interface Network extends AsyncDisposable {
   readonly url: string;
   /** What was asked for, in order: the `after` of each page, null for the first of all. */

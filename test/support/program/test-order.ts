@@ -5,7 +5,7 @@ const KAFKA_UNTIL = 0.7;
 
 /**
  * Tests with a broker wait most of the time: they are spread among the others, so that the processors have work meanwhile. By
- * itself vitest takes one project behind the other.
+ * itself vitest takes one project after the other.
  */
 export class SpreadOut extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -10,9 +10,9 @@ import type { Asked } from './world.ts';
  *       admin POST /v2/users {"user":{"id":"a4"}} => 409 USER_ALREADY_EXISTS ~already exists
  *         = {"resources":[["USER","a4"]]}
  *
- * Who asks (a name that the world knows), the request, its body as it is sent; behind the arrow the status, then for an
+ * Who asks (a name that the world knows), the request, its body as it is sent; after the arrow the status, then for an
  * error its code (`NA`, with ` LAE` where the context says that the token is invalid) or `text` for plain text, and
- * behind `~` a part of the cause. A line with `=` is a part of the answer's JSON. `<a*5>` is `aaaaa`, `<acts 2>` are two
+ * after `~` a part of the cause. A line with `=` is a part of the answer's JSON. `<a*5>` is `aaaaa`, `<acts 2>` are two
  * different CanActAs rights.
  */
 export interface Case {

@@ -175,7 +175,7 @@ function pageAt(
   return null;
 }
 
-/** Every item over all pages, and the token behind each page but the last. */
+/** Every item over all pages, and the token after each page but the last. */
 function walkPages(
   check: Check,
   views: FactsReader,

@@ -148,7 +148,7 @@ describe('a consumer that starts again', () => {
     expect(await isRefused({ attempt: 0, applied }, SESSION_GUARDS.fetchedOffset)).toBe(true);
   });
 
-  it('refuses it also where only the end of a transaction was behind the last message', async () => {
+  it('refuses it also where only the end of a transaction was after the last message', async () => {
     const topic = await createTopic(address);
     await topic.sendTransaction(opening, 'commit');
     {

@@ -10,7 +10,7 @@ const address = inject('kafka').addresses.plain;
 
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Reads the whole topic; then what a stored position behind its first `count` messages looks like. */
+/** Reads the whole topic; then what a stored position after its first `count` messages looks like. */
 async function storedAfter(topic: TestTopic, count: number): Promise<KafkaSourceOptions['stored']> {
   await using reading = startReading(readingOptions(address, topic));
   await reading.until('read', () => reading.messages.length >= count);

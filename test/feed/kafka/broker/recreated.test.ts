@@ -44,7 +44,7 @@ async function recreateWithTransaction(topic: TestTopic): Promise<void> {
 }
 
 describe('where the last applied message was, the topic holds none', () => {
-  it('but the end of a transaction, with messages behind it: it is refused', async () => {
+  it('but the end of a transaction, with messages after it: it is refused', async () => {
     const topic = await createTopic(address);
     await topic.send(updates(0, 5));
     await applyTo(topic, 5);
@@ -55,7 +55,7 @@ describe('where the last applied message was, the topic holds none', () => {
     );
   });
 
-  it('but the end of a transaction, and nothing behind it: it is refused', async () => {
+  it('but the end of a transaction, and nothing after it: it is refused', async () => {
     const topic = await createTopic(address);
     await topic.send(updates(0, 5));
     await applyTo(topic, 5);
@@ -75,7 +75,7 @@ describe('where the last applied message was, the topic holds none', () => {
 });
 
 describe('what is lawful goes on', () => {
-  it('where a transaction ends behind the last applied message, and others follow', async () => {
+  it('where a transaction ends after the last applied message, and others follow', async () => {
     const topic = await createTopic(address);
     await topic.sendTransaction(updates(0, 5), 'commit');
     await applyTo(topic, 5);
@@ -87,7 +87,7 @@ describe('what is lawful goes on', () => {
     await applyTo(topic, 14);
   });
 
-  it('where retention cut to the very end of what was applied, and behind it stands the end of a transaction', async () => {
+  it('where retention cut to the very end of what was applied, and after it stands the end of a transaction', async () => {
     const topic = await createTopic(address);
     await topic.sendTransaction(updates(0, 5), 'commit');
     await applyTo(topic, 5);

@@ -72,7 +72,7 @@ describe('a topic of one partition', () => {
     expect(second!.overlong).toBeUndefined();
   });
 
-  it('hands over committed transactions only, and is at its end behind their control records', async () => {
+  it('hands over committed transactions only, and is at its end past their control records', async () => {
     const topic = await createTopic(address);
     await topic.sendTransaction(emptyRows(3), 'commit');
     await topic.sendTransaction(emptyRows(3, 0, 100), 'abort');

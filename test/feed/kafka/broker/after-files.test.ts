@@ -32,7 +32,7 @@ const serveBehind = (file: string | null, topic: string, options: object = {}): 
     ...options,
   });
 
-describe('a topic behind files', () => {
+describe('a topic after files', () => {
   it('halts at what lies before the first update of the files, and says that it begins before them', async () => {
     const file = fileOf('00:11 =b : +b bob 5\n00:21 =c : +c carol 1', 'scan');
     const topic = await topicOf('00:01 =a : +a alice 10\n00:11 =b : +b bob 5\n00:31 =d : -b', 'scan');
