@@ -1,5 +1,5 @@
 import type { BadUpdate } from '../ledger/bad-update.ts';
-import { expiryOf } from '../ledger/holding-fee.ts';
+import { expiryOf } from '../ledger/expiry.ts';
 import type { Coin, Decoded, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type Chunk, EVENT, type RareEvent, type RareUpdate, type Undecodable, UPDATE } from './chunk.ts';
 import { clearColumns, cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';

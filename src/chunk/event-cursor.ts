@@ -1,7 +1,7 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
 import type { ComparedCoin } from '../ledger/coin.ts';
 import type { StoredId } from '../ledger/contract-id.ts';
-import { expiryRound } from '../ledger/holding-fee.ts';
+import { expiryRound } from '../ledger/expiry.ts';
 import { coinEntity, type Entity } from '../ledger/templates.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { Coin, OpenRound } from '../ledger/update.ts';

@@ -31,7 +31,7 @@ export function compareKeys(a: SortKey, b: SortKey): number {
   return a.synchronizerId < b.synchronizerId ? -1 : 1;
 }
 
-interface Lane<Item> {
+interface MergeQueue<Item> {
   readonly partition: number;
   /** Consumed from `head` on; cut when it runs empty or long. */
   queue: Item[];
@@ -48,7 +48,7 @@ const CONSUMED_MAX = 4096;
  * waits until every other partition has shown one, except those that the caller passes over.
  */
 export class Merge<Item> {
-  readonly #lanes: Map<number, Lane<Item>>;
+  readonly #lanes: Map<number, MergeQueue<Item>>;
   readonly #keyOf: (item: Item) => SortKey | null;
 
   /** `keyOf` is asked once for each item, when it is the next of its partition: items that wait may stay undecoded. */
@@ -86,7 +86,7 @@ export class Merge<Item> {
     return lanes.filter((lane) => isEmpty(lane) && !passedOver.has(lane.partition)).map((lane) => lane.partition);
   }
 
-  #shift(lane: Lane<Item>): Item {
+  #shift(lane: MergeQueue<Item>): Item {
     const item = lane.queue[lane.head]!;
     lane.head += 1;
     if (isEmpty(lane) || lane.head === CONSUMED_MAX) {
@@ -98,9 +98,9 @@ export class Merge<Item> {
   }
 
   /** The lane whose message is next and the one after it; null where a partition must show a message first. */
-  #nextTwo(passedOver: ReadonlySet<number>): { first: Lane<Item>; second: Lane<Item> | null } | null {
-    let first: Lane<Item> | null = null;
-    let second: Lane<Item> | null = null;
+  #nextTwo(passedOver: ReadonlySet<number>): { first: MergeQueue<Item>; second: MergeQueue<Item> | null } | null {
+    let first: MergeQueue<Item> | null = null;
+    let second: MergeQueue<Item> | null = null;
     for (const lane of this.#lanes.values()) {
       if (isEmpty(lane)) {
         if (passedOver.has(lane.partition)) continue;
@@ -117,11 +117,11 @@ export class Merge<Item> {
   }
 }
 
-function isEmpty(lane: Lane<unknown>): boolean {
+function isEmpty(lane: MergeQueue<unknown>): boolean {
   return lane.head === lane.queue.length;
 }
 
-function goesFirst(lane: Lane<unknown>, other: Lane<unknown>): boolean {
+function goesFirst(lane: MergeQueue<unknown>, other: MergeQueue<unknown>): boolean {
   const [a, b] = [lane.key, other.key];
   if (a === null || b === null) return a === b ? lane.partition < other.partition : a === null;
   const order = compareKeys(a, b);

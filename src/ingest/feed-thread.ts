@@ -89,21 +89,21 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedTh
     errors: [BrokenContainer, FeedRefused, Refusal],
     worker: FEEDING,
   });
-  /** The chunks requested, in the order of the source; the first `here` of them have arrived. */
-  const asked: Promise<DecodedChunk | SourceStart | null>[] = [];
-  let here = 0;
-  for (let ahead = 0; ahead < CHUNKS_AHEAD_MAX; ahead++) ask(null);
+  /** The chunks requested, in the order of the source; the first `arrived` of them have arrived. */
+  const requests: Promise<DecodedChunk | SourceStart | null>[] = [];
+  let arrived = 0;
+  for (let ahead = 0; ahead < CHUNKS_AHEAD_MAX; ahead++) request(null);
 
-  function ask(spare: ArrayBuffer | null): void {
+  function request(spare: ArrayBuffer | null): void {
     const coming = thread.call('next', spare, spare === null ? [] : [spare]);
-    const arrive = (): void => void here++;
+    const arrive = (): void => void arrived++;
     coming.then(arrive, arrive);
-    asked.push(coming);
+    requests.push(coming);
   }
 
   return {
     get ready() {
-      return here > 0;
+      return arrived > 0;
     },
     get progress() {
       return progress;
@@ -112,22 +112,22 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedTh
       return telemetry;
     },
     async next(waitMs) {
-      const arrived = await withTimeout(asked[0] ?? new Promise<never>(() => {}), waitMs);
-      if (arrived === 'late') return 'idle';
-      asked.shift();
-      here -= 1;
-      if (arrived === null) return 'end';
-      if ('identity' in arrived) {
-        ask(null);
-        return arrived;
+      const answer = await withTimeout(requests[0] ?? new Promise<never>(() => {}), waitMs);
+      if (answer === 'late') return 'idle';
+      requests.shift();
+      arrived -= 1;
+      if (answer === null) return 'end';
+      if ('identity' in answer) {
+        request(null);
+        return answer;
       }
-      progress = arrived.progress;
-      if (arrived.namesFrom === 0) names = [];
-      for (const name of arrived.chunk.names) names.push(name);
-      return { ...arrived.chunk, names };
+      progress = answer.progress;
+      if (answer.namesFrom === 0) names = [];
+      for (const name of answer.chunk.names) names.push(name);
+      return { ...answer.chunk, names };
     },
     applied({ raw }, { reusable }) {
-      ask(reusable && raw.buffer instanceof ArrayBuffer ? raw.buffer : null);
+      request(reusable && raw.buffer instanceof ArrayBuffer ? raw.buffer : null);
     },
     stored: (cursors) => thread.notify('stored', cursors),
     [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expiryRound, holdingFee } from '../../src/ledger/holding-fee.ts';
+import { expiryRound } from '../../src/ledger/expiry.ts';
 import { addTo, decodeVersion, encodeVersion, noSums, type Sums, takeFrom } from '../../src/views/store/totals.ts';
+import { holdingFee } from '../support/ledger/holding-fee.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 

@@ -1,6 +1,6 @@
 import type { Kafka, LogEntry, SASLOptions } from 'kafkajs';
 import type { SourceLogger } from '../source.ts';
-import { kafkajs } from './library.ts';
+import { kafkajs } from './kafkajs.ts';
 import type { KafkaConnection } from './settings.ts';
 
 const CONNECTION_TIMEOUT_MS = 5_000;

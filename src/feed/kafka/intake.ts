@@ -4,7 +4,13 @@ import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
 import type { Message } from '../source.ts';
-import { createLane, type Lane, newCursor, positionOf, storedThrough } from './lane.ts';
+import {
+  createPartitionBuffer,
+  nextNewOffset,
+  type PartitionBuffer,
+  positionOf,
+  storedThrough,
+} from './partition-buffer.ts';
 import {
   checkLastApplied,
   checkNotCut,
@@ -56,7 +62,7 @@ export class SessionOver extends Error {
 /** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */
 export class KafkaIntake {
   readonly #options: IntakeOptions;
-  readonly #lanes: ReadonlyMap<number, Lane>;
+  readonly #partitions: ReadonlyMap<number, PartitionBuffer>;
   readonly #merge: Merge<KafkaRecord>;
   #newestRecordTime: Micros | null = null;
   /** The topic's ends at one time of our clock; kept until all up to there is stored. */
@@ -65,89 +71,97 @@ export class KafkaIntake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#lanes = new Map([...options.starts].map(([partition, start]) => [partition, createLane(partition, start)]));
-    const single = this.#lanes.size === 1;
-    this.#merge = new Merge<KafkaRecord>(this.#lanes.keys(), (item) => (single ? null : this.#sortKey(item)));
+    this.#partitions = new Map(
+      [...options.starts].map(([partition, start]) => [partition, createPartitionBuffer(partition, start)]),
+    );
+    const single = this.#partitions.size === 1;
+    this.#merge = new Merge<KafkaRecord>(this.#partitions.keys(), (item) => (single ? null : this.#sortKey(item)));
   }
 
   get partitions(): readonly number[] {
-    return [...this.#lanes.keys()];
+    return [...this.#partitions.keys()];
   }
 
   /** Bytes of one partition to request in one fetch. */
   get fetchBytes(): number {
-    return Math.ceil(this.#laneBytesMax / 4);
+    return Math.ceil(this.#bytesMax / 4);
   }
 
-  get #laneBytesMax(): number {
-    return Math.max(1024 * 1024, WAITING_BYTES_MAX / this.#lanes.size);
+  get #bytesMax(): number {
+    return Math.max(1024 * 1024, WAITING_BYTES_MAX / this.#partitions.size);
   }
 
   /** The offset to fetch next. */
   cursor(partition: number): number | undefined {
-    return this.#lanes.get(partition)?.cursor;
+    return this.#partitions.get(partition)?.nextFetch;
   }
 
   /** Whether much of a partition is waiting, so that no more of it should be read. */
   isFull(partition: number): boolean {
-    return this.#lanes.get(partition)!.waitingBytes >= this.#laneBytesMax;
+    return this.#partitions.get(partition)!.waitingBytes >= this.#bytesMax;
   }
 
   hasRoom(partition: number): boolean {
-    return this.#lanes.get(partition)!.waitingBytes <= this.#laneBytesMax / 2;
+    return this.#partitions.get(partition)!.waitingBytes <= this.#bytesMax / 2;
   }
 
   receive({ partition, fetchedOffset, messages }: FetchedBatch): void {
-    const lane = this.#lanes.get(partition)!;
-    if (fetchedOffset !== lane.cursor) {
-      throw new SessionOver(`partition ${partition} continued at offset ${fetchedOffset} instead of ${lane.cursor}`);
+    const buffer = this.#partitions.get(partition)!;
+    if (fetchedOffset !== buffer.nextFetch) {
+      throw new SessionOver(
+        `partition ${partition} continued at offset ${fetchedOffset} instead of ${buffer.nextFetch}`,
+      );
     }
     const items = messages.map(({ offset, value }) => recordOf(partition, offset, value));
     if (items.length === 0) return;
     this.#noteRecordTime(items);
-    if (this.#verified(lane, items[0]!)) items.shift();
+    if (this.#verified(buffer, items[0]!)) items.shift();
     if (items.length === 0) return;
-    lane.endSeenAt = null;
-    lane.waiting += items.length;
-    for (const item of items) lane.waitingBytes += sizeOf(item);
+    buffer.endSeenAt = null;
+    buffer.waiting += items.length;
+    for (const item of items) buffer.waitingBytes += sizeOf(item);
     this.#merge.add(partition, items);
   }
 
   /** Whether the message is the one applied last, which is not returned again. Throws where another one is in its place. */
-  #verified(lane: Lane, first: KafkaRecord): boolean {
-    if (lane.verify === null) return false;
+  #verified(buffer: PartitionBuffer, first: KafkaRecord): boolean {
+    if (buffer.verify === null) return false;
     const { topic } = this.#options;
-    if (first.offset !== lane.cursor) throw lastAppliedMissing(topic, lane.partition, lane.cursor, first.offset);
-    checkLastApplied(topic, lane.partition, first.offset, { stored: lane.verify, found: hashesOf(first) });
-    lane.verify = null;
-    lane.cursor += 1;
+    if (first.offset !== buffer.nextFetch)
+      throw lastAppliedMissing(topic, buffer.partition, buffer.nextFetch, first.offset);
+    checkLastApplied(topic, buffer.partition, first.offset, { stored: buffer.verify, found: hashesOf(first) });
+    buffer.verify = null;
+    buffer.nextFetch += 1;
     return true;
   }
 
   /** Everything before this offset was received, control records and aborted messages included. */
   advance(partition: number, nextOffset: number): void {
-    const lane = this.#lanes.get(partition)!;
-    if (lane.verify !== null) throw lastAppliedMissing(this.#options.topic, partition, lane.cursor, null);
-    lane.cursor = nextOffset;
+    const buffer = this.#partitions.get(partition)!;
+    if (buffer.verify !== null) throw lastAppliedMissing(this.#options.topic, partition, buffer.nextFetch, null);
+    buffer.nextFetch = nextOffset;
     this.#checkMark();
   }
 
   /** Taken before the topic's offsets are requested: when they come, more may have been written and read. */
   boundsRequest(at: number): BoundsRequest {
-    return { at, cursors: new Map([...this.#lanes].map(([partition, lane]) => [partition, newCursor(lane)])) };
+    return {
+      at,
+      cursors: new Map([...this.#partitions].map(([partition, buffer]) => [partition, nextNewOffset(buffer)])),
+    };
   }
 
   /** Takes the topic's offsets. Throws where they end before what was read when they were requested. */
   noteBounds({ at, cursors }: BoundsRequest, held: ReadonlyMap<number, PartitionBounds>): void {
-    for (const lane of this.#lanes.values()) {
-      const bounds = held.get(lane.partition);
+    for (const buffer of this.#partitions.values()) {
+      const bounds = held.get(buffer.partition);
       if (bounds === undefined) continue;
       const { topic } = this.#options;
-      checkNotRemoved(topic, lane.partition, newCursor(lane), bounds);
-      checkNotCut(topic, lane.partition, cursors.get(lane.partition)!, bounds);
-      lane.bounds = bounds;
-      lane.endSeenAt = lane.cursor < bounds.high ? null : (lane.endSeenAt ?? at);
-      lane.endConfirmedAt = at;
+      checkNotRemoved(topic, buffer.partition, nextNewOffset(buffer), bounds);
+      checkNotCut(topic, buffer.partition, cursors.get(buffer.partition)!, bounds);
+      buffer.bounds = bounds;
+      buffer.endSeenAt = buffer.nextFetch < bounds.high ? null : (buffer.endSeenAt ?? at);
+      buffer.endConfirmedAt = at;
     }
     this.#mark ??= {
       at,
@@ -161,14 +175,14 @@ export class KafkaIntake {
     const items = this.#merge.take(max, this.#passedOver());
     const last = new Map<number, KafkaRecord>();
     for (const item of items) {
-      const lane = this.#lanes.get(item.partition)!;
-      lane.waiting -= 1;
-      lane.waitingBytes -= sizeOf(item);
+      const buffer = this.#partitions.get(item.partition)!;
+      buffer.waiting -= 1;
+      buffer.waitingBytes -= sizeOf(item);
       last.set(item.partition, item);
     }
     for (const [partition, { offset, bytes }] of last) {
       // A copy: the bytes are a view of a whole fetch, which they would keep in memory.
-      this.#lanes.get(partition)!.handedOver = { nextOffset: offset + 1, bytes: bytes && Buffer.from(bytes) };
+      this.#partitions.get(partition)!.handedOver = { nextOffset: offset + 1, bytes: bytes && Buffer.from(bytes) };
     }
     return items;
   }
@@ -180,14 +194,14 @@ export class KafkaIntake {
 
   /** The offset up to which everything of a partition is stored. */
   storedThrough(partition: number): number {
-    return storedThrough(this.#lanes.get(partition)!, this.#options.stored.get(partition));
+    return storedThrough(this.#partitions.get(partition)!, this.#options.stored.get(partition));
   }
 
   /** Until the message applied last was compared, the topic may be another one. */
   #checkMark(): void {
     if (this.#mark === null) return;
     for (const [partition, end] of this.#mark.ends) {
-      if (this.#lanes.get(partition)!.verify !== null || this.storedThrough(partition) < end) return;
+      if (this.#partitions.get(partition)!.verify !== null || this.storedThrough(partition) < end) return;
     }
     this.#caughtUpAt = this.#mark.at;
     this.#mark = null;
@@ -195,7 +209,7 @@ export class KafkaIntake {
 
   /** Where another session continues: after what was returned. */
   positions(): Map<number, StoredPosition> {
-    return new Map([...this.#lanes].map(([partition, lane]) => [partition, positionOf(lane)]));
+    return new Map([...this.#partitions].map(([partition, buffer]) => [partition, positionOf(buffer)]));
   }
 
   get caughtUpAt(): number | null {
@@ -209,12 +223,12 @@ export class KafkaIntake {
   /** Partitions at their end that others wait for. */
   blocking(): readonly number[] {
     const blocking = this.#merge.blocking(this.#passedOver());
-    return blocking.filter((partition) => this.#lanes.get(partition)!.endSeenAt !== null);
+    return blocking.filter((partition) => this.#partitions.get(partition)!.endSeenAt !== null);
   }
 
   telemetry(): readonly PartitionTelemetry[] {
     const passedOver = this.#passedOver();
-    return [...this.#lanes.values()].map(({ partition, bounds }) => {
+    return [...this.#partitions.values()].map(({ partition, bounds }) => {
       const nextOffset = this.storedThrough(partition);
       const endOffset = bounds?.high ?? null;
       const lag = endOffset === null ? null : Math.max(0, endOffset - nextOffset);
@@ -226,11 +240,11 @@ export class KafkaIntake {
   #passedOver(): ReadonlySet<number> {
     const { partitionIdleMs } = this.#options;
     if (partitionIdleMs === null) return NONE;
-    const lanes = [...this.#lanes.values()].filter(
+    const idle = [...this.#partitions.values()].filter(
       ({ waiting, endSeenAt, endConfirmedAt }) =>
         waiting === 0 && endSeenAt !== null && endConfirmedAt - endSeenAt >= partitionIdleMs,
     );
-    return new Set(lanes.map((lane) => lane.partition));
+    return new Set(idle.map((buffer) => buffer.partition));
   }
 
   /** Null for what has no meaning to sort by: a null value, an over-long or a bad message. */

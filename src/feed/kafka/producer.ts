@@ -6,7 +6,7 @@ import type { SourceLogger } from '../source.ts';
 import { answeredWith, awaitBounds } from './bounds.ts';
 import { createKafkaClient } from './client.ts';
 import { describeKafkaError, RETRY_PRODUCING } from './errors.ts';
-import { readNames } from './names.ts';
+import { readPartitionsByName } from './partitions-by-name.ts';
 import { MESSAGE_BYTES_MAX } from './record.ts';
 import type { KafkaConnection } from './settings.ts';
 
@@ -124,7 +124,7 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
         'read',
         retried(
           'read',
-          () => readNames(kafka, topic, { name, all }),
+          () => readPartitionsByName(kafka, topic, { name, all }),
           `reading topic ${topic} to see which partition has which synchronizer`,
         ),
       ),

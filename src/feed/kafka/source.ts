@@ -111,7 +111,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
       }
     } finally {
       goOnFrom(opened);
-      last = statusOf(opened);
+      last = telemetryOf(opened);
       session = null;
     }
   }
@@ -126,14 +126,14 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
       session?.commit([...cursors.keys()].map(Number));
     },
     telemetry() {
-      if (session !== null) return statusOf(session);
+      if (session !== null) return telemetryOf(session);
       const lately = last ?? { blocking: [], caughtUpAt: null, newestRecordTime: null, partitions: [] };
       return { ...lately, stopped: notRead };
     },
   };
 }
 
-function statusOf({ stopped, intake }: Session): TopicTelemetry {
+function telemetryOf({ stopped, intake }: Session): TopicTelemetry {
   const blocking = intake
     .blocking()
     .map((partition) => `partition ${partition} is at its end, and the others wait until it has a later message`);

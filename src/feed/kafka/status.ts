@@ -36,7 +36,11 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
   function status({ telemetry, lanes, appliedRecordTime, halted, refused }: SourceState<TopicTelemetry>): SourceStatus {
     const stored = positionsOf(lanes);
     const known = { stored, appliedRecordTime };
-    if (refused !== null) return statusOf(refusedTopic(refused, stored), known);
+    if (refused !== null) {
+      // Earlier telemetry may be of another topic: its ends and times are not known.
+      const partitions = withoutEnds(stored);
+      return statusOf({ stopped: refused, blocking: [], caughtUpAt: null, newestRecordTime: null, partitions }, known);
+    }
     // Until a watch after a halt has reported, the last telemetry before the halt is the newest.
     if (telemetry !== null) {
       const isEmpty = telemetry.partitions.length === 0 && last !== null;
@@ -60,12 +64,11 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
   return { status };
 }
 
-/** Earlier telemetry may be of another topic: its ends and times are not known. */
-function refusedTopic(stopped: string, stored: StoredPartitions): TopicTelemetry {
-  const partitions = [...stored].map(([partition, { nextOffset }]) => {
+/** Partitions of which only the stored positions are known. */
+export function withoutEnds(stored: StoredPartitions): PartitionTelemetry[] {
+  return [...stored].map(([partition, { nextOffset }]) => {
     return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
   });
-  return { stopped, blocking: [], caughtUpAt: null, newestRecordTime: null, partitions };
 }
 
 type StoredPartitions = ReadonlyMap<number, StoredPosition>;

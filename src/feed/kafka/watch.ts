@@ -6,7 +6,7 @@ import { createKafkaClient } from './client.ts';
 import { describeKafkaError, RETRY_WATCHING } from './errors.ts';
 import { checkIdentity, positionsOf, startOffsets } from './positions.ts';
 import type { KafkaSourceOptions } from './source.ts';
-import type { PartitionTelemetry, TopicTelemetry } from './status.ts';
+import { type PartitionTelemetry, type TopicTelemetry, withoutEnds } from './status.ts';
 
 const INTERVAL_MS = 1_000;
 
@@ -23,13 +23,6 @@ export function openKafkaWatch({
   const connecting = `connecting to Kafka at ${connection.brokers.join(',')}`;
   let stopped = connecting;
   let partitions: readonly PartitionTelemetry[] = [];
-
-  /** Earlier answers may be of another topic. */
-  function unknownEnds(): PartitionTelemetry[] {
-    return [...positions].map(([partition, { nextOffset }]) => {
-      return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
-    });
-  }
 
   /** Runs until a request fails, and throws that error. */
   async function follow(signal: AbortSignal, onAnswer: () => void): Promise<void> {
@@ -61,7 +54,8 @@ export function openKafkaWatch({
         try {
           await follow(signal, pauses.afterSuccess);
         } catch (error) {
-          if (error instanceof FeedRefused) partitions = unknownEnds();
+          // Earlier answers may be of another topic.
+          if (error instanceof FeedRefused) partitions = withoutEnds(positions);
           await pauses.afterFailure(error, () => {
             const before = stopped;
             stopped = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;

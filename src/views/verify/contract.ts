@@ -1,7 +1,7 @@
 import { INT64_MAX } from '../../json/int64.ts';
 import { type CoinColumns, coinContent, coinExtra } from '../../ledger/coin.ts';
 import { idHash, type StoredId, storedId } from '../../ledger/contract-id.ts';
-import { expiryRound } from '../../ledger/holding-fee.ts';
+import { expiryRound } from '../../ledger/expiry.ts';
 import { holdingChecksum } from '../store/holding-checksum.ts';
 import type { SumTerms } from '../store/totals.ts';
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { EventCursor } from '../../chunk/event-cursor.ts';
-import { expiryOf } from '../../ledger/holding-fee.ts';
+import { expiryOf } from '../../ledger/expiry.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import { expiryColumn, unitsColumn } from '../store/columns.ts';
 import { holdingChecksum } from '../store/holding-checksum.ts';

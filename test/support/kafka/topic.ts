@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Admin, CompressionTypes, Message, Producer } from 'kafkajs';
 import { awaitBounds } from '../../../src/feed/kafka/bounds.ts';
 import { createKafkaClient } from '../../../src/feed/kafka/client.ts';
-import { kafkajs } from '../../../src/feed/kafka/library.ts';
+import { kafkajs } from '../../../src/feed/kafka/kafkajs.ts';
 import type { KafkaConnection } from '../../../src/feed/kafka/settings.ts';
 import { keepingLogger } from './reading.ts';
 

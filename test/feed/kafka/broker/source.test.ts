@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
-import { kafkajs } from '../../../../src/feed/kafka/library.ts';
+import { kafkajs } from '../../../../src/feed/kafka/kafkajs.ts';
 import { MESSAGE_BYTES_MAX } from '../../../../src/feed/kafka/record.ts';
 import { readingOptions, startReading, textsOf } from '../../../support/kafka/reading.ts';
 import { emptyRows } from '../../../support/kafka/rows.ts';

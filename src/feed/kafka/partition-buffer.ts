@@ -2,12 +2,12 @@ import type { PartitionBounds, StartOffset, StoredPosition } from './positions.t
 import { sha256 } from './record.ts';
 
 /** How far one partition was read, returned and stored; its messages are in the merge. */
-export interface Lane {
+export interface PartitionBuffer {
   readonly partition: number;
   /** The position when this session began, after all that was returned before. */
   readonly start: StoredPosition;
   /** The next offset to fetch. */
-  cursor: number;
+  nextFetch: number;
   /** The first message was applied before, and must have this hash. Null once it was compared. */
   verify: Uint8Array | null;
   waiting: number;
@@ -20,11 +20,11 @@ export interface Lane {
   handedOver: { readonly nextOffset: number; readonly bytes: Uint8Array | null } | null;
 }
 
-export function createLane(partition: number, { position, verify }: StartOffset): Lane {
+export function createPartitionBuffer(partition: number, { position, verify }: StartOffset): PartitionBuffer {
   return {
     partition,
     start: position,
-    cursor: verify ? position.nextOffset - 1 : position.nextOffset,
+    nextFetch: verify ? position.nextOffset - 1 : position.nextOffset,
     verify: verify ? position.sha256 : null,
     waiting: 0,
     waitingBytes: 0,
@@ -36,12 +36,12 @@ export function createLane(partition: number, { position, verify }: StartOffset)
 }
 
 /** The next offset to fetch that was not read before. */
-export function newCursor({ cursor, verify }: Lane): number {
-  return verify === null ? cursor : cursor + 1;
+export function nextNewOffset({ nextFetch, verify }: PartitionBuffer): number {
+  return verify === null ? nextFetch : nextFetch + 1;
 }
 
 /** Where another session continues: after what was returned. */
-export function positionOf({ start, handedOver }: Lane): StoredPosition {
+export function positionOf({ start, handedOver }: PartitionBuffer): StoredPosition {
   if (handedOver === null) return start;
   const { nextOffset, bytes } = handedOver;
   return { firstOffset: start.firstOffset, nextOffset, sha256: sha256(bytes) };
@@ -52,9 +52,9 @@ export function positionOf({ start, handedOver }: Lane): StoredPosition {
  * session read it. `stored`: undefined before the first commit.
  */
 export function storedThrough(
-  { waiting, verify, cursor, handedOver, start }: Lane,
+  { waiting, verify, nextFetch, handedOver, start }: PartitionBuffer,
   stored: number = start.firstOffset,
 ): number {
   const isOnItsWay = waiting > 0 || verify !== null || stored < (handedOver ?? start).nextOffset;
-  return isOnItsWay ? stored : cursor;
+  return isOnItsWay ? stored : nextFetch;
 }

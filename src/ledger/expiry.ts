@@ -1,15 +1,10 @@
 import { INT64_MAX } from '../json/int64.ts';
-/** What a coin's holding fee depends on. Amount and rate in 1e-10 units, `round` is that of its creation. */
+
+/** What a coin's holding fee depends on; `holdings/fees.ts` sums the fees. Amount and rate in 1e-10 units, `round` is that of its creation. */
 export interface FeeTerms {
   readonly amount: bigint;
   readonly rate: bigint;
   readonly createdRound: bigint;
-}
-
-/** fee(contract, R) = min(amount, (R - created) * rate): capped above, not below (docs/rules.md, fees). */
-export function holdingFee(terms: FeeTerms, round: bigint): bigint {
-  const accrued = (round - terms.createdRound) * terms.rate;
-  return accrued < terms.amount ? accrued : terms.amount;
 }
 
 /** `expiryRound` for the hot path: as a number where that is exact; Infinity for none. */

@@ -2,7 +2,8 @@ import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAmount, parseAmount } from '../../src/ledger/amount.ts';
-import { expiryOf, expiryRound, holdingFee } from '../../src/ledger/holding-fee.ts';
+import { expiryOf, expiryRound } from '../../src/ledger/expiry.ts';
+import { holdingFee } from '../support/ledger/holding-fee.ts';
 
 const Exact = Decimal.clone({ precision: 300 });
 const INT64_MAX = 2n ** 63n - 1n;

@@ -11,7 +11,7 @@ export const kafkajs = loadMended();
 function loadMended(): typeof KafkaJs {
   // A module must be replaced before anything of kafkajs requires it.
   if (require.resolve('kafkajs') in require.cache)
-    throw new Error('kafkajs was loaded by another file than src/feed/kafka/library.ts');
+    throw new Error('kafkajs was loaded by another file than src/feed/kafka/kafkajs.ts');
   replaceExports('kafkajs/src/consumer/filterAbortedMessages', withoutAborted);
   const loaded = require('kafkajs') as typeof KafkaJs;
   registerCodecs(loaded);

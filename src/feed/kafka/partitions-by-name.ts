@@ -7,7 +7,7 @@ import { awaitBounds } from './bounds.ts';
  * Reads each partition from its start until a record has a name, or to its end for `all`, in a consumer group of its own,
  * which is removed afterwards.
  */
-export async function readNames(
+export async function readPartitionsByName(
   kafka: Kafka,
   topic: string,
   { name, all }: { name: (value: Uint8Array | null) => string | null; all: boolean },
