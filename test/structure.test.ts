@@ -13,7 +13,7 @@ const READS_WORDS = [
 ];
 
 /** Turns amounts into doubles only where both are whole and below 2^53, and checks the quotient. */
-const EXACT_DOUBLES = 'src/ledger/holding-fee.ts';
+const EXACT_DOUBLES = 'src/ledger/expiry.ts';
 
 /** Folders that are houses: their folders are the rooms. */
 const HOUSES = ['feed', 'http', 'views'];

@@ -5,7 +5,7 @@ import type { Database } from 'better-sqlite3';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { databaseError } from './database-error.ts';
-import { EMPTY_USER } from './rules/request.ts';
+import { EMPTY_USER } from './requests/bodies.ts';
 import { RememberingReader } from './store/remembering-reader.ts';
 import { migrate } from './store/schema-steps.ts';
 import type { UsersReader } from './store/users-reader.ts';

@@ -61,44 +61,26 @@ interface Act<Store extends UsersReader, Body = null> {
 }
 
 /** An operation that changes nothing and has no body. */
-export function reading(operation: UsersFacts & Act<UsersReader>): UsersOperation {
-  return prepared(
-    { ...operation, body: null },
-    () => null,
-    (users, run) => run(users.reader),
-  );
+export function reading(facts: UsersFacts & Act<UsersReader>): UsersOperation {
+  return operation({ ...facts, body: null }, (users, run) => run(users.reader));
 }
 
-/** An operation that changes something and has no body. */
-export function removing(operation: UsersFacts & Act<UsersWriter>): UsersOperation {
-  return prepared(
-    { ...operation, body: null },
-    () => null,
-    (users, run) => users.write(run),
-  );
-}
-
-/** An operation that changes something, with a body. */
-export function writing<Body>(
-  operation: UsersFacts & { readonly body: z.ZodType<Body> } & Act<UsersWriter, Body>,
+/** An operation that changes something; without a body, that is null. */
+export function writing<Body = null>(
+  facts: UsersFacts & { readonly body: z.ZodType<Body> | null } & Act<UsersWriter, Body>,
 ): UsersOperation {
-  return prepared(
-    operation,
-    (text) => decodeBody(operation.body, text),
-    (users, run) => users.write(run),
-  );
+  return operation(facts, (users, run) => users.write(run));
 }
 
-function prepared<Store extends UsersReader, Body>(
-  operation: UsersFacts & { readonly body: z.ZodType | null } & Act<Store, Body>,
-  decode: (text: string) => Body,
+function operation<Store extends UsersReader, Body>(
+  facts: UsersFacts & { readonly body: z.ZodType<Body> | null } & Act<Store, Body>,
   transact: (users: Users, run: (store: Store) => object) => object,
 ): UsersOperation {
-  const { subject, checkIds, run } = operation;
+  const { body: schema, subject, checkIds, run } = facts;
   return {
-    ...operation,
+    ...facts,
     prepare: ({ id, query, bodyText }) => {
-      const body = decode(bodyText);
+      const body = schema === null ? (null as Body) : decodeBody(schema, bodyText);
       return {
         subject: subject?.(body) ?? id,
         checkIds: () => checkIds?.({ id, body }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createProviderRequest, updateProviderRequest } from '../../users/requests/bodies.ts';
 import {
   createIdentityProvider,
   deleteIdentityProvider,
@@ -8,8 +9,7 @@ import {
 } from '../../users/rules/identity-providers.ts';
 import { EMPTY_ANSWER, identityProviderConfig, showProvider } from './answers.ts';
 import { checkSameId } from './id-checks.ts';
-import { reading, removing, type UsersOperation, writing } from './operation.ts';
-import { createProviderRequest, updateProviderRequest } from './request-schemas.ts';
+import { reading, type UsersOperation, writing } from './operation.ts';
 
 const PROVIDER = { service: 'identity provider' } as const;
 const ALL = '/v2/idps';
@@ -67,12 +67,13 @@ export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
       identityProviderConfig: showProvider(updateIdentityProvider(users, { caller, request: body })),
     }),
   }),
-  removing({
+  writing({
     ...PROVIDER,
     operationId: 'deleteIdentityProviderConfig',
     summary: 'Remove an identity provider that no user refers to',
     method: 'DELETE',
     path: BY_ID,
+    body: null,
     answer: EMPTY_ANSWER,
     run: ({ users, caller, id }) => {
       deleteIdentityProvider(users, { caller, id });

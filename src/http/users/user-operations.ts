@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { createUser } from '../../users/rules/create-user.ts';
-import { deleteUser } from '../../users/rules/delete-user.ts';
-import { moveUser } from '../../users/rules/move-user.ts';
+import { createUserRequest, moveUserRequest, updateUserRequest } from '../../users/requests/bodies.ts';
+import { createUser, deleteUser, moveUser } from '../../users/rules/change-users.ts';
 import { listUsers, readUser } from '../../users/rules/read-users.ts';
 import { updateUser } from '../../users/rules/update-user.ts';
 import { EMPTY_ANSWER, showUser, user } from './answers.ts';
 import { checkPathUserId, checkSameId } from './id-checks.ts';
-import { reading, removing, type UsersOperation, writing } from './operation.ts';
-import { createUserRequest, moveUserRequest, updateUserRequest } from './request-schemas.ts';
+import { reading, type UsersOperation, writing } from './operation.ts';
 
 const USER = { service: 'user' } as const;
 const CHANGE = { service: 'user', submission: true } as const;
@@ -65,12 +63,13 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
     checkIds: ({ id, body }) => checkSameId({ path: id, body: body.user?.id ?? null }, 'user'),
     run: ({ users, caller, body }) => ({ user: showUser(updateUser(users, { caller, request: body })) }),
   }),
-  removing({
+  writing({
     ...CHANGE,
     operationId: 'deleteUser',
     summary: 'Delete a user, with its rights',
     method: 'DELETE',
     path: BY_ID,
+    body: null,
     answer: EMPTY_ANSWER,
     checkIds: checkPathUserId,
     run: ({ users, caller, id }) => {

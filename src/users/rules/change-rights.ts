@@ -1,10 +1,10 @@
+import type { ChangeRightsRequest } from '../requests/bodies.ts';
 import { distinctRights, type Right, rightKey } from '../right.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import { invalidArgument, tooManyRights } from '../users-error.ts';
 import { effectiveProvider, requireAdminFor } from './authorize.ts';
 import type { Caller } from './caller.ts';
-import type { ChangeRightsRequest } from './request.ts';
 import { checkPartiesKnown, checkRights, checkUserId, findUser } from './user-checks.ts';
 
 type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: readonly Right[] };

@@ -1,5 +1,6 @@
 import { counted } from '../../counted.ts';
 import { ledgerStringFault } from '../id-formats.ts';
+import type { GivenProvider, UpdateProviderRequest } from '../requests/bodies.ts';
 import { USERS_COUNTED_MAX, type UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import { hasCredentials } from '../urls.ts';
@@ -7,7 +8,6 @@ import type { IdentityProvider } from '../user.ts';
 import { invalidArgument, invalidField, missingField, UsersError } from '../users-error.ts';
 import { requireParticipantAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
-import type { GivenProvider, UpdateProviderRequest } from './request.ts';
 import { masked, PROVIDER_MASK_FIELDS, parseMask } from './update-mask.ts';
 
 /** The reference's limit (docs/rules.md, users). */

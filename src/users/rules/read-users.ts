@@ -7,7 +7,6 @@ import { invalidArgument } from '../users-error.ts';
 import { effectiveProvider, requireSelfOrUserAdmin, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { decodePageToken, encodePageToken } from './page-token.ts';
-import type { ListUsersRequest } from './request.ts';
 import { findUser } from './user-checks.ts';
 
 /** A page of users with large annotations ends early: the next user would make it larger than this. */
@@ -34,6 +33,12 @@ export function listRights(
   const identityProviderId = effectiveProvider(caller, '');
   findUser(users, { id: userId, identityProviderId, verb: 'list user rights' });
   return users.rights(userId);
+}
+
+/** Page size 0: as many as the settings allow; an empty token: from the start. */
+interface ListUsersRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
 }
 
 /** One page of the users of one identity provider, by the byte value of their ids. */

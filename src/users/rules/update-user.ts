@@ -1,11 +1,11 @@
 import { ANNOTATIONS_BYTES_MAX, type Annotations, annotationBytes, checkAnnotations } from '../annotations.ts';
 import { parseJavaLong } from '../id-formats.ts';
+import type { GivenUser, UpdateUserRequest } from '../requests/bodies.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
 import { invalidArgument, invalidField, missingField, UsersError } from '../users-error.ts';
 import { effectiveProvider, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
-import type { GivenUser, UpdateUserRequest } from './request.ts';
 import { masked, parseMask, type UpdateMask, USER_MASK_FIELDS } from './update-mask.ts';
 import { checkPrimaryParty, checkProviderExists, checkUserId, findUser } from './user-checks.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Annotations } from '../../users/annotations.ts';
-import { type GivenRight, PARTY_KINDS, type PartyKind, PLAIN_KINDS, type PlainKind } from '../../users/right.ts';
+import type { Annotations } from '../annotations.ts';
+import { type GivenRight, PARTY_KINDS, type PartyKind, PLAIN_KINDS, type PlainKind } from '../right.ts';
 
 /**
  * Values of request bodies (docs/rules.md, bodies): what is missing has its type's default, `null` is invalid for strings,

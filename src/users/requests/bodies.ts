@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { GivenProvider, GivenUser, UpdateProviderRequest, UpdateUserRequest } from '../../users/rules/request.ts';
-import { annotations, message, optionalFlag, optionalText, rights, text } from './value-schemas.ts';
+import { annotations, message, optionalFlag, optionalText, rights, text } from './values.ts';
 
 const providerId = () => optionalText('Id of the identity provider; empty for the default one.');
 
@@ -18,13 +17,15 @@ const user = z
     identityProviderId: providerId(),
     primaryPartyAuthentication: optionalFlag('Stored and answered; nothing depends on it.'),
   })
-  .transform(
-    ({ metadata, ...rest }): GivenUser => ({
-      ...rest,
-      resourceVersion: metadata?.resourceVersion ?? '',
-      annotations: metadata?.annotations ?? new Map(),
-    }),
-  );
+  .transform(({ metadata, ...rest }) => ({
+    ...rest,
+    resourceVersion: metadata?.resourceVersion ?? '',
+    annotations: metadata?.annotations ?? new Map(),
+  }));
+
+/** A user in a request: decoded, not validated yet. Texts are empty where unset. */
+export type GivenUser = Readonly<z.output<typeof user>>;
+export const EMPTY_USER: GivenUser = user.parse({});
 
 const provider = z
   .object({
@@ -34,22 +35,27 @@ const provider = z
     jwksUrl: optionalText('A http or https URL of its key set.'),
     audience: optionalText('What `aud` of its tokens must contain, or empty.'),
   })
-  .transform(({ identityProviderId, ...rest }): GivenProvider => ({ id: identityProviderId, ...rest }));
+  .transform(({ identityProviderId, ...rest }) => ({ id: identityProviderId, ...rest }));
+
+export type GivenProvider = Readonly<z.output<typeof provider>>;
 
 const updateMask = message(
   z.object({ paths: z.array(text()).default([]) }).meta({ description: 'Fields to change, in snake_case.' }),
 );
 
 export const createUserRequest = z.object({ user: message(user), rights }).meta({ id: 'CreateUserRequest' });
+export type CreateUserRequest = Readonly<z.output<typeof createUserRequest>>;
 
 export const updateUserRequest = z
   .object({ user: message(user), updateMask })
-  .transform(({ user, updateMask }): UpdateUserRequest => ({ user, updatePaths: updateMask?.paths ?? null }))
+  .transform(({ user, updateMask }) => ({ user, updatePaths: updateMask?.paths ?? null }))
   .meta({ id: 'UpdateUserRequest' });
+export type UpdateUserRequest = Readonly<z.output<typeof updateUserRequest>>;
 
 export const changeRightsRequest = z
   .object({ userId: optionalText('The user, as in the path.'), rights, identityProviderId: providerId() })
   .meta({ id: 'ChangeUserRightsRequest' });
+export type ChangeRightsRequest = Readonly<z.output<typeof changeRightsRequest>>;
 
 export const moveUserRequest = z
   .object({
@@ -58,6 +64,7 @@ export const moveUserRequest = z
     targetIdentityProviderId: providerId(),
   })
   .meta({ id: 'UpdateUserIdentityProviderIdRequest' });
+export type MoveUserRequest = Readonly<z.output<typeof moveUserRequest>>;
 
 export const createProviderRequest = z
   .object({ identityProviderConfig: message(provider) })
@@ -66,10 +73,9 @@ export const createProviderRequest = z
 
 export const updateProviderRequest = z
   .object({ identityProviderConfig: message(provider), updateMask })
-  .transform(
-    ({ identityProviderConfig, updateMask }): UpdateProviderRequest => ({
-      provider: identityProviderConfig,
-      updatePaths: updateMask?.paths ?? null,
-    }),
-  )
+  .transform(({ identityProviderConfig, updateMask }) => ({
+    provider: identityProviderConfig,
+    updatePaths: updateMask?.paths ?? null,
+  }))
   .meta({ id: 'UpdateIdentityProviderConfigRequest' });
+export type UpdateProviderRequest = Readonly<z.output<typeof updateProviderRequest>>;

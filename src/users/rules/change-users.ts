@@ -1,13 +1,28 @@
 import { checkAnnotations } from '../annotations.ts';
+import { ledgerStringFault } from '../id-formats.ts';
+import { type CreateUserRequest, EMPTY_USER, type MoveUserRequest } from '../requests/bodies.ts';
 import { distinctRights } from '../right.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
 import type { UsersConfig } from '../users-config.ts';
-import { invalidArgument, missingField, permissionDenied, tooManyRights, UsersError } from '../users-error.ts';
-import { effectiveProvider, requireAdminFor } from './authorize.ts';
+import {
+  invalidArgument,
+  invalidField,
+  missingField,
+  permissionDenied,
+  tooManyRights,
+  UsersError,
+} from '../users-error.ts';
+import { effectiveProvider, requireAdminFor, requireParticipantAdmin, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
-import { type CreateUserRequest, EMPTY_USER } from './request.ts';
-import { checkPartiesKnown, checkPrimaryParty, checkProviderExists, checkRights, checkUserId } from './user-checks.ts';
+import {
+  checkPartiesKnown,
+  checkPrimaryParty,
+  checkProviderExists,
+  checkRights,
+  checkUserId,
+  findUser,
+} from './user-checks.ts';
 
 export type UserLimits = Pick<UsersConfig, 'usersMax' | 'rightsPerUserMax'>;
 
@@ -47,4 +62,31 @@ function checkIdFree(users: UsersWriter, id: string, identityProviderId: string)
   throw new UsersError('USER_ALREADY_EXISTS', `creating user failed, as user "${id}" already exists`, {
     resources: [['USER', id]],
   });
+}
+
+/** Deletes a user with its rights and annotations (docs/rules.md, users). A user cannot delete itself. */
+export function deleteUser(users: UsersWriter, { caller, userId }: { caller: Caller; userId: string }): void {
+  requireUserAdmin(caller);
+  const identityProviderId = effectiveProvider(caller, '');
+  if (userId === caller.userId) throw invalidArgument('Requesting user cannot delete itself');
+  findUser(users, { id: userId, identityProviderId, verb: 'deleting user' });
+  users.deleteUser(userId);
+}
+
+/** Moves a user from one identity provider to another, or to the same; its version stays (docs/rules.md, users). */
+export function moveUser(users: UsersWriter, { caller, request }: { caller: Caller; request: MoveUserRequest }): void {
+  const { userId, sourceIdentityProviderId: source, targetIdentityProviderId: target } = request;
+  requireParticipantAdmin(caller);
+  checkUserId(userId, 'user_id');
+  checkProviderId(source, 'source_identity_provider_id');
+  checkProviderId(target, 'target_identity_provider_id');
+  checkProviderExists(users, source);
+  checkProviderExists(users, target);
+  findUser(users, { id: userId, identityProviderId: source, verb: 'update user identity provider' });
+  users.moveUser(userId, target);
+}
+
+function checkProviderId(id: string, fieldName: string): void {
+  const fault = id === '' ? null : ledgerStringFault(id);
+  if (fault !== null) throw invalidField(fieldName, fault);
 }
