@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MAIN = join(import.meta.dirname, '../dist/main.js');
-/** Run in the measured process before anything else: the last line of its standard output is then its largest resident memory, KiB. */
+/**
+ * Run in the measured process before anything else: the last line of its standard output is then its largest resident
+ * memory, KiB.
+ */
 const TELL_MEMORY = `data:text/javascript,process.on('exit',()=>console.log(process.resourceUsage().maxRSS))`;
 
 /** The largest resident memory of `holdfast replay` as it is installed: compiled, and writing in a thread of its own. */

@@ -16,9 +16,11 @@ interface Meaning {
 export const USERS_DAMAGED = 'HOLDFAST_USERS_DAMAGED';
 
 const DISK_FAILS =
-  'the disk cannot be read or written: it may be full, or a limit of file size was met (ulimit -f): make room or raise it and run it again; else see the log of the system';
+  'the disk cannot be read or written: it may be full, or a limit of file size was met (ulimit -f): ' +
+  'make room or raise it and run it again; else see the log of the system';
 const DAMAGED =
-  'a database there is damaged: `holdfast verify` names what; restore a backup, or run `holdfast rebuild --yes`, which keeps the users, and replay the feed';
+  'a database there is damaged: `holdfast verify` names what; restore a backup, ' +
+  'or run `holdfast rebuild --yes`, which keeps the users, and replay the feed';
 
 /** Every fault of the machine that we know, whichever part reports it. Any other error is not the machine's. */
 const MEANINGS = {
@@ -31,7 +33,8 @@ const MEANINGS = {
     codes: ['EFBIG'],
     passes: 'always',
     advice:
-      'a file cannot grow as large as needed: raise the limit (ulimit -f), or use a file system that allows it, and run it again; nothing is half written',
+      'a file cannot grow as large as needed: raise the limit (ulimit -f), ' +
+      'or use a file system that allows it, and run it again; nothing is half written',
   },
   failing: { codes: ['SQLITE_IOERR', 'EIO'], passes: 'always', advice: DISK_FAILS },
   failingToWrite: {

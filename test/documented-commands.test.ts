@@ -29,7 +29,10 @@ function blocksOf(page: string): { readonly name: string; readonly commands: str
   }));
 }
 
-/** What pages speak of as given: feed files, a topic that holds them, and for the block on dead letters a directory that is halted. */
+/**
+ * What pages speak of as given: feed files, a topic that holds them, and for the block on dead letters a directory that
+ * is halted.
+ */
 async function setTheScene(directory: TemporaryDirectory, commands: string, at: Places): Promise<void> {
   const feed = read('fixtures/story.scan.ndjson');
   writeFileSync(directory.at('history.ndjson'), feed);

@@ -114,5 +114,6 @@ const unassignment = z.looseObject({
 export const scanMessage = z
   .union([transaction, importUpdate, assignment, unassignment])
   .describe(
-    'A feed message in the format of Scan /v2/updates. Beyond this schema, every event is reached exactly once from root_event_ids through child_event_ids.',
+    'A feed message in the format of Scan /v2/updates. Beyond this schema, ' +
+      'every event is reached exactly once from root_event_ids through child_event_ids.',
   );

@@ -47,7 +47,10 @@ function costOf(deadLetter: DeadLetter): string {
     return 'what comes after the break is read only from a repaired file; nothing is remembered, and the broken file halts again';
   }
   if (UNREADABLE.has(deadLetter.code)) {
-    return 'it cannot be read as an update; only exactly these bytes are skipped, from any source, so an update that was cut off here is applied once it comes complete';
+    return (
+      'it cannot be read as an update; only exactly these bytes are skipped, from any source, ' +
+      'so an update that was cut off here is applied once it comes complete'
+    );
   }
   const lost = 'no total will ever include it, and the same bytes are skipped from any source';
   const later = 'and a later update that archives what it would have created is bad too';

@@ -18,7 +18,9 @@ export const deadLettersRetryCommand: CliCommand = {
       );
       return EXIT.ok;
     }
-    const says = `dead letter ${deadLetter.id} stays halted, nothing has changed: ${bad}; to continue: ${nextText(deadLetter, printOn(config.dataDir))}`;
+    const says =
+      `dead letter ${deadLetter.id} stays halted, nothing has changed: ${bad}; ` +
+      `to continue: ${nextText(deadLetter, printOn(config.dataDir))}`;
     terminal.stderr.write(`holdfast: ${safeText(says)}\n`);
     return EXIT.halted;
   },

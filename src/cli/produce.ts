@@ -70,7 +70,9 @@ export const produceCommand: CliCommand = {
 /** The error with its class and message, and what an operator needs to continue. */
 function tellingSent(error: unknown, sent: number): unknown {
   if (!(error instanceof Error)) return error;
-  error.message += `; ${counted(sent, 'message')} sent before; sending them again is harmless: an update that comes twice counts once`;
+  error.message +=
+    `; ${counted(sent, 'message')} sent before; sending them again is harmless: ` +
+    'an update that comes twice counts once';
   return error;
 }
 

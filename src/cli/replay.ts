@@ -68,7 +68,10 @@ async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDi
     newest === undefined ? 'none' : `${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
   // Not counted as redelivered: their contracts may not be in the views.
   const late = importsLate === 0 ? '' : `late imports ${importsLate}; `;
-  return `applied ${updates} updates, ${events} events; redelivered ${redelivered}; dead letters ${deadLetters}; ${late}newest snapshot ${snapshot}`;
+  return (
+    `applied ${updates} updates, ${events} events; redelivered ${redelivered}; ` +
+    `dead letters ${deadLetters}; ${late}newest snapshot ${snapshot}`
+  );
 }
 
 function quarantineLine(count: number, list: string): string {

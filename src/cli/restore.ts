@@ -24,11 +24,13 @@ export const restoreCommand: CliCommand = {
     terminal.stdout.write(`${dataDir}: ${['views.db', ...names].join(', ')}\n`);
     if (!names.includes(LOCAL_SECRET_FILE))
       terminal.stdout.write(
-        `not in the backup: a token secret; put one at ${join(dataDir, LOCAL_SECRET_FILE)}, or the next start creates a new one and old tokens are refused\n`,
+        `not in the backup: a token secret; put one at ${join(dataDir, LOCAL_SECRET_FILE)}, ` +
+          'or the next start creates a new one and old tokens are refused\n',
       );
     if (!sealed)
       terminal.stdout.write(
-        `an earlier program wrote this backup, without a hash of its bytes: \`holdfast verify --data ${dataDir}\` checks the totals\n`,
+        'an earlier program wrote this backup, without a hash of its bytes: ' +
+          `\`holdfast verify --data ${dataDir}\` checks the totals\n`,
       );
     return EXIT.ok;
   },

@@ -1,6 +1,9 @@
 import type { SettingKey } from './settings.ts';
 
-/** The settings of a service that only reads; every other one, and `ledger` in a configuration file, needs a service that writes. */
+/**
+ * The settings of a service that only reads; every other one, and `ledger` in a configuration file, needs a service
+ * that writes.
+ */
 const READING: readonly string[] = [
   'data',
   'host',

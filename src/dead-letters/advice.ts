@@ -50,7 +50,8 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
     halted: RETRY_OR_DROP,
     comesFrom: {
       file: [
-        'The line looks cut off: then drop it and replay the whole file; nothing is lost by that, for what the line lacks is applied then',
+        'The line looks cut off: then drop it and replay the whole file; ' +
+          'nothing is lost by that, for what the line lacks is applied then',
       ],
     },
   },

@@ -8,7 +8,10 @@ import type { Message, Source, SourceStart } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 
-/** A chunk is closed at this many messages or bytes, whichever comes first: small enough that the writer never waits long for one. */
+/**
+ * A chunk is closed at this many messages or bytes, whichever comes first: small enough that the writer never waits
+ * long for one.
+ */
 const MESSAGES_MAX = 2000;
 const RAW_BYTES_MAX = 1024 * 1024;
 const RAW_BUFFER_BYTES = RAW_BYTES_MAX + 256 * 1024;
@@ -31,8 +34,8 @@ export class RawBuffers {
 }
 
 /**
- * Decodes a source's messages in feed order; a SourceStart is passed on. A bad message becomes part of its chunk, and is handled when
- * it is applied.
+ * Decodes a source's messages in feed order; a SourceStart is passed on. A bad message becomes part of its chunk, and
+ * is handled when it is applied.
  */
 export async function* decodeChunks(
   source: Source,

@@ -2,7 +2,10 @@ import type { BadUpdate } from './bad-update.ts';
 import type { CoinEntity, Entity } from './templates.ts';
 import type { Micros } from './time.ts';
 
-/** The two public wire formats: Scan `/v2/updates` (A) and JSON Ledger API `/v2/updates` (B). Needed only for messages to people. */
+/**
+ * The two public wire formats: Scan `/v2/updates` (A) and JSON Ledger API `/v2/updates` (B). Needed only for messages
+ * to people.
+ */
 export type WireFormat = 'scan' | 'ledger-api';
 
 /**

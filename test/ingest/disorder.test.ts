@@ -11,7 +11,10 @@ import { dumpViews } from '../support/views/views-dump.ts';
 
 const seeds = Array.from({ length: soakCount(3) }, (_, seed) => seed);
 
-/** An update without events at a time counted from the first one known of a synchronizer of the ledger so far; at its very time, that one. */
+/**
+ * An update without events at a time counted from the first one known of a synchronizer of the ledger so far; at its
+ * very time, that one.
+ */
 function lateUpdate(before: readonly HistoryItem[], pick: number, afterFirstUs: Micros): HistoryUpdate {
   const updates = before.filter((item) => item.kind === 'update' && item.recordTime !== null) as HistoryUpdate[];
   const { migrationId, synchronizerId } = updates[pick % updates.length]!;

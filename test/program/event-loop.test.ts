@@ -9,7 +9,10 @@ import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { type WatchedStatements, watchStatements } from '../support/program/watched-statements.ts';
 
-/** A look-up takes a page for each level of a tree, of which no table here has more than four, and looks into four tables at most. */
+/**
+ * A look-up takes a page for each level of a tree, of which no table here has more than four, and looks into four
+ * tables at most.
+ */
 const PAGES_MAX = 16;
 
 /** Tables that stay small, whatever is fed: a scan of one is as good as a look-up. */

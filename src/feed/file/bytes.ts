@@ -20,7 +20,10 @@ export interface FileBytes {
   read(): number;
 }
 
-/** Each chunk is a new buffer, because messages are views of it. By descriptor: a worker thread has no standard input of its own. */
+/**
+ * Each chunk is a new buffer, because messages are views of it. By descriptor: a worker thread has no standard input of
+ * its own.
+ */
 export function openFileBytes(file: { path: string; chunkBytes: number }): FileBytes {
   let handedOut = 0;
   async function* chunks(signal: AbortSignal): AsyncGenerator<Buffer> {

@@ -62,7 +62,8 @@ export function checkIdentity(stored: string | null, found: TopicIdentity): void
   if (stored === null || stored === identityText(found)) return;
   const { clusterId, topic } = JSON.parse(stored) as TopicIdentity;
   throw new FeedRefused(
-    `these views were built from topic ${topic} of the Kafka cluster ${clusterId}, and this is topic ${found.topic} of cluster ${found.clusterId}: ` +
+    `these views were built from topic ${topic} of the Kafka cluster ${clusterId}, ` +
+      `and this is topic ${found.topic} of cluster ${found.clusterId}: ` +
       'give --kafka-brokers and --kafka-topic as before, or another --data directory',
   );
 }
@@ -115,7 +116,8 @@ function checkNothingBefore(
 ): void {
   if (low >= firstOffset) return;
   throw new FeedRefused(
-    `partition ${partition} of topic ${topic} begins at offset ${low}, and began at ${firstOffset} when these views first saw it: ` +
+    `partition ${partition} of topic ${topic} begins at offset ${low}, ` +
+      `and began at ${firstOffset} when these views first saw it: ` +
       `it was created again; ${START_ANEW}`,
   );
 }
@@ -133,7 +135,8 @@ export function lackingText(partition: number, firstOffset: number): string | nu
 export function checkNotRemoved(topic: string, partition: number, nextOffset: number, { low }: PartitionBounds): void {
   if (nextOffset >= low) return;
   throw new FeedRefused(
-    `partition ${partition} of topic ${topic} continues at offset ${nextOffset} for these views, and Kafka has removed everything before ${low}: ` +
+    `partition ${partition} of topic ${topic} continues at offset ${nextOffset} for these views, ` +
+      `and Kafka has removed everything before ${low}: ` +
       `what is between is missing; ${START_ANEW}`,
   );
 }
@@ -165,7 +168,9 @@ export function checkLastApplied(
 export function lastAppliedMissing(topic: string, partition: number, offset: number, next: number | null): FeedRefused {
   const found = next === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${next}`;
   return new FeedRefused(
-    `partition ${partition} of topic ${topic} has no message at offset ${offset}, where these views applied their last one (${found}): ` +
-      `the topic is compacted, which loses messages silently (cleanup.policy must be delete), or it was created again; ${START_ANEW}`,
+    `partition ${partition} of topic ${topic} has no message at offset ${offset}, ` +
+      `where these views applied their last one (${found}): ` +
+      'the topic is compacted, which loses messages silently (cleanup.policy must be delete), ' +
+      `or it was created again; ${START_ANEW}`,
   );
 }

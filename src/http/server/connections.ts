@@ -109,7 +109,8 @@ export function createConnections(options: {
       if (own >= waitingBytesPerAddressMax)
         throw new HttpFault(
           503,
-          `${own} bytes of answers are not read by you yet, and at most ${waitingBytesPerAddressMax} may be; read them, then try again`,
+          `${own} bytes of answers are not read by you yet, ` +
+            `and at most ${waitingBytesPerAddressMax} may be; read them, then try again`,
         );
       const all = waitingBytes();
       if (all >= waitingBytesMax)

@@ -44,8 +44,8 @@ export function optional<Value>({ read, schema }: Field<Value>, documented: obje
 }
 
 /**
- * Returns a function that reads a request's fields in their order and ignores all others. It throws a 400 with the name of the first
- * invalid one, its value and what is expected.
+ * Returns a function that reads a request's fields in their order and ignores all others. It throws a 400 with the name
+ * of the first invalid one, its value and what is expected.
  */
 export function createFieldsReader<F extends Fields>(fields: F): (given: unknown) => ReadFields<F> {
   const named = Object.entries(fields);

@@ -37,8 +37,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Whether text has a number with a point, an exponent or more digits than a double is exact for, and so needs a second parse. Strings
- * are skipped. A regular expression for the same takes six times as long.
+ * Whether text has a number with a point, an exponent or more digits than a double is exact for, and so needs a second
+ * parse. Strings are skipped. A regular expression for the same takes six times as long.
  */
 function mayBeInexact(text: string): boolean {
   let digits = 0;

@@ -54,7 +54,8 @@ export function checkPartiesKnown(caller: Caller, rights: readonly Right[], iden
   if (parties.length === 0) return;
   throw new UsersError(
     'UNKNOWN_RESOURCE',
-    `The submitted request refers to a non-existing PARTIES: Provided parties have not been found in identity_provider_id=\`${identityProviderId}\`: [${parties.join(',')}].`,
+    'The submitted request refers to a non-existing PARTIES: Provided parties have not been found ' +
+      `in identity_provider_id=\`${identityProviderId}\`: [${parties.join(',')}].`,
     { resources: parties.map((party) => ['PARTIES', party] as const) },
   );
 }

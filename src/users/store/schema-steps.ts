@@ -37,7 +37,8 @@ export function migrate(
     const applied = db.prepare<[], AppliedRow>('SELECT version, checksum FROM migration ORDER BY version').all();
     if (applied.length > migrations.length)
       throw new Refusal(
-        `${file} has version ${applied.length}, written by a newer holdfast; this one knows ${migrations.length}: use the newer program`,
+        `${file} has version ${applied.length}, written by a newer holdfast; ` +
+          `this one knows ${migrations.length}: use the newer program`,
       );
     const insert = db.prepare('INSERT INTO migration (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)');
     migrations.forEach((migration, index) => {
@@ -49,7 +50,8 @@ export function migrate(
         insert.run(version, migration.name, checksum, now().toISOString());
       } else if (row.version !== version || row.checksum !== checksum) {
         throw new Refusal(
-          `${file}: migration ${row.version} was applied in another form than this program has: use the program that wrote the file`,
+          `${file}: migration ${row.version} was applied in another form than this program has: ` +
+            'use the program that wrote the file',
         );
       }
     });

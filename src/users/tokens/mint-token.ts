@@ -1,7 +1,10 @@
 import { SignJWT } from 'jose';
 import type { AuthService, TokenMode } from './auth-service.ts';
 
-/** A token for a user, signed with a secret, with the audience or scope that its service requires. `nowS` and the lifetime in seconds. */
+/**
+ * A token for a user, signed with a secret, with the audience or scope that its service requires. `nowS` and the
+ * lifetime in seconds.
+ */
 export async function mintToken(options: {
   readonly service: Extract<AuthService, { kind: 'secret' }>;
   readonly userId: string;

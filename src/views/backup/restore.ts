@@ -78,7 +78,8 @@ function checkViews(db: Database, { file, seal }: Given): void {
   const format = db.prepare<[], number>('SELECT format FROM backup').pluck().get();
   if (format !== BACKUP_FORMAT && format !== FORMAT_WITHOUT_SEAL)
     throw new Refusal(
-      `${file} has format ${format}, this program reads ${FORMAT_WITHOUT_SEAL} and ${BACKUP_FORMAT}: restore it with the program that wrote it`,
+      `${file} has format ${format}, this program reads ${FORMAT_WITHOUT_SEAL} and ${BACKUP_FORMAT}: ` +
+        'restore it with the program that wrote it',
     );
   if (format === BACKUP_FORMAT && seal === 'none') throw damaged(file, 'its last line, the seal, is missing');
   const version = versionOf(db);

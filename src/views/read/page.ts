@@ -51,7 +51,8 @@ export function createPageReader(db: Database): ReadPage {
     .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
     .pluck();
   const held = db.prepare<[number, number, number], Entry>(
-    'SELECT created_at AS createdAt, no FROM held WHERE owner = ? + 0 AND created_at >= ? AND created_seq <= ? ORDER BY created_at, no',
+    `SELECT created_at AS createdAt, no FROM held
+     WHERE owner = ? + 0 AND created_at >= ? AND created_seq <= ? ORDER BY created_at, no`,
   );
   const spent = db.prepare<[number, number, number, number], Entry>(
     `SELECT created_at AS createdAt, no FROM spent

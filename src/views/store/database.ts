@@ -178,19 +178,22 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
     .get()!;
   if (migrationId !== null && stored.migrationId !== null && migrationId !== stored.migrationId) {
     throw new Refusal(
-      `--migration-id ${migrationId}: this directory has read a feed that names none as migration ${stored.migrationId}; use another --data, or run \`holdfast rebuild --yes\` with it`,
+      `--migration-id ${migrationId}: this directory has read a feed that names none as migration ${stored.migrationId}; ` +
+        `use another --data, or run \`holdfast rebuild --yes\` with it`,
     );
   }
   if (snapshotPeriodUs !== null && snapshotPeriodUs !== stored.period) {
     const [given, made] = [formatDuration(snapshotPeriodUs), formatDuration(stored.period)];
     throw new Refusal(
-      `--snapshot-period ${given}: this directory was created with ${made}; leave the option out, use another --data, or run \`holdfast rebuild --yes\` with it`,
+      `--snapshot-period ${given}: this directory was created with ${made}; leave the option out, ` +
+        `use another --data, or run \`holdfast rebuild --yes\` with it`,
     );
   }
   if (dso === null) return;
   if (stored.dso !== null && stored.dso !== dso) {
     throw new Refusal(
-      `--dso ${dso}: the views of this directory count the coins of ${stored.dso}; use another --data, or run \`holdfast rebuild --yes\` with it`,
+      `--dso ${dso}: the views of this directory count the coins of ${stored.dso}; ` +
+        `use another --data, or run \`holdfast rebuild --yes\` with it`,
     );
   }
   prepareRowChange(db, 'setting', { key: 'lock', columns: ['dso', 'dso_pinned'] })(1, dso, 1);

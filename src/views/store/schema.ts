@@ -124,7 +124,7 @@ CREATE TABLE row_count(name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WI
 CREATE TABLE dead_letter(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,                   -- update | overlong | container | ahead | gap | overtaken
-  code TEXT NOT NULL,                   -- what is wrong, for programs: DEAD_LETTER_KINDS of dead-letters.ts; the kind follows from it
+  code TEXT NOT NULL,                   -- what is wrong: DEAD_LETTER_KINDS of dead-letters.ts; the kind follows from it
   decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied | resolved
   source TEXT NOT NULL, source_kind TEXT NOT NULL,
   lane TEXT NOT NULL, offset INTEGER NOT NULL,

@@ -139,5 +139,8 @@ export function sumsText({ unlocked, locked }: { unlocked: Sums; locked: Sums })
 }
 
 function sideText({ count, amount, rate, rateRound }: Sums): string {
-  return `${formatAmount(amount)} in ${count} contracts (sum of rates ${formatAmount(rate)}, of rate * round ${formatAmount(rateRound)})`;
+  return (
+    `${formatAmount(amount)} in ${count} contracts (sum of rates ${formatAmount(rate)}, ` +
+    `of rate * round ${formatAmount(rateRound)})`
+  );
 }

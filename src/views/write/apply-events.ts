@@ -30,7 +30,10 @@ interface Applying {
   readonly event: EventCursor;
 }
 
-/** Applies the events of an update and counts it. All decisions are made here, in feed order, so that rows do not depend on the batch size. */
+/**
+ * Applies the events of an update and counts it. All decisions are made here, in feed order, so that rows do not depend
+ * on the batch size.
+ */
 export function applyEvents(batch: Batch, migration: MigrationState, update: UpdateCursor): void {
   const applying = { batch, migration, update, event: update.events() };
   while (applying.event.next()) applyEvent(applying);
@@ -151,7 +154,9 @@ function archiveCoin({ batch, migration, update, event }: Applying, coin: Pendin
 }
 
 function unknownContract({ migration, update, event }: Applying): UnknownContract {
-  const expected = `the id of a coin or round that is active in migration ${migration.migrationId}: this ${event.entity} was never created or is archived already`;
+  const expected =
+    `the id of a coin or round that is active in migration ${migration.migrationId}: ` +
+    `this ${event.entity} was never created or is archived already`;
   return new UnknownContract(update.fieldName('contract_id'), idText(event.contractId()), expected);
 }
 

@@ -1,7 +1,10 @@
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 
-/** How far a record time may be after our clock and after the time reached; further halts, whatever the policy (docs/rules.md, rule 6). */
+/**
+ * How far a record time may be after our clock and after the time reached; further halts, whatever the policy
+ * (docs/rules.md, rule 6).
+ */
 export interface ClockRules {
   /** Our clock, microseconds: one reading per chunk. */
   readonly now: Micros;

@@ -57,7 +57,10 @@ export class Counterfeits {
     readByKey(this.#byHash, idHashes, ({ h }) => this.#stored.add(h));
   }
 
-  /** Whether the contract that an event names is an active counterfeit. For nearly every event the hash is enough, and no id is created. */
+  /**
+   * Whether the contract that an event names is an active counterfeit. For nearly every event the hash is enough, and
+   * no id is created.
+   */
   has(event: EventCursor, migrationId: number): boolean {
     const { idHash } = event;
     const isStored = this.#stored.has(idHash);

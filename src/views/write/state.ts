@@ -73,7 +73,8 @@ export function loadState(db: Database): WriterState {
       [],
       Pick<WriterState, 'dso' | 'feed' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'> & { dsoPinned: number }
     >(
-      `SELECT dso, dso_pinned AS dsoPinned, feed, source_migration_id AS sourceMigrationId, next_no AS nextNo, next_owner AS nextOwner FROM setting`,
+      `SELECT dso, dso_pinned AS dsoPinned, feed, source_migration_id AS sourceMigrationId,
+         next_no AS nextNo, next_owner AS nextOwner FROM setting`,
     )
     .get();
   if (setting === undefined) throw new Error('views.db has no settings row');

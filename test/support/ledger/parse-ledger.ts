@@ -29,7 +29,8 @@ const COIN = 10_000_000_000n;
 const RATE = COIN / 10n;
 
 /**
- * Reads a small ledger, a line for each update; blank lines count for nothing. A line is its head, then happenings with `;` between:
+ * Reads a small ledger, a line for each update; blank lines count for nothing. A line is its head, then happenings with
+ * `;` between:
  *
  *     00:01 m1 @s2 =id : +a alice 10 ; -b
  *

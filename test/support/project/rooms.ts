@@ -1,6 +1,7 @@
 /**
- * Every room, from the top down, with the rooms below it that it may import; what is not listed may not be imported. A room
- * that is a folder ends with a slash (`config.ts` is the whole configuration, `config/` the kinds of value in it); `feed/`, `http/` and `views/` are houses whose folders are rooms of their own.
+ * Every room, from the top down, with the rooms below it that it may import; what is not listed may not be imported. A
+ * room that is a folder ends with a slash (`config.ts` is the whole configuration, `config/` the kinds of value in it);
+ * `feed/`, `http/` and `views/` are houses whose folders are rooms of their own.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli/'],

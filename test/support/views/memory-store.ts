@@ -17,7 +17,10 @@ import { createArguments, plainDecimal } from '../ledger/wire-text.ts';
 
 type ReadKind = { readonly [K in FactKind]: (asked: Asked<K>) => Facts<K> };
 
-/** Another store than SQLite: the facts of what the oracle holds in memory. A token is a contract's place among all of a snapshot. */
+/**
+ * Another store than SQLite: the facts of what the oracle holds in memory. A token is a contract's place among all of a
+ * snapshot.
+ */
 export function memoryStore(oracle: Oracle): HoldingsStore {
   const find = ({ migrationId, recordTime, match }: SnapshotChoice): OracleSnapshot | null => {
     const migration = Number(migrationId ?? oracle.lastMigration);

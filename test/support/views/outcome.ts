@@ -28,8 +28,8 @@ export interface Outcome {
 }
 
 /**
- * Replays a ledger (see `parseLedger`), or several as files one after the other, message by message and at once, in both formats where
- * both have words for all of it, or in the formats given; all must come out the same.
+ * Replays a ledger (see `parseLedger`), or several as files one after the other, message by message and at once, in
+ * both formats where both have words for all of it, or in the formats given; all must come out the same.
  */
 export async function outcome(
   texts: string | readonly string[],

@@ -14,7 +14,10 @@ export const CLOCK_US = Date.UTC(2026, 0, 1) * 1000;
 /** `acs-delta` is the Ledger API's form with archived events in place of exercised ones. */
 export type Format = 'scan' | 'ledger-api' | 'acs-delta';
 
-/** The items as feed lines. What the format has no word for is left out, but for repairs, which only format B has: they are written in it. */
+/**
+ * The items as feed lines. What the format has no word for is left out, but for repairs, which only format B has: they
+ * are written in it.
+ */
 export function linesOf(items: Iterable<HistoryItem>, format: Format): string[] {
   const lines: string[] = [];
   for (const item of items) {

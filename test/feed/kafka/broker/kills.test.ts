@@ -47,7 +47,10 @@ async function sendSlowly(topic: TestTopic, rows: readonly PartitionedRow[], hur
   }
 }
 
-/** Another member of the group comes and goes: two rebalances. Where the first one is too slow for the group, it reads alone meanwhile. */
+/**
+ * Another member of the group comes and goes: two rebalances. Where the first one is too slow for the group, it reads
+ * alone meanwhile.
+ */
 async function disturb(
   consumer: ConsumerProcess,
   connection: KafkaConnection,
