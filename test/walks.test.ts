@@ -17,7 +17,7 @@ interface Stop {
 }
 
 /** Files that several folders have under one name. */
-const IN_EACH = ['operations.ts', 'kind.ts', 'parse-ledger.ts'];
+const IN_EACH = ['operations.ts', 'kind.ts'];
 const NAME = /`([\w/-]+\.ts)`/;
 const WALKS = ['One update', 'One summary, there and back', 'One line of /status', 'One dead letter'];
 
