@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Config, loadConfig } from '../src/config.ts';
-import { parseDuration } from '../src/ledger/duration.ts';
 import { Refusal } from '../src/refusal.ts';
 import { type Certificates, createCertificates } from './support/kafka/certificates.ts';
 
@@ -266,24 +265,5 @@ describe('Kafka', () => {
   test('an idle limit is a duration, or off', () => {
     expect(load({ options: { ...source, kafkaPartitionIdle: '30s' } }).kafka?.partitionIdleMs).toBe(30_000);
     expect(load({ options: { ...source, kafkaPartitionIdle: 'off' } }).kafka?.partitionIdleMs).toBeNull();
-  });
-});
-
-describe('durations', () => {
-  test.each([
-    ['0s', 0],
-    ['1ms', 1000],
-    ['0.001ms', 1],
-    ['1d', 86_400_000_000],
-    ['1.1m', 66_000_000],
-    ['0.0001ms', null],
-    ['-1s', null],
-    ['1 s', null],
-    ['1S', null],
-    ['s', null],
-    ['1w', null],
-    ['999999999999d', null],
-  ])('%s is %s microseconds', (text, micros) => {
-    expect(parseDuration(text)).toBe(micros);
   });
 });

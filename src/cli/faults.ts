@@ -10,6 +10,7 @@ const EXIT_OF: Readonly<Record<HoldingsFaultCode, ExitCode>> = {
   no_migration: EXIT.noSnapshot,
   no_open_round: EXIT.failed,
   unknown_token: EXIT.failed,
+  wrong_parameter: EXIT.refused,
   page_too_large: EXIT.failed,
   number_too_large: EXIT.failed,
   read_too_long: EXIT.failed,

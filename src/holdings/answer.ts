@@ -1,4 +1,7 @@
 import type { HoldingsStore } from './facts.ts';
+import { answerTable } from './insight/answer.ts';
+import type { TableQuestion } from './insight/question.ts';
+import { type TableForm, type TableText, tableText } from './insight/table.ts';
 import type { Question } from './question.ts';
 import { lastMigration, snapshotAfter, snapshotBefore } from './snapshots.ts';
 import { stateFacts, stateV0, stateV1 } from './state.ts';
@@ -14,11 +17,21 @@ export interface Asker {
 export interface Answers {
   /** The JSON text of the answer. Rejects with a HoldingsFault. Most questions need no reader thread, and so no client. */
   json(question: Question, asker: () => Asker): Promise<string>;
+  table(question: TableQuestion, form: TableForm, asker: () => Asker): Promise<TableText>;
+}
+
+/** The same of one thread, which does not ask for whom it reads. */
+export interface OwnAnswers {
+  json(question: Question): Promise<string>;
+  table(question: TableQuestion, form: TableForm): Promise<TableText>;
 }
 
 /** Answers from a store, in this thread. */
-export function answersFrom(store: HoldingsStore, rules: AnswerRules): { json(question: Question): Promise<string> } {
-  return { json: async (question) => JSON.stringify(await answer(question, store, rules)) };
+export function answersFrom(store: HoldingsStore, rules: AnswerRules): OwnAnswers {
+  return {
+    json: async (question) => JSON.stringify(await answer(question, store, rules)),
+    table: async (question, form) => tableText(await answerTable(question, store), { name: question.table, form }),
+  };
 }
 
 /** For each question: which facts are read, and the answer made from them. */

@@ -1,5 +1,7 @@
 import type { Micros } from '../ledger/time.ts';
+import type { TableFactKinds } from './insight/facts.ts';
 import type { StateQuery, TimeQuery } from './question.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /**
  * The interface to a store (SQLite today). All facts of one question are of one moment, so an answer is consistent; fees,
@@ -10,7 +12,7 @@ export interface HoldingsStore {
 }
 
 /** Every kind of fact: its query and its result. Another one is a line here and a function in each store. */
-export interface FactKinds {
+export interface FactKinds extends TableFactKinds {
   /** Null where there is none. */
   snapshot: { asked: { snapshot: SnapshotChoice }; given: Snapshot | null };
   /** The first strictly after a time in its migration, else the first of the smallest larger migration that has one. */
@@ -36,16 +38,6 @@ export interface SnapshotChoice {
   readonly recordTime: bigint | null;
   /** At exactly that time, or the newest at or before it; in that migration only. */
   readonly match: 'exact' | 'at_or_before';
-}
-
-/** A sealed snapshot, with the supply. Amounts in 1e-10 units. */
-export interface Snapshot {
-  readonly migrationId: number;
-  readonly recordTime: Micros;
-  readonly contracts: number;
-  readonly owners: number;
-  readonly unlocked: bigint;
-  readonly locked: bigint;
 }
 
 export interface OwnersAsked {

@@ -7,6 +7,8 @@ export type HoldingsFaultCode =
   | 'no_migration'
   | 'no_open_round'
   | 'unknown_token'
+  /** A parameter does not go with the views that it is asked of. */
+  | 'wrong_parameter'
   | 'page_too_large'
   | 'number_too_large'
   /** The read took longer than its time limit. */

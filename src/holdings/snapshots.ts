@@ -1,8 +1,9 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { Snapshot, SnapshotChoice } from './facts.ts';
+import type { SnapshotChoice } from './facts.ts';
 import { HoldingsFault } from './fault.ts';
 import type { TimeQuery } from './question.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Why the requested snapshot does not exist. */
 export function snapshotFault({ migrationId, recordTime, match }: SnapshotChoice): HoldingsFault {

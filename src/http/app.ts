@@ -1,13 +1,14 @@
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { type HoldingsDeps, holdingsRoutes } from './holdings/routes.ts';
+import { type InsightDeps, insightRoutes } from './insight/routes.ts';
 import { createCors } from './server/cors.ts';
 import { jsonResponse } from './server/json-response.ts';
 import type { Metrics } from './server/metrics.ts';
 import { addRoutes, methodsOf } from './server/routes.ts';
 import { type ServiceDeps, serviceRoutes } from './service/routes.ts';
 
-export interface AppDeps extends HoldingsDeps, Omit<ServiceDeps, 'registry'> {
+export interface AppDeps extends HoldingsDeps, InsightDeps, Omit<ServiceDeps, 'registry'> {
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -18,7 +19,11 @@ export function createApp(deps: AppDeps): Hono {
   const { logger, metrics, corsOrigins } = deps;
   const cors = createCors(corsOrigins);
   const app = new Hono();
-  const routes = [...holdingsRoutes(deps, cors), ...serviceRoutes({ ...deps, registry: metrics.registry }, cors)];
+  const routes = [
+    ...holdingsRoutes(deps, cors),
+    ...insightRoutes(deps, cors),
+    ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
+  ];
   addRoutes(app, routes, { logger, metrics: metrics.requests });
   app.notFound((c) => {
     const methods = methodsOf(app, c);

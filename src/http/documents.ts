@@ -1,5 +1,7 @@
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { HOLDINGS_OPERATIONS } from './holdings/operations.ts';
+import { describeTableOperation } from './insight/document.ts';
+import { TABLE_OPERATIONS } from './insight/operations.ts';
 import { answerSchemas, describeJsonOperation, openApiDocument } from './server/openapi.ts';
 import { SERVICE_OPERATIONS } from './service/operations.ts';
 import { createUsersDocument } from './users/document.ts';
@@ -17,13 +19,14 @@ export const DOCUMENTS: Readonly<Record<string, AreaDocument>> = {
 };
 
 const DESCRIPTION = `Coin totals per owner at every snapshot of a ledger. Wire-compatible with the holdings operations of Splice Scan;
-served at the root and under /api/scan. Amounts are strings with exactly ten decimals. Integers of 64 bits are JSON numbers
+served at the root and under /api/scan. What lies under /holdfast/v1 is our own: balances over time, the largest holders and the
+supply, as JSON or CSV; its paths are at the root only. Amounts are strings with exactly ten decimals. Integers of 64 bits are JSON numbers
 and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the
 service is configured otherwise.`;
 
 /** The document of the holdings area and of the service itself, with the default limits. */
 function createHoldingsDocument(version: string): object {
-  const operations = [...HOLDINGS_OPERATIONS, ...SERVICE_OPERATIONS];
+  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
   const facts = {
     title: 'Holdfast: holdings',
     version,
@@ -32,5 +35,7 @@ function createHoldingsDocument(version: string): object {
     components: { schemas: answerSchemas(operations) },
   };
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
-  return openApiDocument(facts, operations, (operation) => describeJsonOperation(operation, limits));
+  return openApiDocument(facts, operations, (operation) =>
+    'table' in operation ? describeTableOperation(operation) : describeJsonOperation(operation, limits),
+  );
 }

@@ -20,8 +20,8 @@ export function parseDuration(text: string): number | null {
   return scaled % scale === 0n && Number.isSafeInteger(micros) ? micros : null;
 }
 
-/** A duration in the form of a setting: a number and the largest unit without a remainder. */
+/** A duration as `parseDuration` reads it: a number and the largest unit without a remainder, else milliseconds. */
 export function formatDuration(micros: number): string {
-  const [unit, size] = Object.entries(UNIT_US).find(([, each]) => micros % each === 0) ?? ['us', 1];
+  const [unit, size] = Object.entries(UNIT_US).find(([, each]) => micros % each === 0) ?? ['ms', UNIT_US.ms];
   return `${micros / size}${unit}`;
 }

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { DOCUMENTS } from '../../src/http/documents.ts';
 import { HOLDINGS_OPERATIONS } from '../../src/http/holdings/operations.ts';
+import { TABLE_OPERATIONS } from '../../src/http/insight/operations.ts';
 import { ERROR } from '../../src/http/server/openapi.ts';
 import { SERVICE_OPERATIONS } from '../../src/http/service/operations.ts';
 import { readVersion } from '../../src/version.ts';
@@ -31,6 +32,19 @@ test.each(OPERATIONS.filter(({ path }) => !path.endsWith('/force')))(
         : await app.request(`${path}?${search.join('&')}`);
     expect(response.status).toBe(200);
     checkAnswer(answer, JSON.parse(await response.text()));
+  },
+);
+
+test.each(TABLE_OPERATIONS)(
+  'what $path answers to the example of the document is what the document says',
+  async ({ path, answer, example }) => {
+    const { party = '', ...query } = example;
+    const target = path.replace('{party}', encodeURIComponent(party));
+    const response = await app.request(`${target}?${new URLSearchParams(query)}`);
+    expect(response.status).toBe(200);
+    const body = await response.text();
+    checkAnswer(answer, JSON.parse(body));
+    expect(Object.values(JSON.parse(body)).filter((value) => Array.isArray(value) && value.length > 0)).toHaveLength(1);
   },
 );
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDuration } from '../../src/ledger/duration.ts';
+
 import { formatTime, isImportTime, parseLedgerTime, parseRequestTime } from '../../src/ledger/time.ts';
 
 const MILLIS_MAX = Date.UTC(2201, 0, 1) - 1;
@@ -168,18 +168,5 @@ describe('isImportTime', () => {
     ['1970-01-01T00:00:00Z', false],
   ])('%s: %s', (time, expected) => {
     expect(isImportTime(time)).toBe(expected);
-  });
-});
-
-describe('formatDuration', () => {
-  it.each([
-    [86_400_000_000, '1d'],
-    [10_800_000_000, '3h'],
-    [600_000_000, '10m'],
-    [90_000_000, '90s'],
-    [1_500_000, '1500ms'],
-    [1, '1us'],
-  ])('%s is %s', (micros, expected) => {
-    expect(formatDuration(micros)).toBe(expected);
   });
 });

@@ -9,6 +9,7 @@ const STATUS: Readonly<Record<HoldingsFaultCode, number>> = {
   no_migration: 404,
   no_open_round: 400,
   unknown_token: 400,
+  wrong_parameter: 400,
   page_too_large: 400,
   number_too_large: 400,
   read_too_long: 503,

@@ -62,7 +62,7 @@ export function describeJsonOperation(operation: JsonOperation<never>, limits: R
 }
 
 /** The schemas of all answers, each under its name. */
-export function answerSchemas(operations: readonly JsonOperation<never>[]): object {
+export function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'answer'>[]): object {
   return namedSchemas([...operations.map(({ answer }) => answer), ERROR], ANSWERED);
 }
 

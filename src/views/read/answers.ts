@@ -1,6 +1,7 @@
 import { type Answers, answersFrom } from '../../holdings/answer.ts';
 import type { HoldingsStore } from '../../holdings/facts.ts';
-import { NOT_BOUNDED } from './facts.ts';
+import { NOT_BOUNDED } from './budget.ts';
+import { createRankings } from './rankings.ts';
 import { type ReaderThreadsOptions, startReaderThreads } from './reader-thread.ts';
 
 /**
@@ -10,6 +11,7 @@ import { type ReaderThreadsOptions, startReaderThreads } from './reader-thread.t
 export function startAnswers(eventLoop: HoldingsStore, options: ReaderThreadsOptions): Answers & AsyncDisposable {
   const near = answersFrom(eventLoop, options.rules);
   const threads = startReaderThreads(options);
+  const rankings = createRankings();
   return {
     async json(question, asker) {
       try {
@@ -17,6 +19,16 @@ export function startAnswers(eventLoop: HoldingsStore, options: ReaderThreadsOpt
       } catch (error) {
         if (error !== NOT_BOUNDED) throw error;
         return threads.json(question, asker());
+      }
+    },
+    async table(question, form, asker) {
+      // Others may wait for the same ranking, so it is made even where this client goes away.
+      const store = rankings.over(eventLoop, (place) => threads.ranking(place, { client: asker().client }));
+      try {
+        return await answersFrom(store, options.rules).table(question, form);
+      } catch (error) {
+        if (error !== NOT_BOUNDED) throw error;
+        return threads.table(question, form, asker());
       }
     },
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { ExpiredSums } from '../../holdings/fees.ts';
 import { unitsOf } from '../store/columns.ts';
+import type { RowBudget } from './budget.ts';
 
 interface ExpiredRow {
   readonly locked: bigint;
@@ -13,11 +14,6 @@ interface EntryRow {
   readonly no: bigint;
   readonly createdSeq: bigint;
   readonly expiry: bigint | null;
-}
-
-/** How many more rows may be read; Infinity for no bound. */
-export interface RowBudget {
-  rows: number;
 }
 
 interface Expired {

@@ -2,12 +2,11 @@ import type { Database } from 'better-sqlite3';
 import type { Asked, FactKind, Facts, OwnerFacts, OwnerSums, OwnersFacts } from '../../holdings/facts.ts';
 import { mayHaveExpired } from '../../holdings/fees.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
-import { createExpiredReader, type RowBudget } from './expired.ts';
+import { NOT_BOUNDED, type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
+import { createExpiredReader } from './expired.ts';
 import { createPageReader } from './page.ts';
 import { createSnapshotReader, type StoredSnapshot } from './snapshots.ts';
-
-/** Thrown where a read would exceed its budget of rows: no fault, but it must be answered by a reader thread. */
-export const NOT_BOUNDED = new Error('this read is not bounded by its question');
+import { createTableReaders } from './table-facts.ts';
 
 /** Facts of views.db on one connection; the caller opens the transaction. */
 export interface FactsReader {
@@ -22,8 +21,6 @@ interface KnownSums {
   readonly unlocked: OwnerSums;
   readonly locked: OwnerSums;
 }
-
-type ReadKind = { readonly [K in FactKind]: (asked: Asked<K>, budget: RowBudget) => Facts<K> };
 
 export function createFactsReader(db: Database): FactsReader {
   const version = db.prepare<[number, string, number], { owner: number; v: Buffer }>(
@@ -76,7 +73,7 @@ export function createFactsReader(db: Database): FactsReader {
     return { snapshot, round, owners: found };
   }
 
-  const readers: ReadKind = {
+  const readers: ReadKinds<FactKind> = {
     snapshot: ({ snapshot }) => snapshots.find(snapshot),
     'snapshot after': (asked) => snapshots.after(asked),
     'newest snapshots': () => snapshots.newest(),
@@ -91,6 +88,7 @@ export function createFactsReader(db: Database): FactsReader {
       const snapshot = snapshots.find(asked.snapshot);
       return snapshot === null ? { found: 'no snapshot' } : readPage(snapshot, asked);
     },
+    ...createTableReaders(db, snapshots),
   };
 
   return {
@@ -99,8 +97,4 @@ export function createFactsReader(db: Database): FactsReader {
       lowestOpen = undefined;
     },
   };
-}
-
-function requireUnbounded({ rows }: RowBudget): void {
-  if (rows !== Infinity) throw NOT_BOUNDED;
 }

@@ -1,6 +1,9 @@
 import type { Logger } from 'pino';
 import type { Asker } from '../../holdings/answer.ts';
 import { HoldingsFault } from '../../holdings/fault.ts';
+import type { Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
+import type { TableQuestion } from '../../holdings/insight/question.ts';
+import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 import type { Question } from '../../holdings/question.ts';
 import type { AnswerRules } from '../../holdings/summary.ts';
 import type { ThreadContract } from '../../threads/contract.ts';
@@ -12,11 +15,17 @@ import { startThread, type Thread, threadFile } from '../../threads/thread.ts';
  */
 export interface ReaderThreads extends AsyncDisposable {
   json(question: Question, asker: Asker): Promise<string>;
+  table(question: TableQuestion, form: TableForm, asker: Asker): Promise<TableText>;
+  ranking(place: SnapshotPlace, asker: Asker): Promise<Ranking>;
 }
 
 export interface ReaderContract extends ThreadContract {
   readonly data: { readonly dataDir: string; readonly rules: AnswerRules };
-  readonly requests: { readonly json: (question: Question) => string };
+  readonly requests: {
+    readonly json: (question: Question) => string;
+    readonly table: (asked: { readonly question: TableQuestion; readonly form: TableForm }) => TableText;
+    readonly ranking: (place: SnapshotPlace) => Ranking;
+  };
 }
 
 /** How long a question may wait for a thread, and how long a thread may work on it. */
@@ -32,9 +41,11 @@ const WAITING_PER_CLIENT_MAX = 128;
 const RESTART_MS = 1_000;
 
 interface Asked {
-  readonly question: Question;
+  /** As the log names it. */
+  readonly name: string;
+  /** Asks a thread. */
+  readonly call: (thread: Thread<ReaderContract>) => Promise<void>;
   readonly client: string;
-  readonly resolve: (text: string) => void;
   readonly reject: (error: unknown) => void;
   /** The timer of waiting, then of reading. */
   deadline: NodeJS.Timeout;
@@ -88,7 +99,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
 
   async function ask(reader: Reader, asked: Asked): Promise<void> {
     try {
-      asked.resolve(await reader.thread.call('json', asked.question));
+      await asked.call(reader.thread);
     } catch (error) {
       asked.reject(error);
     }
@@ -108,7 +119,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   }
 
   function end(reader: Reader, asked: Asked): void {
-    logger.warn({ question: asked.question.answer, readMsMax }, 'a read was ended at its time limit');
+    logger.warn({ question: asked.name, readMsMax }, 'a read was ended at its time limit');
     readers.delete(reader);
     void reader.thread.terminate();
     fail(asked, new HoldingsFault('read_too_long', `the read took longer than ${readMsMax / 1000} s; ask for less`));
@@ -121,21 +132,34 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     fail(asked, new HoldingsFault('not_begun', why));
   }
 
+  async function read<Answer>(
+    name: string,
+    { client, signal }: Asker,
+    call: (thread: Thread<ReaderContract>) => Promise<Answer>,
+  ): Promise<Answer> {
+    const own = waiting.filter((each) => each.client === client).length;
+    if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
+      throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const tooLate = (): void => stopWaiting(asked, 'other reads took too long for this one to begin; try again later');
+    const asked: Asked = {
+      name,
+      call: async (thread) => resolve(await call(thread)),
+      client,
+      reject,
+      deadline: setTimeout(tooLate, WAIT_MS_MAX),
+    };
+    signal?.addEventListener('abort', () => stopWaiting(asked, 'the client went away'), { once: true });
+    waiting.push(asked);
+    askNext();
+    return promise;
+  }
+
   for (let i = 0; i < THREADS; i++) startReader();
   return {
-    async json(question, { client, signal }) {
-      const own = waiting.filter((each) => each.client === client).length;
-      if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
-        throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
-      const { promise, resolve, reject } = Promise.withResolvers<string>();
-      const tooLate = (): void =>
-        stopWaiting(asked, 'other reads took too long for this one to begin; try again later');
-      const asked: Asked = { question, client, resolve, reject, deadline: setTimeout(tooLate, WAIT_MS_MAX) };
-      signal?.addEventListener('abort', () => stopWaiting(asked, 'the client went away'), { once: true });
-      waiting.push(asked);
-      askNext();
-      return promise;
-    },
+    json: (question, asker) => read(question.answer, asker, (thread) => thread.call('json', question)),
+    table: (question, form, asker) => read(question.table, asker, (thread) => thread.call('table', { question, form })),
+    ranking: (place, asker) => read('ranking', asker, (thread) => thread.call('ranking', place)),
     async [Symbol.asyncDispose]() {
       stopping = true;
       for (const asked of [...waiting]) stopWaiting(asked, 'the service is stopping');

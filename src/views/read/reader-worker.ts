@@ -5,6 +5,15 @@ import { openViewsStore } from './store.ts';
 
 /** A reader thread, on a connection of its own. */
 await serveThread<ReaderContract>(({ data: { dataDir, rules } }) => {
-  const answers = answersFrom(openViewsStore(dataDir), rules);
-  return { json: (question) => answers.json(question) };
+  const store = openViewsStore(dataDir);
+  const answers = answersFrom(store, rules);
+  return {
+    json: (question) => answers.json(question),
+    table: ({ question, form }) => answers.table(question, form),
+    async ranking(place, move) {
+      const ranking = await store.facts({ kind: 'ranking', ...place });
+      move(Object.values(ranking).map(({ buffer }) => buffer as ArrayBuffer));
+      return ranking;
+    },
+  };
 });

@@ -1,11 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { Snapshot, SnapshotChoice } from '../../holdings/facts.ts';
+import type { SnapshotChoice } from '../../holdings/facts.ts';
 import type { TimeQuery } from '../../holdings/question.ts';
+import type { Snapshot } from '../../holdings/snapshot.ts';
 
-interface Row {
+export interface SnapshotRow {
   readonly migrationId: bigint;
   readonly recordTime: bigint;
   readonly seq: bigint;
+  readonly forced: bigint;
   readonly contracts: bigint;
   readonly owners: bigint;
   readonly unlocked: string;
@@ -29,14 +31,19 @@ export interface SnapshotReader {
   lastMigration(): number | null;
 }
 
+/** Rows of sealed snapshots; `rest` says which. */
+export function prepareSnapshots<P extends unknown[]>(db: Database, rest: string): Statement<P, SnapshotRow> {
+  const columns =
+    'migration_id AS migrationId, record_time AS recordTime, seq, forced, contracts, owners, unlocked, locked';
+  return db.prepare<P, SnapshotRow>(`SELECT ${columns} FROM snapshot ${rest}`).safeIntegers();
+}
+
 /**
  * Look-ups of sealed snapshots. Requested times may be of any year from 1 to 9999, so they are bigints. For `? + 0` see
  * views/store/database.ts.
  */
 export function createSnapshotReader(db: Database): SnapshotReader {
-  const columns = `migration_id AS migrationId, record_time AS recordTime, seq, contracts, owners, unlocked, locked`;
-  const prepare = <P extends unknown[]>(rest: string): Statement<P, Row> =>
-    db.prepare<P, Row>(`SELECT ${columns} FROM snapshot ${rest}`).safeIntegers();
+  const prepare = <P extends unknown[]>(rest: string) => prepareSnapshots<P>(db, rest);
   const exact = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time = ?');
   const timeBefore = db
     .prepare<[bigint, bigint], bigint>(
@@ -87,12 +94,13 @@ export function createSnapshotReader(db: Database): SnapshotReader {
   };
 }
 
-function snapshotOf(row: Row | undefined): StoredSnapshot | null {
+export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null {
   if (row === undefined) return null;
   return {
     migrationId: Number(row.migrationId),
     recordTime: Number(row.recordTime),
     seq: Number(row.seq),
+    forced: row.forced === 1n,
     contracts: Number(row.contracts),
     owners: Number(row.owners),
     unlocked: BigInt(row.unlocked),

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ContractFacts, OwnersFacts, PageFacts, Snapshot, SnapshotChoice } from '../../../src/holdings/facts.ts';
+import type { ContractFacts, OwnersFacts, PageFacts, SnapshotChoice } from '../../../src/holdings/facts.ts';
 import { holdingFees, type UnlockedLocked } from '../../../src/holdings/fees.ts';
-import { createFactsReader, type FactsReader, NOT_BOUNDED } from '../../../src/views/read/facts.ts';
+import type { Snapshot } from '../../../src/holdings/snapshot.ts';
+import { NOT_BOUNDED } from '../../../src/views/read/budget.ts';
+import { createFactsReader, type FactsReader } from '../../../src/views/read/facts.ts';
 import { openForReading } from '../../../src/views/store/database.ts';
 import type { Oracle, OracleSnapshot } from '../ledger/oracle.ts';
 import {
@@ -59,13 +61,16 @@ function show(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}` : each)).slice(0, 500);
 }
 
-function figuresOf(wanted: OracleSnapshot): Snapshot {
+/** What the oracle knows of a snapshot. */
+type Figures = Omit<Snapshot, 'forced'>;
+
+function figuresOf(wanted: OracleSnapshot): Figures {
   const { migrationId, recordTime, coins } = wanted;
   return { migrationId, recordTime, contracts: coins.length, owners: ownersOf(wanted).length, ...supplyOf(wanted) };
 }
 
 /** A store may keep more of a snapshot than it has to give. */
-function withoutSeq({ migrationId, recordTime, contracts, owners, unlocked, locked }: Snapshot): Snapshot {
+function withoutSeq({ migrationId, recordTime, contracts, owners, unlocked, locked }: Snapshot): Figures {
   return { migrationId, recordTime, contracts, owners, unlocked, locked };
 }
 

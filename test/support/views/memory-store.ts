@@ -7,13 +7,15 @@ import type {
   OwnerFacts,
   OwnerSums,
   PageFacts,
-  Snapshot,
   SnapshotChoice,
 } from '../../../src/holdings/facts.ts';
+import type { Snapshot } from '../../../src/holdings/snapshot.ts';
 import type { CoinPayload } from '../ledger/history.ts';
 import type { ActiveCoin, Oracle, OracleSnapshot } from '../ledger/oracle.ts';
 import { coinOf, ordered, ownersOf, snapshotAfter, snapshotAt, supplyOf } from '../ledger/oracle-answers.ts';
 import { createArguments, plainDecimal } from '../ledger/wire-text.ts';
+import { memoryTables } from './memory-tables.ts';
+import { TEN_MINUTES_US } from './replayed.ts';
 
 type ReadKind = { readonly [K in FactKind]: (asked: Asked<K>) => Facts<K> };
 
@@ -44,6 +46,7 @@ export function memoryStore(oracle: Oracle): HoldingsStore {
       return { snapshot: figuresOf(found), round: asOf, owners: facts };
     },
     page: (asked) => pageOf(find(asked.snapshot), asked),
+    ...memoryTables(oracle, TEN_MINUTES_US),
   };
   return { facts: async (asked) => readers[asked.kind](asked) };
 }
@@ -54,7 +57,7 @@ function figuresOf(snapshot: OracleSnapshot | null): Snapshot | null {
   if (snapshot === null) return null;
   const { migrationId, recordTime, coins } = snapshot;
   const owners = ownersOf(snapshot).length;
-  return { migrationId, recordTime, contracts: coins.length, owners, ...supplyOf(snapshot) };
+  return { migrationId, recordTime, forced: false, contracts: coins.length, owners, ...supplyOf(snapshot) };
 }
 
 function ownerAt(snapshot: OracleSnapshot, party: string, round: bigint | null): OwnerFacts {

@@ -1,0 +1,93 @@
+import type { Micros } from '../../ledger/time.ts';
+import type { Snapshot } from '../snapshot.ts';
+
+/** The kinds of fact that tables are made of. What was sealed never changes, so several may be read for one table. */
+export interface TableFactKinds {
+  /** Null: no such migration has a snapshot. */
+  migration: { asked: { migrationId: bigint | null }; given: SealedMigration | null };
+  'listed snapshots': { asked: ListedSnapshotsAsked; given: readonly Snapshot[] };
+  changes: { asked: ChangesAsked; given: ChangesFacts };
+  'listed owners': { asked: ListedOwnersAsked; given: readonly PartyTotals[] };
+  ranking: { asked: SnapshotPlace; given: Ranking };
+  /** In the order asked. */
+  'numbered owners': { asked: SnapshotPlace & { owners: readonly number[] }; given: readonly PartyTotals[] };
+}
+
+/** A migration that has a snapshot; where none is asked for, the newest such one. */
+export interface SealedMigration {
+  readonly migrationId: number;
+  readonly periodUs: number;
+  /** Null until one is named or seen. */
+  readonly dso: string | null;
+  readonly oldest: Snapshot;
+  readonly newest: Snapshot;
+}
+
+/** A snapshot that is there. */
+export interface SnapshotPlace {
+  readonly migrationId: number;
+  readonly recordTime: Micros;
+}
+
+export type Order = 'asc' | 'desc';
+
+/** Of one migration, by record time. */
+export interface ListedSnapshotsAsked {
+  readonly migrationId: number;
+  /** Both inclusive. */
+  readonly from: Micros;
+  readonly to: Micros;
+  /** Only those at a multiple of it, which lie in the grid; null: all. */
+  readonly every: number | null;
+  readonly order: Order;
+  readonly rows: number;
+}
+
+/** An owner's coins at a snapshot. Amounts in 1e-10 units. */
+export interface Totals {
+  readonly unlocked: bigint;
+  readonly locked: bigint;
+  readonly contracts: number;
+}
+
+export interface PartyTotals extends Totals {
+  readonly party: string;
+}
+
+/** The snapshots of the grid in which an owner's totals differ from those of the snapshot of the grid before. */
+export interface ChangesAsked {
+  readonly migrationId: number;
+  readonly party: string;
+  /** Times of snapshots of the grid, both inclusive. */
+  readonly from: Micros;
+  readonly to: Micros;
+  readonly order: Order;
+  readonly rows: number;
+}
+
+export interface ChangesFacts {
+  /** At the snapshot of the grid before `from`. */
+  readonly before: Totals;
+  /** The first of them in that order. */
+  readonly changes: readonly Change[];
+}
+
+export interface Change {
+  readonly recordTime: Micros;
+  readonly before: Totals;
+  readonly after: Totals;
+}
+
+/** Those who had coin in a snapshot of the grid at or before that one, by the UTF-8 bytes of their party ids. */
+export interface ListedOwnersAsked extends SnapshotPlace {
+  readonly prefix: string;
+  /** The party that they begin behind; null: at the first. */
+  readonly after: string | null;
+  readonly rows: number;
+}
+
+/** What owners may be ordered by. */
+export type RankedBy = 'total' | 'unlocked' | 'locked';
+
+/** The owners with coin at a snapshot by the store's numbers for them, in each order: the largest first, of equals by party id. */
+export type Ranking = Readonly<Record<RankedBy, Uint32Array>>;

@@ -1,0 +1,75 @@
+import { formatDuration } from '../../ledger/duration.ts';
+import { formatTime } from '../../ledger/time.ts';
+import type { HoldingsStore } from '../facts.ts';
+import { pointsOver, requireMultiple } from './every.ts';
+import type { ChangesFacts } from './facts.ts';
+import { type Grid, gridOf, multiplesWithin } from './grid.ts';
+import { pageOf } from './page.ts';
+import { findMigration, listedRange, rangeBehind } from './place.ts';
+import type { ChangesQuery, HistoryQuery } from './question.ts';
+import { CHANGE_COLUMNS, changeRow, POINT_COLUMNS, pointRow, type Row } from './rows.ts';
+import type { Table } from './table.ts';
+
+/** An owner's totals at points in time. What is read are the owner's changes. */
+export async function historyTable(query: HistoryQuery, store: HoldingsStore): Promise<Table> {
+  const { party, every } = query;
+  const migration = await findMigration(store, query, null);
+  const { migrationId, periodUs } = migration;
+  if (every !== null) requireMultiple(every, periodUs);
+  const { fixed, ...range } = listedRange(migration, query, null);
+  const points = pointsOver(multiplesWithin(within(range, gridOf(migration)), periodUs), every);
+  const asked = { kind: 'changes', migrationId, party, ...points, order: 'asc', rows: Infinity } as const;
+  const rows = points.from > points.to ? [] : pointRows(points, await store.facts(asked));
+  const step = formatDuration(points.step);
+  return {
+    head: { migration_id: migrationId, party_id: party, every: step },
+    rowsName: 'points',
+    columns: POINT_COLUMNS,
+    rows,
+    fixed,
+    about: [party, `migration ${migrationId}`, `every ${step}`],
+  };
+}
+
+function pointRows(points: Grid, { before, changes }: ChangesFacts): Row[] {
+  const rows: Row[] = [];
+  let totals = before;
+  let next = 0;
+  for (let time = points.from; time <= points.to; time += points.step) {
+    for (; next < changes.length && changes[next]!.recordTime <= time; next++) totals = changes[next]!.after;
+    rows.push(pointRow(time, totals));
+  }
+  return rows;
+}
+
+/** The snapshots of the grid at which an owner's totals changed. */
+export async function changesTable(query: ChangesQuery, store: HoldingsStore): Promise<Table> {
+  const { party, order: asked, limit, after } = query;
+  const order = asked ?? 'desc';
+  const migration = await findMigration(store, query, after);
+  const { migrationId, periodUs } = migration;
+  const range = listedRange(migration, query, after);
+  const grid = multiplesWithin(within(rangeBehind(range, { order, after }), gridOf(migration)), periodUs);
+  const about = { kind: 'changes', migrationId, party, from: grid.from, to: grid.to, order, rows: limit + 1 } as const;
+  const changes = grid.from > grid.to ? [] : (await store.facts(about)).changes;
+  const place = { table: 'changes', query, migrationId, snapshot: range.newest } as const;
+  const { rows, next } = pageOf(changes, place, ({ recordTime }) => formatTime(recordTime));
+  return {
+    head: { migration_id: migrationId, party_id: party },
+    rowsName: 'changes',
+    columns: CHANGE_COLUMNS,
+    rows: rows.map(changeRow),
+    next,
+    fixed: range.fixed,
+    about: [party, `migration ${migrationId}`],
+  };
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+function within(a: Range, b: Range): Range {
+  return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
+}

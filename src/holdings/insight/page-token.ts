@@ -1,0 +1,63 @@
+import { parseInt64 } from '../../json/int64.ts';
+import { formatTime, parseRequestTime } from '../../ledger/time.ts';
+import { type Given, type ParameterName, parameter } from './parameters.ts';
+import { type PageStart, TABLES, type TableName } from './question.ts';
+
+/** What a page token says: the question it continues, as it was asked, and where. */
+export interface PageToken {
+  readonly start: PageStart;
+  /** The parameters that were given, by name. */
+  readonly given: ReadonlyMap<ParameterName, unknown>;
+}
+
+/**
+ * A token holds all that the next page depends on, so that it stays valid for ever, also in another process. It is no secret and
+ * guards nothing: what it says is judged as if it had been asked.
+ */
+export function encodePageToken(
+  table: TableName,
+  query: Partial<Given<ParameterName>>,
+  { migrationId, snapshot, last }: PageStart,
+): string {
+  const given = TABLES[table].parameters.flatMap((name) => {
+    const value = query[name] ?? null;
+    return value === null ? [] : [[name, parameter(name).print(value)]];
+  });
+  const token = [table, given, String(migrationId), formatTime(snapshot), last];
+  return Buffer.from(JSON.stringify(token)).toString('base64url');
+}
+
+/** Null: no such token, or one of another table. */
+export function decodePageToken(table: TableName, text: string): PageToken | null {
+  const token = parsed(text);
+  if (!Array.isArray(token) || token.length !== 5 || token[0] !== table) return null;
+  const [, pairs, migration, time, last] = token as readonly unknown[];
+  const migrationId = typeof migration === 'string' ? parseInt64(migration) : null;
+  const snapshot = typeof time === 'string' ? parseRequestTime(time) : null;
+  const given = givenOf(table, pairs);
+  if (migrationId === null || snapshot === null || given === null || typeof last !== 'string') return null;
+  return { start: { migrationId, snapshot, last }, given };
+}
+
+function parsed(text: string): unknown {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.toString('base64url') !== text) return null;
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return null;
+  }
+}
+
+function givenOf(table: TableName, pairs: unknown): Map<ParameterName, unknown> | null {
+  if (!Array.isArray(pairs)) return null;
+  const given = new Map<ParameterName, unknown>();
+  for (const pair of pairs as readonly unknown[]) {
+    const [name, text] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
+    const known = TABLES[table].parameters.find((each) => each === name);
+    const value = known === undefined || typeof text !== 'string' ? null : parameter(known).parse(text);
+    if (known === undefined || value === null) return null;
+    given.set(known, value);
+  }
+  return given;
+}

@@ -1,0 +1,99 @@
+import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
+import { showGiven } from '../../show-given.ts';
+import type { HoldingsStore } from '../facts.ts';
+import { HoldingsFault } from '../fault.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { snapshotFault } from '../snapshots.ts';
+import type { Order, SealedMigration } from './facts.ts';
+import type { PageStart } from './question.ts';
+
+interface Asked {
+  readonly migration_id: bigint | null;
+}
+
+/** The migration that is asked about: the newest that has a snapshot, unless a page or a request says which. */
+export async function findMigration(
+  store: HoldingsStore,
+  { migration_id }: Asked,
+  after: PageStart | null,
+): Promise<SealedMigration> {
+  const migrationId = after?.migrationId ?? migration_id;
+  const found = await store.facts({ kind: 'migration', migrationId });
+  if (found !== null) return found;
+  throw new HoldingsFault(
+    'no_snapshot_in',
+    migrationId === null ? 'No snapshots found' : `No snapshots found in migration ${migrationId}`,
+  );
+}
+
+/** The snapshot that is asked about: that of the page before, else the newest at or before the time. */
+export async function findSnapshot(
+  store: HoldingsStore,
+  asked: Asked & { readonly record_time: bigint | null },
+  after: PageStart | null,
+): Promise<{ readonly migration: SealedMigration; readonly snapshot: Snapshot; readonly fixed: boolean }> {
+  const migration = await findMigration(store, asked, after);
+  const fixed = isFixed(migration, asked, asked.record_time);
+  if (after === null && asked.record_time === null) return { migration, snapshot: migration.newest, fixed };
+  const choice = {
+    migrationId: BigInt(migration.migrationId),
+    recordTime: after?.snapshot ?? asked.record_time,
+    match: after === null ? 'at_or_before' : 'exact',
+  } as const;
+  const snapshot = await store.facts({ kind: 'snapshot', snapshot: choice });
+  if (snapshot !== null) return { migration, snapshot, fixed };
+  throw after === null ? snapshotFault(choice) : unknownToken(after);
+}
+
+/** What is at or before the newest snapshot will never be added to. */
+export function isFixed({ newest }: SealedMigration, { migration_id }: Asked, until: bigint | null): boolean {
+  return migration_id !== null && until !== null && until <= BigInt(newest.recordTime);
+}
+
+/** The times that a list may hold. */
+export interface ListedRange {
+  /** Both inclusive; `from` is after `to` where there are none. */
+  readonly from: Micros;
+  readonly to: Micros;
+  /** The newest snapshot when the first page was made: all pages end there. */
+  readonly newest: Micros;
+  /** Whether the same request will have the same answer for ever. */
+  readonly fixed: boolean;
+}
+
+export function listedRange(
+  migration: SealedMigration,
+  { from, to, ...asked }: Asked & { readonly from: bigint | null; readonly to: bigint | null },
+  after: PageStart | null,
+): ListedRange {
+  const oldest = migration.oldest.recordTime;
+  const newest = after === null ? migration.newest.recordTime : Number(after.snapshot);
+  if (after !== null && (newest < oldest || newest > migration.newest.recordTime)) throw unknownToken(after);
+  // A time that no double holds exactly lies far beyond those of snapshots.
+  return {
+    from: Math.max(oldest, Number(from ?? oldest)),
+    to: Math.min(newest, Number(to ?? newest)),
+    newest,
+    fixed: isFixed(migration, asked, to),
+  };
+}
+
+/** The same behind the last row of the page before. */
+export function rangeBehind(
+  { from, to }: Pick<ListedRange, 'from' | 'to'>,
+  { order, after }: { readonly order: Order; readonly after: PageStart | null },
+): { from: Micros; to: Micros } {
+  if (after === null) return { from, to };
+  const last = parseLedgerTime(after.last);
+  if (last === null) throw unknownToken(after);
+  return order === 'asc' ? { from: Math.max(from, last + 1), to } : { from, to: Math.min(to, last - 1) };
+}
+
+/** What is said of a token that no page of these views can have had. */
+export function unknownToken({ migrationId, snapshot, last }: PageStart): HoldingsFault {
+  const given = `a token of migration ${migrationId} at ${formatTime(snapshot)} behind ${showGiven(last)}`;
+  return new HoldingsFault(
+    'unknown_token',
+    `after: given ${given}, expected a next_page_token of a page of these views`,
+  );
+}

@@ -1,0 +1,40 @@
+import { formatDuration } from '../../ledger/duration.ts';
+import { formatTime } from '../../ledger/time.ts';
+import type { HoldingsStore } from '../facts.ts';
+import { requireMultiple } from './every.ts';
+import { pageOf } from './page.ts';
+import { findMigration, listedRange, rangeBehind } from './place.ts';
+import type { SnapshotsQuery } from './question.ts';
+import { SNAPSHOT_COLUMNS, snapshotRow } from './rows.ts';
+import type { Table } from './table.ts';
+
+/** The snapshots of a migration, with the supply at each. */
+export async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Promise<Table> {
+  const { every, order: asked, limit, after } = query;
+  const order = asked ?? 'desc';
+  const migration = await findMigration(store, query, after);
+  const { migrationId, periodUs, dso } = migration;
+  if (every !== null) requireMultiple(every, periodUs);
+  const range = listedRange(migration, query, after);
+  const found = await store.facts({
+    kind: 'listed snapshots',
+    migrationId,
+    ...rangeBehind(range, { order, after }),
+    every,
+    order,
+    rows: limit + 1,
+  });
+  const place = { table: 'snapshots', query, migrationId, snapshot: range.newest } as const;
+  const { rows, next } = pageOf(found, place, ({ recordTime }) => formatTime(recordTime));
+  // No source seeds a directory yet.
+  const head = { migration_id: migrationId, period: formatDuration(periodUs), dso, seeded_at: null };
+  return {
+    head,
+    rowsName: 'snapshots',
+    columns: SNAPSHOT_COLUMNS,
+    rows: rows.map(snapshotRow),
+    next,
+    fixed: range.fixed,
+    about: [`migration ${migrationId}`],
+  };
+}

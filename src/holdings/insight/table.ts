@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+
+/** Rows and what is said of all of them. */
+export interface Table {
+  /** The fields of the answer before its rows, in order. */
+  readonly head: Readonly<Record<string, unknown>>;
+  /** How the answer calls its rows. */
+  readonly rowsName: string;
+  /** The fields of a row, in order. */
+  readonly columns: readonly string[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** The token of the next page, null at the end; undefined where there are no pages. */
+  readonly next?: string | null;
+  /** Whether the same request will have the same answer for ever. */
+  readonly fixed: boolean;
+  /** What names a file of these rows. */
+  readonly about: readonly string[];
+}
+
+/** Rows as JSON in their envelope, as CSV below a header, or as the CSV of a page behind the first. */
+export type TableForm = 'json' | 'csv' | 'csv rows';
+
+/** A table as it is sent. */
+export interface TableText extends Pick<Table, 'fixed'> {
+  readonly text: string;
+  readonly next: string | null;
+  /** Of these bytes and no others. */
+  readonly digest: string;
+  /** Without an ending. */
+  readonly fileName: string;
+}
+
+export function tableText(
+  table: Table,
+  { name, form }: { readonly name: string; readonly form: TableForm },
+): TableText {
+  const text = form === 'json' ? jsonText(table) : csvText(table, form === 'csv');
+  return {
+    text,
+    next: table.next ?? null,
+    fixed: table.fixed,
+    digest: createHash('sha256').update(text).digest('base64url'),
+    fileName: fileName([name, ...table.about]),
+  };
+}
+
+/** The body of the operation. */
+export function tableBody({ head, rowsName, rows, next }: Table): Readonly<Record<string, unknown>> {
+  return { ...head, [rowsName]: rows, ...(next === undefined ? {} : { next_page_token: next }) };
+}
+
+function jsonText(table: Table): string {
+  return JSON.stringify(tableBody(table));
+}
+
+/** RFC 4180. */
+function csvText({ columns, rows }: Table, withHeader: boolean): string {
+  const lines = rows.map((row) => columns.map((name) => csvField(row[name])).join(','));
+  return [...(withHeader ? [columns.join(',')] : []), ...lines].map((line) => `${line}\r\n`).join('');
+}
+
+const QUOTED = /[",\r\n]/;
+
+function csvField(value: unknown): string {
+  const text = value === null ? '' : String(value);
+  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Systems allow 255 bytes; an ending comes behind it. */
+const FILE_NAME_CHARS_MAX = 200;
+
+function fileName(words: readonly string[]): string {
+  const text = ['holdfast', ...words].join('-').replaceAll(':', '');
+  return text.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, FILE_NAME_CHARS_MAX);
+}

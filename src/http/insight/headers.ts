@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { TableText } from '../../holdings/insight/table.ts';
+
+/** A year: what never changes may be kept for as long as caches keep anything. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+const TYPES = { json: 'application/json', csv: 'text/csv; charset=utf-8' } as const;
+
+/** What is said of an answer, whether it is sent or known already; beside the headers of CORS, which may have a Vary of their own. */
+export function tableHeaders(
+  answer: TableText,
+  { url, all, vary }: { readonly url: URL; readonly all: boolean; readonly vary: string | undefined },
+): Readonly<Record<string, string>> & { readonly ETag: string } {
+  const { fixed, next } = answer;
+  return {
+    'Cache-Control': fixed ? FOR_EVER : 'no-cache',
+    ETag: `"${all ? tagOfAll(answer) : answer.digest}"`,
+    Vary: vary === undefined ? 'Accept' : `Accept, ${vary}`,
+    'Access-Control-Expose-Headers': 'Link, ETag, Content-Disposition',
+    ...(next === null || all ? {} : { Link: `<${nextTarget(url, next)}>; rel="next"` }),
+  };
+}
+
+/** What is said of the body. */
+export function bodyHeaders({ fileName }: TableText, form: 'json' | 'csv'): Readonly<Record<string, string>> {
+  if (form === 'json') return { 'Content-Type': TYPES.json };
+  return { 'Content-Type': TYPES.csv, 'Content-Disposition': `attachment; filename="${fileName}.csv"` };
+}
+
+/** What follows the first page depends on what its token says: the question and the snapshot. */
+function tagOfAll({ digest, next }: TableText): string {
+  return createHash('sha256').update(`all ${digest} ${next}`).digest('base64url');
+}
+
+function nextTarget(url: URL, token: string): string {
+  const query = new URLSearchParams(url.searchParams);
+  query.set('after', token);
+  return `${url.pathname}?${query}`;
+}
+
+/** Whether the client has that representation (If-None-Match). */
+export function isKnown(tag: string, header: string | undefined): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));
+}

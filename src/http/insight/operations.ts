@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { amount, int64, party, snapshot, time } from '../holdings/answer-fields.ts';
+import type { TableOperation } from './operation.ts';
+
+const count = (description: string) => z.int().nonnegative().meta({ description });
+
+const token = {
+  next_page_token: z.union([z.string(), z.null()]).meta({
+    description: 'Give it as `after` for the next page; it is valid for ever. Null at the end.',
+  }),
+};
+
+const totals = {
+  total_unlocked_coin: amount('Initial amounts of the unlocked coins.'),
+  total_locked_coin: amount('Initial amounts of the locked coins.'),
+  total_coin_holdings: amount('Both together.'),
+};
+
+const contracts = { contracts: count('Coins.') };
+
+const at = { record_time: time('The time of the snapshot.'), ...totals, ...contracts };
+
+const ALICE = 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec';
+
+const snapshots: TableOperation = {
+  method: 'GET',
+  path: '/holdfast/v1/snapshots',
+  operationId: 'listSnapshots',
+  summary: 'The snapshots of a migration, with the supply at each.',
+  table: 'snapshots',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the snapshots.', 4),
+      period: z.string().meta({ description: 'The time between two snapshots of the grid.', examples: ['10m'] }),
+      dso: z.union([party, z.null()]).meta({ description: 'Whose coins count; null until one is known.' }),
+      seeded_at: z.union([time('When the views began with the active contracts of a node.'), z.null()]),
+      snapshots: z.array(
+        z.strictObject({
+          record_time: time('The time of the snapshot.'),
+          forced: z.boolean().meta({ description: 'Whether somebody asked for it; it lies outside of the grid then.' }),
+          owners: count('Owners with coin.'),
+          ...contracts,
+          total_unlocked_coin: amount('The unlocked supply.'),
+          total_locked_coin: amount('The locked supply.'),
+          total_coin: amount('Both together.'),
+        }),
+      ),
+      ...token,
+    })
+    .meta({ id: 'Snapshots' }),
+  example: { migration_id: '0', to: '2025-02-12T00:40:00Z', every: '20m' },
+};
+
+const owners: TableOperation = {
+  method: 'GET',
+  path: '/holdfast/v1/owners',
+  operationId: 'listOwners',
+  summary: 'Every owner who had coin in a snapshot of the grid up to a time, with the totals then, by party id.',
+  table: 'owners',
+  answer: z
+    .strictObject({
+      ...snapshot,
+      owners: z.array(z.strictObject({ party_id: party, ...totals, ...contracts })),
+      ...token,
+    })
+    .meta({ id: 'Owners' }),
+  example: { migration_id: '0', record_time: '2025-02-12T00:35:00Z', prefix: 'a' },
+};
+
+const history: TableOperation = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/history',
+  operationId: 'getOwnerHistory',
+  summary: "An owner's totals at points in time: at most 5000, and at most 1000 where `every` is not given.",
+  table: 'history',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the snapshots.', 4),
+      party_id: party,
+      every: z.string().meta({ description: 'The time between two points.', examples: ['1h'] }),
+      points: z.array(z.strictObject(at)),
+    })
+    .meta({ id: 'OwnerHistory' }),
+  example: { party: ALICE, migration_id: '0', to: '2025-02-12T00:40:00Z', every: '20m' },
+};
+
+const changes: TableOperation = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/changes',
+  operationId: 'listOwnerChanges',
+  summary:
+    "The snapshots of the grid at which an owner's totals or number of coins differ from those of the one before.",
+  table: 'changes',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the snapshots.', 4),
+      party_id: party,
+      changes: z.array(
+        z.strictObject({
+          ...at,
+          change_unlocked_coin: amount('Against the snapshot of the grid before it; may be negative.'),
+          change_locked_coin: amount('The same of locked coin.'),
+        }),
+      ),
+      ...token,
+    })
+    .meta({ id: 'OwnerChanges' }),
+  example: { party: ALICE, migration_id: '0', order: 'asc' },
+};
+
+const top: TableOperation = {
+  method: 'GET',
+  path: '/holdfast/v1/top',
+  operationId: 'listTopOwners',
+  summary: 'The owners with coin at a snapshot, the largest first; equal ones by party id.',
+  table: 'top',
+  answer: z
+    .strictObject({
+      ...snapshot,
+      by: z.enum(['total', 'unlocked', 'locked']),
+      owners_total: count('Owners with coin.'),
+      total_coin: amount('The supply.'),
+      owners: z.array(
+        z.strictObject({
+          rank: z.int().positive(),
+          party_id: party,
+          ...totals,
+          share: amount('The amount that owners are ordered by, as a part of the supply; rounded half up.'),
+        }),
+      ),
+      ...token,
+    })
+    .meta({ id: 'TopOwners' }),
+  example: { migration_id: '0', record_time: '2025-02-12T00:35:00Z', by: 'unlocked', limit: '10' },
+};
+
+/** Every operation of the area: routes, requests, the document and the names in /metrics follow from this list. */
+export const TABLE_OPERATIONS: readonly TableOperation[] = [snapshots, owners, history, changes, top];

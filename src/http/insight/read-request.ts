@@ -1,0 +1,115 @@
+import { decodePageToken } from '../../holdings/insight/page-token.ts';
+import { type ParameterName, parameter } from '../../holdings/insight/parameters.ts';
+import {
+  LIMIT_DEFAULT,
+  LIMIT_MAX,
+  type PageStart,
+  TABLES,
+  type TableName,
+  type TableQuestion,
+} from '../../holdings/insight/question.ts';
+import { showGiven } from '../../show-given.ts';
+import { HttpFault } from '../server/http-fault.ts';
+import { prefersCsv } from './accept.ts';
+
+/** A request of this area. */
+export interface TableRequest {
+  readonly question: TableQuestion;
+  readonly form: 'json' | 'csv';
+  /** Whether one answer has the rows of all pages. */
+  readonly all: boolean;
+}
+
+type Values = Map<ParameterName, unknown>;
+
+const PAGE_PARAMETERS = ['limit', 'after'];
+const LIMIT_EXPECTED = `an integer from 1 to ${LIMIT_MAX}`;
+
+/** Reads a request strictly: no client depends on less. Throws a 400 that names the parameter. */
+export function readTableRequest(
+  table: TableName,
+  { party, query, accept }: { party: string | undefined; query: URLSearchParams; accept: string | undefined },
+): TableRequest {
+  const texts = textsOf(table, query);
+  if (party !== undefined) texts.set('party', party);
+  const given: Values = new Map();
+  for (const name of TABLES[table].parameters) {
+    const text = texts.get(name);
+    if (text !== undefined) given.set(name, parsedValue(name, text));
+  }
+  const form = formOf(texts.get('format'), accept);
+  const limit = limitOf(texts.get('limit'), form);
+  const after = continued(table, texts.get('after'), given);
+  requireOrder(given);
+  const asked = Object.fromEntries(TABLES[table].parameters.map((name) => [name, given.get(name) ?? null]));
+  const question = { table, query: { ...asked, limit: limit === 'all' ? LIMIT_MAX : limit, after } };
+  return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
+}
+
+/** What was given by name, each once and none that the table has no use for. */
+function textsOf(table: TableName, query: URLSearchParams): Map<string, string> {
+  const { parameters, paged } = TABLES[table];
+  const known = [...parameters.filter((name) => name !== 'party'), ...(paged ? PAGE_PARAMETERS : []), 'format'];
+  const texts = new Map<string, string>();
+  for (const [name, text] of query) {
+    if (!known.includes(name)) throw fault(name, text, `no such parameter, only ${known.join(', ')}`);
+    if (texts.has(name)) throw fault(name, text, 'it once, and it is given twice');
+    texts.set(name, text);
+  }
+  return texts;
+}
+
+function parsedValue(name: ParameterName, text: string): unknown {
+  const { parse, expected } = parameter(name);
+  const value = parse(text);
+  if (value === null)
+    throw fault(name, text, text.includes(' ') ? `${expected} (in a query a "+" is written %2B)` : expected);
+  return value;
+}
+
+function formOf(format: string | undefined, accept: string | undefined): 'json' | 'csv' {
+  if (format === undefined) return prefersCsv(accept) ? 'csv' : 'json';
+  if (format !== 'json' && format !== 'csv') throw fault('format', format, 'json or csv');
+  return format;
+}
+
+function limitOf(text: string | undefined, form: 'json' | 'csv'): number | 'all' {
+  if (text === undefined) return LIMIT_DEFAULT;
+  if (text === 'all' && form === 'csv') return 'all';
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > LIMIT_MAX) throw fault('limit', text, `${LIMIT_EXPECTED}, or "all" in CSV`);
+  return limit;
+}
+
+/** Where the page begins. What the token says was given is given now too, and nothing else may be. */
+function continued(table: TableName, text: string | undefined, given: Values): PageStart | null {
+  if (text === undefined) return null;
+  const token = decodePageToken(table, text);
+  if (token === null) throw fault('after', text, 'a next_page_token of this operation');
+  const { start } = token;
+  // Asked for or not, these are the ones that the page before was made of.
+  const used: Values = new Map<ParameterName, unknown>([
+    ['migration_id', start.migrationId],
+    ['record_time', start.snapshot],
+  ]);
+  for (const [name, value] of given) {
+    const { print, initial } = parameter(name);
+    const before = [token.given.get(name), used.get(name)].flatMap((each) => (each === undefined ? [] : [print(each)]));
+    if (initial !== undefined && before.length === 0) before.push(initial);
+    if (before.includes(print(value))) continue;
+    throw fault(name, print(value), `${before[0] ?? 'nothing'}, as for the page before, whose token is in "after"`);
+  }
+  for (const [name, value] of token.given) if (!given.has(name)) given.set(name, value);
+  return start;
+}
+
+function requireOrder(given: Values): void {
+  const [from, to] = [given.get('from'), given.get('to')] as [bigint | undefined, bigint | undefined];
+  if (from === undefined || to === undefined || from <= to) return;
+  const { print } = parameter('to');
+  throw fault('from', print(from), `a time at or before that of "to", which is ${print(to)}`);
+}
+
+function fault(name: string, given: string, expected: string): HttpFault {
+  return new HttpFault(400, `${name.slice(0, 100)}: given ${showGiven(given)}, expected ${expected}`);
+}

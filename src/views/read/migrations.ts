@@ -1,0 +1,57 @@
+import type { Database } from 'better-sqlite3';
+import type { ListedSnapshotsAsked, SealedMigration } from '../../holdings/insight/facts.ts';
+import { gridOf, multiplesWithin } from '../../holdings/insight/grid.ts';
+import { prepareSnapshots, type StoredSnapshot, snapshotOf } from './snapshots.ts';
+
+/** Migrations that have a snapshot, and lists of theirs. */
+export interface MigrationReader {
+  /** Null asks for the newest one. */
+  find(migrationId: bigint | null): SealedMigration | null;
+  list(asked: ListedSnapshotsAsked): readonly StoredSnapshot[];
+}
+
+/** `? + 0`: see views/store/database.ts. */
+export function createMigrationReader(db: Database): MigrationReader {
+  const newestId = db.prepare<[], bigint | null>('SELECT max(migration_id) FROM snapshot').pluck().safeIntegers();
+  const setting = db.prepare<[], { periodUs: number; dso: string | null }>(
+    'SELECT period AS periodUs, dso FROM setting',
+  );
+  const oldest = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
+  const newest = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1');
+  const exact = prepareSnapshots<[number, number]>(db, 'WHERE migration_id = ? AND record_time = ?');
+  const between = (order: string) =>
+    prepareSnapshots<[number, number, number, number]>(
+      db,
+      `WHERE migration_id = ? + 0 AND record_time BETWEEN ? AND ? ORDER BY record_time ${order} LIMIT ?`,
+    );
+  const inOrder = { asc: between('asc'), desc: between('desc') };
+
+  function find(asked: bigint | null): SealedMigration | null {
+    const migrationId = asked ?? newestId.get() ?? null;
+    const last = migrationId === null ? null : snapshotOf(newest.get(migrationId));
+    if (migrationId === null || last === null) return null;
+    const { periodUs, dso } = setting.get()!;
+    const first = snapshotOf(oldest.get(migrationId))!;
+    return { migrationId: last.migrationId, periodUs, dso, oldest: first, newest: last };
+  }
+
+  /** Those at the multiples of a time; where they lie is known, so no other is read. */
+  function listEvery(every: number, { migrationId, order, rows, ...asked }: ListedSnapshotsAsked): StoredSnapshot[] {
+    const grid = gridOf(find(BigInt(migrationId))!);
+    const range = { from: Math.max(asked.from, grid.from), to: Math.min(asked.to, grid.to) };
+    const { from, to } = multiplesWithin(range, every);
+    const found: StoredSnapshot[] = [];
+    for (let past = 0; from + past <= to && found.length < rows; past += every)
+      found.push(snapshotOf(exact.get(migrationId, order === 'asc' ? from + past : to - past))!);
+    return found;
+  }
+
+  return {
+    find,
+    list(asked) {
+      const { migrationId, from, to, every, order, rows } = asked;
+      if (every !== null) return listEvery(every, asked);
+      return inOrder[order].all(migrationId, from, to, rows).map((row) => snapshotOf(row)!);
+    },
+  };
+}

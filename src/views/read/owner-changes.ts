@@ -1,0 +1,58 @@
+import type { Change, ChangesAsked, ChangesFacts, Order, Totals } from '../../holdings/insight/facts.ts';
+import type { SealedGrid } from './grid.ts';
+import { NO_COIN, type Version, type VersionReader } from './versions.ts';
+
+/** An owner's totals from a snapshot of the grid on. */
+interface State {
+  readonly recordTime: number;
+  readonly totals: Totals;
+}
+
+/** Reads an owner's changes: its versions in the range, and one before it. */
+export function readChanges(
+  versions: VersionReader,
+  owner: number,
+  { from, to, order, rows, grid }: ChangesAsked & { readonly grid: SealedGrid },
+): ChangesFacts {
+  const seqBefore = grid.seqBefore(from);
+  const before = versions.at(owner, seqBefore)?.totals ?? NO_COIN;
+  const inRange = versions.between(owner, { from: seqBefore + 1, to: grid.seqAt(to) }, order);
+  const states = statesInGrid(inRange, grid, order);
+  const changes = order === 'asc' ? forward(states, before) : backward(states, before);
+  return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
+}
+
+/** What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it. */
+function* statesInGrid(versions: Iterable<Version>, grid: SealedGrid, order: Order): Generator<State> {
+  let held = null as State | null;
+  for (const { seq, totals } of versions) {
+    const recordTime: number = grid.find(seq)!.time;
+    if (held?.recordTime === recordTime && order === 'desc') continue;
+    if (held !== null && held.recordTime !== recordTime) yield held;
+    held = { recordTime, totals };
+  }
+  if (held !== null) yield held;
+}
+
+function* forward(states: Iterable<State>, start: Totals): Generator<Change> {
+  let before = start;
+  for (const { recordTime, totals: after } of states) {
+    if (!areEqual(before, after)) yield { recordTime, before, after };
+    before = after;
+  }
+}
+
+function* backward(states: Iterable<State>, start: Totals): Generator<Change> {
+  let later = null as State | null;
+  for (const state of states) {
+    if (later !== null && !areEqual(state.totals, later.totals))
+      yield { recordTime: later.recordTime, before: state.totals, after: later.totals };
+    later = state;
+  }
+  if (later !== null && !areEqual(start, later.totals))
+    yield { recordTime: later.recordTime, before: start, after: later.totals };
+}
+
+function areEqual(a: Totals, b: Totals): boolean {
+  return a.unlocked === b.unlocked && a.locked === b.locked && a.contracts === b.contracts;
+}

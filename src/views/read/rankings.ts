@@ -1,0 +1,68 @@
+import type { Asked, FactKind, Facts, HoldingsStore } from '../../holdings/facts.ts';
+import type { Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
+
+/** Kept are the last few that somebody asked for, as long as they fit; that of a million owners has 12 MB. */
+const KEPT_MAX = 4;
+const KEPT_BYTES_MAX = 64 * 2 ** 20;
+
+type Rank = (place: SnapshotPlace) => Promise<Ranking>;
+
+interface Kept {
+  readonly ranking: Promise<Ranking>;
+  /** Null while it is being made. */
+  bytes: number | null;
+}
+
+/** The rankings of the last few snapshots asked for. One that is being made is waited for, and not made a second time. */
+export interface Rankings {
+  /** A store, with its rankings from here; `rank` makes one that is not kept. */
+  over(store: HoldingsStore, rank: Rank): HoldingsStore;
+}
+
+export function createRankings(): Rankings {
+  /** The one that was not asked for longest comes first. */
+  const kept = new Map<string, Kept>();
+
+  function ranked({ migrationId, recordTime }: SnapshotPlace, rank: Rank): Promise<Ranking> {
+    const key = `${migrationId} ${recordTime}`;
+    const known = kept.get(key) ?? made(key, rank({ migrationId, recordTime }));
+    kept.delete(key);
+    kept.set(key, known);
+    return known.ranking;
+  }
+
+  function made(key: string, ranking: Promise<Ranking>): Kept {
+    const entry: Kept = { ranking, bytes: null };
+    ranking.then(
+      (orders) => {
+        entry.bytes = bytesOf(orders);
+        forget();
+      },
+      () => kept.delete(key),
+    );
+    return entry;
+  }
+
+  function forget(): void {
+    const sized = [...kept].flatMap(([key, { bytes }]) => (bytes === null ? [] : [{ key, bytes }]));
+    let bytes = sized.reduce((sum, each) => sum + each.bytes, 0);
+    while (sized.length > KEPT_MAX || (bytes > KEPT_BYTES_MAX && sized.length > 1)) {
+      const oldest = sized.shift()!;
+      kept.delete(oldest.key);
+      bytes -= oldest.bytes;
+    }
+  }
+
+  return {
+    over: (store, rank) => ({
+      facts<K extends FactKind>(asked: Asked<K>): Promise<Facts<K>> {
+        if (asked.kind !== 'ranking') return store.facts(asked);
+        return ranked(asked as unknown as SnapshotPlace, rank) as Promise<Facts<K>>;
+      },
+    }),
+  };
+}
+
+function bytesOf({ total, unlocked, locked }: Ranking): number {
+  return total.byteLength + unlocked.byteLength + locked.byteLength;
+}

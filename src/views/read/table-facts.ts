@@ -1,0 +1,65 @@
+import type { Database } from 'better-sqlite3';
+import type { PartyTotals, SnapshotPlace, TableFactKinds } from '../../holdings/insight/facts.ts';
+import { type ReadKinds, requireUnbounded } from './budget.ts';
+import { createGridReader, type SealedGrid } from './grid.ts';
+import { createOwnerList } from './listed-owners.ts';
+import { createMigrationReader } from './migrations.ts';
+import { readChanges } from './owner-changes.ts';
+import { rankOwners } from './ranking.ts';
+import type { SnapshotReader, StoredSnapshot } from './snapshots.ts';
+import { createVersionReader, NO_COIN } from './versions.ts';
+
+/** What reads the facts of tables. */
+export function createTableReaders(db: Database, snapshots: SnapshotReader): ReadKinds<keyof TableFactKinds> {
+  const ownerNo = db
+    .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
+    .pluck();
+  const partyOf = db.prepare<[number], string>('SELECT party FROM owner WHERE id = ?').pluck();
+  const versions = createVersionReader(db);
+  const migrations = createMigrationReader(db);
+  const gridOf = createGridReader(db);
+  const listOwners = createOwnerList(db, versions);
+
+  function requireSnapshot({ migrationId, recordTime }: SnapshotPlace): StoredSnapshot {
+    const choice = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
+    const snapshot = snapshots.find(choice);
+    if (snapshot === null) throw new Error(`migration ${migrationId} has no snapshot at ${recordTime}`);
+    return snapshot;
+  }
+
+  function gridIn(migrationId: number): SealedGrid | null {
+    const migration = migrations.find(BigInt(migrationId));
+    return migration === null ? null : gridOf(migration);
+  }
+
+  function totalsOf(owner: number, seq: number): PartyTotals {
+    const party = partyOf.get(owner);
+    if (party === undefined) throw new Error(`owner ${owner} is not in views.db`);
+    return { party, ...(versions.at(owner, seq)?.totals ?? NO_COIN) };
+  }
+
+  return {
+    migration: ({ migrationId }) => migrations.find(migrationId),
+    'listed snapshots': (asked) => migrations.list(asked),
+    changes: (asked, budget) => {
+      requireUnbounded(budget);
+      const owner = ownerNo.get(asked.migrationId, asked.party);
+      const grid = gridIn(asked.migrationId);
+      if (owner === undefined || grid === null) return { before: NO_COIN, changes: [] };
+      return readChanges(versions, owner, { ...asked, grid });
+    },
+    'listed owners': (asked, budget) => {
+      requireUnbounded(budget);
+      const grid = gridIn(asked.migrationId);
+      return grid === null ? [] : listOwners({ ...asked, grid, seq: requireSnapshot(asked).seq });
+    },
+    ranking: (asked, budget) => {
+      requireUnbounded(budget);
+      return rankOwners(db, requireSnapshot(asked), versions);
+    },
+    'numbered owners': (asked) => {
+      const { seq } = requireSnapshot(asked);
+      return asked.owners.map((owner) => totalsOf(owner, seq));
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { openHoldings } from '../../support/http/holdings-service.ts';
+import { allRows, askTable, readTable } from '../../support/http/table-pages.ts';
+import { oddLedger } from '../../support/ledger/options.ts';
+import {
+  changeRows,
+  type FoldedSnapshot,
+  ownerRows,
+  pointRows,
+  rankedRows,
+  snapshotRows,
+} from '../../support/ledger/oracle-tables.ts';
+import { createRandom } from '../../support/ledger/random.ts';
+import { randomLedger } from '../../support/ledger/random-ledger.ts';
+import { plainDecimal, shortTime } from '../../support/ledger/wire-text.ts';
+import { soakCount } from '../../support/program/soak.ts';
+import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { TEN_MINUTES_US } from '../../support/views/replayed.ts';
+import { replayWithForced } from '../../support/views/table-views.ts';
+
+const STRANGER = 'nobody::1220ee';
+const V1 = '/holdfast/v1';
+const folder = temporaryDirectory();
+afterAll(() => folder[Symbol.dispose]());
+
+const seeds = Array.from({ length: soakCount(3) }, (_, seed) => seed + 1);
+
+describe.each(seeds)('the tables of random ledger %i', async (seed) => {
+  const random = createRandom(seed);
+  const options = { migrations: 1 + (seed % 3), carriedOver: seed % 2 === 0 ? 15 : 0, shares: { checkpoint: 0 } };
+  const items = [...randomLedger(oddLedger(seed, { ...options, updates: 250 }))];
+  const cuts = Array.from({ length: 4 }, () => 1 + random.below(items.length)).sort((a, b) => a - b);
+  const { dataDir, snapshots } = await replayWithForced(folder, items, cuts);
+  const { app, ...service } = openHoldings(dataDir);
+  afterAll(() => service[Symbol.dispose]());
+
+  const migrations = [...new Set(snapshots.map(({ migrationId }) => migrationId))];
+  const of = (id: number): FoldedSnapshot[] => snapshots.filter(({ migrationId }) => migrationId === id);
+  const gridOf = (id: number): FoldedSnapshot[] => of(id).filter(({ forced }) => !forced);
+  const owners = [...new Set(snapshots.flatMap((each) => [...each.owners.keys()])), STRANGER];
+  /** Around a snapshot, where answers turn. */
+  const someTime = (id: number): number => random.pick(of(id)).recordTime + random.pick([-1, 0, 1, 77_777_777]);
+  const someLimit = (): number => random.pick([1, 2, 7, 100, 1000]);
+
+  test('has forced snapshots among the others', () => {
+    expect(snapshots.filter(({ forced }) => forced).length).toBeGreaterThan(0);
+  });
+
+  test.each(migrations)('snapshots of migration %i, in both orders, within times, at multiples', async (id) => {
+    for (const order of ['asc', 'desc'] as const)
+      for (const every of [null, '10m', '30m', '2h']) {
+        const [from, to] = random.chance(0.3) ? [null, null] : [someTime(id), someTime(id)].sort((a, b) => a - b);
+        const step = every === null ? 1 : { '10m': 1, '30m': 3, '2h': 12 }[every]! * TEN_MINUTES_US;
+        const wanted = (every === null ? of(id) : gridOf(id)).filter(({ recordTime }) => {
+          return recordTime % step === 0 && recordTime >= (from ?? 0) && recordTime <= (to ?? Infinity);
+        });
+        const given = { migration_id: id, order, every, from: timeText(from), to: timeText(to), limit: someLimit() };
+        const rows = await allRows(app, `${V1}/snapshots`, given);
+        expect(rows).toEqual(order === 'asc' ? snapshotRows(wanted) : snapshotRows(wanted).reverse());
+      }
+  });
+
+  test.each(migrations)('owners of migration %i at any snapshot, all or of a prefix', async (id) => {
+    for (let i = 0; i < 6; i++) {
+      const time = Math.max(someTime(id), of(id)[0]!.recordTime);
+      const until = of(id).filter(({ recordTime }) => recordTime <= time);
+      const prefix = random.chance(0.5) ? null : random.pick(owners).slice(0, 1 + random.below(4));
+      const given = { migration_id: id, record_time: timeText(time), prefix, limit: someLimit() };
+      expect(await allRows(app, `${V1}/owners`, given)).toEqual(ownerRows(until, prefix ?? ''));
+      const { head } = readTable(await (await askTable(app, `${V1}/owners`, given)).text());
+      expect(head).toEqual({ record_time: shortTime(until.at(-1)!.recordTime), migration_id: id });
+    }
+  });
+
+  test.each(migrations)('the largest owners of migration %i, by each amount', async (id) => {
+    for (const by of ['total', 'unlocked', 'locked', null] as const)
+      for (const snapshot of [of(id).at(-1)!, random.pick(of(id)), random.pick(of(id))]) {
+        const given = { migration_id: id, record_time: timeText(snapshot.recordTime), by, limit: someLimit() };
+        expect(await allRows(app, `${V1}/top`, given)).toEqual(rankedRows(snapshot, by ?? 'total'));
+        const { head } = readTable(await (await askTable(app, `${V1}/top`, given)).text());
+        expect(head).toEqual({
+          record_time: shortTime(snapshot.recordTime),
+          migration_id: id,
+          by: by ?? 'total',
+          owners_total: snapshot.owners.size,
+          total_coin: plainDecimal(snapshot.supply.unlocked + snapshot.supply.locked),
+        });
+      }
+  });
+
+  test.each(migrations)('the history of every owner in migration %i', async (id) => {
+    for (const party of owners)
+      for (const every of ['10m', '50m', '3h']) {
+        const [from, to] = random.chance(0.3) ? [null, null] : [someTime(id), someTime(id)].sort((a, b) => a - b);
+        const step = { '10m': 1, '50m': 5, '3h': 18 }[every]! * TEN_MINUTES_US;
+        const within = gridOf(id).filter(
+          ({ recordTime }) => recordTime >= (from ?? 0) && recordTime <= (to ?? Infinity),
+        );
+        const given = { migration_id: id, every, from: timeText(from), to: timeText(to) };
+        const path = `${V1}/owners/${encodeURIComponent(party)}/history`;
+        expect(await allRows(app, path, given)).toEqual(pointRows(within, party, step));
+      }
+  });
+
+  test.each(migrations)('the changes of every owner in migration %i, which add up', async (id) => {
+    for (const party of owners)
+      for (const order of ['asc', 'desc', null] as const) {
+        const [from, to] = random.chance(0.3) ? [null, null] : [someTime(id), someTime(id)].sort((a, b) => a - b);
+        const all = changeRows(gridOf(id), party);
+        const wanted = all.filter(({ record_time }) => {
+          const time = Date.parse(String(record_time)) * 1000;
+          return time >= (from ?? 0) && time <= (to ?? Infinity);
+        });
+        const given = { migration_id: id, order, from: timeText(from), to: timeText(to), limit: someLimit() };
+        const rows = await allRows(app, `${V1}/owners/${party}/changes`, given);
+        expect(rows).toEqual(order === 'asc' ? wanted : wanted.reverse());
+      }
+  });
+
+  test('are of the newest migration and its newest snapshot unless asked otherwise', async () => {
+    const newest = snapshots.at(-1)!;
+    const { head } = readTable(await (await askTable(app, `${V1}/top`)).text());
+    expect(head).toMatchObject({ migration_id: newest.migrationId, record_time: shortTime(newest.recordTime) });
+    expect(await allRows(app, `${V1}/owners`, {})).toEqual(ownerRows(of(newest.migrationId), ''));
+    const listed = readTable(await (await askTable(app, `${V1}/snapshots`)).text());
+    expect(listed.rows[0]).toEqual(snapshotRows([newest])[0]);
+    expect(service.log).toEqual([]);
+  });
+});
+
+function timeText(micros: number | null | undefined): string | null {
+  return micros === null || micros === undefined ? null : shortTime(micros);
+}

@@ -1,0 +1,147 @@
+import type { Micros } from './history.ts';
+import type { OracleSnapshot } from './oracle.ts';
+import { coinOf } from './oracle-answers.ts';
+import { plainDecimal, shortTime } from './wire-text.ts';
+
+export interface OracleTotals {
+  readonly unlocked: bigint;
+  readonly locked: bigint;
+  readonly contracts: number;
+}
+
+/** A snapshot with what each owner has in it. */
+export interface FoldedSnapshot {
+  readonly migrationId: number;
+  readonly recordTime: Micros;
+  readonly forced: boolean;
+  readonly owners: ReadonlyMap<string, OracleTotals>;
+  readonly supply: OracleTotals;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const NOTHING: OracleTotals = { unlocked: 0n, locked: 0n, contracts: 0 };
+
+export function folded(snapshot: OracleSnapshot, forced: boolean): FoldedSnapshot {
+  const owners = new Map<string, OracleTotals>();
+  let supply = NOTHING;
+  for (const { owner, amount, lock } of snapshot.coins.map(coinOf)) {
+    const coin = { unlocked: lock === null ? amount : 0n, locked: lock === null ? 0n : amount, contracts: 1 };
+    owners.set(owner, plus(owners.get(owner) ?? NOTHING, coin));
+    supply = plus(supply, coin);
+  }
+  return { migrationId: snapshot.migrationId, recordTime: snapshot.recordTime, forced, owners, supply };
+}
+
+function plus(a: OracleTotals, b: OracleTotals): OracleTotals {
+  return { unlocked: a.unlocked + b.unlocked, locked: a.locked + b.locked, contracts: a.contracts + b.contracts };
+}
+
+/** Rows of all snapshots, oldest first. */
+export function snapshotRows(snapshots: readonly FoldedSnapshot[]): Row[] {
+  return snapshots.map(({ recordTime, forced, owners, supply: { unlocked, locked, contracts } }) => ({
+    record_time: shortTime(recordTime),
+    forced,
+    owners: owners.size,
+    contracts,
+    total_unlocked_coin: plainDecimal(unlocked),
+    total_locked_coin: plainDecimal(locked),
+    total_coin: plainDecimal(unlocked + locked),
+  }));
+}
+
+function totalFields({ unlocked, locked }: OracleTotals): Row {
+  return {
+    total_unlocked_coin: plainDecimal(unlocked),
+    total_locked_coin: plainDecimal(locked),
+    total_coin_holdings: plainDecimal(unlocked + locked),
+  };
+}
+
+/** Of one migration's snapshots up to and including the one that is asked about, which is the last. */
+export function listedOwners(snapshots: readonly FoldedSnapshot[], prefix: string): [string, OracleTotals][] {
+  const known = new Set(snapshots.filter(({ forced }) => !forced).flatMap(({ owners }) => [...owners.keys()]));
+  const parties = byBytes([...known].filter((party) => party.slice(0, prefix.length) === prefix));
+  return parties.map((party) => [party, snapshots.at(-1)!.owners.get(party) ?? NOTHING]);
+}
+
+export function ownerRows(snapshots: readonly FoldedSnapshot[], prefix: string): Row[] {
+  return listedOwners(snapshots, prefix).map(([party_id, totals]) => ({
+    party_id,
+    ...totalFields(totals),
+    contracts: totals.contracts,
+  }));
+}
+
+function byBytes(parties: string[]): string[] {
+  return parties.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+/** Points of the snapshots of a grid (none of them forced) at the multiples of a time. */
+export function pointRows(grid: readonly FoldedSnapshot[], party: string, every: Micros): Row[] {
+  const points = grid.filter(({ recordTime }) => recordTime % every === 0);
+  return points.map(({ recordTime, owners }) => pointRow(recordTime, owners.get(party) ?? NOTHING));
+}
+
+function pointRow(recordTime: Micros, totals: OracleTotals): Row {
+  return { record_time: shortTime(recordTime), ...totalFields(totals), contracts: totals.contracts };
+}
+
+export interface OracleChange {
+  readonly recordTime: Micros;
+  readonly before: OracleTotals;
+  readonly after: OracleTotals;
+}
+
+/** Of the snapshots of a whole grid, oldest first. */
+export function changesOf(grid: readonly FoldedSnapshot[], party: string): OracleChange[] {
+  return grid.flatMap(({ recordTime, owners }, i) => {
+    const [before, after] = [grid[i - 1]?.owners.get(party) ?? NOTHING, owners.get(party) ?? NOTHING];
+    const same = JSON.stringify(Object.values(before).map(String)) === JSON.stringify(Object.values(after).map(String));
+    return same ? [] : [{ recordTime, before, after }];
+  });
+}
+
+export function changeRows(grid: readonly FoldedSnapshot[], party: string): Row[] {
+  return changesOf(grid, party).map(({ recordTime, before, after }) => ({
+    ...pointRow(recordTime, after),
+    change_unlocked_coin: plainDecimal(after.unlocked - before.unlocked),
+    change_locked_coin: plainDecimal(after.locked - before.locked),
+  }));
+}
+
+export type By = 'total' | 'unlocked' | 'locked';
+
+const amountBy = ({ unlocked, locked }: OracleTotals, by: By): bigint =>
+  by === 'total' ? unlocked + locked : by === 'locked' ? locked : unlocked;
+
+export function ranked({ owners }: FoldedSnapshot, by: By): [string, OracleTotals][] {
+  const parties = byBytes([...owners.keys()]).map((party): [string, OracleTotals] => [party, owners.get(party)!]);
+  return parties.sort(([, a], [, b]) => {
+    const [first, second] = [amountBy(a, by), amountBy(b, by)];
+    return first > second ? -1 : first < second ? 1 : 0;
+  });
+}
+
+export function rankedRows(snapshot: FoldedSnapshot, by: By): Row[] {
+  const supply = snapshot.supply.unlocked + snapshot.supply.locked;
+  return ranked(snapshot, by).map(([party_id, totals], i) => ({
+    rank: i + 1,
+    party_id,
+    ...totalFields(totals),
+    share: shareText(amountBy(totals, by), supply),
+  }));
+}
+
+/** By long division, digit after digit, and then rounded at the eleventh. */
+function shareText(part: bigint, whole: bigint): string {
+  if (whole === 0n) return '0.0000000000';
+  let rest = part % whole;
+  let digits = part / whole;
+  for (let i = 0; i < 10; i++) {
+    rest *= 10n;
+    digits = digits * 10n + rest / whole;
+    rest %= whole;
+  }
+  return plainDecimal(rest * 2n >= whole ? digits + 1n : digits);
+}
