@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Right } from '../../users/right.ts';
 import type { IdentityProvider, User } from '../../users/user.ts';
+import type { UsersConfig } from '../../users/users-config.ts';
 
 export const user = z
   .strictObject({
@@ -64,4 +65,28 @@ export function showRight({ kind, party }: Right): object {
 export function showProvider({ id, ...rest }: IdentityProvider): object {
   const { isDeactivated, issuer, jwksUrl, audience } = rest;
   return { identityProviderId: id, isDeactivated, issuer, jwksUrl, audience };
+}
+
+/** The version of the Ledger API that this area speaks; official clients adapt to it. */
+const API_VERSION = '3.4.0';
+
+/** What this participant can do, in the reference's shape: nothing but users. */
+export function versionAnswer({ rightsPerUserMax, usersPageSizeMax }: UsersConfig): object {
+  return {
+    version: API_VERSION,
+    features: {
+      experimental: {
+        staticTime: { supported: false },
+        commandInspectionService: { supported: false },
+      },
+      userManagement: {
+        supported: true,
+        maxRightsPerUser: rightsPerUserMax,
+        maxUsersPageSize: usersPageSizeMax,
+      },
+      partyManagement: { maxPartiesPageSize: 0 },
+      offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds: 0, nanos: 0, unknownFields: { fields: {} } } },
+      packageFeature: { maxVettedPackagesPageSize: 0 },
+    },
+  };
 }

@@ -9,14 +9,13 @@ import { jsonResponse, jsonTextResponse } from '../server/json-response.ts';
 import type { RequestMetrics } from '../server/metrics.ts';
 import { addRoutes, methodsOf, type Route } from '../server/routes.ts';
 import { settle } from '../server/settle.ts';
-import { acceptsJson } from './accepts-json.ts';
+import { versionAnswer } from './answers.ts';
 import { errorAnswer } from './error-body.ts';
 import { createFailedAuthentications } from './failed-authentications.ts';
 import type { UsersOperation } from './operation.ts';
 import { USERS_OPERATIONS, VERSION_OPERATION } from './operations.ts';
-import { requestIdOf, targetOf, type UsersContext } from './request-facts.ts';
+import { acceptsJson, requestIdOf, targetOf, type UsersContext } from './request.ts';
 import { asKnownError, type ServeDeps, serveOperation, type Traces } from './serve-operation.ts';
-import { versionAnswer } from './version-answer.ts';
 
 export interface UsersAreaDeps {
   readonly users: Users;

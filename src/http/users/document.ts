@@ -2,7 +2,7 @@ import { contentOf, type DocumentFacts, namedSchemas, openApiDocument, responses
 import { ERROR } from './answers.ts';
 import type { UsersOperation } from './operation.ts';
 import { USERS_OPERATIONS, VERSION_OPERATION } from './operations.ts';
-import type { QueryParameter } from './query.ts';
+import type { QueryParameter } from './request.ts';
 
 const DESCRIPTION =
   "The ledger's users, their rights and identity providers, as the JSON Ledger API has them. Every operation but " +

@@ -5,8 +5,8 @@ import type { UsersReader } from '../../users/store/users-reader.ts';
 import type { UsersWriter } from '../../users/store/users-writer.ts';
 import type { UsersConfig } from '../../users/users-config.ts';
 import type { OperationFacts } from '../server/operation.ts';
-import { decodeBody } from './decode-body.ts';
-import type { Query, QueryParameter } from './query.ts';
+import { decodeBody } from './body.ts';
+import type { Query, QueryParameter } from './request.ts';
 
 /**
  * An operation and its description; routes and document are made from one list. It has only its names in common with the

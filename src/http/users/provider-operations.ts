@@ -8,8 +8,8 @@ import {
   updateIdentityProvider,
 } from '../../users/rules/identity-providers.ts';
 import { EMPTY_ANSWER, identityProviderConfig, showProvider } from './answers.ts';
-import { checkSameId } from './id-checks.ts';
 import { reading, type UsersOperation, writing } from './operation.ts';
+import { checkSameId } from './request.ts';
 
 const PROVIDER = { service: 'identity provider' } as const;
 const ALL = '/v2/idps';

@@ -4,8 +4,8 @@ import { documentedRight } from '../../users/requests/values.ts';
 import { grantRights, revokeRights } from '../../users/rules/change-rights.ts';
 import { listRights } from '../../users/rules/read-users.ts';
 import { showRight } from './answers.ts';
-import { checkPathUserId, checkSameId } from './id-checks.ts';
 import { reading, type UsersOperation, writing } from './operation.ts';
+import { checkPathUserId, checkSameId } from './request.ts';
 
 const PATH = '/v2/users/{user-id}/rights';
 const rights = z.array(documentedRight);

@@ -7,13 +7,19 @@ import type { TokenVerifier, VerifiedToken } from '../../users/tokens/token-veri
 import { UsersError, unauthenticated } from '../../users/users-error.ts';
 import { HttpFault } from '../server/http-fault.ts';
 import { settle } from '../server/settle.ts';
-import { acceptsJson } from './accepts-json.ts';
-import { bearerToken } from './bearer-token.ts';
+import { readBody } from './body.ts';
 import type { FailedAuthentications } from './failed-authentications.ts';
 import type { Prepared, UsersOperation } from './operation.ts';
-import { parseQuery, type Query } from './query.ts';
-import { readBody } from './read-body.ts';
-import { authorizationLines, idOf, targetOf, type UsersContext } from './request-facts.ts';
+import {
+  acceptsJson,
+  authorizationLines,
+  bearerToken,
+  idOf,
+  parseQuery,
+  type Query,
+  targetOf,
+  type UsersContext,
+} from './request.ts';
 
 /**
  * The limit for callers who are no administrators, whom no operation with a body admits; they are refused only after the

@@ -4,8 +4,8 @@ import { createUser, deleteUser, moveUser } from '../../users/rules/change-users
 import { listUsers, readUser } from '../../users/rules/read-users.ts';
 import { updateUser } from '../../users/rules/update-user.ts';
 import { EMPTY_ANSWER, showUser, user } from './answers.ts';
-import { checkPathUserId, checkSameId } from './id-checks.ts';
 import { reading, type UsersOperation, writing } from './operation.ts';
+import { checkPathUserId, checkSameId } from './request.ts';
 
 const USER = { service: 'user' } as const;
 const CHANGE = { service: 'user', submission: true } as const;

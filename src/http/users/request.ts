@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { parseAccept } from 'hono/utils/accept';
+import { userIdFault } from '../../users/id-formats.ts';
+import { invalidArgument } from '../../users/users-error.ts';
+import { HttpFault } from '../server/http-fault.ts';
+
+export type UsersContext = Context<{ Bindings: HttpBindings }>;
+
+const AUTHORIZATION = 'authorization';
+/** Trace id of a W3C traceparent: it names the request in answers and in the log. */
+const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+
+/** The path and query, percent-encoded as they were sent. */
+export function targetOf({ req: { url } }: Context): { readonly path: string; readonly search: string } {
+  const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));
+  const query = target.indexOf('?');
+  return query === -1 ? { path: target, search: '' } : { path: target.slice(0, query), search: target.slice(query) };
+}
+
+/**
+ * The id in a request's path, decoded once; empty where the operation's path has none. What cannot be decoded is a
+ * 400; Hono would leave it as it is.
+ */
+export function idOf(c: UsersContext, operationPath: string): string {
+  const at = operationPath.split('/').findIndex((segment) => segment.startsWith('{'));
+  if (at < 0) return '';
+  try {
+    return decodeURIComponent(targetOf(c).path.split('/')[at]!);
+  } catch {
+    throw invalidValue(`path parameter ${operationPath.split('/')[at]!.slice(1, -1)}`);
+  }
+}
+
+export function requestIdOf(c: UsersContext): string {
+  const given = c.req.header('traceparent');
+  return (given === undefined ? null : TRACEPARENT.exec(given)?.[1]) ?? randomUUID().replaceAll('-', '');
+}
+
+/** Each Authorization line separately: joined, they could not be told apart. */
+export function authorizationLines(c: UsersContext): readonly string[] {
+  const { rawHeaders } = c.env.incoming;
+  return rawHeaders.filter((_, i) => i % 2 === 1 && isAuthorization(rawHeaders[i - 1]!));
+}
+
+function isAuthorization(name: string): boolean {
+  return name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION;
+}
+
+/**
+ * 400 for something that cannot be decoded; `place` is for example `query parameter pageSize` or `body`. Like every HttpFault
+ * of this area it is answered in plain text, not with the error body of the JSON Ledger API.
+ */
+export function invalidValue(place: string, reason?: string): HttpFault {
+  return new HttpFault(400, `Invalid value for: ${place}${reason === undefined ? '' : ` (${reason})`}`);
+}
+
+const BEARER = /^bearer(?: +(.*))?$/i;
+/** A proxy may join two lines with a comma; no token has one. */
+const JOINED = /,\s*(?=bearer(?:\s|$))/i;
+const PROTOCOL_PREFIX = 'jwt.token.';
+
+/**
+ * The token of a request, or null where it has none: of the Authorization header, else of an entry of
+ * Sec-WebSocket-Protocol. Throws a 400 for a bearer without a token and for two bearers (docs/rules.md, tokens).
+ */
+export function bearerToken(headers: {
+  /** Each header line separately. */
+  readonly authorization: readonly string[];
+  readonly webSocketProtocol: string | undefined;
+}): string | null {
+  const lines = headers.authorization.flatMap((line) => line.split(JOINED));
+  const bearers = lines.map((line) => BEARER.exec(line.trim())).filter((match) => match !== null);
+  const [bearer, second] = bearers;
+  if (second !== undefined || (bearer !== undefined && !bearer[1])) throw invalidValue('header Authorization');
+  if (bearer !== undefined) return bearer[1]!;
+  const entries = headers.webSocketProtocol?.split(',').map((part) => part.trim());
+  return entries?.find((part) => part.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length) ?? null;
+}
+
+export type QueryParameter = 'pageSize' | 'pageToken' | 'identity-provider-id';
+
+/** The query parameters of an operation; an absent one has its default, others are ignored. */
+export interface Query {
+  readonly pageSize: number;
+  readonly pageToken: string;
+  readonly identityProviderId: string;
+}
+
+export const NO_QUERY: Query = { pageSize: 0, pageToken: '', identityProviderId: '' };
+
+const INT32 = /^[+-]?\d{1,20}$/;
+const INT32_MAX = 2_147_483_647;
+
+/** Decodes those that the operation has; throws a 400 for one given twice or a page size that is no int32. */
+export function parseQuery(parameters: readonly QueryParameter[], search: string): Query {
+  if (parameters.length === 0 || search === '') return NO_QUERY;
+  const given = new URLSearchParams(search);
+  const one = (name: QueryParameter): string | null => {
+    const values = parameters.includes(name) ? given.getAll(name) : [];
+    if (values.length > 1) throw invalidValue(`query parameter ${name}`);
+    return values[0] ?? null;
+  };
+  return {
+    pageSize: parseInt32(one('pageSize'), 'pageSize'),
+    pageToken: one('pageToken') ?? '',
+    identityProviderId: one('identity-provider-id') ?? '',
+  };
+}
+
+function parseInt32(text: string | null, name: QueryParameter): number {
+  if (text === null) return 0;
+  const value = INT32.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= -INT32_MAX - 1 && value <= INT32_MAX)) throw invalidValue(`query parameter ${name}`);
+  return value;
+}
+
+/** Throws INVALID_ARGUMENT for a malformed user id in a path; only where no body has the id too. */
+export function checkPathUserId({ id }: { readonly id: string }): void {
+  const fault = userIdFault(id);
+  if (fault !== null) throw invalidArgument(`Malformed user-id: ${fault}`, 'json-layer');
+}
+
+/** Throws INVALID_ARGUMENT where the body names another user or provider than the path, or none (null). */
+export function checkSameId(ids: { readonly path: string; readonly body: string | null }, what: 'user' | 'idp'): void {
+  if (ids.body === ids.path) return;
+  const shown = ids.body === null ? 'None' : `Some(${ids.body})`;
+  throw invalidArgument(`${ids.path} does not match ${what} in body: ${shown} `, 'json-layer');
+}
+
+/** Media ranges from the most specific: a less specific one counts only where this is not given. */
+const RANGES = ['application/json', 'application/*', '*/*'];
+
+/** Whether an Accept header allows JSON: no header does, and a range with q=0 does not. */
+export function acceptsJson(accept: string | undefined): boolean {
+  if (accept === undefined || accept.trim() === '') return true;
+  const given = parseAccept(accept);
+  const most = RANGES.map((range) => given.find(({ type }) => type.toLowerCase() === range)).find(
+    (found) => found !== undefined,
+  );
+  return most !== undefined && most.q > 0;
+}
