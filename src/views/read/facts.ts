@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import type { Asked, FactKind, Facts, OwnerFacts, OwnerSums, OwnersFacts } from '../../holdings/facts.ts';
+import type { Asked, FactKind, Facts, OwnerSums, OwnersFacts } from '../../holdings/facts.ts';
 import { mayHaveExpired } from '../../holdings/fees.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
 import { NOT_BOUNDED, type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
 import { createExpiredReader } from './expired.ts';
+import { rememberOwners } from './known-owners.ts';
 import { createPageReader } from './page.ts';
 import { createSnapshotReader, type StoredSnapshot } from './snapshots.ts';
 import { createTableReaders } from './table-facts.ts';
@@ -44,19 +45,12 @@ export function createFactsReader(db: Database): FactsReader {
     return lowestOpen;
   }
 
-  /** Clients that poll request the same owner again, and a sealed snapshot never changes. */
-  let last: { readonly snapshot: StoredSnapshot; readonly party: string; readonly sums: KnownSums | null } | null =
-    null;
-
   function sumsAt(snapshot: StoredSnapshot, party: string): KnownSums | null {
-    if (last !== null && last.snapshot === snapshot && last.party === party) return last.sums;
     const row = version.get(snapshot.migrationId, party, snapshot.seq);
-    const sums = row === undefined ? null : { owner: row.owner, ...decodeVersion(row.v) };
-    last = { snapshot, party, sums };
-    return sums;
+    return row === undefined ? null : { owner: row.owner, ...decodeVersion(row.v) };
   }
 
-  function ownerAt(snapshot: StoredSnapshot, party: string, round: bigint | null, budget: RowBudget): OwnerFacts {
+  const ownerAt = rememberOwners((snapshot, party, round, budget) => {
     const sums = sumsAt(snapshot, party);
     if (sums === null) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
     const { owner, unlocked, locked } = sums;
@@ -64,7 +58,7 @@ export function createFactsReader(db: Database): FactsReader {
     const expired = readExpired(snapshot.seq, owner, round, budget);
     if (expired === null) throw NOT_BOUNDED;
     return { party, unlocked, locked, expired };
-  }
+  });
 
   function owners(asked: Asked<'owners'>, budget: RowBudget): OwnersFacts {
     const snapshot = snapshots.find(asked.snapshot);
