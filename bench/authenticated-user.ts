@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { median } from './median.ts';
-import { type Load, loadWith, startServer } from './processes.ts';
-import { type Promised, printTable, rounded } from './table.ts';
+import { type Asking, alternateLoads, printLoads, rateTo } from './loads.ts';
+import { startServer } from './processes.ts';
+import type { Promised } from './table.ts';
 
-const SECONDS = 4;
 const BARE = 'bare route that answers as much JSON';
 const RECORD = 'authenticated-user, HS256, a verified token';
 const VERSION = 'version, no token';
@@ -19,30 +18,14 @@ export async function benchAuthenticatedUser(folder: string, { rounds }: { round
   const answer = await (await fetch(record, { headers: { authorization } })).text();
   await using bare = await startServer(['bench/bare-server.ts', answer]);
 
-  const request = ['--headers', `authorization=${authorization}`];
-  const runs = [
-    { name: BARE, url: `${bare.url}/answer` },
-    { name: RECORD, url: record },
-    { name: VERSION, url: `${holdfast.url}/v2/version` },
+  const all: Asking[] = [
+    { name: BARE, url: `${bare.url}/answer`, servers: [bare] },
+    { name: RECORD, url: record, request: ['--headers', `authorization=${authorization}`], servers: [holdfast] },
+    { name: VERSION, url: `${holdfast.url}/v2/version`, servers: [holdfast] },
   ];
-  const loads = new Map<string, Load[]>(runs.map(({ name }) => [name, []]));
-  for (let round = 1; round <= rounds; round++) {
-    for (const { name, url } of runs) {
-      console.error(`authenticated-user, round ${round} of ${rounds}: ${name}`);
-      loads.get(name)!.push(loadWith(url, request, SECONDS));
-    }
-  }
-  const rate = (name: string): number => median(loads.get(name)!.map(({ requestsPerSecond }) => requestsPerSecond));
-  const p99 = (name: string): number => median(loads.get(name)!.map(({ p99Ms }) => p99Ms));
-  const rows = runs.map(({ name }) => [
-    name,
-    rounded(rate(name)),
-    rounded(rate(name) / rate(BARE)),
-    rounded(p99(name)),
-  ]);
-  const heading = `The ledger's users, 16 connections, one process (medians of ${rounds} alternating runs of ${SECONDS} s)`;
-  printTable(heading, ['', 'requests/s', 'of the bare route', 'p99 ms'], rows);
+  const loads = alternateLoads('authenticated-user', all, rounds);
+  printLoads("The ledger's users, one process", loads, [BARE, RECORD, VERSION]);
   return [
-    { what: 'authenticated-user, of the bare route', measured: rate(RECORD) / rate(BARE), least: 0.5, unit: 'x' },
+    { what: 'authenticated-user, of the bare route', measured: rateTo(loads, RECORD, BARE), least: 0.5, unit: 'x' },
   ];
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchAuthenticatedUser } from './authenticated-user.ts';
 import { benchKafka } from './kafka.ts';
-import { startServer } from './processes.ts';
+import { type Server, startServer } from './processes.ts';
 import { loadReference } from './reference-load.ts';
 import { startPostgres } from './reference-postgres.ts';
 import { benchGrowth, benchReplay, benchSealing, makeBenchFeed } from './replay.ts';
@@ -71,8 +71,8 @@ function dense(): string {
   return denseFeed;
 }
 
-/** Runs a bench with the address of the reference approach's server, or null where it was not asked for. */
-async function withReference<T>(feed: string, bench: (url: string | null) => Promise<T>): Promise<T> {
+/** Runs a bench with the reference approach's server, or null where it was not asked for. */
+async function withReference<T>(feed: string, bench: (server: Server | null) => Promise<T>): Promise<T> {
   if (!values.reference) return await bench(null);
   using postgres = startPostgres();
   console.error('loading the reference approach');
@@ -81,5 +81,5 @@ async function withReference<T>(feed: string, bench: (url: string | null) => Pro
     `\nThe reference approach seals a snapshot of ${contracts} active contracts in ${rounded(sealSeconds)} s`,
   );
   await using server = await startServer(['bench/reference-server.ts', postgres.folder]);
-  return await bench(server.url);
+  return await bench(server);
 }

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Asking, alternateLoads, type Loads, load, post, printLoads, rateTo } from './loads.ts';
 import { measure } from './measure.ts';
-import { median } from './median.ts';
-import { type Load, load, type Server, startServer } from './processes.ts';
+import { type Server, startServer } from './processes.ts';
 import { type AskedOwner, ownerOf, questionAt, questionOfNewest } from './summary-question.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
-const SECONDS = 4;
 const POLL_MS = 100;
 /** Ten minutes: longer than any replay of the default size. */
 const POLLS_MAX = 6_000;
@@ -17,53 +16,44 @@ const ASKED = [{ contracts: 1 }, { contracts: 10 }, { contracts: 100, least: 10 
 export async function benchSummaries(
   folder: string,
   feed: string,
-  { rounds, reference }: { rounds: number; reference: string | null },
+  { rounds, reference }: { rounds: number; reference: Server | null },
 ): Promise<Promised[]> {
   const dataDir = join(folder, 'data');
   console.error('replaying a feed to ask about');
   measure('replay-holdfast', feed, 'worker', dataDir);
   const owners = ASKED.map(({ contracts }) => ownerOf(dataDir, contracts));
   const beside = await benchBeside(dataDir, owners, { rounds, reference });
+  const shared = await benchSharedPort(dataDir, owners[0]!, rounds);
   const busy = await benchWhileReplaying(join(folder, 'fresh'), feed, owners[0]!);
-  return [...beside, busy];
+  return [...beside, shared, busy];
 }
 
 async function benchBeside(
   dataDir: string,
   owners: readonly AskedOwner[],
-  { rounds, reference }: { rounds: number; reference: string | null },
+  { rounds, reference }: { rounds: number; reference: Server | null },
 ): Promise<Promised[]> {
   await using holdfast = await startServer(['dist/main.js', 'serve', '--data', dataDir, '--port', '0']);
-  const answer = await (await post(`${holdfast.url}/v0/holdings/summary`, owners[0]!.body)).text();
+  const answer = await (await ask(`${holdfast.url}/v0/holdings/summary`, owners[0]!.body)).text();
   await using bare = await startServer(['bench/bare-server.ts', answer]);
-  if (reference !== null) for (const owner of owners) await sameTotals(holdfast.url, reference, owner);
-  const runs = [...runsOf(holdfast, bare, owners), ...(reference === null ? [] : referenceRuns(reference, owners))];
-  const loads = new Map<string, Load[]>(runs.map(({ name }) => [name, []]));
-  for (let round = 1; round <= rounds; round++) {
-    for (const { name, url, body } of runs) {
-      console.error(`summaries, round ${round} of ${rounds}: ${name}`);
-      loads.get(name)!.push(load(url, body, SECONDS));
-    }
-  }
-  const rate = (name: string): number => median(loads.get(name)!.map(({ requestsPerSecond }) => requestsPerSecond));
-  const p99 = (name: string): number => median(loads.get(name)!.map(({ p99Ms }) => p99Ms));
-  const rows = runs.map(({ name }) => [
-    name,
-    rounded(rate(name)),
-    rounded(rate(name) / rate(BARE)),
-    rounded(p99(name)),
-  ]);
-  const heading = `Requests over HTTP, 16 connections, one process (medians of ${rounds} alternating runs of ${SECONDS} s)`;
-  printTable(heading, ['', 'requests/s', 'of the bare route', 'p99 ms'], rows);
-  const v1 = owners.map((owner) => rate(nameOf('v1', owner)));
-  const against = reference === null ? [] : againstReference(owners, rate);
+  if (reference !== null) for (const owner of owners) await sameTotals(holdfast.url, reference.url, owner);
+  const asked = [...askings(holdfast, bare, owners), ...(reference === null ? [] : toReference(reference, owners))];
+  const loads = alternateLoads('summaries', asked, rounds);
+  printLoads(
+    'Summaries over HTTP, one process',
+    loads,
+    asked.map(({ name }) => name),
+  );
+  const v1 = owners.map((owner) => loads(nameOf('v1', owner)).requestsPerSecond);
+  const against = reference === null ? [] : againstReference(owners, loads);
+  const ofBare = (['v0', 'v1'] as const).map((version) => ({
+    what: `${version} summary of one owner, of the bare route`,
+    measured: rateTo(loads, nameOf(version, owners[0]!), BARE),
+    least: 0.5,
+    unit: 'x',
+  }));
   return [
-    {
-      what: 'v0 summary of one owner, of the bare route',
-      measured: rate(nameOf('v0', owners[0]!)) / rate(BARE),
-      least: 0.5,
-      unit: 'x',
-    },
+    ...ofBare,
     {
       what: 'v1 summary, slowest of 1 to 1000 contracts to the fastest',
       measured: Math.min(...v1) / Math.max(...v1),
@@ -78,17 +68,17 @@ async function benchBeside(
 async function sameTotals(holdfast: string, reference: string, { party, body }: AskedOwner): Promise<void> {
   const [ours, theirs] = await Promise.all(
     [`${holdfast}/v0/holdings/summary`, `${reference}/summary`].map(async (url) => {
-      const { summaries } = (await (await post(url, body)).json()) as { summaries: Record<string, string>[] };
+      const { summaries } = (await (await ask(url, body)).json()) as { summaries: Record<string, string>[] };
       return ['total_unlocked_coin', 'total_locked_coin'].map((total) => summaries[0]![total]).join(' and ');
     }),
   );
   if (ours !== theirs) throw new Error(`${party} has ${ours}; the reference approach says ${theirs}`);
 }
 
-function againstReference(owners: readonly AskedOwner[], rate: (name: string) => number): Promised[] {
+function againstReference(owners: readonly AskedOwner[], loads: Loads): Promised[] {
   const against = owners.map((owner, at) => ({
     what: `${nameOf('v0', owner)}, to the reference approach`,
-    measured: rate(nameOf('v0', owner)) / rate(nameOf('reference', owner)),
+    measured: rateTo(loads, nameOf('v0', owner), nameOf('reference', owner)),
     least: ASKED[at]!.least,
     unit: 'x',
   }));
@@ -97,31 +87,52 @@ function againstReference(owners: readonly AskedOwner[], rate: (name: string) =>
   return against.flatMap(({ least, ...each }) => (least === undefined ? [] : [{ ...each, least }]));
 }
 
-function referenceRuns(url: string, owners: readonly AskedOwner[]): { name: string; url: string; body: string }[] {
-  return owners.map((owner) => ({ name: nameOf('reference', owner), url: `${url}/summary`, body: owner.body }));
+function toReference(reference: Server, owners: readonly AskedOwner[]): Asking[] {
+  const url = `${reference.url}/summary`;
+  return owners.map((owner) => ({
+    name: nameOf('reference', owner),
+    url,
+    request: post(owner.body),
+    servers: [reference],
+  }));
 }
 
 const BARE = 'bare route that reads and answers JSON';
 
-function runsOf(
-  holdfast: Server,
-  bare: Server,
-  owners: readonly AskedOwner[],
-): { name: string; url: string; body: string }[] {
+function askings(holdfast: Server, bare: Server, owners: readonly AskedOwner[]): Asking[] {
   const asked = (['v0', 'v1'] as const).flatMap((version) => {
-    return owners.map((owner) => {
-      return {
-        name: nameOf(version, owner),
-        url: `${holdfast.url}/${version}/holdings/summary`,
-        body: owner.body,
-      };
-    });
+    return owners.map((owner) => ({
+      name: nameOf(version, owner),
+      url: `${holdfast.url}/${version}/holdings/summary`,
+      request: post(owner.body),
+      servers: [holdfast],
+    }));
   });
-  return [{ name: BARE, url: `${bare.url}/summary`, body: owners[0]!.body }, ...asked];
+  return [{ name: BARE, url: `${bare.url}/summary`, request: post(owners[0]!.body), servers: [bare] }, ...asked];
 }
 
 function nameOf(version: string, { contracts }: AskedOwner): string {
   return `${version} summary, owner of ${contracts} contract${contracts === 1 ? '' : 's'}`;
+}
+
+/** What a request costs two processes that share a port, to one that has a port of its own. */
+async function benchSharedPort(dataDir: string, owner: AskedOwner, rounds: number): Promise<Promised> {
+  const reading = (port: string): Promise<Server> =>
+    startServer(['dist/main.js', 'serve', '--data', dataDir, '--read-only', '--reuse-port', '--port', port]);
+  await using one = await reading('0');
+  await using first = await reading('0');
+  await using second = await reading(new URL(first.url).port);
+  const path = '/v1/holdings/summary';
+  const [alone, both] = ['one process', 'two processes on one port'] as const;
+  const request = post(owner.body);
+  const all = [
+    { name: alone, url: one.url + path, request, servers: [one] },
+    { name: both, url: first.url + path, request, servers: [first, second] },
+  ];
+  const loads = alternateLoads('read-only processes', all, rounds);
+  printLoads('v1 summaries of serve --read-only --reuse-port', loads, [alone, both]);
+  const measured = loads(both).cpuUsPerRequest / loads(alone).cpuUsPerRequest;
+  return { what: 'CPU of a request of two read-only processes, to one', measured, most: 1.1, unit: 'x' };
 }
 
 /** The same question while the ingest runs flat out, and after it has ended, of one and the same process. */
@@ -129,13 +140,14 @@ async function benchWhileReplaying(dataDir: string, feed: string, owner: AskedOw
   await using holdfast = await startServer(['dist/main.js', 'serve', '--data', dataDir, '--port', '0', '--file', feed]);
   const url = `${holdfast.url}/v1/holdings/summary`;
   console.error('summaries while a replay runs');
-  const { record_time } = (await until(() => post(url, questionOfNewest(owner)))) as { record_time: string };
+  const { record_time } = (await until(() => ask(url, questionOfNewest(owner)))) as { record_time: string };
   const body = questionAt(owner, record_time);
-  const busy = load(url, body, SECONDS);
+  const asked = { url, request: post(body), servers: [holdfast] };
+  const busy = load(asked);
   const { ok: ended } = await fetch(`${holdfast.url}/readyz`);
   if (ended) throw new Error('the replay was over before the questions were: take a larger --events');
   await until(() => fetch(`${holdfast.url}/readyz`));
-  const quiet = load(url, body, SECONDS);
+  const quiet = load(asked);
   const rows = [
     ['while a replay runs', rounded(busy.requestsPerSecond), rounded(busy.p99Ms)],
     ['quiet', rounded(quiet.requestsPerSecond), rounded(quiet.p99Ms)],
@@ -155,6 +167,6 @@ async function until(ask: () => Promise<Response>): Promise<unknown> {
   throw new Error('the service did not come to answer');
 }
 
-function post(url: string, body: string): Promise<Response> {
+function ask(url: string, body: string): Promise<Response> {
   return fetch(url, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
 }
