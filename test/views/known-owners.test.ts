@@ -3,7 +3,16 @@ import { NOT_BOUNDED } from '../../src/views/read/budget.ts';
 import { rememberOwners } from '../../src/views/read/known-owners.ts';
 import { NO_SUMS } from '../../src/views/store/totals.ts';
 
-const snapshot = { migrationId: 0, recordTime: 1, seq: 7, contracts: 1, owners: 1, unlocked: 1n, locked: 0n };
+const snapshot = {
+  migrationId: 0,
+  recordTime: 1,
+  seq: 7,
+  contracts: 1,
+  owners: 1,
+  unlocked: 1n,
+  locked: 0n,
+  forced: false,
+};
 const later = { ...snapshot, recordTime: 2, seq: 8 };
 const nextMigration = { ...snapshot, migrationId: 1 };
 const budget = { rows: Infinity };
