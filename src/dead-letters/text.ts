@@ -53,7 +53,7 @@ export function deadLetterJson(deadLetter: DeadLetterFacts, print: PrintCommand)
     kind,
     code,
     source,
-    ...placeOf(deadLetter),
+    ...placeFacts(deadLetter),
     offset,
     migration_id: deadLetter.migrationId,
     update_id: deadLetter.updateId,
@@ -70,12 +70,12 @@ export function deadLetterJson(deadLetter: DeadLetterFacts, print: PrintCommand)
 export function placeText(deadLetter: DeadLetterFacts): string {
   const name = sourceName(deadLetter.source);
   if (deadLetter.kind === 'container') return name;
-  const facts = Object.entries(placeOf(deadLetter)).filter(([, value]) => value !== null);
+  const facts = Object.entries(placeFacts(deadLetter)).filter(([, value]) => value !== null);
   return [name, ...facts.map((fact) => fact.join(' '))].join(', ');
 }
 
 /** Under the names of its source. */
-function placeOf({ place }: DeadLetterFacts): Readonly<Record<string, string | number | null>> {
+function placeFacts({ place }: DeadLetterFacts): Readonly<Record<string, string | number | null>> {
   return JSON.parse(place) as Record<string, string | number | null>;
 }
 

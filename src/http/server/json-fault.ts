@@ -12,12 +12,12 @@ export function jsonFault(text: string, error: Error): string {
   if (typeof parseErrorAt(error) === 'number') return error.message;
   const at = missingValueAt(text);
   const character = text.codePointAt(at);
-  if (character === undefined) return `Unexpected end of JSON input at ${placeOf(text, at)}`;
-  return `Unexpected token ${JSON.stringify(String.fromCodePoint(character))} in JSON at ${placeOf(text, at)}`;
+  if (character === undefined) return `Unexpected end of JSON input at ${lineAndColumn(text, at)}`;
+  return `Unexpected token ${JSON.stringify(String.fromCodePoint(character))} in JSON at ${lineAndColumn(text, at)}`;
 }
 
 /** A position in V8's form, with line and column. */
-function placeOf(text: string, at: number): string {
+function lineAndColumn(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/);
   return `position ${at} (line ${lines.length} column ${lines.at(-1)!.length + 1})`;
 }
