@@ -25,7 +25,7 @@ export interface Service extends AsyncDisposable {
 
 /**
  * Starts what writes or reads the views, then HTTP; disposing stops them in reverse. Throws a Refusal for what the caller can
- * mend. `beforeListening` frees the address where somebody else of this process has it. `sources` are read after the files.
+ * fix. `beforeListening` frees the address where another part of this process uses it. `sources` are read after the files.
  */
 export async function startService(
   config: Config,

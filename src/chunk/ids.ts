@@ -1,7 +1,7 @@
 import type { StoredId } from '../ledger/contract-id.ts';
 import type { Chunk } from './chunk.ts';
 
-/** Where an id lies in the bytes of its chunk, in the columns of updates and events alike. */
+/** Where an id is in the bytes of its chunk: columns that updates and events both have. */
 interface IdColumns {
   readonly idStart: Uint32Array;
   readonly idLength: Uint32Array;

@@ -70,7 +70,7 @@ function logProgress(doing: string, logger: Logger): Progress {
 
 export const FILE_BAR = '{bar} {percentage} % of {file} | {done} | {eta_formatted} left';
 
-/** How far a feed file is read, and what was made of it, such as `{ updates: 3 }`. */
+/** How far a feed file is read, and the results so far, such as `{ updates: 3 }`. */
 export function fileStep(
   file: string,
   { read, total }: SourceProgress,

@@ -2,8 +2,8 @@ import type { Micros } from '../ledger/time.ts';
 import type { Decoded } from '../ledger/update.ts';
 
 /**
- * Where a message stands among those of other partitions: by migration, imports first, then record time, then updates
- * before checkpoints, then synchronizer. Equal keys are told apart by partition.
+ * How a message sorts among those of other partitions: by migration, imports first, then record time, then updates
+ * before checkpoints, then synchronizer. Equal keys are ordered by partition.
  */
 export interface SortKey {
   readonly migrationId: number;
@@ -51,7 +51,7 @@ export class Merge<Item> {
   readonly #lanes: Map<number, MergeQueue<Item>>;
   readonly #keyOf: (item: Item) => SortKey | null;
 
-  /** `keyOf` is asked once for each item, when it is the next of its partition: items that wait may stay undecoded. */
+  /** `keyOf` is called once for each item, when it is the next of its partition: items that wait may stay undecoded. */
   constructor(partitions: Iterable<number>, keyOf: (item: Item) => SortKey | null) {
     const numbers = [...partitions].sort((a, b) => a - b);
     this.#lanes = new Map(numbers.map((partition) => [partition, { partition, queue: [], head: 0, key: null }]));

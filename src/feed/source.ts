@@ -94,7 +94,7 @@ export interface SourceState<Telemetry = unknown> {
   readonly appliedRecordTime: Micros | null;
   /** The message at which it is halted. */
   readonly halted: { readonly recordTime: Micros | null } | null;
-  /** Why the service goes on without it: it does not continue what the views hold. */
+  /** Why the service runs without it: it does not continue what is in the views. */
   readonly refused: string | null;
   /** Everything was applied; only files have an end. */
   readonly isAtEnd: boolean;

@@ -2,7 +2,7 @@ import { createReadOnlyHealth } from '../health.ts';
 import { openStanding } from '../views/read/standing.ts';
 import type { Role } from './role.ts';
 
-/** Throws a Refusal where there are no views yet: nothing is made. */
+/** Throws a Refusal where there are no views yet; nothing is created. */
 export function openReading({ dataDir }: { readonly dataDir: string }, version: string): Role {
   const standing = openStanding(dataDir);
   return {

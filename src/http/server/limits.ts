@@ -16,8 +16,8 @@ export interface ServerLimits {
   /** A third: two addresses at their limit leave room for all others. */
   readonly connectionsPerAddressMax: number;
   /**
-   * Bytes of answers that their clients have not taken yet, past which no large answer is made: a page of contracts may have
-   * many MiB, and without an end to it hundreds of connections could hold the memory of the whole machine.
+   * Bytes of answers that clients have not read yet, above which no large answer is created: a page of contracts may have
+   * many MiB, and hundreds of connections could otherwise fill the memory of the machine.
    */
   readonly waitingBytesMax: number;
   /** A quarter, so that a client that does not read its pages cannot deny them to all others. */

@@ -4,8 +4,8 @@ export const NUMBER_MAX = 2 ** 32 - 2;
 
 /**
  * Finds whole numbers by id hash, without an object or a boxed number per entry: a hash table of two typed arrays, open
- * addressing, 11 to 21 bytes an entry. Of a hash it looks at the low 32 bits alone, which spread well; a hash may have several
- * numbers, and whoever finds one compares the ids.
+ * addressing, 11 to 21 bytes an entry. Only the low 32 bits of a hash are used, which spread well; a hash may have several
+ * numbers, so callers compare the ids.
  */
 export class HashIndex {
   #hashes = new Int32Array(CAPACITY_MIN);
@@ -32,7 +32,7 @@ export class HashIndex {
     this.#numbers[slot] = entry;
   }
 
-  /** Forgets one entry, and moves those behind it that were put there because its slot was taken. */
+  /** Removes one entry, and moves up those after it that are there because its slot was taken. */
   remove(idHash: number, number: number): void {
     const mask = this.#hashes.length - 1;
     let free = this.first(idHash);
@@ -54,7 +54,7 @@ export class HashIndex {
     return this.#from(idHash | 0, idHash & (this.#hashes.length - 1));
   }
 
-  /** The slot of the next entry with that hash behind a slot; -1 for none. */
+  /** The slot of the next entry with that hash after a slot; -1 for none. */
   next(idHash: number, slot: number): number {
     return this.#from(idHash | 0, (slot + 1) & (this.#hashes.length - 1));
   }

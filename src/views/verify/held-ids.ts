@@ -3,7 +3,7 @@ import { type StoredId, sameId } from '../../ledger/contract-id.ts';
 import { HashIndex } from '../store/hash-index.ts';
 import { hashOf, isStoredId } from './contract.ts';
 
-/** The contracts met in `held`, by the hash of their id. Some 15 bytes each; what has such an id is read when it is asked for. */
+/** The contracts met in `held`, by the hash of their id. Some 15 bytes each; the contract with such an id is read when needed. */
 export class HeldIds {
   readonly #numbers = new HashIndex();
   readonly #idIfHeld;

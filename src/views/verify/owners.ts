@@ -18,8 +18,8 @@ interface OwnerRow {
 const BEFORE_ALL = -(2n ** 63n);
 
 /**
- * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against the fold of them. What the
- * owners add up to, interval by interval, goes into `supply`; which contracts were met, into `met`.
+ * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against their sums. The owners' sums
+ * are added up in `supply`, interval by interval; the contracts found go into `met`.
  */
 export function* verifyOwners(
   context: VerifyContext,

@@ -15,10 +15,9 @@ import { type Difference, inOneMoment, type SealedMigration, type VerifyContext,
 const ROWS_PER_STEP = 20_000;
 
 /**
- * Recomputes all that the views say from the contracts alone and holds their tables against each other (a database that
- * can be proved right at any time). Works beside a running writer: each step reads one moment, and what is compared across
- * steps was sealed before the first. Memory grows with snapshots, by a bit for each contract, and by some
- * 15 bytes for each that is active.
+ * Recomputes the views from the contracts alone and compares their tables with each other. A writer may run meanwhile: each
+ * step reads one moment, and what is compared across steps was sealed before the first. Memory grows with snapshots, by a bit
+ * for each contract, and by some 15 bytes for each that is active.
  *
  * Rows that no other table repeats have a checksum, and tables that could lose one of them a count. Both show what was changed
  * behind the writer's back; only a replay can show that the writer got it from the feed.

@@ -7,7 +7,7 @@ export interface ActiveRead {
   readonly ms: number;
 }
 
-/** What a change of `held` changes here. */
+/** A row of `held`, as far as it is in this index. */
 interface Entry {
   readonly no: number;
   readonly idHash: number;
@@ -15,14 +15,14 @@ interface Entry {
 
 /**
  * The numbers of all active coin contracts by the hash of their id, in memory: in a table of its own, every create and archive
- * would dirty a page. `held` keeps the hashes, and it is made from there.
+ * would dirty a page. `held` stores the hashes, from which it is rebuilt.
  */
 export class ActiveIds {
   readonly #numbers = new HashIndex();
   readonly #held;
   readonly #dataVersion;
   readonly #onRead: (read: ActiveRead) => void;
-  /** What `held` was read at; null where it has to be read. */
+  /** The database's version when `held` was read; null where it must be read. */
   #readAt: number | null = null;
 
   constructor(db: Database, onRead: (read: ActiveRead) => void = () => {}) {
