@@ -8,7 +8,7 @@ const BARE = 'bare route that answers as much JSON';
 const RECORD = 'authenticated-user, HS256, a verified token';
 const VERSION = 'version, no token';
 
-/** Asks for the own record with a token that was verified before, beside a bare route that answers as much. */
+/** Asks for the own record with a token that was verified before, next to a bare route with as large an answer. */
 export async function benchAuthenticatedUser(folder: string, { rounds }: { rounds: number }): Promise<Promised[]> {
   const dataDir = join(folder, 'users');
   const mint = ['dist/main.js', 'token', '--data', dataDir, '--user', 'participant_admin'];

@@ -6,7 +6,7 @@ import { type Promised, printTable, rounded } from './table.ts';
 
 const TOPIC = 'bench';
 
-/** Consumes a backlog from a local broker, beside a replay of the same file and beside kafkajs alone. */
+/** Consumes a backlog from a local broker, next to a replay of the same file and next to kafkajs alone. */
 export async function benchKafka(
   feed: string,
   { events, rounds }: { events: number; rounds: number },
@@ -38,7 +38,7 @@ export async function benchKafka(
   ];
 }
 
-/** Sends the feed with `holdfast produce`; returns how many messages the topic then holds. */
+/** Sends the feed with `holdfast produce`; returns how many messages the topic then has. */
 function produce(feed: string, address: string): string {
   const main = join(import.meta.dirname, '../dist/main.js');
   const options = ['--kafka-brokers', address, '--kafka-topic', TOPIC, '--create', '--log-level', 'warn'];

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
 
-/** The lines of a file as bytes, read as plainly and as fast as one thread can. A line is valid until the next is asked for. */
+/** The lines of a file as bytes, read as fast as one thread can. A line is valid until the next is requested. */
 export function* linesOf(path: string): Generator<Buffer> {
   const file = openSync(path, 'r');
   let rest = Buffer.alloc(0);

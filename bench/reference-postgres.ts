@@ -36,7 +36,7 @@ export function startPostgres(): Postgres {
   };
 }
 
-/** PostgreSQL refuses to run as root; Debian's package made a user for it. */
+/** PostgreSQL refuses to run as root; Debian's package creates a user for it. */
 function ownerOfServer(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { plainDecimal } from '../test/support/ledger/wire-text.ts';
 
 /**
- * The reference approach to a summary, as Splice Scan takes it: load every contract of the asked owners from the snapshot,
+ * The reference approach to a summary, as in Splice Scan: load every contract of the requested owners from the snapshot,
  * decode it and add it up in the client. Its arguments are kept as plain JSON here, which is kinder than its own form.
  */
 const CONTRACTS = `

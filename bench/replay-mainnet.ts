@@ -15,7 +15,7 @@ const RUNS = {
 type Run = keyof typeof RUNS;
 
 /**
- * Replays a feed of MainNet's shape, where nearly all of the work is to find what concerns us, beside its decode floor.
+ * Replays a feed of MainNet's shape, where nearly all of the work is to find what concerns us, next to its decode floor.
  * Loading the program takes a fifth of so short a replay and nothing of a year's: what the first update takes on its own
  * is measured as well, and taken off.
  */

@@ -13,7 +13,7 @@ import { benchSummaries } from './summaries.ts';
 import { type Promised, printPromises, rounded } from './table.ts';
 
 /**
- * Prints every promise of the design beside its baseline, all measured in this one run. Sizes by argument:
+ * Prints every promise of the design next to its baseline, all measured in this one run. Sizes by argument:
  * `npm run bench -- --updates 10000 --events 200000 --large 1000000 --rounds 1`; `--only replay` for one part,
  * `--reference` for the approach that Splice Scan takes as well, on a PostgreSQL 15 of its own.
  */
@@ -65,7 +65,7 @@ function wanted(): readonly string[] {
   return [values.only];
 }
 
-/** The feed dense in coins, made when the first part asks for it. */
+/** The feed dense in coins, created when the first part needs it. */
 function dense(): string {
   denseFeed ??= makeBenchFeed(folder, events);
   return denseFeed;

@@ -12,7 +12,7 @@ const POLLS_MAX = 6_000;
 /** Of how many contracts the owners are (or the nearest there is), and what is promised for them against the reference. */
 const ASKED = [{ contracts: 1 }, { contracts: 10 }, { contracts: 100, least: 10 }, { contracts: 1000, least: 40 }];
 
-/** Asks for summaries over HTTP beside bare routes, of owners of few and many contracts, and while a replay runs. */
+/** Requests summaries over HTTP next to bare routes, of owners of few and many contracts, and while a replay runs. */
 export async function benchSummaries(
   folder: string,
   feed: string,

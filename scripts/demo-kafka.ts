@@ -17,7 +17,7 @@ const LINES_FIRST = 6;
 const TOPIC = 'updates';
 const WAIT_MAX_MS = 60_000;
 
-/** The program reads HOLDFAST_* settings; those of whoever runs the demo are not meant for it. */
+/** The program reads HOLDFAST_* settings; those of the shell that runs the demo are not meant for it. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
 
 function say(text: string): void {
@@ -58,7 +58,7 @@ interface Summary {
   readonly summaries: readonly { readonly party_id: string; readonly total_coin_holdings: string }[];
 }
 
-/** Who holds how much at the newest snapshot; null before the first. */
+/** Who has how much at the newest snapshot; null before the first. */
 async function newestSummary(url: string, owners: readonly string[]): Promise<Summary | null> {
   const question = {
     ...{ migration_id: 0, record_time: '2030-01-01T00:00:00Z', record_time_match: 'at_or_before' },

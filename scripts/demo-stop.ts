@@ -1,17 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
 
 export interface DemoStop {
-  /** Ends this one too when the demo is asked to stop. */
+  /** Ends this one too when the demo is stopped. */
   readonly watch: (service: ChildProcess) => void;
-  /** Throws once the demo was asked to stop. */
+  /** Throws once the demo was stopped. */
   readonly check: () => void;
   /** What is said of a demo that did not come to its end. */
   readonly failureText: (error: unknown) => string;
 }
 
 /**
- * What a demo does at SIGTERM, which reaches nobody else: it ends its service, so that the step that asks it fails, and what
- * the demo has made is removed as after any failure.
+ * What a demo does at SIGTERM, which no other process gets: it ends its service, so that the step that uses it fails, and what
+ * the demo has created is removed as after any failure.
  */
 export function stopAtSigterm(): DemoStop {
   const services: ChildProcess[] = [];

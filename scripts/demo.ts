@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '..');
 const PROGRAM = ['dist/main.js'];
 const FIXTURE = 'fixtures/story.scan.ndjson';
 const EXPECTED = 'fixtures/story.expected.json';
-/** Alice has 300 locked here, and round 104 is two rounds after her coins were made. */
+/** Alice has 300 locked here, and round 104 is two rounds after her coins were created. */
 const ASKED = { snapshot: '2025-02-12T00:30:00Z', round: 104, owners: ['alice', 'bob'] };
 
 const EVENTS = 50_000;
@@ -31,7 +31,7 @@ interface Expected {
   readonly snapshots: readonly { readonly record_time: string; readonly summaries_v0: readonly Answer[] }[];
 }
 
-/** The program reads HOLDFAST_* settings; those of whoever runs the demo are not meant for it. */
+/** The program reads HOLDFAST_* settings; those of the shell that runs the demo are not meant for it. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
 
 /** The story, and after it a busy hour of a random ledger of the same DSO, so that there is something to replay. */

@@ -38,7 +38,7 @@ const windowsFile = values.windows === undefined ? null : resolve(values.windows
 const WINDOW_MS = Math.min(20_000, Math.max(3_000, (minutes * 60_000) / 36));
 const APPLIED_MS_MAX = 120_000;
 const POLL_MS = 100;
-/** The tables of bad requests were made for this limit. */
+/** The tables of bad requests are for this limit. */
 const BODY_BYTES_MAX = '20000';
 
 function positive(name: string, given: string): number {

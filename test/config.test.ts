@@ -49,11 +49,11 @@ describe('where a setting comes from', () => {
     expect(config.port).toBe(3);
   });
 
-  test('a value that another source overrules is judged all the same', () => {
+  test('a value that another source overrides is still validated', () => {
     expect(refusalOf({ options: { port: '1' }, file: { port: -1 } })).toContain('port in ');
   });
 
-  test('without any setting every default holds', () => {
+  test('without any setting every default applies', () => {
     expect(load({})).toEqual({
       dataDir: resolve('data'),
       host: '127.0.0.1',
@@ -165,7 +165,7 @@ describe('what a setting may say', () => {
     expect(refusalOf({ file: content })).toContain(message);
   });
 
-  test('a configuration file that is no JSON is refused without repeating what it holds', () => {
+  test('a configuration file that is no JSON is refused without repeating its content', () => {
     for (const secret of ['hush', "'hush'", '"\\hush"']) {
       const message = refusalOf({ file: `{"ledger": {"authServices": [\n{"secret":\n${secret}}]}}` });
       expect(message).toMatch(/ is not JSON: \S/);

@@ -24,7 +24,7 @@ it('gives the container settings that the program knows', () => {
 });
 
 describe('the health check of the container', () => {
-  /** As Docker reads it: lines that end in a backslash go on, and a list is JSON. */
+  /** As Docker reads it: lines that end in a backslash continue, and a list is JSON. */
   const instruction = read('Dockerfile')
     .replaceAll('\\\n', '')
     .split('\n')
@@ -73,7 +73,7 @@ describe('the health check of the container', () => {
     expect(check(process.pid, { env: { ...env, HOLDFAST_PORT: String(port) } }).status).toBe(1);
   });
 
-  it('asks at the default port where nothing else was said', () => {
+  it('uses the default port unless another was given', () => {
     const preload = `data:text/javascript,${encodeURIComponent('globalThis.fetch = (url) => { console.log(url); return Promise.resolve({ ok: true }); };')}`;
     const { stdout } = check(process.pid, { env: { NODE_OPTIONS: `--import ${preload}` } });
     const { port } = loadConfig({ options: {}, env: {} }).config;

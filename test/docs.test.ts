@@ -54,7 +54,7 @@ describe('the pages', () => {
     expect(summaries.map((each) => each.total_coin_holdings)).toEqual(['379.7500000000']);
   });
 
-  it('shows a configuration file that is whole and lawful', () => {
+  it('shows a configuration file that is complete and valid', () => {
     using folder = temporaryDirectory();
     const file = /^ {4}\{\n(?: {5,}.*\n)+ {4}\}\n/m.exec(page('docs/api.md'))![0];
     writeFileSync(folder.at('holdfast.json'), file);

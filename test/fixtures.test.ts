@@ -31,7 +31,7 @@ describe('the fixtures', () => {
   it.each([
     // 500 at round 100, four rounds of 0.0038051800
     ['00:10', PEOPLE.alice, 104, '500.0000000000', '0.0000000000', '0.0152207200', '499.9847792800'],
-    // a round before its coin was made
+    // a round before its coin was created
     ['00:10', PEOPLE.alice, 99, '500.0000000000', '0.0000000000', '-0.0038051800', '500.0038051800'],
     // the crumb of 0.01 is worth 2.6 rounds, so the fee stops at it
     ['00:10', PEOPLE.dave, 103, '0.0100000000', '0.0000000000', '0.0100000000', '0.0000000000'],

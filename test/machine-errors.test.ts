@@ -55,7 +55,7 @@ describe('what codes of SQLite and of the system mean', () => {
     expect(machineAdvice(error) === null).toBe(kind === null);
   });
 
-  it('is found in what caused an error, but for one that says already what to do', () => {
+  it('is found in what caused an error, except for one that says already what to do', () => {
     const full = coded('ENOSPC');
     expect(machineError(new Error('users.db: full', { cause: full }))).toBe('full');
     expect(machineError(coded('ERR_OTHER', full))).toBe('full');

@@ -16,7 +16,7 @@ describe('a random ledger', () => {
     expect(lines(7)).not.toEqual(lines(8));
   });
 
-  it('is lawful: the oracle works out 40 of them, and every snapshot adds up', () => {
+  it('is valid: the oracle computes 40 of them, and every snapshot adds up', () => {
     for (let seed = 0; seed < 40; seed++) {
       const changes = {
         migrations: 1 + (seed % 3),

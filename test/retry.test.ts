@@ -44,7 +44,7 @@ describe('a step that fails', () => {
     expect([clock.waits, recoveries]).toEqual([waits, times === 0 ? 0 : 1]);
   });
 
-  it('is tried for so long, to the end of it, and then what it threw is thrown', async () => {
+  it('is tried for so long, and then its error is thrown', async () => {
     const clock = standingClock();
     const left: number[] = [];
     const policy = { ...POLICY, forMsMax: 1_000 };
@@ -66,7 +66,7 @@ describe('a step that fails', () => {
     expect(clock.waits).toEqual([]);
   });
 
-  it('is not tried again once nobody waits, however long the pause', async () => {
+  it('is not tried again once aborted, however long the pause', async () => {
     const stop = new AbortController();
     const policy = { ...POLICY, firstMs: 600_000, longestMs: 600_000 };
     let tried = 0;

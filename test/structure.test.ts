@@ -92,7 +92,7 @@ describe('every file', () => {
     expect(long.map((file) => `${file.path}: ${linesOf(file)}`)).toEqual([]);
   });
 
-  it('beside a test is one, or a table of cases: what tests share lies in test/support', () => {
+  it('next to a test is one, or a table of cases: what tests share is in test/support', () => {
     const beside = readSources('test/**/*.ts').filter(({ path }) => !path.startsWith('test/support/'));
     expect(beside.filter(({ path }) => !path.endsWith('.test.ts')).map(({ path }) => path)).toEqual([]);
     expect(readSources('test/support/**/*.test.ts').map(({ path }) => path)).toEqual([]);
@@ -132,7 +132,7 @@ describe('the code of src', () => {
     expect(linesWith(outside('src/machine-errors.ts'), codes)).toEqual([]);
   });
 
-  it('tells errors apart by codes, and by words only where a library has no codes', () => {
+  it('distinguishes errors by codes, and by words only where a library has no codes', () => {
     const call =
       /\b(message|reason|expected)\)?\??\.(includes|startsWith|endsWith|match|matchAll|search|replace|replaceAll)\(/;
     const pattern = /\.(test|exec)\((\w+\.)*(message|reason|expected)\)/;

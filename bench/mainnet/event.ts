@@ -22,7 +22,7 @@ export interface ExerciseEvent {
   readonly children: readonly LedgerEvent[];
 }
 
-/** What stands around the tree. */
+/** The message around the tree. */
 export interface Envelope {
   readonly updateId: string;
   readonly migrationId: number;
@@ -44,7 +44,7 @@ export function scanLine(root: ExerciseEvent, envelope: Envelope): string {
     synchronizer_id: envelope.synchronizerId,
     effective_at: envelope.effectiveAt,
     root_event_ids: [`${envelope.updateId}:0`],
-    // Scan prints the keys sorted as strings: `:10` stands before `:2`.
+    // Scan prints the keys sorted as strings: `:10` comes before `:2`.
     events_by_id: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))),
   });
 }

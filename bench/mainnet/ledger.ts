@@ -27,7 +27,7 @@ export interface Ledger {
   readonly random: Random;
   readonly dso: string;
   readonly synchronizerId: string;
-  /** Contract ids that are exercised for ever. */
+  /** Contract ids that are exercised forever. */
   readonly dsoRules: string;
   readonly amuletRules: string;
   readonly superValidators: readonly string[];
@@ -44,7 +44,7 @@ export interface Ledger {
   coinsOf(owner: string): Coin[];
   /** Oldest first. */
   readonly openRounds: OpenRound[];
-  /** The time of the update that is being made, or one so many seconds later. */
+  /** The time of the current update, or one so many seconds later. */
   time(laterSeconds?: number): string;
   /** Goes on to the next update. */
   next(): Envelope;

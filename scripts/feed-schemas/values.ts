@@ -7,7 +7,7 @@ import { parseLedgerTime } from '../../src/ledger/time.ts';
 
 /**
  * What a feed message must look like, as zod schemas: the source of the published JSON Schemas. The readers of this folder
- * say the same in code that is several times faster, and a property test holds the two against each other.
+ * say the same in code that is several times faster, and a property test compares the two.
  */
 export const text = z
   .string()

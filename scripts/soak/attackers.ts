@@ -30,7 +30,7 @@ const port = Number(new URL(url).port);
 const tally = new Tally();
 let finishing = false;
 
-/** While the feed is read the service is not ready; and the tables were made for one without the ledger area. */
+/** While the feed is read the service is not ready; and the tables are for one without the users' area. */
 const isOther = ({ request: { target }, status }: HostileCase): boolean =>
   (target === '/readyz' && status === 200) || target.startsWith('/v2');
 
@@ -57,7 +57,7 @@ async function sendTables(random: Random, cases: readonly HostileCase[]): Promis
   }
 }
 
-/** Requests made of the OpenAPI documents, most of them about holdings. */
+/** Requests generated from the OpenAPI documents, most of them about holdings. */
 async function fuzz(random: Random): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const holdings = operationsOf('openapi-holdings.json').filter(({ path }) => path !== '/readyz');

@@ -9,7 +9,7 @@ const FIXTURES = join(import.meta.dirname, '../../fixtures');
 export const STORY = join(FIXTURES, 'story.scan.ndjson');
 const EXPECTED = join(FIXTURES, 'story.expected.json');
 
-/** Behind so many events the active set has grown to a fifth of it, and then stays as large. */
+/** After so many events the active set has grown to a fifth of it, and then stays as large. */
 export const EVENTS_TO_GROW = 1_000_000;
 const PERIOD_MS = 600_000;
 const START_MS = Date.parse('2025-02-12T02:00:00Z');
@@ -42,7 +42,7 @@ export function soakLedger(seed: number): LedgerOptions {
   };
 }
 
-/** The time of the ledger's snapshot number `at`, from 0; they lie on the grid without a gap. */
+/** The time of the ledger's snapshot number `at`, from 0; they are on the grid without a gap. */
 export function snapshotMs(at: number): number {
   return START_MS + (at + 1) * PERIOD_MS;
 }

@@ -45,7 +45,7 @@ export function partSettings<Settings>(): Settings {
   return JSON.parse(process.argv[2]!) as Settings;
 }
 
-/** In the process of a part: answers whoever started it, and ends with him. */
+/** In the process of a part: answers the process that started it, and ends with it. */
 export function answerReports(part: { report: () => object; finish: () => Promise<void> }): void {
   process.on('message', async (what: Ask) => {
     if (what === 'finish') await part.finish();

@@ -21,7 +21,7 @@ interface Owner {
 /** `deep`: what the design lets grow with the archives since the snapshot, so it is shown and has no bound. */
 export type QuestionGroup = 'summary' | 'page' | 'deep';
 
-/** Updates at the beginning of the ledger whose owners are asked about. */
+/** Updates at the beginning of the ledger whose owners the requests name. */
 const UPDATES_READ = 20_000;
 const LARGE_COINS_MIN = 25;
 /** Snapshots that are new enough for a large owner's coins to be read as of them. */
@@ -85,7 +85,7 @@ function pickOwner(random: Random, owners: readonly Owner[], large: boolean): Ow
   }
 }
 
-/** Which promise holds for a question now: a new snapshot grows old. */
+/** Which promise applies to a question now: a new snapshot grows old. */
 export function groupOf({ path, owner, at }: Question, newestMs: number): QuestionGroup {
   if (path === '/v1/holdings/summary') return 'summary';
   if (owner.large && at < snapshotAt(newestMs) - NEW_SNAPSHOTS) return 'deep';

@@ -24,7 +24,7 @@ export interface ReadersSettings {
 const READERS = 6;
 const PAUSE_MS = 15;
 const NEWEST_EVERY_MS = 500;
-/** Questions that are asked again until the end; a new one takes the place of a random one. */
+/** Questions that are repeated until the end; a new one takes the place of a random one. */
 const REMEMBERED_MAX = 2_000;
 const AGAIN_SHARE = 0.4;
 const BARE_SHARE = 0.1;
@@ -109,7 +109,7 @@ answerReports({
     compared = 0;
     return report;
   },
-  /** What is remembered is asked one last time. */
+  /** Every remembered question is repeated a last time. */
   async finish() {
     finishing = true;
     await running;

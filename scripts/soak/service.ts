@@ -12,7 +12,7 @@ const ERRORS_TOLD_MAX = 5;
 /** A process of `holdfast serve` that runs for long: its log goes to a file, and only what is wrong in it is kept. */
 export interface SoakedService extends AsyncDisposable {
   readonly url: string;
-  /** Rejects where it ends before it is asked to. */
+  /** Rejects where it ends before it is stopped. */
   readonly failed: Promise<never>;
   residentMiB(): number;
   status(): Promise<ServiceStatus>;

@@ -42,12 +42,12 @@ const LATE = { from: 3 / 4, to: 1 };
 const MEMORY_GROWTH_MAX = 1.15;
 /**
  * V8 lets the heap of the main thread grow from some 60 to some 220 MiB over four to seven minutes, and then gives it back: an
- * early and a late part that are shorter than that stand at different places of it.
+ * early and a late part that are shorter than that are at different places of it.
  */
 export const MEMORY_MINUTES_MIN = 30;
 /** Of the p99 while the machine is as fast as before; where a bare server has slowed down too, by as much more. */
 const P99_GROWTH_MAX = 2;
-/** Below this a p99 is a matter of the machine's timers, and twice as much of it hurts nobody. */
+/** Below this a p99 is a matter of the machine's timers, and twice as much does no harm. */
 const P99_MS_MIN = 2;
 
 /** Judges whether the service is at the end what it was at the beginning, by medians, which a moment's noise does not move. */

@@ -63,7 +63,7 @@ describe("the bench's feed of MainNet's shape", () => {
     expect(opened - closed).toBe(3);
   });
 
-  // What a page of a hundred of MainNet's updates has stands after each.
+  // What a page of a hundred of MainNet's updates has is after each.
   it.each<[string, number, number, number]>([
     ['kB of an update, mean', mean(lines.map(kB)), 8.2, 9.7], // 9.0
     ['kB of the smallest', quantile(lines.map(kB), 0), 2.2, 2.3], // 2.27

@@ -53,7 +53,7 @@ function setting(name: string): { directory_id: string; feed: string | null } {
 }
 
 describe('holdfast backup and restore', () => {
-  it('copy a directory while a service writes to it, and the copy goes on to the same views', async () => {
+  it('copy a directory while a service writes to it, and the copy continues to the same views', async () => {
     await replayInto(folder.at('whole'), [feed], { chunkBytes: 50_000 });
     await replayInto(folder.at('data'), [], {});
     let positionsAtBackup: unknown;
@@ -111,7 +111,7 @@ describe('holdfast backup and restore', () => {
     expect(setting('restored').directory_id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('name the token secret, and copy it only where asked', async () => {
+  it('name the token secret, and copy it only on request', async () => {
     await replayInto(folder.at('data'), []);
     users('data')[Symbol.dispose]();
     const secret = readFileSync(folder.at('data/token-secret'), 'utf8');
@@ -128,7 +128,7 @@ describe('holdfast backup and restore', () => {
     expect(statSync(folder.at('with-secret')).mode & 0o777).toBe(0o700);
   });
 
-  it('leave no directory behind that looks new where a restore is cut short', async () => {
+  it('leave no directory that looks new where a restore is interrupted', async () => {
     mkdirSync(folder.at('half'));
     users('half')[Symbol.dispose]();
     writeFileSync(folder.at('half/views.db.partial'), 'SQLite format 3');

@@ -126,7 +126,7 @@ describe('replay', () => {
     );
   });
 
-  test('seals a last snapshot where it is asked to', async () => {
+  test('seals a last snapshot on request', async () => {
     const dir = folder.at('sealed');
     await holdfast('replay', '--data', dir, '--seal', fixture('story.scan.ndjson'));
     const { stdout } = await holdfast('snapshots', '--data', dir, '--json');
@@ -148,7 +148,7 @@ describe('replay', () => {
     expect(quarantined).toMatchObject({ code: 3, stderr: says });
   });
 
-  test('refuses another snapshot period than the one the directory was made with', async () => {
+  test('refuses another snapshot period than the one the directory was created with', async () => {
     const dir = folder.at('period');
     const feed = fixture('story.scan.ndjson');
     expect((await holdfast('replay', '--data', dir, '--snapshot-period', '30m', feed)).code).toBe(0);
@@ -195,7 +195,7 @@ describe('summary', () => {
     }
   });
 
-  test('is of the newest snapshot and the lowest open round unless asked otherwise', async () => {
+  test('is of the newest snapshot and the lowest open round by default', async () => {
     using service = openHoldings(dataDir);
     const request = { migration_id: 0, record_time: last.record_time, owner_party_ids: owners };
     const answer = await (await post(service.app, '/v0/holdings/summary', request)).text();
@@ -210,7 +210,7 @@ describe('summary', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(3 + owners.length);
   });
 
-  test('leaves out owners without coin where it is asked to', async () => {
+  test('leaves out owners without coin on request', async () => {
     const { stdout } = await holdfast(
       'summary',
       '--data',

@@ -98,7 +98,7 @@ describe('dead-letters list and show', () => {
     expect((await deadLetters('list')).stdout).toBe('no dead letters\n');
   });
 
-  it('work beside a writer, and what changes something names its process', async () => {
+  it('work while a writer runs, and those that change something name its process', async () => {
     await replayInto(dataDir, [folder.writeLines('feed.ndjson', linesWith('{"foo":1}'))]);
     using _lock = lockForWriting(dataDir);
     expect((await deadLetters('list')).code).toBe(0);
@@ -126,7 +126,7 @@ describe('dead-letters drop', () => {
     expect((await deadLetters('list')).stdout).toContain('halted');
   });
 
-  it('goes on after the message, from the start of the same file too, and counts the skipped bytes', async () => {
+  it('continues after the message, from the start of the same file too, and counts the skipped bytes', async () => {
     const feed = folder.writeLines('feed.ndjson', linesWith('{"foo":1}', LINES[BAD_AT - 1]!));
     const first = await replayInto(dataDir, [feed]);
     expect(first.halted).toMatchObject({ id: 1, offset: BAD_AT });
@@ -171,7 +171,7 @@ describe('dead-letters drop', () => {
     await expectSound();
   });
 
-  it('ends the halt at a broken container and remembers nothing of it', async () => {
+  it('ends the halt at a broken container and remembers nothing', async () => {
     const feed = folder.writeLines('page.json', [`[${LINES.slice(0, BAD_AT).join(',\n')},`]);
     expect(await replayInto(dataDir, [feed])).toMatchObject({ halted: { kind: 'container' } });
     const retried = await deadLetters('retry');

@@ -128,7 +128,7 @@ describe('views of an older version', () => {
     expect(setting()).toMatchObject({ dso: null, dso_pinned: 0 });
   });
 
-  it('take what is given in the place of what the directory was made with', async () => {
+  it('take what is given in place of the stored settings', async () => {
     await on('replay', '--snapshot-period', '30m', '--migration-id', '4', '--dso', messages.DSO, feed);
     makeOlder();
     const other = 'OTHER::1220dd';
@@ -136,7 +136,7 @@ describe('views of an older version', () => {
     expect(setting()).toMatchObject({ period: 600_000_000, source_migration_id: 5, dso: other, dso_pinned: 1 });
   });
 
-  it('are set aside with what their write-ahead log held when their program was killed', async () => {
+  it('are set aside with the content of their write-ahead log when their program was killed', async () => {
     copyReplayed();
     withViews((db) => {
       db.pragma('wal_autocheckpoint = 0');
@@ -189,7 +189,7 @@ describe('holdfast rebuild', () => {
     expect((await on('verify')).code).toBe(0);
   });
 
-  it('names itself beside the newer program that wrote the views', async () => {
+  it('names itself and the newer program that wrote the views', async () => {
     copyReplayed();
     makeOlder(SCHEMA_VERSION + 1);
     const { code, stderr } = await on('snapshots');
@@ -227,7 +227,7 @@ describe('holdfast rebuild', () => {
     expect((await on('rebuild')).code).toBe(0);
   });
 
-  it('does nothing while somebody has the views open, who would delete a log by its name later', async () => {
+  it('does nothing while another process has the views open, which would delete a log of that name later', async () => {
     copyReplayed();
     makeOlder();
     const reader = new DatabaseFile(`${data}/views.db`, { readonly: true });

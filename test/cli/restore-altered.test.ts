@@ -59,7 +59,7 @@ function replaced(bytes: Buffer, from: string, to: string): Buffer {
   return Buffer.from(bytes.toString('latin1').replaceAll(from, to), 'latin1');
 }
 
-/** The backup as an earlier program wrote it, but for what `change` makes of it. */
+/** The backup as an earlier program wrote it, except for what `change` makes of it. */
 function withoutSeal(change: (db: Database) => void = () => {}): Buffer {
   writeFileSync(folder.at('earlier'), whole.subarray(0, -SEAL_BYTES));
   const db = new DatabaseFile(folder.at('earlier'));
@@ -153,7 +153,7 @@ describe('a backup of an earlier program', () => {
     );
   });
 
-  it('is refused where it would write beside the directory', async () => {
+  it('is refused where it would write outside the directory', async () => {
     const change = (db: Database): unknown => db.exec(`INSERT INTO backup_file VALUES ('../outside', x'00')`);
     await expectRefused(withoutSeal(change), /contains a file "\.\.\/outside"/);
     expect(existsSync(folder.at('outside'))).toBe(false);

@@ -8,7 +8,7 @@ import { linesOf, replayInto } from '../support/views/replayed.ts';
 const MINUTE_US = 60_000_000;
 const OPTIONS = { recordTimeGapMaxUs: 60 * MINUTE_US, recordTimeAheadMaxUs: 0, now: () => clockTime('12:00') };
 
-/** Each of `text` as a line of its own; what is no line of `parseLedger` stands there as it is. */
+/** Each of `text` as a line of its own; what is no line of `parseLedger` is written as it is. */
 type Feed = readonly (string | Buffer)[];
 
 const FIRST = linesOf(parseLedger('00:01 : +a alice 10'), 'scan')[0]!;

@@ -14,7 +14,7 @@ describe.each([
     expect(fault?.message).toBe(`${field}: given ${fault?.given}, expected ${fault?.expected}`);
   });
 
-  it.each(Object.entries(GOOD[format]!))('and the %s it was made from is good', (_kind, good) => {
+  it.each(Object.entries(GOOD[format]!))('and the %s it was derived from is good', (_kind, good) => {
     expect(messages.faultOf(good())).toBeNull();
   });
 });

@@ -41,7 +41,7 @@ describe('a coin create', () => {
     expect(onlyCoin(message)).toMatchObject(expected);
   });
 
-  it('is judged no further than its dso at first: what else is wrong waits in the event', () => {
+  it('is validated no further than its dso at first: other faults are kept in the event', () => {
     const message = change(messages.scanImport(), 'events_by_id/u:0/create_arguments', { dso: 'other::1220' });
     change(message, 'events_by_id/u:0/signatories', 'nobody');
     const [create] = decodeUpdate(message).events as CoinCreate[];
@@ -147,7 +147,7 @@ describe('a round create', () => {
     expect(roundOf(message).body).not.toEqual(roundOf(messages.scanTransaction()).body);
   });
 
-  it('is not taken for another one by a number that a double rounds', () => {
+  it('is not mistaken for another one by a number that a double rounds', () => {
     const priced = (price: string): unknown =>
       roundOf(JSON.stringify(messages.scanTransaction()).replace('"0.0750000000"', price)).body;
     expect(priced('0.10000000000000000001')).not.toEqual(priced('0.1'));

@@ -63,7 +63,7 @@ describe('a backup to a disk that is full', () => {
     expect(await runProgram(['backup', '--data', data, file])).toMatchObject({ code: 0 });
   });
 
-  it('is not held against the target where it is the disk of the data', async () => {
+  it('is not blamed on the target where it is the disk of the data', async () => {
     const ended = await runProgram(['backup', '--data', data, folder.at('unwritten')], roomFor(4_096));
     expect(ended.code).toBe(1);
     expectOneLine(ended, new RegExp(`^holdfast: --data ${data}: ${MAY_BE_FULL.source}`));

@@ -66,7 +66,7 @@ describe('a batch that breaks off', () => {
     },
   );
 
-  it('is judged by the clock that it was applied with, wherever that has jumped to', async () => {
+  it('is checked by the clock that it was applied with, even if that has jumped', async () => {
     using folder = temporaryDirectory();
     const dataDir = folder.at('data');
     const file = folder.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(12)), 'scan'));

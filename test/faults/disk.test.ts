@@ -30,7 +30,7 @@ const isRetrying = (status: number, body: unknown): boolean =>
   status === 503 && /unavailable .*disk (is|may be) full.*; it is tried again/.test(JSON.stringify(body));
 
 describe('a full disk', () => {
-  it('is waited for by serve, which says so and goes on once there is room', async () => {
+  it('is waited for by serve, which says so and continues once there is room', async () => {
     const data = folder.at('full-serve');
     await using service = await startService(['--data', data, '--file', feed], { limits: SMALL_DISK });
     await service.until('/readyz', isRetrying);
@@ -45,7 +45,7 @@ describe('a full disk', () => {
     await expectSound(data);
   });
 
-  it('on which the log lies costs lines of it, and not the service', async () => {
+  it('that has the log costs lines of it, but not the service', async () => {
     const log = folder.writeLines('serve.log', ['x'.repeat(8_100)]);
     const args = ['serve', '--port', '0', '--data', folder.at('full-log')];
     await using program = startProgram(args, { limits: `exec 2>>${log}; ulimit -S -f 16` });
@@ -129,7 +129,7 @@ describe('a full disk', () => {
   }
 });
 
-describe.concurrent('a database that another program holds', () => {
+describe.concurrent('a database that another program has locked', () => {
   async function held(name: string): Promise<{ readonly data: string; readonly db: DatabaseFile.Database }> {
     const data = folder.at(name);
     await replayInto(data, []);

@@ -36,7 +36,7 @@ function damage(file: string, tables: readonly string[]): void {
 }
 
 describe('a damaged page', () => {
-  it('is an answer of its own to each request that meets it, and the service goes on', async () => {
+  it('is a separate answer to each request that meets it, and the service continues', async () => {
     const data = folder.at('damaged-reads');
     await replayInto(data, [feed], { snapshotPeriodUs: null });
     await using service = await startService(['--data', data]);
@@ -59,7 +59,7 @@ describe('a damaged page', () => {
     expect(await again.program.ended).toMatchObject({ code: 0 });
   });
 
-  it('is named by verify wherever it lies, and is no backup', async () => {
+  it('is named by verify wherever it is, and is no backup', async () => {
     const data = folder.at('damaged-anywhere');
     await replayInto(data, [feed], { snapshotPeriodUs: null });
     const whole = readFileSync(join(data, 'views.db'));

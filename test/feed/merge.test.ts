@@ -105,7 +105,7 @@ describe('the order of several partitions', () => {
     expect(mergeAll(rows, rows)).toEqual(['0 0 1 a', '0 -', '0 0 2 a', '0 held']);
   });
 
-  it('goes on without the partitions that are passed over, and names those that hold', () => {
+  it('continues without the partitions that are passed over, and names those that others wait for', () => {
     const merge = new Merge<Row>([0, 1, 2], (row) => row.key);
     const [first, second, third] = rowsOf('0 0 1 a\n1 0 2 b\n2 0 3 c');
     merge.add(0, [first!]);

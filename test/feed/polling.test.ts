@@ -36,7 +36,7 @@ const lines = (text: string): readonly string[] => linesOf(parseLedger(text), 's
 
 interface Serving extends AsyncDisposable {
   get(path: string): Promise<Record<string, unknown>>;
-  /** What is asked over and over until it is as wanted. */
+  /** Polled until the result is as wanted. */
   until(path: string, wanted: object): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ const cursorOf = (line: string): string => {
 };
 
 describe('a source that src does not know', () => {
-  it('is read to its end, goes on after what is stored, and says how it stands', async () => {
+  it('is read to its end, continues after what is stored, and shows its status', async () => {
     network.add(...FIRST);
     {
       await using service = await serve();
@@ -82,7 +82,7 @@ describe('a source that src does not know', () => {
     expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
   });
 
-  it('says why it is not ready while nobody answers it', async () => {
+  it('says why it is not ready while its server does not answer', async () => {
     network.answer(503);
     await using service = await serve();
     const reason = `cannot read ${network.url}: ${network.url}/network answers 503`;
@@ -92,7 +92,7 @@ describe('a source that src does not know', () => {
     await service.until('/readyz', { ready: true });
   });
 
-  it('halts at a bad message, and goes on after it once that is dropped', async () => {
+  it('halts at a bad message, and continues after it once that is dropped', async () => {
     const [bad = '', good = ''] = lines('00:31 =x : -b\n00:41 : +d carol 3');
     network.add(...FIRST, bad, good);
     {
@@ -115,7 +115,7 @@ describe('a source that src does not know', () => {
     expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
   });
 
-  it('is not gone on from where it is another network, and the service says so', async () => {
+  it('is refused where it is another network, and the service says so', async () => {
     network.add(...FIRST);
     {
       await using service = await serve();
@@ -137,7 +137,7 @@ describe('a source that src does not know', () => {
     expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
   });
 
-  it('goes on after a message that is retried', async () => {
+  it('continues after a message that is retried', async () => {
     const [jump = '', next = ''] = lines('05:00 : +d carol 3\n05:01 : -d');
     network.add(...FIRST, jump, next);
     {

@@ -4,7 +4,7 @@ import { createClientAddress, createConnectionClient } from '../../src/http/serv
 
 const TRUSTED = ['10.0.0.1', 'fd00::1', '::ffff:10.0.0.2'];
 
-/** Of the facts about a connection only the peer's address is asked for. */
+/** Of the facts about a connection only the peer's address is used. */
 const socketOf = (remoteAddress: string): Socket => ({ remoteAddress }) as Socket;
 
 function clientOf(peer: string, forwarded?: string): string {

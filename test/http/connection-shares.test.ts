@@ -71,7 +71,7 @@ const times = (count: number, value: boolean): boolean[] => Array<boolean>(count
 const warnings = (): unknown[] => service.serverLog.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
 
 describe('the share of an address', () => {
-  test('is kept by closing its connections that were idle longest, and nobody else is closed out', async () => {
+  test('is kept by closing its connections that were idle longest, and no other address is affected', async () => {
     const others = await idle(2, '127.0.0.2');
     const greedy = await idle(30, '127.0.0.1');
     expect(await served(greedy)).toEqual([...times(22, false), ...times(8, true)]);
@@ -80,7 +80,7 @@ describe('the share of an address', () => {
     expect(warnings()).toMatchObject([{ address: '127.0.0.1', connectionsPerAddressMax: 8 }]);
   });
 
-  test('counts from the last use: one that is asked again stays', async () => {
+  test('counts from the last use: one that is used again stays', async () => {
     const [first, second, ...rest] = await idle(8, '127.0.0.1');
     expect(await served([first!])).toEqual([true]);
     await idle(1, '127.0.0.1');

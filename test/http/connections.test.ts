@@ -75,7 +75,7 @@ describe.concurrent('slow clients', () => {
     await expectServed();
   });
 
-  test('one that does not take its answers is cut off, and no more is made for it than it takes', async () => {
+  test('one that does not read its answers is closed, and no more is created for it than it reads', async () => {
     const asked = 90;
     const socket = await open();
     socket.pause();

@@ -43,7 +43,7 @@ afterEach(() => {
   folder[Symbol.dispose]();
 });
 
-test('a forced snapshot lies at the last applied record time and is served at once', async () => {
+test('a forced snapshot is at the last applied record time and is served at once', async () => {
   const sealed = { record_time: '2025-02-12T00:01:00Z', migration_id: 4 };
   expect(await ask()).toEqual([200, sealed, null]);
   const found = await service.app.request(
@@ -57,7 +57,7 @@ test('it needs neither a body nor a type, and minds neither', async () => {
   expect((await service.app.request(PATH, given)).status).toBe(200);
 });
 
-test('asked again with nothing new it is the same answer, however soon', async () => {
+test('repeated with nothing new it has the same answer, however soon', async () => {
   const first = await ask();
   expect(await ask()).toEqual(first);
   expect(await ask()).toEqual(first);

@@ -113,7 +113,7 @@ describe('owners', () => {
     return JSON.parse(await response.text()).summaries.map(({ party_id }: { party_id: string }) => party_id);
   };
 
-  test('are answered in the order asked, each once', async () => {
+  test('are answered in the order requested, each once', async () => {
     expect(await answered(service.app, [bob, alice, bob, 'nobody::1', alice])).toEqual([bob, alice, 'nobody::1']);
   });
 

@@ -39,7 +39,7 @@ describe('fields', () => {
 });
 
 describe('bodies', () => {
-  test('are held to the limit whatever their Content-Length says', async () => {
+  test('are limited whatever their Content-Length says', async () => {
     const big = JSON.stringify({ ...GOOD, more: 'x'.repeat(2000) });
     const response = await post(app, '/v1/holdings/summary', big, { 'content-length': '10' });
     expect(response.status).toBe(413);
@@ -91,7 +91,7 @@ describe('paths and methods', () => {
 });
 
 describe('a request that fails through no fault of its own', () => {
-  test('is a 500 whose id is in the log, without a word on what failed', async () => {
+  test('is a 500 whose id is in the log, without any message on what failed', async () => {
     const closed = openHoldings(dataDir);
     closed[Symbol.dispose]();
     const response = await post(closed.app, '/v1/holdings/summary', GOOD);

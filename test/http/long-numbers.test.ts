@@ -5,7 +5,7 @@ import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { replayInto } from '../support/views/replayed.ts';
 
-/** More digits than a double holds, in a key that the program does not know. */
+/** More digits than a double has, in a key that the program does not know. */
 const NUMBERS = '[0.10000000000000000001,12345678901234567890,-0.50,1E+400]';
 /** The same values, written otherwise. */
 const EQUAL = '[1.0000000000000000001e-1,12345678901234567890.0,-5e-1,10e399]';
@@ -35,31 +35,34 @@ function line(format: string, second: number, more: string | null): string {
   return JSON.stringify(message).replace('"NUMBERS"', more ?? '');
 }
 
-describe.each(['scan', 'ledger-api'])('a number that no double holds, from a feed of the format %s', (format) => {
-  it('is given back by state as it came, and known when it comes again', async () => {
-    using folder = temporaryDirectory();
-    const lines = [line(format, 1, NUMBERS), line(format, 2, EQUAL), line(format, 3, null)];
-    const { halted } = await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', lines)]);
-    expect(halted).toBeNull();
-    using service = openHoldings(folder.at('data'));
-    for (const version of ['v0', 'v1']) {
-      const answer = await post(service.app, `/${version}/holdings/state`, {
-        migration_id: 0,
-        record_time: '2025-02-12T00:10:00Z',
-        page_size: 10,
-        owner_party_ids: [messages.ALICE],
-      });
-      const text = await answer.text();
-      expect(text).toContain(`"more":${NUMBERS}`);
-      expect(JSON.parse(text).created_events).toHaveLength(1);
-    }
-    expect((await holdfast('verify', '--data', folder.at('data'))).code).toBe(0);
-  });
+describe.each(['scan', 'ledger-api'])(
+  'a number that no double can represent, from a feed of the format %s',
+  (format) => {
+    it('is given back by state as it came, and known when it comes again', async () => {
+      using folder = temporaryDirectory();
+      const lines = [line(format, 1, NUMBERS), line(format, 2, EQUAL), line(format, 3, null)];
+      const { halted } = await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', lines)]);
+      expect(halted).toBeNull();
+      using service = openHoldings(folder.at('data'));
+      for (const version of ['v0', 'v1']) {
+        const answer = await post(service.app, `/${version}/holdings/state`, {
+          migration_id: 0,
+          record_time: '2025-02-12T00:10:00Z',
+          page_size: 10,
+          owner_party_ids: [messages.ALICE],
+        });
+        const text = await answer.text();
+        expect(text).toContain(`"more":${NUMBERS}`);
+        expect(JSON.parse(text).created_events).toHaveLength(1);
+      }
+      expect((await holdfast('verify', '--data', folder.at('data'))).code).toBe(0);
+    });
 
-  it('is another number than the double next to it: a second create with that is bad', async () => {
-    using folder = temporaryDirectory();
-    const lines = [line(format, 1, NUMBERS), line(format, 2, ROUNDED), line(format, 3, null)];
-    const { halted } = await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', lines)]);
-    expect(halted?.reason).toContain('a create equal to the one that made it');
-  });
-});
+    it('is another number than the double next to it: a second create with that is bad', async () => {
+      using folder = temporaryDirectory();
+      const lines = [line(format, 1, NUMBERS), line(format, 2, ROUNDED), line(format, 3, null)];
+      const { halted } = await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', lines)]);
+      expect(halted?.reason).toContain('a create equal to the one that made it');
+    });
+  },
+);

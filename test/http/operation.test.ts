@@ -15,7 +15,7 @@ import { fixture } from '../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings } from '../support/http/holdings-service.ts';
 import { startWorld } from '../support/users/world.ts';
 
-/** An operation as somebody would add one: what it doubles is all that it says of itself. */
+/** An operation as one would be added: it doubles a number. */
 const DOUBLE: JsonOperation<{ readonly factor: number }, number> = {
   method: 'GET',
   path: '/v0/doubled',
@@ -48,12 +48,12 @@ describe('an operation that is added to a list', () => {
     expect(await (await app.request(path, { method: 'PUT' })).text()).toBe('GET HEAD OPTIONS');
   });
 
-  test('is judged by its fields', async () => {
+  test('is validated by its fields', async () => {
     const response = await app.request('/v0/doubled?n=x');
     expect([response.status, await response.json()]).toEqual([400, { error: 'n: given "x", expected a number' }]);
   });
 
-  test('is counted by its path, wherever it was asked', async () => {
+  test('is counted by its path, whatever its prefix', async () => {
     await app.request('/api/scan/v0/doubled?n=1');
     const counted = await metrics.registry.metrics();
     expect(counted).toMatch(/holdfast_http_requests_total\{operation="\/v0\/doubled",status="200"\} \d/);

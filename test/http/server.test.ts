@@ -55,7 +55,7 @@ describe('Host on a loopback address', () => {
     },
   );
 
-  test('another address is asked by any name', async () => {
+  test('another address accepts any name', async () => {
     await using open = await start('0.0.0.0');
     const answer = await send(head(['GET /livez HTTP/1.1', 'Host: evil.example']), Number(new URL(open.url).port));
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);

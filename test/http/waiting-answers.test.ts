@@ -18,7 +18,7 @@ afterEach(() => {
   for (const socket of opened.splice(0)) socket.destroy();
 });
 
-/** Asks, waits for the first bytes of the answer, and takes no more of it than the sockets' buffers hold. */
+/** Sends a request, waits for the first bytes of the answer, and reads no more of it than the sockets' buffers hold. */
 async function askAndWait(port: number, from: string, request: string): Promise<Socket & { begun: string }> {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   socket.on('error', () => {});
@@ -46,7 +46,7 @@ describe('answers that wait for slow clients', () => {
   const stateV0 = post('/api/scan/v0/holdings/state', { ...query, page_size: 10 });
   const summary = post('/v1/holdings/summary', query);
 
-  test('keep new pages from being made past a limit, in all and for one address, and nothing else', async () => {
+  test('prevent new pages beyond a limit, in all and for one address, and nothing else', async () => {
     await using service = await listenHoldings({ documents }, { limits, trustedProxies: [PROXY] });
     const ask = (from: string, request: string): Promise<number> => statusOf(askAndWait(service.port, from, request));
     const wait = (from: string): ReturnType<typeof askAndWait> => askAndWait(service.port, from, get('/large.json'));
@@ -90,7 +90,7 @@ describe('answers that wait for slow clients', () => {
   });
 });
 
-test('pages that are asked for all at once are bounded like those that come one by one', async () => {
+test('pages that are requested all at once are bounded like those requested one by one', async () => {
   using folder = temporaryDirectory();
   const feed = folder.writeLines('feed.ndjson', largeFeed({ contracts: 5, textChars: 3 * MIB }));
   await using service = await listenHoldings({}, { limits, feed });

@@ -98,7 +98,7 @@ describe('files of one command', () => {
     expect(await replayed([b!, a!])).toBeNull();
   });
 
-  it('are left to the rule where what is too early lies beyond what is looked at: that halts there', async () => {
+  it('are left to the rule where the early update is beyond what is looked at: it halts there', async () => {
     const [a, b] = write([DAY_2, DAY_1.replaceAll(' :', ' @s2 :')]) as [string, string];
     const filler = Array.from({ length: 3_000 }, () => linesOf(parseLedger('00:21 : +c alice 7'), 'scan')[0]!);
     expect(filler.join('\n').length).toBeGreaterThan(2 ** 20);
@@ -114,7 +114,7 @@ describe('files of one command', () => {
     expect(await replayed([a, b])).toContain('halted at a, message 1: one update');
   });
 
-  it('are not held to a message that was dropped', async () => {
+  it('ignore a message that was dropped', async () => {
     const [a, b] = write([`23:59 m0 : +z nobody 1\n${DAY_1}`, DAY_2]) as [string, string];
     const noon = { now: () => clockTime('12:00'), recordTimeAheadMaxUs: 0 };
     expect((await replayInto(directory.at('data'), [a], noon)).halted).toMatchObject({ kind: 'ahead', id: 1 });
@@ -123,7 +123,7 @@ describe('files of one command', () => {
     expect(await replayed([a, b])).toBeNull();
   });
 
-  it('of a pipe are not looked at, for what was read once is gone; the rule holds there too', async () => {
+  it('of a pipe are not looked at, because what was read once is gone; the rule applies there too', async () => {
     const [a, b] = write([DAY_2, DAY_1]) as [string, string];
     const pipe = directory.namedPipe('pipe');
     const [outcome] = await Promise.all([replayed([a, pipe]), writeFile(pipe, readFileSync(b))]);

@@ -80,7 +80,7 @@ describe('an update that cannot be applied', () => {
     expect(dumpViews(data)).toEqual(tables);
   });
 
-  it('goes on after it once it was dropped, and its bytes are known again in any file', async () => {
+  it('continues after it once it was dropped, and its bytes are known again in any file', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
     const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a\n00:21 :'), 'scan');
@@ -115,7 +115,7 @@ describe('an update that cannot be applied', () => {
 });
 
 describe('a container that breaks', () => {
-  it('halts after what it still held, whatever the policy, and again while it is broken', async () => {
+  it('halts after its readable part, whatever the policy, and again while it is broken', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
     const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a'), 'scan');

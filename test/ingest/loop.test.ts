@@ -20,7 +20,7 @@ const WRITER = {
   now: () => Date.now() * 1000,
 } as const;
 
-it('hears what happens beside it, however fast chunks come', async () => {
+it('handles other events, however fast chunks come', async () => {
   using directory = temporaryDirectory();
   const lines = Array.from({ length: 12_000 }, (_, at) => emptyUpdate('s', at));
   await using file = openInlineFeed(openFileSource(directory.writeLines('feed.ndjson', lines)), { migrationId: 0 });

@@ -107,7 +107,7 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     expect(dumpViews(directory.at('resumed'))).toEqual(once);
   });
 
-  it('among thousands of lines that concern nobody', async () => {
+  it('among thousands of lines that are ignored', async () => {
     using directory = temporaryDirectory();
     const once = await tablesAfter(directory, 'once', { files: [lines] });
     // More messages, and more bytes, than one chunk may have.

@@ -71,7 +71,7 @@ function aheadFor(milliseconds: number): string[] {
 }
 
 describe('the thread that writes', () => {
-  it('waits for the clock where an update is ahead of it, and goes on by itself', async () => {
+  it('waits for the clock where an update is ahead of it, and continues by itself', async () => {
     using directory = temporaryDirectory();
     await using started = await ingest(directory.at('data'), directory.writeLines('feed.ndjson', aheadFor(SOON_MS)));
     expect(await started.reached('caught_up')).toMatchObject({
@@ -103,7 +103,7 @@ describe('the thread that writes', () => {
     expect(started.status.phase).toBe('stopped');
   });
 
-  it('seals between batches where it is asked to while it reads, and changes no other snapshot by it', async () => {
+  it('seals between batches on request while it reads, and changes no other snapshot', async () => {
     using directory = temporaryDirectory();
     const items = [...randomLedger(oddLedger(77, { synchronizers: 1, updates: 240 }))].filter(isUpdate);
     const lines = linesOf(items, 'scan');
@@ -131,7 +131,7 @@ describe('the thread that writes', () => {
 });
 
 describe('the thread that writes, once it has failed', () => {
-  it('says with what, and answers nobody as if it could write still', async () => {
+  it('says why, and does not answer requests as if it could still write', async () => {
     using directory = temporaryDirectory();
     const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger('00:01 : +a alice 10'), 'scan'));
     await using started = await ingest(directory.at('data'), feed, directory.path);
@@ -143,7 +143,7 @@ describe('the thread that writes, once it has failed', () => {
 });
 
 describe('a named pipe', () => {
-  it('is closed once, whatever its number stands for when the thread that read it ends', async () => {
+  it('is closed once, whatever its number refers to when the thread that read it ends', async () => {
     using directory = temporaryDirectory();
     const path = directory.namedPipe('pipe');
     await using service = await ingest(directory.at('views'), path);

@@ -12,7 +12,7 @@ function writeFeed(directory: TemporaryDirectory): string {
   return directory.writeLines('feed.ndjson', linesOf(parseLedger('00:01 : +a alice 10\n00:11 :'), 'ledger-api'));
 }
 
-describe('what a data directory was made with', () => {
+describe('the settings of a data directory', () => {
   it.each([
     [
       '--dso',

@@ -24,7 +24,7 @@ const SMALL = [
   'users.db: identity_provider', // at most sixteen
 ];
 
-/** What is asked before anybody is served, and never again. */
+/** Statements run before the first request, and never again. */
 const ONCE = ['users.db: SELECT count(*) FROM user'];
 
 const folder = temporaryDirectory();
@@ -114,7 +114,7 @@ async function ask(request: string, body?: object): Promise<number> {
   return response.status;
 }
 
-it('reads few pages of a large directory in whatever it is asked', async () => {
+it('reads few pages of a large directory for any request', async () => {
   for (const statement of watched.statements) Object.assign(statement, { runs: 0, pagesMost: 0 });
   const asked: string[] = [];
   for (const [request, body] of REQUESTS) {
@@ -142,7 +142,7 @@ it('looks rows up by a key in every statement that the event loop has', () => {
   expect(scans).toEqual([]);
 });
 
-/** What fills a table of the statement's own is a step as well, and judged by itself. */
+/** What fills a table of the statement's own is a step too, and counted separately. */
 function isBounded(name: string, step: string): boolean {
   if (/^SCAN (CONSTANT ROW|\(subquery-\d+\))$/.test(step)) return true;
   const [, table] = /^SCAN (\w+)\b/.exec(step) ?? [];

@@ -6,7 +6,7 @@ import { exchange, parseAnswer } from '../support/http/raw-request.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
-/** What the service may take for a flood beyond what it has; one answer or body of each of many connections. */
+/** Memory that the service may use for a flood beyond what it has; one answer or body of each of many connections. */
 const GROWTH_BYTES_MAX = 150_000_000;
 const CONNECTIONS_MAX = 900;
 /** More than three of them are needed for all connections, because each address has a share. */
@@ -43,7 +43,7 @@ async function expectServed(): Promise<void> {
   expect(answer).toEqual({ status: 200, body: summary_v1 });
 }
 
-it('holds a body that comes byte by byte in little more than its size', async () => {
+it('keeps a body that comes byte by byte in little more than its size', async () => {
   const before = residentBytes();
   const head =
     'POST /v1/holdings/summary HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -56,7 +56,7 @@ it('holds a body that comes byte by byte in little more than its size', async ()
   expect(residentBytes() - before).toBeLessThan(GROWTH_BYTES_MAX);
 });
 
-it('refuses a body without end at the limit, and reads none that nobody asked for', async () => {
+it('refuses a body without end at the limit, and reads none that no operation has', async () => {
   const before = residentBytes();
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
   const endless = (target: string): string =>
@@ -67,14 +67,14 @@ it('refuses a body without end at the limit, and reads none that nobody asked fo
     ['/nothing', 404],
   ] as const) {
     const answer = await exchange(port, endless(target));
-    // A client that goes on sending may lose the answer with its connection.
+    // A client that continues to send may lose the answer with its connection.
     if (answer !== '') expect(parseAnswer(answer).status, target).toBe(status);
   }
   await expectServed();
   expect(residentBytes() - before).toBeLessThan(GROWTH_BYTES_MAX);
 });
 
-it('holds as many connections as it allows of thousands, closes the others, and says so', async () => {
+it('keeps as many connections as it allows of thousands, closes the others, and says so', async () => {
   const before = residentBytes();
   const sockets: Socket[] = [];
   const outcomes = Array.from({ length: 1_800 }, (_, i) => {

@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 const ROUNDS = soakCount(1);
 const CASES_PER_ROUND = 1_500;
 const AT_ONCE = 8;
-/** After the first round caches and compiled code are there; what a service gains from then on it would gain for ever. */
+/** After the first round caches and compiled code are there; what a service gains from then on it would gain forever. */
 const GROWTH_BYTES_MAX = 200 * 1024 * 1024;
 
 const folder = temporaryDirectory();
@@ -67,7 +67,7 @@ function residentBytes(): number {
   return Number(kilobytes) * 1024;
 }
 
-describe('requests made of the OpenAPI documents, right, nearly right and quite wrong', () => {
+describe('requests generated from the OpenAPI documents, right, nearly right and quite wrong', () => {
   it.each([
     ['openapi-holdings.json', () => ''],
     ['openapi-ledger.json', (random: Random) => (random.chance(0.9) ? administrator : '')],

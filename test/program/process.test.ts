@@ -38,7 +38,7 @@ it('replay reads standard input', () => {
   expect([status, stdout]).toEqual([0, expect.stringMatching(/^applied 14 updates, /)]);
 });
 
-it('a process whose reader goes away ends without a word', () => {
+it('a process whose reader goes away ends without any message', () => {
   const script = 'set -o pipefail; "$0" "$1" openapi holdings 2>said | true; echo $? >code';
   spawnSync('bash', ['-c', script, process.execPath, MAIN], { cwd: folder.path });
   expect([readFileSync(folder.at('code'), 'utf8'), readFileSync(folder.at('said'), 'utf8')]).toEqual(['0\n', '']);

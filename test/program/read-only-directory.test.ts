@@ -73,7 +73,7 @@ describe('a process that only reads', () => {
     expect((await service.ask('/status')).body).toMatchObject({ dead_letters: { quarantined: 2 } });
   });
 
-  it('lets nobody rebuild what it reads, and ends where that was removed and restored', async () => {
+  it('prevents a rebuild of what it reads, and ends where that was removed and restored', async () => {
     using directory = temporaryDirectory();
     const dataDir = await replayed(directory);
     const backup = directory.at('backup');

@@ -39,7 +39,7 @@ async function allAnswer(port: number, target: string, wanted: { status: number;
   await expect.poll(all, { timeout: 20_000 }).toEqual(Array(QUESTIONS).fill(wanted));
 }
 
-/** What `--owners-max` was given to those that answer, which tells them apart. */
+/** The `--owners-max` of each process that answers, by which they are told apart. */
 async function whoAnswers(port: number): Promise<string[]> {
   const answers = Array.from({ length: QUESTIONS }, async () => {
     const { body } = await ask(port, '/v1/holdings/summary', {
@@ -123,7 +123,7 @@ it('four processes answer the same on one port while another writes, and leave i
   }
 });
 
-it('a log that somebody reads could not have been put away', async () => {
+it('a log that is being read could not have been emptied', async () => {
   using directory = temporaryDirectory();
   const dataDir = directory.at('data');
   const lines = linesOf([...randomLedger(oddLedger(1, { ...options, updates: 200 }))], 'scan');

@@ -100,7 +100,7 @@ describe('the running program', () => {
     while (!openFiles(service.program.pid).has(fifo)) await sleep(20);
     const tasks = join('/proc', String(service.program.pid), 'task');
     const threads = readdirSync(tasks).map((task) => readFileSync(join(tasks, task, 'stat'), 'utf8'));
-    // Behind the name in parentheses the niceness is the 17th field (proc(5)).
+    // After the name in parentheses the niceness is the 17th field (proc(5)).
     const niceness = threads.map((stat) => [/\((.*)\)/.exec(stat)![1], Number(stat.split(') ')[1]!.split(' ')[16])]);
     const of = (name: string) => new Set(niceness.filter(([thread]) => thread === name).map(([, nice]) => nice));
     const ours = getPriority();

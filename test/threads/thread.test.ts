@@ -27,7 +27,7 @@ describe('a request', () => {
 });
 
 describe('a notice', () => {
-  it('is heard before the answer to what was asked after it', async () => {
+  it('arrives before the answer to a later request', async () => {
     const heard: string[] = [];
     await using thread = startExample({}, { said: (word) => heard.push(word) });
     for (const word of ['a', 'b', 'c']) thread.notify('say', word);
@@ -67,7 +67,7 @@ describe('an error', () => {
 });
 
 describe('a thread that ends', () => {
-  it('by itself leaves nobody waiting, nor who asks after it', async () => {
+  it('by itself leaves no request waiting, nor a later one', async () => {
     await using thread = startExample();
     const waiting = [thread.call('untilStopped', null), thread.call('exit', 7), thread.call('bytesLeft', null)];
     for (const call of waiting) await expect(call).rejects.toThrow('the example thread ended by itself (code 7)');
@@ -84,7 +84,7 @@ describe('a thread that ends', () => {
     }
   });
 
-  it('because it was asked to answers what is under way, and then nobody', async () => {
+  it('on request answers pending requests, and then none', async () => {
     const thread = startExample();
     const underWay = thread.call('untilStopped', null);
     await thread[Symbol.asyncDispose]();

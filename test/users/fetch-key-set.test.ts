@@ -24,7 +24,7 @@ describe('fetching a key set', () => {
     await expect(fetching).rejects.toThrow('the service is stopping');
   });
 
-  it('says why it failed where nobody listens', async () => {
+  it('says why it failed where no server listens', async () => {
     const { url } = await (async () => {
       await using server = await startKeyServer();
       return server;

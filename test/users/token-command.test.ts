@@ -98,7 +98,7 @@ describe('holdfast token', () => {
     else expect(said).toMatch(new RegExp(`^2 holdfast: .*${expected.replaceAll(/[-.]/g, '\\$&')}[^\n]*\n$`));
   });
 
-  it('leaves nothing behind where there is no room for a secret', async () => {
+  it('leaves nothing where there is no room for a secret', async () => {
     using directory = temporaryDirectory();
     const args = ['token', '--data', directory.at('data'), '--user', 'alice'];
     const ended = await runProgram(args, { limits: 'ulimit -f 0' });

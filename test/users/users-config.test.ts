@@ -89,7 +89,7 @@ describe('the settings of the ledger', () => {
     });
   });
 
-  it('keep the services in their order, each with what it asks for', () => {
+  it('keep the services in their order, each with what it requires', () => {
     const authServices = [
       { type: 'jwt-rs-256-crt', certificate: 'rsa.pem', targetScope: 'scope' },
       { type: 'jwt-es-256-crt', certificate: 'p256.pem', targetScope: 'scope', targetAudience: 'audience' },

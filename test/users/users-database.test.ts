@@ -143,7 +143,7 @@ describe('users.db', () => {
     expect(users.reader.rights('half')).toEqual([]);
   });
 
-  it('drops rights and annotations with their user, and holds on to a provider in use', () => {
+  it('drops rights and annotations with their user, and keeps a provider in use', () => {
     using users = open();
     const provider = { id: 'P', isDeactivated: false, issuer: 'i', jwksUrl: 'https://p.example', audience: '' };
     users.write((writer) => {

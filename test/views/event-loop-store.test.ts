@@ -26,7 +26,7 @@ describe("the store of a server's event loop", () => {
     expect(await lowestRound()).toBe(lowest + 1000n);
   });
 
-  test('refuses what its question does not bound, and goes on', async () => {
+  test('refuses unbounded reads, and continues', async () => {
     using store = openEventLoopStore(dataDir);
     const page = { snapshot: newest, owners: expected.owner_party_ids, after: null, pageSize: 1 } as const;
     await expect(store.facts({ kind: 'page', ...page })).rejects.toBe(NOT_BOUNDED);

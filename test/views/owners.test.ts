@@ -5,7 +5,7 @@ import { Owners, sumsOf } from '../../src/views/write/owners.ts';
 import { loadState, newMigration } from '../../src/views/write/state.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
-/** More than the cache holds: two generations of at least 60,000. */
+/** More than the cache can have: two generations of at least 60,000. */
 const OWNERS = 140_000;
 const PER_BATCH = 20_000;
 

@@ -42,7 +42,7 @@ describe('reads off the event loop', () => {
     expect(new Set(answers).size).toBe(1);
   });
 
-  test('leave a thread to others, however much one client asks', async () => {
+  test('leave a thread to others, however many requests one client sends', async () => {
     await using threads = startReaderThreads(options);
     const answered: string[] = [];
     const ask = async (from: string): Promise<void> => {
@@ -57,7 +57,7 @@ describe('reads off the event loop', () => {
     await Promise.all(greedy);
   });
 
-  test('are refused where too many of one client wait, and not where another asks', async () => {
+  test('are refused where too many of one client wait, but not for another client', async () => {
     await using threads = startReaderThreads(options);
     const greedy = await Promise.allSettled(Array.from({ length: 200 }, async () => threads.json(state, { client })));
     const refused = greedy.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));

@@ -8,7 +8,7 @@ import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.t
 
 const MINUTE_US = 60_000_000;
 
-/** The rules of time and order (design.md section 6): our clock, and jumps. */
+/** The rules of time and order (docs/rules.md): our clock, and jumps. */
 describe('rule 6: the clock', () => {
   const noon = { recordTimeAheadMaxUs: 60 * MINUTE_US, now: () => clockTime('12:00') };
 

@@ -42,7 +42,7 @@ describe('rule 10: counterfeits', () => {
     expect(halted).toMatch(/^line 2: /);
   });
 
-  it('is judged by its dso before any other field, and no other field is ever judged', async () => {
+  it('is checked by its dso before any other field, and no other field is ever checked', async () => {
     using directory = temporaryDirectory();
     const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : +x mallory 5 forged\n00:03 : -x'), 'ledger-api');
     const senseless = lines[1]!

@@ -23,7 +23,7 @@ function sealed(directory: TemporaryDirectory): string[] {
 }
 
 describe('rule 12: a forced snapshot', () => {
-  it('lies at the largest record time applied, and holds what came late with a smaller one', async () => {
+  it('is at the largest record time applied, and includes what came late with a smaller one', async () => {
     const text = '00:01 : +a alice 10\n00:12:30 : +b bob 20\n00:02 @s2 : +c carol 30';
     expect((await outcome(text, { seal: true })).snapshots).toEqual([
       'm0 00:10: alice 10',
@@ -31,14 +31,14 @@ describe('rule 12: a forced snapshot', () => {
     ]);
   });
 
-  it('is the newest snapshot where one lies at that time or later', async () => {
+  it('is the newest snapshot where one is at that time or later', async () => {
     const quiet = '00:01 : +a alice 10\ncheckpoint : @s1 00:20';
     expect((await outcome(quiet, { seal: true })).snapshots).toEqual(['m0 00:10: alice 10', 'm0 00:20: alice 10']);
     const atTime = '00:01 : +a alice 10\n00:10 :\ncheckpoint : @s1 00:10';
     expect((await outcome(atTime, { seal: true })).snapshots).toEqual(['m0 00:10: alice 10']);
   });
 
-  it('is not made again while nothing came since, and what came with a smaller time waits for the next', async () => {
+  it('is not sealed again while nothing came since, and what came with a smaller time waits for the next', async () => {
     using directory = temporaryDirectory();
     const first = '00:01 =a : +a alice 10\n00:05 =b : +b bob 20';
     await seal(directory, first);
@@ -90,12 +90,12 @@ describe('rule 12: a forced snapshot', () => {
     expect((await outcome(text, { seal: true })).snapshots).toEqual(['m1 00:05: bob 20']);
   });
 
-  it('is not made where nothing but imports was applied, or nothing at all', async () => {
+  it('is not sealed where nothing but imports was applied, or nothing at all', async () => {
     expect((await outcome('import : +a alice 10', { seal: true })).snapshots).toEqual([]);
     expect((await outcome('checkpoint : @s1 00:10', { seal: true })).snapshots).toEqual([]);
   });
 
-  it('is not made in a directory that is halted', async () => {
+  it('is not sealed in a directory that is halted', async () => {
     const { snapshots, halted } = await outcome('00:01 : +a alice 10\n00:02 : -b', { seal: true });
     expect({ snapshots, halted }).toEqual({ snapshots: [], halted: expect.stringMatching(/^line 2/) });
   });

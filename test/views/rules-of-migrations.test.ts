@@ -190,7 +190,7 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
     expect(await store.facts({ kind: 'snapshots' })).toMatchObject([{ migrationId: 0 }]);
   });
 
-  describe('which nobody guesses where the directory knows a migration above 0', () => {
+  describe('which is not guessed where the directory has a migration above 0', () => {
     const later = linesOf(parseLedger('00:01 m2 : +a alice 10\n00:12 m2 : +b bob 5'), 'scan');
     const [first = '', second = ''] = lines;
     const checkpoint = linesOf(parseLedger('checkpoint m4 : @s1 00:00'), 'ledger-api')[0]!;

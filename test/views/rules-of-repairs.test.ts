@@ -6,7 +6,7 @@ import { outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-/** An operator's repairs bear the time of the update before them, and only format B has them (design.md section 6, rule 1). */
+/** An operator's repairs have the time of the update before them, and only format B has them (docs/rules.md, rule 1). */
 const IN_B = { formats: ['ledger-api', 'acs-delta'] } as const;
 const LAST_TIME = '2025-02-12T00:01:00Z';
 

@@ -7,7 +7,7 @@ import { linesOf, replayInto } from '../support/views/replayed.ts';
 
 const SECOND_US = 1_000_000;
 
-/** The rules of time and order (design.md section 6), a small ledger each. */
+/** The rules of time and order (docs/rules.md), a small ledger each. */
 async function expectOutcome(text: string | readonly string[], wanted: Partial<Outcome>): Promise<void> {
   expect(await outcome(text)).toMatchObject({ halted: null, ...wanted });
 }
@@ -95,7 +95,7 @@ describe('rule 1: within a migration and synchronizer record times increase', ()
     });
   });
 
-  it('holds each synchronizer only to its own checkpoints, those that moved no time among them', async () => {
+  it('checks each synchronizer only against its own checkpoints, including those that moved no time', async () => {
     await expectOutcome('00:01 : +a alice 10\ncheckpoint : @s1 00:05\n00:03 @s2 : +b bob 20\n00:11 : -a', {
       snapshots: ['m0 00:10: alice 10, bob 20'],
     });
@@ -131,7 +131,7 @@ describe('rule 2: the feed decides the order', () => {
     await expectOutcome(text, { snapshots: ['m0 00:20: alice 10, bob 20'] });
   });
 
-  it('does not go back to that smaller time: a checkpoint between the two is behind', async () => {
+  it('does not go back to that smaller time: a checkpoint between the two moves no time', async () => {
     const text = '00:15 : +a alice 10\n00:02 @s2 :\ncheckpoint : @s1 00:15 ; @s2 00:05';
     expect((await outcome(text)).counts).toMatchObject({ checkpoints: 1, checkpointsBehind: 1 });
     // Nineteen minutes from the time reached, and more than that from the update before.
@@ -149,7 +149,7 @@ describe('rule 2: the feed decides the order', () => {
   });
 });
 
-describe('rule 3: snapshots lie on the grid', () => {
+describe('rule 3: snapshots are on the grid', () => {
   it('has its first at the first grid time after the first update, and one for each quiet interval', async () => {
     const snapshots = ['m0 00:20: alice 10', 'm0 00:30: alice 10', 'm0 00:40: alice 10'];
     await expectOutcome('00:17 : +a alice 10\n00:41 : -a', { snapshots });
@@ -168,7 +168,7 @@ describe('rule 3: snapshots lie on the grid', () => {
     await expectOutcome('00:01 : +a alice 10\n00:10 : +b bob 20', { snapshots: [] });
   });
 
-  it('has no snapshot at the time of a first update that lies on the grid, but at the next', async () => {
+  it('has no snapshot at the time of a first update on the grid, but at the next', async () => {
     await expectOutcome('00:10 : +a alice 10\n00:20:01 : -a', { snapshots: ['m0 00:20: alice 10'] });
   });
 
@@ -200,7 +200,7 @@ describe('rule 3: snapshots lie on the grid', () => {
     await expectOutcome(text, { snapshots: ['m0 00:10: alice 10', 'm0 00:20: alice 10', 'm1 00:10: bob 20'] });
   });
 
-  it('lies on the grid of the period given, counted from midnight UTC', async () => {
+  it('is on the grid of the period given, counted from midnight UTC', async () => {
     const text = '00:00:02.5 : +a alice 10\n00:00:06.1 : -a';
     expect((await outcome(text, { snapshotPeriodUs: SECOND_US })).snapshots).toEqual(
       ['03', '04', '05', '06'].map((second) => `m0 00:00:${second}: alice 10`),
@@ -225,7 +225,7 @@ describe('rule 4: what moves time', () => {
     await expectOutcome('00:01 : +a alice 10\n00:11 topology :\n00:09 : -a', { snapshots: [] });
   });
 
-  it('is not a checkpoint before the first update or behind the time reached, and both are counted', async () => {
+  it('is not a checkpoint before the first update or before the time reached, and both are counted', async () => {
     const text = `
       checkpoint : @s2 00:31
       00:01 : +a alice 10

@@ -79,7 +79,7 @@ describe('the version of an owner', () => {
 });
 
 describe('the sums of an owner', () => {
-  it('are those of the coins left, whatever came and went, and the bound of expiry never lies above one', () => {
+  it('are those of the coins left, whatever came and went, and the bound of expiry is never above one', () => {
     const happenings = fc.array(fc.tuple(coins, fc.boolean(), fc.nat()), { maxLength: 30 });
     fc.assert(
       fc.property(happenings, (list) => {
@@ -120,7 +120,7 @@ describe('the sums of an owner', () => {
         const expired = round < sums.expiryBound ? [] : list.filter((coin) => (expiryRound(coin) ?? Infinity) <= round);
         const gone = sumsOf(expired);
         const formula = round * (sums.rate - gone.rate) - (sums.rateRound - gone.rateRound) + gone.amount;
-        // No round past int64 can be asked for, and an expiry past it is none.
+        // No round beyond int64 can be requested, and an expiry beyond it is none.
         if (round > INT64_MAX) return;
         expect(formula).toBe(list.reduce((sum, coin) => sum + holdingFee(coin, round), 0n));
       }),

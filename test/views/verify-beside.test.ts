@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { fileChunks } from '../support/views/file-chunks.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
-describe('verify beside a writer', () => {
+describe('verify while a writer runs', () => {
   it('sees no difference, whatever is committed between two of its steps', async () => {
     using folder = temporaryDirectory();
     const lines = linesOf(randomLedger(oddLedger(41, { updates: 900, migrations: 2 })), 'scan');

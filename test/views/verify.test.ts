@@ -67,7 +67,7 @@ function text(differences: readonly Difference[]): string {
   return differences.map((each) => Object.values(each).join(' ')).join('\n');
 }
 
-/** Of these each says what another one does: which of the two was changed, nobody can tell. */
+/** Each of these repeats another one: which of the two was changed is not known. */
 const OF_EACH_OTHER = ['holding', 'held', 'spent', 'owner_total', 'row_count'];
 
 function expectNamed(table: string, found: readonly Difference[], where: string): void {
@@ -94,7 +94,7 @@ const KEYS: Readonly<Record<string, string>> = {
   dead_letter: 'id',
 };
 
-/** The key of a row that lies `share` of the way through those that meet the condition. */
+/** The key of a row `share` of the way through those that meet the condition. */
 function rowAt(db: DatabaseFile.Database, table: string, condition: string, share: number): string {
   const key = KEYS[table]!;
   const rows = db.prepare<[], number>(`SELECT count(*) FROM ${table} WHERE ${condition}`).pluck().get()!;
@@ -209,7 +209,7 @@ describe('verify', () => {
     expect(text(verify(twice))).toMatch(/to be the only one with the id [0-9a-f]+/);
   });
 
-  it('finds every digit of a version changed, but for a bound that is lower than it need be', () => {
+  it('finds every digit of a version changed, except for a bound that is lower than it need be', () => {
     const fields = ['count', 'amount', 'rate', 'rateRound', 'expiryBound'] as const;
     const cases = (['unlocked', 'locked'] as const).flatMap((side) =>
       fields.flatMap((field) => (field === 'expiryBound' ? [1] : [1, -1]).map((by) => ({ side, field, by }))),

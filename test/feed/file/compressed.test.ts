@@ -56,7 +56,7 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
     expect(new Set(readings.map((reading) => outline(reading).join()))).toHaveLength(1);
   });
 
-  it('that goes on with something else is broken', async () => {
+  it('that continues with something else is broken', async () => {
     for (const chunkBytes of [1, 100_000]) {
       const { broken } = await readContent(Buffer.concat([...parts, Buffer.from('{"e":5}\n')]), { chunkBytes });
       expect(broken?.message).toContain('cannot be read on');
@@ -90,7 +90,7 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
     expect(messages.length > 0).toBe(lines === NOISE);
   });
 
-  it('that holds a broken array hands over the elements before the break', async () => {
+  it('that has a broken array returns the elements before the break', async () => {
     const reading = await readContent(compress('[{"a":1},{"b":2},{'));
     expect(outline(reading)).toEqual(ALL.slice(0, 2));
     expect(reading.broken).not.toBeNull();

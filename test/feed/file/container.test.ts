@@ -56,7 +56,7 @@ describe('an array or page', () => {
     }
   });
 
-  it('hands over every element of any JSON array as it stands', async () => {
+  it('returns every element of any JSON array unchanged', async () => {
     const value = fc.oneof(
       fc.json(),
       fc.jsonValue({ noUnicodeString: false }).map((json) => JSON.stringify(json, null, 2)),

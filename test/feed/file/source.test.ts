@@ -85,7 +85,7 @@ describe('openFileSource', () => {
     expect(kept.map((bytes) => Buffer.from(bytes).toString())).toEqual(lines);
   });
 
-  it('holds memory flat over a large file while its lines are parsed', async () => {
+  it('keeps memory flat over a large file while its lines are parsed', async () => {
     const path = directory.at('large');
     writeFileSync(path, LINE.repeat(LINES));
     const before = process.memoryUsage().arrayBuffers;
@@ -106,7 +106,7 @@ describe('a named pipe', () => {
     return lines;
   };
 
-  it('is waited for until somebody writes, and ends with its writer', async () => {
+  it('is waited for until it has a writer, and ends with it', async () => {
     const path = directory.namedPipe('late');
     const reading = linesOf(path);
     await sleep(50);

@@ -47,7 +47,7 @@ function secondOf(bytes: Uint8Array): number {
 }
 
 const START: StartOffset = { position: { firstOffset: 0, nextOffset: 0, sha256: null }, verify: false };
-/** Behind five messages, of which the last is compared first. */
+/** After five messages, of which the last is compared first. */
 const behindFive = (last: string): StartOffset => {
   return { position: { firstOffset: 0, nextOffset: 5, sha256: hash(last) }, verify: true };
 };
@@ -56,7 +56,7 @@ const held = (ends: Record<number, number>): Map<number, { low: number; high: nu
 const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 describe('what is read of a topic and not handed over', () => {
-  it('is bounded: a partition that is far ahead is full until half of it was taken', () => {
+  it('is bounded: a partition that is far ahead is full until half of it was returned', () => {
     const { intake } = make({ 0: START, 1: START });
     const value = Buffer.alloc(1_000_000);
     for (let offset = 0; !intake.isFull(0); offset++) {
@@ -71,7 +71,7 @@ describe('what is read of a topic and not handed over', () => {
     while (!intake.hasRoom(0)) expect(intake.take(1)).toHaveLength(1);
   });
 
-  it('goes on at the offset that is due, and no other', () => {
+  it('continues at the expected offset, and no other', () => {
     const { intake } = make({ 0: behindFive('any') });
     for (const fetchedOffset of [3, 5]) {
       expect(() => intake.receive({ partition: 0, fetchedOffset, messages: [] })).toThrow(SessionOver);
@@ -182,7 +182,7 @@ describe('how far a topic is applied', () => {
     expect(take()).toEqual([]);
   });
 
-  it('is not refused for what was written and read while the topic was asked for its end', () => {
+  it('is not refused for what was written and read while the end of the topic was requested', () => {
     const { intake, receive } = make({ 0: START });
     receive(0, 1);
     const request = intake.boundsRequest(1_000);

@@ -36,7 +36,7 @@ describe.each(tables)('$name', ({ cases }) => {
     else expectFault(answer.body, given.said);
   });
 
-  test('and nothing of it is a failure of ours', async () => {
+  test('and none of it is a failure of ours', async () => {
     const alive = { method: 'POST', target: '/v1/holdings/summary', headers: [], body: JSON.stringify(good) };
     expect(parseAnswer(await exchange(port, rawRequest(alive))).status).toBe(200);
     expect(service.log).toEqual([]);

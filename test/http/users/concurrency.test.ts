@@ -70,7 +70,7 @@ describe(`${TIMES} requests at once`, () => {
     expect(answers.filter(({ text }) => text !== '{"newlyGrantedRights":[]}')).toHaveLength(1);
   });
 
-  it('that delete one user: one wins, the others find nobody', async () => {
+  it('that delete one user: one wins, the others find no user', async () => {
     await made('deleted');
     expect(statuses(await atOnce('DELETE /v2/users/deleted', () => ({})))).toEqual(oneOf(200, 404));
   });

@@ -43,7 +43,7 @@ const ODD_TEXTS: readonly string[] = [
 ];
 const right = (kind: unknown): unknown => ({ user: { id: 'victim' }, rights: [{ kind }] });
 
-/** Bodies that nobody with good intentions sends; the same are sent to every operation that takes one. */
+/** Bodies that no honest client sends; the same are sent to every operation that takes one. */
 const BODIES: readonly string[] = [
   '{"__proto__":{"user":{"id":"polluted"}}}',
   '{"constructor":{"prototype":{"user":{"id":"polluted"}}}}',
@@ -94,7 +94,7 @@ const WRITES: readonly string[] = [
   'PATCH /v2/idps/X',
 ];
 
-/** What must hold after every hostile request: nobody has more rights than before, and the service answers. */
+/** What must be true after every hostile request: no user has more rights than before, and the service answers. */
 async function checkUnharmed(): Promise<void> {
   expect(world.area.users.reader.rights('plain')).toEqual([]);
   expect(world.area.users.reader.rights('xadmin')).toEqual([{ kind: 'IdentityProviderAdmin', party: '' }]);

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => on[Symbol.asyncDispose]());
 
 describe('the key set of an identity provider', () => {
-  it('is not asked for with a password, and none stands in the log', async () => {
+  it('is not requested with a password, and none is in the log', async () => {
     on.addProvider('Q', 'https://q.example', `${on.keyServer.url}/keys?token=hush`.replace('//', '//me:hush@'));
     expect(await on.status(keyToken(KEY, { ...CLAIMS, iss: 'https://q.example' }))).toBe(401);
     expect(on.asked()).toBe(0);
@@ -58,7 +58,7 @@ describe('the key set of an identity provider', () => {
     expect(await on.status(keyToken(KEY, CLAIMS))).toBe(401);
   });
 
-  it('that could not be had is asked for again after 10 s', async () => {
+  it('that could not be fetched is requested again after 10 s', async () => {
     on.keyServer.answers.delete('/keys');
     for (let at = 0; at < 5; at += 1) expect(await on.status(keyToken(KEY, CLAIMS))).toBe(401);
     expect(on.asked()).toBe(1);
@@ -67,7 +67,7 @@ describe('the key set of an identity provider', () => {
     expect(await on.status(keyToken(KEY, CLAIMS))).toBe(200);
   });
 
-  it('that nobody serves is named in the log, without the token', async () => {
+  it('that no server has is named in the log, without the token', async () => {
     on.keyServer.answers.delete('/keys');
     const token = await keyToken(KEY, CLAIMS);
     expect(await on.status(token)).toBe(401);

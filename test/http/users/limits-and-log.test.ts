@@ -22,7 +22,7 @@ describe('the limit of failed authentications', () => {
     expect((await ask(world, 'nobody', 'GET /v2/version')).status).toBe(200);
   });
 
-  it('is off unless it is asked for', async () => {
+  it('is off by default', async () => {
     await using world = await startWorld();
     for (let at = 0; at < 50; at += 1) expect((await ask(world, 'nobody', RECORD)).status).toBe(401);
   });
@@ -77,7 +77,7 @@ describe('the limits of counts', () => {
     expect(second.nextPageToken).toBe('');
   });
 
-  it('cut a page at 8 MiB, and lose nobody', async () => {
+  it('cut a page at 8 MiB, and lose no user', async () => {
     await using world = await startWorld();
     const annotations = { a: 'v'.repeat(60_000) + '\u0000'.repeat(60_000) };
     for (let at = 0; at < 50; at += 1)

@@ -27,7 +27,7 @@ describe('C31 tokens of an identity provider', () => {
     expect(await on.status(secretToken(CLAIMS))).toBe(403);
   });
 
-  it('need the audience that the provider asks for, and then no scope', async () => {
+  it('need the audience that the provider requires, and then no scope', async () => {
     on.addProvider('A', 'https://a.example', `${on.keyServer.url}/keys`, 'ours');
     on.addMember('a', 'A');
     const claims = { sub: 'a', iss: 'https://a.example', scope: undefined };

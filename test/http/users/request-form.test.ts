@@ -102,7 +102,7 @@ describe('how a token is sent', () => {
     expect(await raw('/v2/authenticated-user', [['Host', 'localhost'], ...lines(token)])).toContain(expected);
   });
 
-  it('never asks for a token by WWW-Authenticate', async () => {
+  it('never requests a token by WWW-Authenticate', async () => {
     expect((await ask(world, 'nobody', RECORD)).headers.has('www-authenticate')).toBe(false);
   });
 });
@@ -181,7 +181,7 @@ describe('paths and methods', () => {
     expect(await raw(`/v2/users/${sent}`, lines)).toContain(`{"user":{"id":"${id}"`);
   });
 
-  it('takes a slash that is encoded as a part of an id, dots beside it too', async () => {
+  it('takes an encoded slash as a part of an id, and dots next to it', async () => {
     const config = { identityProviderId: 'a/../b', issuer: 'https://dots.example', jwksUrl: 'https://dots.example' };
     const made = await ask(world, 'admin', 'POST /v2/idps', JSON.stringify({ identityProviderConfig: config }));
     expect(made.status).toBe(200);
@@ -253,7 +253,7 @@ describe('a body said to be compressed', () => {
     expect(answered.text).toBe(`Invalid value for: body (Content-Encoding: given "${coding}", expected none)`);
   });
 
-  it('is taken as it stands where the coding is none', async () => {
+  it('is taken unchanged where the coding is none', async () => {
     for (const coding of ['identity', 'Identity', '']) {
       const id = JSON.stringify({ user: { id: `unpacked${coding}` } });
       expect((await ask(world, 'admin', 'POST /v2/users', id, { 'content-encoding': coding })).status).toBe(200);

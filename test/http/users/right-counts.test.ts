@@ -46,7 +46,7 @@ describe('the rights of a user', () => {
     expect(rightsOf('counted')).toBe(3);
   });
 
-  it('count once, however often a request names them, and not again where they are held', async () => {
+  it('count once, however often a request names them, and not again where the user has them', async () => {
     await create('full', named('a', 'b', 'c', 'd', 'e', 'a', 'b', 'e'));
     expect(rightsOf('full')).toBe(5);
     expect(await grant('full', named('e', 'd', 'c', 'b', 'a', 'a'), '200')).toBe('{"newlyGrantedRights":[]}');
@@ -74,7 +74,7 @@ describe('the rights of a user', () => {
     await grant('missing', many, '404 USER_NOT_FOUND');
   });
 
-  it('are revoked once each, of many named those that were held', async () => {
+  it('are revoked once each, of many named those that the user had', async () => {
     await create('revoked', named('a', 'b', 'c'));
     const many = named('c', ...Array.from({ length: 5_000 }, (_, at) => `p${at}`), 'a', 'c');
     const body = `{"userId":"revoked","rights":[${many}]}`;

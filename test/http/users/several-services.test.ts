@@ -36,7 +36,7 @@ describe('of several services that vouch, the first in order', () => {
     hold();
     const asking = [on.status(ownToken(1)), on.status(ownToken(2))];
     await isHeld();
-    // Long enough for the keys of the provider, which are asked for at the same time.
+    // Long enough for the keys of the provider, which are fetched at the same time.
     await expect.poll(() => on.asked()).toBe(1);
     await sleep(300);
     await release(KEY);
@@ -68,7 +68,7 @@ describe('of several services that vouch, the first in order', () => {
     expect(on.asked()).toBe(1);
   });
 
-  it('is passed over while its keys cannot be had, and delays nobody whom another vouches for', async () => {
+  it('is passed over while its keys cannot be fetched, and does not delay tokens that another one verifies', async () => {
     first.answers.set('/keys', (_, response) => response.writeHead(503).end());
     expect(await on.status(memberToken(1))).toBe(200);
     on.clock.nowMs += 10_000;
@@ -78,7 +78,7 @@ describe('of several services that vouch, the first in order', () => {
       await isHeld();
       expect(open[0]!.writableEnded || open[0]!.destroyed).toBe(false);
     }
-    // Whom nobody else vouches for waits for it.
+    // A token that no other service verifies waits for it.
     const asking = on.status(keyToken(OTHER, { ...CLAIMS, sub: 'own' }));
     expect(await on.status(ownToken(1))).toBe(403);
     await release(KEY, OTHER);
@@ -90,7 +90,7 @@ describe('of several services that vouch, the first in order', () => {
 });
 
 describe('configured services', () => {
-  it('are asked for their keys in order as well, and one that needs no fetch counts at its place', async () => {
+  it('are used in order also while keys are fetched, and one that needs no fetch counts at its place', async () => {
     using directory = temporaryDirectory();
     await using keys = await startKeyServer();
     await keys.publish('/keys', KEY);

@@ -5,7 +5,7 @@ import { CLAIMS, KEY, startProviderArea } from '../../support/users/provider.ts'
 
 /** Each waits for as long as one fetch may take, 10 s: at the same time. */
 describe.concurrent('a key server that never answers', () => {
-  it('delays nobody whom another one vouches for', async () => {
+  it('does not delay tokens that another one verifies', async () => {
     await using on = await startProviderArea();
     on.keyServer.answers.set('/hangs', () => {});
     on.addProvider('Hangs', 'https://hangs.example', `${on.keyServer.url}/hangs`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PARTICIPANT_ID, type RunningArea, startArea } from '../../support/users/area.ts';
 import { secretToken } from '../../support/users/keys.ts';
 
-/** The clock of these tests stands still, half a second behind a full one. */
+/** The clock of these tests is fixed, half a second after a full one. */
 const NOW_S = 1_800_000_000;
 const HALF_PAST_MS = NOW_S * 1000 + 500;
 const PREFIX = 'https://daml.com/jwt/aud/participant/';

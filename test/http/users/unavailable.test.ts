@@ -19,7 +19,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 const create = (id: string) => ask(world, 'admin', 'POST /v2/users', JSON.stringify({ user: { id } }));
 
 describe('users.db in the hands of another program', () => {
-  it('is a 503 that may be tried again, and keeps nobody else waiting', async () => {
+  it('is a 503 that may be tried again, and delays no other request', async () => {
     const other = new DatabaseFile(join(world.area.dataDir, 'users.db'));
     other.exec('BEGIN IMMEDIATE');
     let waitsMs: unknown;

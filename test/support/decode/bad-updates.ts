@@ -1,7 +1,7 @@
 import * as messages from './messages.ts';
 
 /**
- * One bad update a line: the good message it is made from, what is changed in it, to what (JSON, or `-` for nothing there),
+ * One bad update a line: the good message it is derived from, what is changed in it, to what (JSON, or `-` for nothing there),
  * and the field that the message about it must name.
  */
 const SCAN = `
@@ -237,7 +237,7 @@ export const GOOD: Record<string, Record<string, () => messages.Json>> = {
   },
 };
 
-/** The good message a bad one is made from, the place of the change, the value as JSON (`-`: nothing), the field to be named. */
+/** The good message a bad one is derived from, the place of the change, the value as JSON (`-`: nothing), the field to be named. */
 export type BadKind = readonly [kind: string, path: string, value: string, field: string];
 
 function rows(table: string): readonly BadKind[] {
@@ -247,7 +247,7 @@ function rows(table: string): readonly BadKind[] {
 
 export const BAD_UPDATES = { scan: rows(SCAN), 'ledger-api': rows(LEDGER_API) } as const;
 
-/** The bad message of one line of the table, made from `good`. */
+/** The bad message of one line of the table, derived from `good`. */
 export function badMessage([, path, value]: BadKind, good: messages.Json): messages.Json {
   return messages.change(good, path, value === '-' ? undefined : JSON.parse(value));
 }

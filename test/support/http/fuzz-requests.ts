@@ -100,7 +100,7 @@ function targetOf({ path, parameters }: FuzzedOperation, random: Random, oddShar
   return query.length === 0 ? wholePath : `${wholePath}?${query.join('&')}`;
 }
 
-/** Users and providers that requests of other operations have made. */
+/** Users and providers that requests of other operations have created. */
 const IDS = ['u1', 'u2', 'u3', 'idp1'];
 
 function escaped(text: string): string {

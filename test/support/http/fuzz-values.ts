@@ -15,7 +15,7 @@ export interface Schema {
 
 export type Components = Readonly<Record<string, Schema>>;
 
-/** Texts that are lawful in many places, so that requests meet each other: users, parties, times. */
+/** Texts that are valid in many places, so that requests meet each other: users, parties, times. */
 const TEXTS = ['', 'u1', 'u2', 'u3', 'alice::1220ab', 'bob::1220ab', 'idp1', 'https://x.example/keys', 'display_name'];
 const ODD_TEXTS = [
   '\u0000',
@@ -38,7 +38,7 @@ const ODD_TEXTS = [
   'x'.repeat(300),
   'x'.repeat(5_000),
 ];
-/** As they stand in JSON: no value of JavaScript holds all of them. */
+/** As JSON text: no value of JavaScript can represent all of them. */
 const ODD_NUMBERS = ['0', '-0', '-1', '1.5', '1e999', '1e-999', '9007199254740993', '9223372036854775807'];
 const HUGE_NUMBERS = ['9223372036854775808', '-9223372036854775809', '9'.repeat(400), `0.${'1'.repeat(400)}`];
 const ODD_VALUES = ['null', 'true', '[]', '{}', '[[[]]]', '{"__proto__":{"id":"x"}}', '[null]', '{"0":1,"length":1}'];
@@ -47,7 +47,7 @@ export function oddText(random: Random): string {
   return random.pick(random.chance(0.5) ? ODD_TEXTS : TEXTS);
 }
 
-/** JSON text that has nothing to do with what is asked for. */
+/** JSON text that has nothing to do with what is expected. */
 export function oddJson(random: Random): string {
   switch (random.below(4)) {
     case 0:

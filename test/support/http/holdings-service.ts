@@ -63,7 +63,7 @@ export interface ListeningHoldings extends AsyncDisposable {
   readonly serverLog: readonly string[];
 }
 
-/** The holdings app on the views of a feed, with reader threads, behind a socket. */
+/** The holdings app on the views of a feed, with reader threads, after a socket. */
 export async function listenHoldings(
   deps: Partial<AppDeps> = {},
   {

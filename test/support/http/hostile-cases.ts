@@ -12,7 +12,7 @@ export interface HostileCase {
   readonly said: string;
 }
 
-/** The tables lie beside the test of them. */
+/** The tables are next to their test. */
 const TABLES = join(import.meta.dirname, '../../http/hostile');
 const METHOD = /^[^ ]+/;
 

@@ -7,7 +7,7 @@ export const LARGE_SNAPSHOT = {
   owner_party_ids: [messages.ALICE],
 } as const;
 
-/** Lines of a feed of locked coins beside which somebody wrote very long texts. */
+/** Lines of a feed of locked coins with very long texts in their locks. */
 export function largeFeed({ contracts, textChars }: { contracts: number; textChars: number }): string[] {
   const text = 'x'.repeat(textChars);
   const created = Array.from({ length: contracts }, (_, i) => line(i, text));

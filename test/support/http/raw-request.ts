@@ -34,7 +34,7 @@ export function rawRequest({ method, target, headers, body, version = 'HTTP/1.1'
   return `${[`${method} ${target} ${version}`.trimEnd(), ...sent].join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Sends bytes and gives all that comes back until the other side closes; what is left to send then is nobody's. */
+/** Sends bytes and returns all that comes back until the other side closes; the rest is then not sent. */
 export function exchange(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');

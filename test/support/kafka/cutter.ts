@@ -11,7 +11,7 @@ export interface CutTask {
   readonly done: Int32Array;
 }
 
-/** Removes what a topic of one partition holds before an offset, for who must wait for it without an await. */
+/** Removes messages of a topic of one partition before an offset, for callers that cannot await. */
 export interface Cutter extends AsyncDisposable {
   /** Returns when it is done. */
   cut(): void;

@@ -10,7 +10,7 @@ import { CLOCK_US, TEN_MINUTES_US } from '../views/replayed.ts';
 import { keepingLogger } from './reading.ts';
 import { plainConnection } from './topic.ts';
 
-/** What stands between Kafka's mistakes and the views; tests leave one out to show that it is needed. */
+/** Steps between Kafka's mistakes and the views; tests leave one out to show that it is needed. */
 export interface Guards {
   readonly session?: SessionGuards;
   readonly positions?: WriterOptions['positions'];

@@ -43,7 +43,7 @@ export interface Status {
 
 const WAIT_MAX_MS = 30_000;
 
-/** The configuration of a command line, with what tests need beside it. */
+/** The configuration of a command line, with what tests need besides. */
 export function serviceConfig(options: Readonly<Record<string, unknown>>): Config {
   const { config } = loadConfig({ options: { port: '0', ...options }, env: {} });
   const kafka = config.kafka && { ...config.kafka, sessionTimeoutMs: 1_500 };

@@ -19,7 +19,7 @@ export interface TestTopic {
   send(rows: readonly Row[], compression?: CompressionTypes): Promise<void>;
   /** Sends again and again with one producer. */
   produce(body: (send: (rows: readonly Row[]) => Promise<void>) => Promise<void>): Promise<void>;
-  /** In one transaction, which is then committed or aborted: both leave a control record behind in each partition. */
+  /** In one transaction, which is then committed or aborted: both leave a control record in each partition. */
   sendTransaction(rows: readonly Row[], end: 'commit' | 'abort'): Promise<void>;
   beginTransaction(): Promise<TestTransaction>;
   /** Removes the records before an offset, as retention does. */
@@ -111,7 +111,7 @@ export async function createTopic(
     },
     cut: (partition, offset) =>
       admin(async (client) => {
-        // deleteTopicRecords fails on a client that has not asked for the topic before.
+        // deleteTopicRecords fails on a client that has not used the topic before.
         await client.fetchTopicOffsets(name);
         await client.deleteTopicRecords({ topic: name, partitions: [{ partition, offset: String(offset) }] });
       }),

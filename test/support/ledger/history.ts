@@ -1,6 +1,6 @@
 /**
  * What happened on a ledger, in no wire format: `scan-lines.ts` and `ledger-api-lines.ts` write it, `oracle.ts` applies
- * it. Nothing here or in those files imports from src/: expected answers must not come from the code they judge.
+ * it. Nothing here or in those files imports from src/: expected answers must not come from the code under test.
  */
 export type HistoryItem = HistoryUpdate | HistoryCheckpoint | HistoryNotice;
 
@@ -40,7 +40,7 @@ export interface HistoryCheckpoint {
 export interface HistoryNotice {
   readonly kind: 'notice';
   readonly migrationId: number;
-  /** The key under `update`, such as TopologyTransaction, or a kind nobody knows yet. */
+  /** The key under `update`, such as TopologyTransaction, or an unknown kind. */
   readonly name: string;
   readonly synchronizerId: string;
   readonly recordTime: Micros;
@@ -90,7 +90,7 @@ export interface CoinPayload {
   readonly round: bigint;
   /** Null for an Amulet. */
   readonly lock: Lock | null;
-  /** Arguments nobody knows yet, which must be given back. */
+  /** Unknown arguments, which must be returned. */
   readonly unknown: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
 import type { Micros } from './history.ts';
 
-/** What a random ledger is made of. Every share is a probability, 0 to 1. */
+/** The options of a random ledger. Every share is a probability, 0 to 1. */
 export interface LedgerOptions {
   readonly seed: number;
   /** Updates to make, imports and checkpoints not counted; a bench says Infinity and stops reading. */

@@ -2,7 +2,7 @@ import type { Contract, HistoryCheckpoint, HistoryItem, HistoryUpdate, Micros } 
 import { AMULET, COIN_PACKAGE, entityOf, inOrder, LOCKED_AMULET, OPEN_ROUND } from './history.ts';
 import { createArguments, plainDecimal } from './wire-text.ts';
 
-/** A coin that counts, and where its first create stood. */
+/** A coin that counts, and the place of its first create. */
 export interface ActiveCoin {
   readonly contract: Contract;
   /** Null for an import. */
@@ -65,7 +65,7 @@ interface World {
 
 /**
  * Works out a history by the rules of the design alone: every snapshot is a copy of the whole active set. Slow and plain on
- * purpose; the history must be lawful, and an archive of something unknown throws.
+ * purpose; the history must be valid, and an archive of something unknown throws.
  */
 export function oracle(items: Iterable<HistoryItem>, options: { periodMicros: number; dso?: string }): Oracle {
   const { periodMicros, dso } = options;
@@ -107,7 +107,7 @@ function eraOf({ eras }: World, migrationId: number): Era {
   return era;
 }
 
-/** The newest snapshot where one lies at or behind the last update, else all that is active now. */
+/** The newest snapshot where one is at or after the last update, else all that is active now. */
 function forcedIn(era: Era): OracleSnapshot {
   const newest = era.snapshots.at(-1);
   return newest !== undefined && newest.recordTime >= era.updated ? newest : snapshotOf(era, era.updated);

@@ -40,7 +40,7 @@ const RATE = COIN / 10n;
  * Happenings: `+a alice 10` creates a coin called a, `+r round 5` an open round, `-a` archives. Words after them:
  * locked, forged (a dso of its own), unsigned (not by the dso), `dso X`, `at 00:00` (created at), `off` (acsDelta false),
  * `upgraded` (another package id), `reordered` (signatories in another order), `unused` (consumes nothing).
- * `contracts` are those that archives may name beside the ledger's own.
+ * `contracts` are those that archives may name besides the ledger's own.
  */
 export function parseLedger(text: string, contracts: Map<string, Contract> = new Map()): HistoryItem[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');

@@ -12,7 +12,7 @@ interface ReferencePlace {
   readonly migrationId: number;
   /** -1 for imports. */
   readonly recordTime: Micros;
-  /** Behind every synchronizer for a checkpoint. */
+  /** After every synchronizer for a checkpoint. */
   readonly synchronizerId: string;
 }
 
@@ -56,7 +56,7 @@ function placeOf(item: HistoryItem): ReferencePlace | null {
 }
 
 /**
- * The order that the rows must be applied in, up to where a partition has nothing more and holds the others: always the
+ * The order that the rows must be applied in, up to where a partition has nothing more and the others wait: always the
  * smallest of the partitions' next rows, found in the slowest and plainest way.
  */
 export function inMergeOrder(rows: readonly PartitionedRow[], count: number): PartitionedRow[] {

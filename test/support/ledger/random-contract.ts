@@ -103,7 +103,7 @@ export function drawCounterfeit(draw: Draw, when: { round: bigint; createdAt: Mi
   ]);
 }
 
-/** Contracts that concern nobody here, one of them of our template in another package. */
+/** Contracts that are ignored, one of them of our template in another package. */
 export function drawOther({ random, names }: Draw, createdAt: Micros): Contract {
   const [packageName, entity] = random.pick([
     [COIN_PACKAGE, 'Splice.Amulet:ValidatorRight'],

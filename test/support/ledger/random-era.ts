@@ -16,7 +16,7 @@ export interface Era {
   nextRound: bigint;
 }
 
-/** Each synchronizer's record times strictly increase, but one may run behind another. */
+/** Each synchronizer's record times strictly increase, but one may lag another. */
 export interface Clock {
   readonly synchronizerId: string;
   readonly skew: Micros;
@@ -62,7 +62,7 @@ export function tick(
   return { clock, recordTime };
 }
 
-/** What a checkpoint names: every synchronizer, each at or behind its last update. */
+/** What a checkpoint names: every synchronizer, each at or after its last update. */
 export function checkpointTimes(era: Era): { synchronizerId: string; recordTime: Micros }[] {
   return era.synchronizers.map((clock) => {
     clock.last = Math.max(clock.last, era.now - clock.skew);

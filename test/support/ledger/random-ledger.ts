@@ -21,7 +21,7 @@ interface World {
 }
 
 /**
- * A random ledger, item by item, never held as a whole: the same options give the same items. Every update is lawful, so a
+ * A random ledger, item by item, never whole in memory: the same options give the same items. Every update is valid, so a
  * replay must take all of it. Checkpoints, notices and repairs that share a time exist only in the Ledger API form.
  */
 export function* randomLedger(options: LedgerOptions): Generator<HistoryItem> {

@@ -51,7 +51,7 @@ export function createNames(random: Random, { owners, migrations, dso, shares }:
   };
 }
 
-/** Contract ids of test ledgers: everything but lower-case hex of even length, and shapes that are easily taken for it. */
+/** Contract ids of test ledgers: everything but lower-case hex of even length, and shapes that are easily mistaken for it. */
 function oddId(random: Random, number: number): string {
   const hex = `${random.hex(64)}${number.toString(16).padStart(8, '0')}`;
   const odd = [String(number), hex.toUpperCase(), `0${hex}`, `#${number}:0`, `ü-${number}`, `${hex.padEnd(254, '0')}g`];

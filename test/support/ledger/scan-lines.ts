@@ -44,7 +44,7 @@ function eventsById(updateId: string, roots: readonly HistoryEvent[]): Record<st
     }
   };
   walk(roots);
-  // Scan prints the keys sorted as strings: `:10` stands before `:2`.
+  // Scan prints the keys sorted as strings: `:10` comes before `:2`.
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -83,7 +83,7 @@ function exercisedEvent(updateId: string, event: ExerciseEvent): unknown {
   };
 }
 
-/** The migration and the synchronizers stand inside `event`; no tag distinguishes the two kinds. */
+/** The migration and the synchronizers are inside `event`; no tag distinguishes the two kinds. */
 function reassignment(update: HistoryUpdate): unknown {
   const event = update.events[0]!;
   const assigned = update.wrapping === 'assignment';

@@ -1,7 +1,7 @@
 import type { CoinPayload, Contract, Lock, Micros, RoundPayload } from './history.ts';
 
 const FRACTION_DIGITS = 10;
-/** BigDecimal.toString turns to an exponent where the leading digit stands after the sixth decimal. */
+/** BigDecimal.toString turns to an exponent where the leading digit is after the sixth decimal. */
 const SCIENTIFIC_BELOW = 10_000n;
 
 export type DecimalText = (units: bigint) => string;

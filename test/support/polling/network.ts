@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** A server that gives updates as a Scan does: those after a migration and record time, a page at a time. */
 export interface Network extends AsyncDisposable {
   readonly url: string;
-  /** What was asked for, in order: the `after` of each page, null for the first of all. */
+  /** The requests in order: the `after` of each page, null for the first of all. */
   readonly asked: readonly (string | null)[];
   add(...lines: readonly string[]): void;
   /** What it calls itself from here on. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Imports of src/ mean what is built of it, so that the threads it starts are JavaScript as well. */
+/** Imports of src/ are resolved to the build, so that the threads it starts are JavaScript as well. */
 export const BUILT = { find: /^((?:\.\.?\/)+)src\/(.*)\.ts$/, replacement: '$1dist/$2.js' };
 
 const root = join(import.meta.dirname, '../../..');

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 
-/** The descriptors of a process, those of all its threads, by what they stand for (Linux). */
+/** The descriptors of a process, those of all its threads, by what they refer to (Linux). */
 export function openFiles(pid: number | 'self'): Map<string, number> {
   const folder = `/proc/${pid}/fd`;
   const found = new Map<string, number>();

@@ -22,7 +22,7 @@ const PAGES_PER_ROW = 2;
 
 /**
  * Watches what this thread prepares and runs from now on, of any database. Pages are counted as the reads that the system sees of
- * this thread: SQLite is made to forget what it holds before each run, and reads a page at a time.
+ * this thread: SQLite's cache is dropped before each run, and reads a page at a time.
  */
 export function watchStatements(): WatchedStatements {
   const prototype: { prepare: (sql: string) => Statement } = DatabaseFile.prototype;

@@ -26,7 +26,7 @@ export function readSources(pattern: string): SourceFile[] {
   });
 }
 
-/** Lines that match; comments may speak of anything, unless they are asked for. */
+/** Lines that match; comments may mention anything, unless they are requested. */
 export function linesWith(files: readonly SourceFile[], pattern: RegExp, of: 'code' | 'everything' = 'code'): string[] {
   return files.flatMap(({ path, text }) => {
     const lines = text.split('\n').map((line, at) => ({ line: line.trim(), at: at + 1 }));

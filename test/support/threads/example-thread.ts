@@ -2,7 +2,7 @@ import { Refusal } from '../../../src/refusal.ts';
 import type { ThreadContract } from '../../../src/threads/contract.ts';
 import { startThread, type Thread, threadFile } from '../../../src/threads/thread.ts';
 
-/** A thread that does what it is asked. */
+/** A thread for the tests of threads. */
 export interface ExampleContract extends ThreadContract {
   readonly data: { readonly refuses?: string };
   readonly requests: {

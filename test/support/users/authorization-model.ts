@@ -1,5 +1,5 @@
 /**
- * Who may do what, written from ledger-users-api.md alone as one list of reasons to refuse, in the page's order. It
+ * Who may do what, written independently of src as one list of reasons to refuse, in a fixed order. It
  * shares nothing with the rules of src: neither code nor the way they are cut.
  */
 export const PROVIDERS = ['', 'X', 'Y'] as const;
@@ -53,7 +53,7 @@ export interface Asked {
 
 type Reason = readonly [code: string, holds: boolean];
 
-/** `ok`, or the code of the first reason that holds. */
+/** `ok`, or the code of the first reason that applies. */
 export function allowed(model: Model, asked: Asked): string {
   return reasons(model, asked).find(([, holds]) => holds)?.[0] ?? 'ok';
 }

@@ -10,7 +10,7 @@ import type { Asked } from './world.ts';
  *       admin POST /v2/users {"user":{"id":"a4"}} => 409 USER_ALREADY_EXISTS ~already exists
  *         = {"resources":[["USER","a4"]]}
  *
- * Who asks (a name that the world knows), the request, its body as it is sent; after the arrow the status, then for an
+ * The caller (a name that the world knows), the request, its body as it is sent; after the arrow the status, then for an
  * error its code (`NA`, with ` LAE` where the context says that the token is invalid) or `text` for plain text, and
  * after `~` a part of the cause. A line with `=` is a part of the answer's JSON. `<a*5>` is `aaaaa`, `<acts 2>` are two
  * different CanActAs rights.
@@ -144,7 +144,7 @@ const GRPC_OF_STATUS: Readonly<Record<number, readonly number[]>> = {
   409: [6, 10],
 };
 
-/** What holds for every error body, whatever it is about (ledger-users-api.md 5). */
+/** What every error body has (docs/rules.md, errors). */
 export function checkErrorForm(body: Record<string, unknown>, status: number, shown: string): void {
   expect(Object.keys(body), shown).toEqual(KEYS);
   expect(GRPC_OF_STATUS[status], shown).toContain(body.grpcCodeValue);

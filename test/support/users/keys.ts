@@ -29,7 +29,7 @@ export function nowS(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** What a lawful token says besides its subject, unless a test says otherwise. */
+/** What a valid token has besides its subject, unless a test says otherwise. */
 export function lawfulClaims(): Record<string, unknown> {
   return { scope: 'daml_ledger_api', exp: nowS() + 3600 };
 }

@@ -13,7 +13,7 @@ export interface ProviderArea extends AsyncDisposable {
   readonly clock: { nowMs: number };
   addProvider(id: string, issuer: string, jwksUrl: string, audience?: string): void;
   addMember(id: string, identityProviderId: string): void;
-  /** How often a path of the key server was asked. */
+  /** How often a path of the key server was requested. */
   asked(path?: string): number;
   /** What a request with this token is answered with. */
   status(token: string | Promise<string>): Promise<number>;

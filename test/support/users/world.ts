@@ -55,7 +55,7 @@ export async function startWorld(
   };
 }
 
-/** The same world in a process of the real program, made by asking it. */
+/** The same world in a process of the real program, created by requests. */
 export async function startProgramWorld(): Promise<Asked & AsyncDisposable> {
   const { keyServer, keys } = await startKeys();
   const directory = temporaryDirectory();

@@ -20,7 +20,7 @@ import {
 import { shortTime } from '../ledger/wire-text.ts';
 
 const STRANGER = 'nobody::1220ee';
-/** At most this many rounds are asked for each owner, but for the newest snapshot, where all are. */
+/** At most this many rounds are requested for each owner, except for the newest snapshot, where all are. */
 const ROUNDS_MAX = 12;
 /** Walked page by page in full; other snapshots in pages of this size only. */
 const PAGE_SIZES = [1, 2, 7, 1000];
@@ -115,7 +115,7 @@ function checkNewest(check: Check, views: FactsReader, { snapshots, lastMigratio
   );
 }
 
-/** Look-ups at a snapshot's own time and a microsecond beside it, in its migration and the neighbouring numbers. */
+/** Look-ups at a snapshot's own time and a microsecond from it, in its migration and the neighbouring numbers. */
 function checkLookups(check: Check, views: FactsReader, expected: Oracle, wanted: OracleSnapshot): void {
   for (const migrationId of [wanted.migrationId - 1, wanted.migrationId, wanted.migrationId + 1]) {
     for (const recordTime of [wanted.recordTime - 1, wanted.recordTime, wanted.recordTime + 1]) {

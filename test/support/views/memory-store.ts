@@ -20,7 +20,7 @@ import { TEN_MINUTES_US } from './replayed.ts';
 type ReadKind = { readonly [K in FactKind]: (asked: Asked<K>) => Facts<K> };
 
 /**
- * Another store than SQLite: the facts of what the oracle holds in memory. A token is a contract's place among all of a
+ * Another store than SQLite: the facts of what the oracle has in memory. A token is a contract's place among all of a
  * snapshot.
  */
 export function memoryStore(oracle: Oracle): HoldingsStore {

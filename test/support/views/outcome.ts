@@ -14,7 +14,7 @@ import { storedDso } from './views-dump.ts';
 const COIN = 10_000_000_000n;
 const CUTS: readonly Cuts[] = [{ chunkBytes: 64, batchEventsMax: 1 }, { chunkBytes: 2 ** 20 }];
 
-/** What a replay made of a ledger, as text. */
+/** The result of a replay, as text. */
 export interface Outcome {
   /** `m0 00:10: alice 10, bob 5 + 2 locked`, in order. */
   readonly snapshots: readonly string[];

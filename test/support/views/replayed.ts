@@ -8,14 +8,14 @@ import { openInlineFeed } from './inline-feed.ts';
 
 export const TEN_MINUTES_US = 600_000_000;
 const DAY_US = 86_400_000_000;
-/** Behind every time that the ledgers of tests name. */
+/** After every time that the ledgers of tests name. */
 export const CLOCK_US = Date.UTC(2026, 0, 1) * 1000;
 
 /** `acs-delta` is the Ledger API's form with archived events in place of exercised ones. */
 export type Format = 'scan' | 'ledger-api' | 'acs-delta';
 
 /**
- * The items as feed lines. What the format has no word for is left out, but for repairs, which only format B has: they
+ * The items as feed lines. What the format has no word for is left out, except for repairs, which only format B has: they
  * are written in it.
  */
 export function linesOf(items: Iterable<HistoryItem>, format: Format): string[] {
@@ -41,7 +41,7 @@ export interface Cuts extends Partial<Pick<ReplayOptions, 'migrationId'>> {
   readonly batchEventsMax?: number;
 }
 
-/** The defaults of `holdfast replay`, but for the clock. */
+/** The defaults of `holdfast replay`, except for the clock. */
 export const WRITER_OPTIONS: WriterOptions = {
   snapshotPeriodUs: TEN_MINUTES_US,
   dso: null,

@@ -1,4 +1,4 @@
-/** The table, what is done to one row of it, to which rows it may be done (nothing: to any). */
+/** The table, what is done to one row, to which rows it may be done (nothing: to any). */
 export const CHANGES = `
 setting      | period = period / 2
 setting      | period = period - 1
@@ -248,7 +248,7 @@ dead_letter  | record_time = 1                       | record_time IS NULL
 dead_letter  | checksum = checksum + 1
 `;
 
-/** The table, and what is other in a second row beside one of its rows. */
+/** The table, and what differs in a second row added to it. */
 export const DOUBLED = `
 owner        | id = (SELECT max(id) + 1 FROM owner), party = party || 0
 owner        | id = (SELECT max(id) + 5 FROM owner), party = party || 0

@@ -54,7 +54,7 @@ describe('who may read', () => {
     },
   );
 
-  it('shows a client certificate where the broker asks for one', async () => {
+  it('sends a client certificate where the broker requests one', async () => {
     const topic = await createTopic(addresses.plain);
     await topic.send(scanRows(14));
     const tls = { kafkaBrokers: addresses.tls, kafkaSslCa: certificates.ca };

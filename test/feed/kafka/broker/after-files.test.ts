@@ -33,7 +33,7 @@ const serveBehind = (file: string | null, topic: string, options: object = {}): 
   });
 
 describe('a topic after files', () => {
-  it('halts at what lies before the first update of the files, and says that it begins before them', async () => {
+  it('halts at what comes before the first update of the files, and says that it begins before them', async () => {
     const file = fileOf('00:11 =b : +b bob 5\n00:21 =c : +c carol 1', 'scan');
     const topic = await topicOf('00:01 =a : +a alice 10\n00:11 =b : +b bob 5\n00:31 =d : -b', 'scan');
     for (let start = 0; start < 2; start++) {
@@ -50,7 +50,7 @@ describe('a topic after files', () => {
     }
   });
 
-  it('is not read as migration 0 without a word where the files are of a later one', async () => {
+  it('is not silently read as migration 0 where the files are of a later one', async () => {
     const file = fileOf('00:01 m3 =a : +a alice 10\n00:11 m3 =b : +b bob 5', 'scan');
     const text = '00:11 m3 =b : +b bob 5\n00:21 m3 =c : -b';
     const topic = await topicOf(text, 'ledger-api');
@@ -114,7 +114,7 @@ describe('a history file first, the topic after', () => {
       ]);
       expect(service.log).toContainEqual({ level: 'error', message: expect.stringContaining('possible gap') });
     }
-    // Which of its synchronizers the topic has yet to show is kept beside them.
+    // Which of its synchronizers the topic has not shown yet is stored with them.
     await expectEqualToReplay(directory, rows.slice(0, cut(0.6)), ['synchronizer']);
     {
       // As the refusal advises.

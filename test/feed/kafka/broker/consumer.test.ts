@@ -25,7 +25,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     await service.untilReady();
   });
 
-  it('a consumer that stood still for longer than its session joins again and goes on', async ({ expect }) => {
+  it('a consumer that was suspended for longer than its session joins again and continues', async ({ expect }) => {
     using directory = temporaryDirectory();
     const topic = await createTopic(address);
     await topic.send(quiet(0, 5));
@@ -45,7 +45,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     expect(await consumer.end('SIGTERM')).toBe(0);
   });
 
-  it('a topic that is recreated while the consumer stands still is refused when it goes on', async ({ expect }) => {
+  it('a topic that is recreated while the consumer is suspended is refused when it continues', async ({ expect }) => {
     using directory = temporaryDirectory();
     const topic = await createTopic(address);
     await topic.send(quiet(0, 5));
@@ -58,7 +58,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     await expect.poll(offset, { timeout: 40_000 }).toBe(5);
     consumer.signal('SIGSTOP');
     await topic.recreate();
-    // As long as the old one and longer: by its offsets alone nobody could tell.
+    // As long as the old one and longer: its offsets alone do not show it.
     await topic.send(quiet(5, 20));
     await sleep(3_000);
     consumer.signal('SIGCONT');

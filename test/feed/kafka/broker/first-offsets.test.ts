@@ -88,7 +88,7 @@ describe('messages that are removed before any of their partition was applied', 
     expect(await refusal(service)).toMatch(/partition 1 .* continues at offset 0 .* removed everything before 3/);
   });
 
-  it('of a topic that was recreated, and holds what lies before where they began: it is refused', async () => {
+  it('of a topic that was recreated, and has messages before where they began: it is refused', async () => {
     const topic = await createTopic(address);
     await topic.send(quiet(0, 0, 5));
     await topic.cut(0, 5);
@@ -104,7 +104,7 @@ describe('messages that are removed before any of their partition was applied', 
 });
 
 describe('a partition that is new', () => {
-  it('is read from its first message, also where it came while nobody looked', async () => {
+  it('is read from its first message, also where it came while no consumer ran', async () => {
     const topic = await createTopic(address);
     await topic.send(quiet(0, 0, 3));
     {

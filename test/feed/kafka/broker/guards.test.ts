@@ -81,8 +81,8 @@ async function resumesFromTheViews(guards: Guards): Promise<void> {
 }
 
 /**
- * Retention passes the position between the first look at the topic and the first fetch; kafkajs then goes on elsewhere.
- * Whether that is refused, and nothing behind the gap applied.
+ * Retention passes the position between the first look at the topic and the first fetch; kafkajs then continues elsewhere.
+ * Whether that is refused, and nothing after the gap applied.
  */
 async function isRefused(
   { attempt, applied }: { attempt: number; applied: number },
@@ -130,7 +130,7 @@ describe('a writer that was replaced', () => {
 });
 
 describe('a consumer that starts again', () => {
-  it('goes on from the views, whatever Kafka remembers', () => resumesFromTheViews({}));
+  it('continues from the views, whatever Kafka remembers', () => resumesFromTheViews({}));
 
   it('would not without the seek', async () => {
     await expect(resumesFromTheViews({ session: withoutSeek })).rejects.toThrow('was not reached');

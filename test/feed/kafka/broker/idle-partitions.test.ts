@@ -34,7 +34,7 @@ describe('partitions that are idle', () => {
     ]);
   });
 
-  it('that are passed over may still show what lies after the last snapshot', async () => {
+  it('that are passed over may still have messages after the last snapshot', async () => {
     const topic = await createTopic(address, { partitions: 2 });
     await topic.send(far);
     await using service = await serveTopic(topic, passedOver);

@@ -33,7 +33,7 @@ async function untilPartitions(service: RunningService, partitions: readonly obj
 }
 
 describe('the lag in /status', () => {
-  it('goes on being shown after a halt, from where the halt is, and after a restart', async () => {
+  it('is still shown after a halt, from where the halt is, and after a restart', async () => {
     const topic = await createTopic(address);
     await topic.send([...updates(0, 100), BAD, ...updates(100, 400)]);
     {

@@ -17,7 +17,7 @@ describe('a topic of several partitions', () => {
   const times = (reading: Reading): string[] =>
     textsOf(reading).map((text) => (JSON.parse(text!) as { record_time: string }).record_time);
 
-  it.each([3, 12])('of %i is read in the order of record times, but for what must wait', async (partitions) => {
+  it.each([3, 12])('of %i is read in the order of record times, except for what must wait', async (partitions) => {
     const topic = await createTopic(address, { partitions });
     const rows = synchronizers(partitions, 50);
     await topic.send(rows);
@@ -29,7 +29,7 @@ describe('a topic of several partitions', () => {
     expect(read.length).toBeLessThan(partitions * 50);
   });
 
-  it('holds everything while a partition is empty, says which, and passes it over after the time given', async () => {
+  it('makes all wait while a partition is empty, says which, and passes it over after the time given', async () => {
     const topic = await createTopic(address, { partitions: 3 });
     await topic.send([...emptyRows(5, 0), ...emptyRows(5, 2, 10)]);
     await using holding = startReading(readingOptions(address, topic));

@@ -37,7 +37,7 @@ describe('a position that the topic does not continue', () => {
     expect(await refusal(topic, stored)).toMatch(/continues at offset 5 .* removed everything before 8/);
   });
 
-  it('goes on, and says so, where only the last applied message is gone', async () => {
+  it('continues, and says so, where only the last applied message is gone', async () => {
     const topic = await createTopic(address);
     await topic.send(emptyRows(10));
     const stored = await storedAfter(topic, 5);

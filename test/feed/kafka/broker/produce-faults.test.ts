@@ -68,7 +68,7 @@ describe('produce to a broker that goes away', () => {
     expect([...new Set(found)]).toEqual(rows);
   });
 
-  it('gives up after a time, or when it is asked to stop', async () => {
+  it('gives up after a time, or when it is stopped', async () => {
     const topic = await createTopic(address);
     const stop = new AbortController();
     const logger = keepingLogger();

@@ -148,7 +148,7 @@ describe('holdfast produce', () => {
     expect([records.get(0), records.get(1), records.get(2)]).toEqual([first, [c], undefined]);
   });
 
-  it('sends what is for a partition that was made since it began', async () => {
+  it('sends messages for a partition that was created since it began', async () => {
     const topic = await createTopic(address);
     await using producer = await openTopicProducer({
       connection: plainConnection(address),
@@ -179,7 +179,7 @@ describe('holdfast produce', () => {
     }
   });
 
-  it('refuses a topic that holds a synchronizer in two partitions', async () => {
+  it('refuses a topic with a synchronizer in two partitions', async () => {
     const topic = await createTopic(address, { partitions: 2 });
     await topic.send([0, 1].map((partition) => ({ partition, value: emptyUpdate('a', 1) })));
     const file = directory.writeLines('feed.ndjson', [emptyUpdate('a', 2)]);
@@ -236,7 +236,7 @@ describe('holdfast produce', () => {
     expect((await recordsOf(topic)).get(0)).toEqual(['{"update_id":"a"}', '{"update_id":"b"}']);
   });
 
-  it('refuses what the caller can mend, in one line', async () => {
+  it('refuses what the caller can fix, in one line', async () => {
     const file = directory.writeLines('feed.ndjson', lines(7, 1).rows);
     const cases: [string[], RegExp][] = [
       [[file], /--kafka-brokers and --kafka-topic say where/],

@@ -37,13 +37,13 @@ async function refusal(topic: TestTopic): Promise<string> {
 async function recreateWithTransaction(topic: TestTopic): Promise<void> {
   await topic.recreate();
   await topic.sendTransaction(updates(50, 54), 'commit');
-  // The end is written after it was promised; what is sent before would stand in its place.
+  // The end is written after it was promised; what is sent before would be in its place.
   const end = (): Promise<string | undefined> =>
     topic.admin(async (admin) => (await admin.fetchTopicOffsets(topic.name))[0]?.high);
   await expect.poll(end, { timeout: WAIT_MAX_MS }).toBe('5');
 }
 
-describe('where the last applied message was, the topic holds none', () => {
+describe('the topic has no message where the last applied one was', () => {
   it('but the end of a transaction, with messages after it: it is refused', async () => {
     const topic = await createTopic(address);
     await topic.send(updates(0, 5));
@@ -74,7 +74,7 @@ describe('where the last applied message was, the topic holds none', () => {
   });
 });
 
-describe('what is lawful goes on', () => {
+describe('allowed changes of a topic', () => {
   it('where a transaction ends after the last applied message, and others follow', async () => {
     const topic = await createTopic(address);
     await topic.sendTransaction(updates(0, 5), 'commit');
@@ -87,7 +87,7 @@ describe('what is lawful goes on', () => {
     await applyTo(topic, 14);
   });
 
-  it('where retention cut to the very end of what was applied, and after it stands the end of a transaction', async () => {
+  it('where retention cut to the very end of what was applied, and after it is the end of a transaction', async () => {
     const topic = await createTopic(address);
     await topic.sendTransaction(updates(0, 5), 'commit');
     await applyTo(topic, 5);
