@@ -71,7 +71,7 @@ function dense(): string {
   return denseFeed;
 }
 
-/** Runs a bench with the reference approach's server, or null where it was not asked for. */
+/** Runs a bench with the reference approach's server, or null where it was not requested. */
 async function withReference<T>(feed: string, bench: (server: Server | null) => Promise<T>): Promise<T> {
   if (!values.reference) return await bench(null);
   using postgres = startPostgres();
