@@ -1,4 +1,3 @@
-import { formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { SnapshotChoice } from './facts.ts';
 import { HoldingsFault } from './fault.ts';
@@ -31,25 +30,4 @@ export function snapshotAfter({ recordTime }: TimeQuery, found: Snapshot | null)
 export function lastMigration(found: number | null): { migration_id: number } {
   if (found === null) throw new HoldingsFault('no_migration', 'No migrations found');
   return { migration_id: found };
-}
-
-/** One snapshot of a list, with the supply. */
-export interface ListedSnapshot {
-  readonly migration_id: number;
-  readonly record_time: string;
-  readonly contracts: number;
-  readonly owners: number;
-  readonly total_unlocked_coin: string;
-  readonly total_locked_coin: string;
-}
-
-export function listedSnapshot(snapshot: Snapshot): ListedSnapshot {
-  return {
-    migration_id: snapshot.migrationId,
-    record_time: formatTime(snapshot.recordTime),
-    contracts: snapshot.contracts,
-    owners: snapshot.owners,
-    total_unlocked_coin: formatAmount(snapshot.unlocked),
-    total_locked_coin: formatAmount(snapshot.locked),
-  };
 }

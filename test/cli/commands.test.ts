@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../support/http/holdings-service.ts';
+import { readCsv } from '../support/http/read-csv.ts';
+import { asTexts } from '../support/http/table-pages.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
+import { plainDecimal } from '../support/ledger/wire-text.ts';
 import { holdfast, listedCommands } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
@@ -14,6 +17,8 @@ const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const owners = story.owner_party_ids;
 const last = story.snapshots.at(-1)!;
 const commands = await listedCommands();
+
+const unitsOf = (amount: string): bigint => BigInt(amount.replace('.', ''));
 
 describe('every command', () => {
   test('is found: fifteen of them, and a group', () => {
@@ -52,7 +57,7 @@ describe('every command', () => {
   const refused: readonly [line: string, message: RegExp][] = [
     ['', /^holdfast: no command given/],
     ['dead-letters', /^holdfast: no command given; `holdfast dead-letters --help` lists them$/],
-    ['nope', /^holdfast: unknown command 'nope'; see `holdfast --help`$/],
+    ['xyzzy', /^holdfast: unknown command 'xyzzy'; see `holdfast --help`$/],
     ['srve', /^holdfast: unknown command 'srve' \(Did you mean serve\?\)/],
     ['serve --prot 1', /^holdfast: unknown option '--prot' \(Did you mean --port\?\); see `holdfast serve --help`$/],
     ['serve --port', /^holdfast: option '--port <PORT>' argument missing/],
@@ -164,15 +169,25 @@ describe('snapshots', () => {
     const { code, stdout } = await holdfast('snapshots', '--data', dataDir, '--json');
     expect(code).toBe(0);
     const expected = story.snapshots.map(
-      ({ summary_v1: _1, summaries_v0: _0, state_v1: _s, state_v0_event_ids: _e, ...listed }) => listed,
+      ({ summary_v1: _1, summaries_v0: _0, state_v1: _s, state_v0_event_ids: _e, ...listed }) => ({
+        ...listed,
+        forced: false,
+        total_coin: plainDecimal(unitsOf(listed.total_unlocked_coin) + unitsOf(listed.total_locked_coin)),
+      }),
     );
     expect(JSON.parse(stdout)).toEqual(expected);
+    const names = ['migration_id', 'record_time', 'contracts', 'owners', 'total_unlocked_coin', 'total_locked_coin'];
+    expect(Object.keys(JSON.parse(stdout)[0])).toEqual([...names, 'forced', 'total_coin']);
+    const { rows } = readCsv((await holdfast('snapshots', '--data', dataDir, '--csv')).stdout);
+    expect(rows).toEqual(expected.map(asTexts));
   });
 
   test('lists them for people, one on a line', async () => {
     const { stdout } = await holdfast('snapshots', '--data', dataDir);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^migration {2}record time {2,}contracts {2}owners {2,}unlocked coin {2,}locked coin$/);
+    expect(lines[0]).toMatch(
+      /^migration {2}record time {2,}contracts {2}owners {2,}unlocked coin {2,}locked coin {2}forced {2,}total coin$/,
+    );
     expect(lines).toHaveLength(story.snapshots.length + 1);
   });
 });

@@ -1,12 +1,14 @@
 import type { HoldingsStore } from '../facts.ts';
 import { changesTable, historyTable } from './history.ts';
 import { ownersTable, topTable } from './owners.ts';
+import { requireOrder } from './place.ts';
 import type { TableQuestion } from './question.ts';
 import { snapshotsTable } from './snapshots.ts';
 import type { Table } from './table.ts';
 
 /** The table that is asked for. Rejects with a HoldingsFault. */
-export function answerTable(question: TableQuestion, store: HoldingsStore): Promise<Table> {
+export async function answerTable(question: TableQuestion, store: HoldingsStore): Promise<Table> {
+  if ('from' in question.query) requireOrder(question.query);
   switch (question.table) {
     case 'snapshots':
       return snapshotsTable(question.query, store);

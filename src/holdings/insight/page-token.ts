@@ -1,7 +1,7 @@
 import { parseInt64 } from '../../json/int64.ts';
 import { formatTime, parseRequestTime } from '../../ledger/time.ts';
 import { type Given, type ParameterName, parameter } from './parameters.ts';
-import { type PageStart, TABLES, type TableName } from './question.ts';
+import { type PageStart, TABLES, type TableName, type TableQuestion } from './question.ts';
 
 /** What a page token says: the question it continues, as it was asked, and where. */
 export interface PageToken {
@@ -37,6 +37,12 @@ export function decodePageToken(table: TableName, text: string): PageToken | nul
   const given = givenOf(table, pairs);
   if (migrationId === null || snapshot === null || given === null || typeof last !== 'string') return null;
   return { start: { migrationId, snapshot, last }, given };
+}
+
+/** The question of the page behind one that had this token. */
+export function nextQuestion(question: TableQuestion, token: string): TableQuestion {
+  const { start } = decodePageToken(question.table, token)!;
+  return { ...question, query: { ...question.query, after: start } } as TableQuestion;
 }
 
 function parsed(text: string): unknown {

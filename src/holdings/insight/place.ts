@@ -50,6 +50,13 @@ export function isFixed({ newest }: SealedMigration, { migration_id }: Asked, un
   return migration_id !== null && until !== null && until <= BigInt(newest.recordTime);
 }
 
+/** Throws the fault of a range that ends before it begins, before anything is looked up. */
+export function requireOrder({ from, to }: { readonly from: bigint | null; readonly to: bigint | null }): void {
+  if (from === null || to === null || from <= to) return;
+  const expected = `a time at or before "to", which is ${formatTime(to)}`;
+  throw new HoldingsFault('wrong_parameter', `from: given ${formatTime(from)}, expected ${expected}`);
+}
+
 /** The times that a list may hold. */
 export interface ListedRange {
   /** Both inclusive; `from` is after `to` where there are none. */

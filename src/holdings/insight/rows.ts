@@ -29,6 +29,23 @@ export function snapshotRow({ recordTime, forced, owners, contracts, unlocked, l
   };
 }
 
+/** Of snapshots of all migrations, as the command line lists them. */
+export const LISTED_COLUMNS = [
+  'migration_id',
+  'record_time',
+  'contracts',
+  'owners',
+  'total_unlocked_coin',
+  'total_locked_coin',
+  'forced',
+  'total_coin',
+] as const;
+
+export function listedRow(snapshot: Snapshot): Row {
+  const row: Row = { migration_id: snapshot.migrationId, ...snapshotRow(snapshot) };
+  return Object.fromEntries(LISTED_COLUMNS.map((name) => [name, row[name]]));
+}
+
 const TOTALS_COLUMNS = ['total_unlocked_coin', 'total_locked_coin', 'total_coin_holdings'] as const;
 
 function totalsFields({ unlocked, locked }: Totals): Row {

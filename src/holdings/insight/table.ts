@@ -54,7 +54,7 @@ function jsonText(table: Table): string {
 }
 
 /** RFC 4180. */
-function csvText({ columns, rows }: Table, withHeader: boolean): string {
+export function csvText({ columns, rows }: Pick<Table, 'columns' | 'rows'>, withHeader: boolean): string {
   const lines = rows.map((row) => columns.map((name) => csvField(row[name])).join(','));
   return [...(withHeader ? [columns.join(',')] : []), ...lines].map((line) => `${line}\r\n`).join('');
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { decodePageToken } from '../../holdings/insight/page-token.ts';
+import { nextQuestion } from '../../holdings/insight/page-token.ts';
 import type { TableQuestion } from '../../holdings/insight/question.ts';
 import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 
@@ -27,10 +27,8 @@ export function allPages({
     if (next === null) controller.close();
   };
   const readPage = async (token: string): Promise<TableText> => {
-    const after = decodePageToken(question.table, token)!.start;
-    const asked = { ...question, query: { ...question.query, after } } as TableQuestion;
     try {
-      return await ask(asked, 'csv rows');
+      return await ask(nextQuestion(question, token), 'csv rows');
     } catch (error) {
       // The head was sent long ago: that the rows break off is all that the client can be told.
       logger.warn({ err: error, table: question.table }, 'an answer of all pages was broken off');

@@ -40,7 +40,6 @@ export function readTableRequest(
   const form = formOf(texts.get('format'), accept);
   const limit = limitOf(texts.get('limit'), form);
   const after = continued(table, texts.get('after'), given);
-  requireOrder(given);
   const asked = Object.fromEntries(TABLES[table].parameters.map((name) => [name, given.get(name) ?? null]));
   const question = { table, query: { ...asked, limit: limit === 'all' ? LIMIT_MAX : limit, after } };
   return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
@@ -101,13 +100,6 @@ function continued(table: TableName, text: string | undefined, given: Values): P
   }
   for (const [name, value] of token.given) if (!given.has(name)) given.set(name, value);
   return start;
-}
-
-function requireOrder(given: Values): void {
-  const [from, to] = [given.get('from'), given.get('to')] as [bigint | undefined, bigint | undefined];
-  if (from === undefined || to === undefined || from <= to) return;
-  const { print } = parameter('to');
-  throw fault('from', print(from), `a time at or before that of "to", which is ${print(to)}`);
 }
 
 function fault(name: string, given: string, expected: string): HttpFault {

@@ -62,7 +62,7 @@ describe('a request', () => {
     [`owners/${ALICE}/history?every=1s`, '400 every: given 1s, expected a multiple of the snapshot period, 10m'],
     [
       'snapshots?from=2025-02-12T00:40:00Z&to=2025-02-12T00:30:00Z',
-      '400 from: given "2025-02-12T00:40:00Z", expected a time at or before that of "to", which is 2025-02-12T00:30:00Z',
+      '400 from: given 2025-02-12T00:40:00Z, expected a time at or before "to", which is 2025-02-12T00:30:00Z',
     ],
     ['owners/nobody/history', '400 party: given "nobody", expected a party id'],
     ['owners/%ff::1220/changes', '400 party: given'],

@@ -1,0 +1,138 @@
+import type { Writable } from 'node:stream';
+import { answerTable } from '../holdings/insight/answer.ts';
+import { nextQuestion } from '../holdings/insight/page-token.ts';
+import { type ParameterName, parameter } from '../holdings/insight/parameters.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, TABLES, type TableName, type TableQuestion } from '../holdings/insight/question.ts';
+import { type Table, tableBody, tableText } from '../holdings/insight/table.ts';
+import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
+import { createRankings } from '../views/read/rankings.ts';
+import { openViewsStore } from '../views/read/store.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { formatTable } from './table.ts';
+
+/** The options that are parameters of a table: with the name of a value, and what the help says. */
+const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, value: string, help: string]>>> = {
+  party: ['owner', 'PARTY', 'whose totals'],
+  migration_id: ['migration', 'N', 'migration of the snapshots (default: the newest that has any)'],
+  record_time: ['at', 'TIME', 'the snapshot at or before this time, RFC 3339 (default: the newest)'],
+  from: ['from', 'TIME', 'from this time on (default: the first snapshot)'],
+  to: ['to', 'TIME', 'up to this time (default: the newest snapshot)'],
+  every: ['every', 'D', 'time between two points, such as 1h or 1d (default: one that gives at most 1000 points)'],
+  by: ['by', 'AMOUNT', 'order by this amount: total, unlocked or locked (default: total)'],
+  prefix: ['prefix', 'TEXT', 'only owners whose party id begins so'],
+};
+
+type Given = Readonly<Record<string, string | true | undefined>>;
+
+/** A command that prints from the data directory what an operation of /holdfast/v1 answers. */
+export function tableCommand(
+  table: TableName,
+  { summary, examples }: { readonly summary: string; readonly examples: readonly string[] },
+): CliCommand {
+  const { parameters, paged } = TABLES[table];
+  return {
+    usage: table,
+    summary,
+    examples,
+    settings: [],
+    addOptions(command) {
+      for (const name of parameters) {
+        const [option, value, help] = OPTIONS[name]!;
+        if (name === 'party') command.requiredOption(`--${option} <${value}>`, help);
+        else command.option(`--${option} <${value}>`, help);
+      }
+      if (paged) command.option('--limit <N>', `number of rows (default: ${LIMIT_DEFAULT}; all of them with --csv)`);
+      return command.option('--json', 'print JSON for programs, as over HTTP').option('--csv', 'print CSV');
+    },
+    run: async ({ options, config, terminal: { stdout, stderr } }) => {
+      const given = options as Given;
+      if (given.json === true && given.csv === true)
+        throw new Refusal('--csv: given with --json, expected one of them');
+      const rowsMax = limitOf(given);
+      const query = Object.fromEntries(parameters.map((name) => [name, parsedOption(name, given)]));
+      const question = { table, query: { ...query, limit: 0, after: null } } as unknown as TableQuestion;
+      using store = openViewsStore(config.dataDir);
+      const ranked = createRankings().over(store, (place) => store.facts({ kind: 'ranking', ...place }));
+      const pages = pagesOf(question, rowsMax, (asked) => answerTable(asked, ranked));
+      if (given.csv === true) await printCsv(pages, table, stdout);
+      else {
+        const found = await joined(pages);
+        stdout.write(given.json === true ? `${JSON.stringify(tableBody(found), null, 2)}\n` : tableForPeople(found));
+        if (given.json !== true && typeof found.next === 'string')
+          stderr.write('holdfast: there are more rows; --limit asks for as many, --csv prints all\n');
+      }
+      return EXIT.ok;
+    },
+  };
+}
+
+function parsedOption(name: ParameterName, given: Given): unknown {
+  const [option] = OPTIONS[name]!;
+  const text = given[option];
+  if (typeof text !== 'string') return null;
+  const { parse, expected } = parameter(name);
+  const value = parse(text);
+  if (value === null) throw new Refusal(`--${option}: given ${showGiven(text)}, expected ${expected}`);
+  return value;
+}
+
+/** As many rows as are wanted. JSON is the body of one request. */
+function limitOf({ limit, json, csv }: Given): number {
+  if (limit === undefined) return csv === true ? Infinity : LIMIT_DEFAULT;
+  const rows = typeof limit === 'string' && /^\d{1,9}$/.test(limit) ? Number(limit) : 0;
+  const most = json === true ? LIMIT_MAX : Infinity;
+  if (rows >= 1 && rows <= most) return rows;
+  const expected = json === true ? `an integer from 1 to ${LIMIT_MAX} with --json` : 'an integer from 1';
+  throw new Refusal(`--limit: given ${showGiven(limit)}, expected ${expected}`);
+}
+
+async function* pagesOf(
+  question: TableQuestion,
+  rowsMax: number,
+  ask: (question: TableQuestion) => Promise<Table>,
+): AsyncGenerator<Table> {
+  let left = rowsMax;
+  for (let next: TableQuestion | null = question; next !== null; ) {
+    const limit = Math.min(left, LIMIT_MAX);
+    const page: Table = await ask({ ...next, query: { ...next.query, limit } } as TableQuestion);
+    yield page;
+    left -= page.rows.length;
+    next = typeof page.next === 'string' && left > 0 ? nextQuestion(question, page.next) : null;
+  }
+}
+
+async function joined(pages: AsyncIterable<Table>): Promise<Table> {
+  const all: Table[] = [];
+  for await (const page of pages) all.push(page);
+  return { ...all.at(-1)!, rows: all.flatMap(({ rows }) => rows) };
+}
+
+function tableForPeople({ head, columns, rows }: Table): string {
+  const facts = Object.entries(head).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`);
+  const header = columns.map((name) => name.replace(/^total_|_holdings$/g, '').replaceAll('_', ' '));
+  return `${facts.join(', ')}\n\n${formatTable(
+    header,
+    rows.map((row) => columns.map((name) => String(row[name]))),
+  )}`;
+}
+
+async function printCsv(pages: AsyncIterable<Table>, name: TableName, stdout: Writable): Promise<void> {
+  let form: 'csv' | 'csv rows' = 'csv';
+  for await (const page of pages) {
+    const isTaken = stdout.write(tableText(page, { name, form }).text);
+    if (!isTaken && !stdout.destroyed) await drained(stdout);
+    if (stdout.destroyed) return;
+    form = 'csv rows';
+  }
+}
+
+/** Or closed: whoever read it may have gone away. */
+function drained(stdout: Writable): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const events = ['drain', 'close'] as const;
+  for (const event of events) stdout.once(event, resolve);
+  return promise.finally(() => {
+    for (const event of events) stdout.off(event, resolve);
+  });
+}
