@@ -1,13 +1,10 @@
-import { appendFileSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DeadLetters } from '../../src/views/store/dead-letters.ts';
-import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
+import { CLOCK_US, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
 
 const BAD = '{"update_id":"bad","migration_id":0,"record_time":"2025-02-12T09:00:00Z","events_by_id":{}}';
@@ -80,20 +77,6 @@ describe('an update that cannot be applied', () => {
     expect(dumpViews(data)).toEqual(tables);
   });
 
-  it('continues after it once it was dropped, and its bytes are known again in any file', async () => {
-    using directory = temporaryDirectory();
-    const data = directory.at('data');
-    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a\n00:21 :'), 'scan');
-    const feed = directory.writeLines('feed.ndjson', [lines[0]!, BAD, lines[1]!]);
-    const { halted } = await replayInto(data, [feed]);
-    drop(data, halted!.id);
-    const other = directory.writeLines('other.ndjson', [BAD, ...lines]);
-    const { counts, ...rest } = await replayInto(data, [feed, other]);
-    expect(rest).toMatchObject({ halted: null, quarantined: 0 });
-    expect(counts).toMatchObject({ decided: 2, updates: 2, redelivered: 3 });
-    expect(dumpViews(data).snapshot).toHaveLength(2);
-  });
-
   it('is passed by the position, also as the last of a file', async () => {
     using directory = temporaryDirectory();
     const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : -b'), 'scan');
@@ -114,38 +97,13 @@ describe('an update that cannot be applied', () => {
   });
 });
 
-describe('a container that breaks', () => {
-  it('halts after its readable part, whatever the policy, and again while it is broken', async () => {
-    using directory = temporaryDirectory();
-    const data = directory.at('data');
-    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a'), 'scan');
-    const feed = directory.writeLines('feed.json', [`[${lines.join(',')}`]);
-    const { halted } = await replayInto(data, [feed], { onBadUpdate: 'quarantine' });
-    expect(halted).toMatchObject({ kind: 'container', decision: 'halted', length: 0 });
-    expect(halted?.reason).toMatch(/^byte \d+: .*expected , or \]/);
-    expect(dumpViews(data).snapshot).toHaveLength(1);
-    drop(data, halted!.id);
-    expect((await replayInto(data, [feed])).halted?.kind).toBe('container');
-    drop(data, halted!.id + 1);
-    appendFileSync(feed, ']');
-    expect(readFileSync(feed, 'utf8').endsWith(']')).toBe(true);
-    const mended = await replayInto(data, [feed]);
-    expect(mended).toMatchObject({ halted: null, counts: { redelivered: 2 } });
-  });
+it('a container that breaks halts after its readable part, whatever the policy', async () => {
+  using directory = temporaryDirectory();
+  const data = directory.at('data');
+  const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 : -a'), 'scan');
+  const feed = directory.writeLines('feed.json', [`[${lines.join(',')}`]);
+  const { halted } = await replayInto(data, [feed], { onBadUpdate: 'quarantine' });
+  expect(halted).toMatchObject({ kind: 'container', decision: 'halted', length: 0 });
+  expect(halted?.reason).toMatch(/^byte \d+: .*expected , or \]/);
+  expect(dumpViews(data).snapshot).toHaveLength(1);
 });
-
-/** What `dead-letters drop` does. */
-function drop(dataDir: string, id: number): void {
-  using writer = new ViewsWriter(dataDir, {
-    snapshotPeriodUs: TEN_MINUTES_US,
-    dso: null,
-    migrationId: null,
-    onBadUpdate: 'halt',
-    recordTimeGapMaxUs: Infinity,
-    recordTimeAheadMaxUs: Infinity,
-    now: () => CLOCK_US,
-  });
-  const halted = new DeadLetters(writer.db).halted();
-  expect(halted?.id).toBe(id);
-  writer.resolve(halted!, 'dropped', { moveOn: true });
-}
