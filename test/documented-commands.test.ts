@@ -15,7 +15,8 @@ const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string
 
 /** Where what pages name by example is in a test. */
 interface Places {
-  readonly port: number;
+  /** In the place of 8080 and 8081. */
+  readonly ports: readonly [number, number];
   readonly broker: string;
   readonly topic: string;
 }
@@ -48,12 +49,13 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
 }
 
 /**
- * `holdfast serve` runs beside what follows, until another one takes its place or the block ends. npm is not run: what it would
- * start is looked up. A comment that ends in `exit 3` says what the command before it exits with.
+ * `holdfast serve` runs beside what follows, until another one takes its place (one that only reads leaves the others) or the block
+ * ends. npm is not run: what it would start is looked up. A comment that ends in `exit 3` says what the command before it exits with.
  */
-function scriptOf(commands: string, { port, broker, topic }: Places): string {
+function scriptOf(commands: string, { ports: [port, other], broker, topic }: Places): string {
   const lines = commands
-    .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+    .replaceAll(/(?<=127\.0\.0\.1:|--port )8080\b/g, String(port))
+    .replaceAll(/(?<=127\.0\.0\.1:|--port )8081\b/g, String(other))
     .replaceAll('kafka:9092', broker)
     .replaceAll('--kafka-topic updates', `--kafka-topic ${topic}`)
     .replaceAll(' fixtures/', ` ${root}/fixtures/`)
@@ -64,15 +66,19 @@ function scriptOf(commands: string, { port, broker, topic }: Places): string {
       return exits === undefined ? command : `${command} && exit 1 || [ $? = ${exits} ]`;
     });
   return `set -e
-    service=
-    end() { [ -z "$service" ] || { kill $service; wait $service; service=; }; }
+    services=
+    end() { for each in $services; do kill $each; wait $each; done; services=; }
     holdfast() {
       if [ "$1" != serve ]; then '${process.execPath}' '${root}/dist/main.js' "$@"; return; fi
-      end
-      HOLDFAST_PORT=${port} '${process.execPath}' '${root}/dist/main.js' "$@" 2>>service.log & service=$!
+      case " $* " in *' --read-only '*) ;; *) end ;; esac
+      case " $* " in *' --port ${other} '*) at=${other} ;; *) at=${port} ;; esac
+      HOLDFAST_PORT=${port} '${process.execPath}' '${root}/dist/main.js' "$@" 2>service.log & started=$!
+      services="$services $started"
+      # A port that is shared may be answered by another one before this one listens.
+      until grep -q '"msg":"listening"' service.log; do kill -0 $started; sleep 0.1; done
       for i in $(seq 150); do
-        kill -0 $service
-        command curl -s http://127.0.0.1:${port}/readyz >ready.json || true
+        kill -0 $started || { cat service.log >&2; return 1; }
+        command curl -s http://127.0.0.1:$at/readyz >ready.json || true
         grep -qE '"ready":true|"reasons":\\["no snapshot is sealed yet"' ready.json && return
         sleep 0.2
       done
@@ -95,8 +101,8 @@ const mentions = pages.flatMap((page) =>
 describe('the commands of README and docs', () => {
   it.each(blocks)('at $name do what they say', async ({ commands }) => {
     using directory = temporaryDirectory();
-    const [port] = await freePorts(1);
-    const at = { port: port!, broker: inject('kafka').addresses.plain, topic: `documented-${port}` };
+    const ports = (await freePorts(2)) as [number, number];
+    const at = { ports, broker: inject('kafka').addresses.plain, topic: `documented-${ports[0]}` };
     await setTheScene(directory, commands, at);
     const script = scriptOf(commands, at);
     const shell = spawn('bash', ['-c', script], { cwd: directory.path, stdio: ['ignore', 'ignore', 'pipe'] });
