@@ -4,7 +4,7 @@ import type { Micros } from '../ledger/time.ts';
 export interface Snapshot {
   readonly migrationId: number;
   readonly recordTime: Micros;
-  /** Whether somebody asked for it, where the feed's time would not have sealed one. */
+  /** Whether it was forced, at a time where the feed would not have sealed one. */
   readonly forced: boolean;
   readonly contracts: number;
   readonly owners: number;

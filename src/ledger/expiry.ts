@@ -1,6 +1,9 @@
 import { INT64_MAX } from '../json/int64.ts';
 
-/** What a coin's holding fee depends on; `holdings/fees.ts` sums the fees. Amount and rate in 1e-10 units, `round` is that of its creation. */
+/**
+ * What a coin's holding fee depends on; `holdings/fees.ts` sums the fees. Amount and rate in 1e-10 units, `round` is
+ * that of its creation.
+ */
 export interface FeeTerms {
   readonly amount: bigint;
   readonly rate: bigint;

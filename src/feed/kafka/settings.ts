@@ -12,7 +12,7 @@ export interface KafkaConnection {
 /** Which topic to read and how to reach it. */
 export interface TopicSettings extends KafkaConnection {
   readonly topic: string;
-  /** Null: one made with the data directory. */
+  /** Null: one created with the data directory. */
   readonly group: string | null;
   /** Null: an idle partition makes the others wait forever. */
   readonly partitionIdleMs: number | null;

@@ -2,7 +2,7 @@ import { formatDuration } from '../../ledger/duration.ts';
 import { HoldingsFault } from '../fault.ts';
 import { countOf, type Grid, multiplesWithin } from './grid.ts';
 
-/** Points that a history has at most where nobody says how far apart they are, and where somebody does. */
+/** The most points of a history: with the default distance between them, and with one that was given. */
 const POINTS_DEFAULT_MAX = 1_000;
 const POINTS_MAX = 5_000;
 /** Periods between two points: of the default period 10 minutes, an hour, 6 hours, a day and a week. */
@@ -15,7 +15,7 @@ export function requireMultiple(every: number, periodUs: number): void {
   throw new HoldingsFault('wrong_parameter', `every: given ${formatDuration(every)}, expected ${expected}`);
 }
 
-/** The points of a history over the snapshots of a grid, `every` apart, or as far as the default says. */
+/** The points of a history over the snapshots of a grid, `every` apart, or at the default distance. */
 export function pointsOver(grid: Grid, every: number | null): Grid {
   const points = multiplesWithin(grid, every ?? defaultEvery(grid));
   if (countOf(points) <= POINTS_MAX) return points;
@@ -34,7 +34,7 @@ function defaultEvery(grid: Grid): number {
 
 /** The smallest multiple of a unit that gives at most so many points. */
 function smallestStep(grid: Grid, { unit, max }: { readonly unit: number; readonly max: number }): number {
-  // Points are at least as many as their distance fits into the range, so nothing smaller will do.
+  // The number of points is at least the range divided by their distance, so a smaller distance cannot be enough.
   let step = unit * Math.max(1, Math.floor((grid.to - grid.from) / (unit * (max + 1))));
   while (countOf(multiplesWithin(grid, step)) > max) step += unit;
   return step;

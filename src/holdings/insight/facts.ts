@@ -9,11 +9,11 @@ export interface TableFactKinds {
   changes: { asked: ChangesAsked; given: ChangesFacts };
   'listed owners': { asked: ListedOwnersAsked; given: readonly PartyTotals[] };
   ranking: { asked: SnapshotPlace; given: Ranking };
-  /** In the order asked. */
+  /** In the order requested. */
   'numbered owners': { asked: SnapshotPlace & { owners: readonly number[] }; given: readonly PartyTotals[] };
 }
 
-/** A migration that has a snapshot; where none is asked for, the newest such one. */
+/** A migration that has a snapshot; by default the newest such one. */
 export interface SealedMigration {
   readonly migrationId: number;
   readonly periodUs: number;
@@ -23,7 +23,7 @@ export interface SealedMigration {
   readonly newest: Snapshot;
 }
 
-/** A snapshot that is there. */
+/** An existing snapshot. */
 export interface SnapshotPlace {
   readonly migrationId: number;
   readonly recordTime: Micros;
@@ -37,7 +37,7 @@ export interface ListedSnapshotsAsked {
   /** Both inclusive. */
   readonly from: Micros;
   readonly to: Micros;
-  /** Only those at a multiple of it, which lie in the grid; null: all. */
+  /** Only those at a multiple of it, which are on the grid; null: all. */
   readonly every: number | null;
   readonly order: Order;
   readonly rows: number;
@@ -81,7 +81,7 @@ export interface Change {
 /** Those who had coin in a snapshot of the grid at or before that one, by the UTF-8 bytes of their party ids. */
 export interface ListedOwnersAsked extends SnapshotPlace {
   readonly prefix: string;
-  /** The party that they begin behind; null: at the first. */
+  /** The party after which they begin; null: at the first. */
   readonly after: string | null;
   readonly rows: number;
 }

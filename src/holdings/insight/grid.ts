@@ -9,8 +9,8 @@ export interface Grid {
 }
 
 /**
- * The snapshots of a migration that the feed's time has sealed. They follow each other without a gap (docs/rules.md, rule 3), so their
- * times are known from the first and the last; forced ones may lie before, between and behind them.
+ * The snapshots of a migration that the feed's time has sealed. They follow each other without a gap (docs/rules.md,
+ * rule 3), so their times are known from the first and the last; forced ones may be before, between and after them.
  */
 export function gridOf({ oldest, newest, periodUs }: SealedMigration): Grid {
   return multiplesWithin({ from: oldest.recordTime, to: newest.recordTime }, periodUs);

@@ -10,7 +10,7 @@ import type { ChangesQuery, HistoryQuery } from './question.ts';
 import { CHANGE_COLUMNS, changeRow, POINT_COLUMNS, pointRow, type Row } from './rows.ts';
 import type { Table } from './table.ts';
 
-/** An owner's totals at points in time. What is read are the owner's changes. */
+/** An owner's totals at points in time, computed from the owner's changes. */
 export async function historyTable(query: HistoryQuery, store: HoldingsStore): Promise<Table> {
   const { party, every } = query;
   const migration = await findMigration(store, query, null);

@@ -3,7 +3,7 @@ import { formatTime, parseRequestTime } from '../../ledger/time.ts';
 import { type Given, type ParameterName, parameter } from './parameters.ts';
 import { type PageStart, TABLES, type TableName, type TableQuestion } from './question.ts';
 
-/** What a page token says: the question it continues, as it was asked, and where. */
+/** The content of a page token: the question that it continues, as it was sent, and where. */
 export interface PageToken {
   readonly start: PageStart;
   /** The parameters that were given, by name. */
@@ -11,8 +11,8 @@ export interface PageToken {
 }
 
 /**
- * A token holds all that the next page depends on, so that it stays valid for ever, also in another process. It is no secret and
- * guards nothing: what it says is judged as if it had been asked.
+ * A token has all that the next page depends on, so that it stays valid forever, also in another process. It is no secret and
+ * protects nothing: its content is validated like a request.
  */
 export function encodePageToken(
   table: TableName,
@@ -27,7 +27,7 @@ export function encodePageToken(
   return Buffer.from(JSON.stringify(token)).toString('base64url');
 }
 
-/** Null: no such token, or one of another table. */
+/** Null for an invalid token, or one of another table. */
 export function decodePageToken(table: TableName, text: string): PageToken | null {
   const token = parsed(text);
   if (!Array.isArray(token) || token.length !== 5 || token[0] !== table) return null;

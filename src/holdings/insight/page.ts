@@ -2,7 +2,7 @@ import { encodePageToken } from './page-token.ts';
 import type { Given, ParameterName } from './parameters.ts';
 import type { Paged, TableName } from './question.ts';
 
-/** The rows of a page, of facts that hold one more where there is another page; and that page's token, null at the end. */
+/** The rows of a page, from facts with one more where there is another page; and that page's token, null at the end. */
 export function pageOf<Fact>(
   found: readonly Fact[],
   {

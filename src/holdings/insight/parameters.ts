@@ -4,17 +4,17 @@ import { isPartyId, PARTY_EXPECTED } from '../../ledger/party.ts';
 import { formatTime, parseRequestTime } from '../../ledger/time.ts';
 import type { Order, RankedBy } from './facts.ts';
 
-/** What a table may be asked with: HTTP, the command line and page tokens all read it by this list. */
+/** The parameters of tables: HTTP, the command line and page tokens all read them by this list. */
 export interface Parameter<Value> {
-  /** Null: the text is no such value. */
+  /** Null where the text is no such value. */
   readonly parse: (text: string) => Value | null;
-  /** In one form, however it was given. */
+  /** The value in its canonical form. */
   readonly print: (value: Value) => string;
   readonly expected: string;
-  /** What counts where none is given, for those that have such a value. */
+  /** The default value, if there is one. */
   readonly initial?: string;
   readonly description: string;
-  /** As the OpenAPI document shows it. */
+  /** Its schema in the OpenAPI document. */
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
@@ -32,7 +32,7 @@ const time = (description: string): Parameter<bigint> => ({
   schema: { type: 'string', format: 'date-time' },
 });
 
-/** The first of the values counts where none is given. */
+/** The first of the values is the default. */
 function oneOf<const Name extends string>(names: readonly Name[], description: string): Parameter<Name> {
   return {
     parse: (text) => names.find((name) => name === text) ?? null,
@@ -59,7 +59,7 @@ interface Values {
 
 export type ParameterName = keyof Values;
 
-/** What was given of some parameters; null for what was not. */
+/** The given values of some parameters; null where none was given. */
 export type Given<Name extends ParameterName> = { readonly [Each in Name]: Values[Each] | null };
 
 const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Name]> } = {
@@ -99,7 +99,7 @@ const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Name]> } 
   },
 };
 
-/** The parameter of a name that is only known when it is asked for. */
+/** The parameter of a name that is only known at run time. */
 export function parameter(name: ParameterName): Parameter<unknown> {
   return PARAMETERS[name] as Parameter<unknown>;
 }

@@ -11,7 +11,7 @@ interface Asked {
   readonly migration_id: bigint | null;
 }
 
-/** The migration that is asked about: the newest that has a snapshot, unless a page or a request says which. */
+/** The migration of a question: the newest that has a snapshot, unless a page token or the request names one. */
 export async function findMigration(
   store: HoldingsStore,
   { migration_id }: Asked,
@@ -26,7 +26,7 @@ export async function findMigration(
   );
 }
 
-/** The snapshot that is asked about: that of the page before, else the newest at or before the time. */
+/** The snapshot of a question: that of the page before, else the newest at or before the time. */
 export async function findSnapshot(
   store: HoldingsStore,
   asked: Asked & { readonly record_time: bigint | null },
@@ -45,7 +45,7 @@ export async function findSnapshot(
   throw after === null ? snapshotFault(choice) : unknownToken(after);
 }
 
-/** What is at or before the newest snapshot will never be added to. */
+/** Nothing is ever added at or before the newest snapshot. */
 export function isFixed({ newest }: SealedMigration, { migration_id }: Asked, until: bigint | null): boolean {
   return migration_id !== null && until !== null && until <= BigInt(newest.recordTime);
 }
@@ -64,7 +64,7 @@ export interface ListedRange {
   readonly to: Micros;
   /** The newest snapshot when the first page was made: all pages end there. */
   readonly newest: Micros;
-  /** Whether the same request will have the same answer for ever. */
+  /** Whether the same request will always have the same answer. */
   readonly fixed: boolean;
 }
 
@@ -76,7 +76,7 @@ export function listedRange(
   const oldest = migration.oldest.recordTime;
   const newest = after === null ? migration.newest.recordTime : Number(after.snapshot);
   if (after !== null && (newest < oldest || newest > migration.newest.recordTime)) throw unknownToken(after);
-  // A time that no double holds exactly lies far beyond those of snapshots.
+  // A time that a double cannot represent exactly is far after those of snapshots.
   return {
     from: Math.max(oldest, Number(from ?? oldest)),
     to: Math.min(newest, Number(to ?? newest)),
@@ -85,7 +85,7 @@ export function listedRange(
   };
 }
 
-/** The same behind the last row of the page before. */
+/** As above, after the last row of the page before. */
 export function rangeBehind(
   { from, to }: Pick<ListedRange, 'from' | 'to'>,
   { order, after }: { readonly order: Order; readonly after: PageStart | null },
@@ -96,7 +96,7 @@ export function rangeBehind(
   return order === 'asc' ? { from: Math.max(from, last + 1), to } : { from, to: Math.min(to, last - 1) };
 }
 
-/** What is said of a token that no page of these views can have had. */
+/** The fault of a token that no page of these views can have had. */
 export function unknownToken({ migrationId, snapshot, last }: PageStart): HoldingsFault {
   const given = `a token of migration ${migrationId} at ${formatTime(snapshot)} behind ${showGiven(last)}`;
   return new HoldingsFault(

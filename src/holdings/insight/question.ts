@@ -5,7 +5,7 @@ export interface PageStart {
   readonly migrationId: bigint;
   /** The record time of the snapshot that the first page is of; of a list, the newest that may be in it. */
   readonly snapshot: bigint;
-  /** Which row was the last of the page before: its party, record time or rank. */
+  /** The last row of the page before: its party, record time or rank. */
   readonly last: string;
 }
 
@@ -25,7 +25,7 @@ export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & OfP
 export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & OfParty & Paged;
 export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
 
-/** Plain values, so that it can be handed to another thread. */
+/** Plain values, so that it can be sent to another thread. */
 export type TableQuestion =
   | { readonly table: 'snapshots'; readonly query: SnapshotsQuery }
   | { readonly table: 'owners'; readonly query: OwnersQuery }
@@ -35,7 +35,7 @@ export type TableQuestion =
 
 export type TableName = TableQuestion['table'];
 
-/** What a table may be asked with; whether it has pages. */
+/** The parameters of a table, and whether it has pages. */
 export const TABLES: Readonly<
   Record<TableName, { readonly parameters: readonly ParameterName[]; readonly paged: boolean }>
 > = {
@@ -46,6 +46,6 @@ export const TABLES: Readonly<
   top: { parameters: ['migration_id', 'record_time', 'by'], paged: true },
 };
 
-/** Rows in a page, at most and unless asked for otherwise. */
+/** Rows in a page: at most, and by default. */
 export const LIMIT_MAX = 1000;
 export const LIMIT_DEFAULT = 100;

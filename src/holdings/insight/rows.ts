@@ -3,7 +3,7 @@ import { formatTime } from '../../ledger/time.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { Change, PartyTotals, RankedBy, Totals } from './facts.ts';
 
-/** The rows of tables, their fields in order. No amount of theirs has a limit of digits. */
+/** The rows of tables, their fields in order. Their amounts may have any number of digits. */
 
 export type Row = Readonly<Record<string, unknown>>;
 

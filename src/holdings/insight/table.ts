@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto';
 
-/** Rows and what is said of all of them. */
+/** Rows with what applies to all of them. */
 export interface Table {
   /** The fields of the answer before its rows, in order. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** How the answer calls its rows. */
+  /** The name of the rows in the answer. */
   readonly rowsName: string;
   /** The fields of a row, in order. */
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** The token of the next page, null at the end; undefined where there are no pages. */
   readonly next?: string | null;
-  /** Whether the same request will have the same answer for ever. */
+  /** Whether the same request will always have the same answer. */
   readonly fixed: boolean;
-  /** What names a file of these rows. */
+  /** The name of a file of these rows. */
   readonly about: readonly string[];
 }
 
-/** Rows as JSON in their envelope, as CSV below a header, or as the CSV of a page behind the first. */
+/** Rows as JSON in their envelope, as CSV below a header, or as the CSV of a page after the first. */
 export type TableForm = 'json' | 'csv' | 'csv rows';
 
-/** A table as it is sent. */
+/** A table in the form in which it is sent. */
 export interface TableText extends Pick<Table, 'fixed'> {
   readonly text: string;
   readonly next: string | null;
-  /** Of these bytes and no others. */
+  /** Identifies exactly these bytes. */
   readonly digest: string;
   /** Without an ending. */
   readonly fileName: string;
@@ -66,7 +66,7 @@ function csvField(value: unknown): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Systems allow 255 bytes; an ending comes behind it. */
+/** Systems allow 255 bytes; an ending is added. */
 const FILE_NAME_CHARS_MAX = 200;
 
 function fileName(words: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** Whether a client that sends this Accept header asks for CSV by its name, and rather than for JSON. */
+/** Whether an Accept header names CSV and prefers it to JSON. */
 export function prefersCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false;
   const weights = new Map(accept.split(',').map(weightOf));

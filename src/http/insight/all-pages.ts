@@ -4,8 +4,8 @@ import type { TableQuestion } from '../../holdings/insight/question.ts';
 import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 
 /**
- * The CSV of a first page and of all pages behind it, each of which is read when the client has taken the one before: nothing is held
- * for a slow one but a page.
+ * The CSV of a first page and of all later ones, each of which is read when the client has received the one before: only one
+ * page is in memory for a slow client.
  */
 export function allPages({
   question,
@@ -30,7 +30,7 @@ export function allPages({
     try {
       return await ask(nextQuestion(question, token), 'csv rows');
     } catch (error) {
-      // The head was sent long ago: that the rows break off is all that the client can be told.
+      // The head was already sent: an aborted body is all that can still show the failure.
       logger.warn({ err: error, table: question.table }, 'an answer of all pages was broken off');
       throw error;
     }

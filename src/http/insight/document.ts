@@ -28,7 +28,7 @@ const FAULTS = {
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
-/** One operation as the document of the holdings area describes it; these are at the root only. */
+/** One operation in the document of the holdings area; these are at the root only. */
 export function describeTableOperation({ operationId, summary, table, answer, example }: TableOperation): object {
   const { parameters, paged } = TABLES[table];
   const named = parameters.map((name) => ({ name, ...parameter(name) }));

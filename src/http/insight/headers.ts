@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { TableText } from '../../holdings/insight/table.ts';
 
-/** A year: what never changes may be kept for as long as caches keep anything. */
+/** A year, the longest that caches keep anything: the answer never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const TYPES = { json: 'application/json', csv: 'text/csv; charset=utf-8' } as const;
 
-/** What is said of an answer, whether it is sent or known already; beside the headers of CORS, which may have a Vary of their own. */
+/** Headers of an answer, whether it is sent or already cached; added to those of CORS, which may have their own Vary. */
 export function tableHeaders(
   answer: TableText,
   { url, all, vary }: { readonly url: URL; readonly all: boolean; readonly vary: string | undefined },
@@ -20,13 +20,13 @@ export function tableHeaders(
   };
 }
 
-/** What is said of the body. */
+/** Headers of the body. */
 export function bodyHeaders({ fileName }: TableText, form: 'json' | 'csv'): Readonly<Record<string, string>> {
   if (form === 'json') return { 'Content-Type': TYPES.json };
   return { 'Content-Type': TYPES.csv, 'Content-Disposition': `attachment; filename="${fileName}.csv"` };
 }
 
-/** What follows the first page depends on what its token says: the question and the snapshot. */
+/** A link to the next page, which depends only on its token: the question and the snapshot. */
 function tagOfAll({ digest, next }: TableText): string {
   return createHash('sha256').update(`all ${digest} ${next}`).digest('base64url');
 }
@@ -37,7 +37,7 @@ function nextTarget(url: URL, token: string): string {
   return `${url.pathname}?${query}`;
 }
 
-/** Whether the client has that representation (If-None-Match). */
+/** Whether the client has cached that representation (If-None-Match). */
 export function isKnown(tag: string, header: string | undefined): boolean {
   if (header === undefined) return false;
   return header.split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));

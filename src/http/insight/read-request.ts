@@ -25,7 +25,7 @@ type Values = Map<ParameterName, unknown>;
 const PAGE_PARAMETERS = ['limit', 'after'];
 const LIMIT_EXPECTED = `an integer from 1 to ${LIMIT_MAX}`;
 
-/** Reads a request strictly: no client depends on less. Throws a 400 that names the parameter. */
+/** Reads a request strictly, because no existing client depends on less. Throws a 400 that names the parameter. */
 export function readTableRequest(
   table: TableName,
   { party, query, accept }: { party: string | undefined; query: URLSearchParams; accept: string | undefined },
@@ -45,7 +45,7 @@ export function readTableRequest(
   return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
 }
 
-/** What was given by name, each once and none that the table has no use for. */
+/** The given parameters by name, each once, and only those of the table. */
 function textsOf(table: TableName, query: URLSearchParams): Map<string, string> {
   const { parameters, paged } = TABLES[table];
   const known = [...parameters.filter((name) => name !== 'party'), ...(paged ? PAGE_PARAMETERS : []), 'format'];
@@ -80,13 +80,13 @@ function limitOf(text: string | undefined, form: 'json' | 'csv'): number | 'all'
   return limit;
 }
 
-/** Where the page begins. What the token says was given is given now too, and nothing else may be. */
+/** Where the page begins. The token's parameters apply again, and no others may be given. */
 function continued(table: TableName, text: string | undefined, given: Values): PageStart | null {
   if (text === undefined) return null;
   const token = decodePageToken(table, text);
   if (token === null) throw fault('after', text, 'a next_page_token of this operation');
   const { start } = token;
-  // Asked for or not, these are the ones that the page before was made of.
+  // Given or not, the page before had these.
   const used: Values = new Map<ParameterName, unknown>([
     ['migration_id', start.migrationId],
     ['record_time', start.snapshot],

@@ -16,7 +16,7 @@ export interface InsightDeps {
   readonly answers: Answers;
   /** The client that sent the request. */
   readonly clientAddress: (c: Context) => string;
-  /** Throws a 503 where more answers wait to be taken than may. */
+  /** Throws a 503 where too many answers are not yet read by clients. */
   readonly requireRoom: (c: Context) => void;
   readonly logger: Logger;
 }

@@ -34,7 +34,7 @@ export function field<Value>(parse: (given: unknown) => Value | null, expected: 
   return { read: (given) => parse(given) ?? wrong, schema };
 }
 
-/** The same field, but it may be absent or null. */
+/** A field that may also be absent or null. */
 export function optional<Value>({ read, schema }: Field<Value>, documented: object = {}): Field<Value | null> {
   return {
     read: (given) => (given === undefined || given === null ? null : read(given)),

@@ -8,7 +8,7 @@ export interface RowBudget {
 /** Thrown where a read would exceed its budget of rows: no fault, but it must be answered by a reader thread. */
 export const NOT_BOUNDED = new Error('this read is not bounded by its question');
 
-/** For reads of which nobody knows beforehand how many rows they take. */
+/** For reads whose number of rows is not known beforehand. */
 export function requireUnbounded({ rows }: RowBudget): void {
   if (rows !== Infinity) throw NOT_BOUNDED;
 }

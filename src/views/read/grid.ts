@@ -9,14 +9,14 @@ export interface GridSnapshot {
 
 /** The sealed snapshots of a migration's grid, by their times and numbers. */
 export interface SealedGrid {
-  /** Of the snapshot of the grid before a time of the grid; 0 where it is the first. */
+  /** The number of the snapshot of the grid before a time of the grid; 0 where that is the first. */
   seqBefore(time: number): number;
   seqAt(time: number): number;
-  /** The first in or behind an interval; null where none is sealed. */
+  /** The first in or after an interval; null where none is sealed. */
   find(seq: number): GridSnapshot | null;
 }
 
-/** Null: nothing of its grid is sealed. */
+/** Null where nothing of its grid is sealed. */
 export function createGridReader(db: Database): (migration: SealedMigration) => SealedGrid | null {
   const seqOf = db
     .prepare<[number, number], number>('SELECT seq FROM snapshot WHERE migration_id = ? AND record_time = ?')
@@ -39,7 +39,7 @@ export function createGridReader(db: Database): (migration: SealedMigration) => 
   };
 }
 
-/** By halves: where nothing was forced between two snapshots of the grid, those between them are numbered in steps. */
+/** A binary search: where nothing was forced between two snapshots of the grid, those between are numbered in steps. */
 function findBetween(
   seq: number,
   {

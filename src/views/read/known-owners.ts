@@ -14,8 +14,8 @@ export type ReadOwner = (
 ) => OwnerFacts;
 
 /**
- * Remembers the owners read last, because clients that poll request the same ones again. A sealed snapshot never changes, nor do
- * the coins of it that have expired as of a round, so nothing has to be forgotten but the oldest.
+ * Caches the owners read last, because clients that poll request the same ones again. A sealed snapshot never changes, nor do
+ * its coins that have expired as of a round, so only the oldest entries are dropped.
  */
 export function rememberOwners(read: ReadOwner): ReadOwner {
   const known = new Map<string, OwnerFacts>();

@@ -3,9 +3,9 @@ import type { ListedSnapshotsAsked, SealedMigration } from '../../holdings/insig
 import { gridOf, multiplesWithin } from '../../holdings/insight/grid.ts';
 import { prepareSnapshots, type StoredSnapshot, snapshotOf } from './snapshots.ts';
 
-/** Migrations that have a snapshot, and lists of theirs. */
+/** Migrations that have a snapshot, and lists of their snapshots. */
 export interface MigrationReader {
-  /** Null asks for the newest one. */
+  /** Null: the newest one. */
   find(migrationId: bigint | null): SealedMigration | null;
   list(asked: ListedSnapshotsAsked): readonly StoredSnapshot[];
 }
@@ -35,7 +35,7 @@ export function createMigrationReader(db: Database): MigrationReader {
     return { migrationId: last.migrationId, periodUs, dso, oldest: first, newest: last };
   }
 
-  /** Those at the multiples of a time; where they lie is known, so no other is read. */
+  /** Those at the multiples of a time; their places are known, so no other is read. */
   function listEvery(every: number, { migrationId, order, rows, ...asked }: ListedSnapshotsAsked): StoredSnapshot[] {
     const grid = gridOf(find(BigInt(migrationId))!);
     const range = { from: Math.max(asked.from, grid.from), to: Math.min(asked.to, grid.to) };

@@ -4,8 +4,9 @@ import type { StoredSnapshot } from './snapshots.ts';
 import type { VersionReader } from './versions.ts';
 
 /**
- * Orders the owners with coin at a snapshot. There may be millions, so nothing but packed numbers is held: of each owner its number,
- * its two sums as bytes (as many as the supply needs, which no sum exceeds) and its place in two orders; some 45 MB for a million.
+ * Orders the owners with coin at a snapshot. There may be millions, so only packed numbers are in memory: of each owner its
+ * number, its two sums as bytes (as many as the supply needs, which no sum exceeds) and its place in two orders; some 45 MB for
+ * a million.
  */
 export function rankOwners(db: Database, snapshot: StoredSnapshot, versions: VersionReader): Ranking {
   const { owners: count, seq, migrationId } = snapshot;
@@ -41,7 +42,7 @@ function bytesOf(sum: bigint): number {
 
 const PART_BYTES = 6;
 
-/** A sum as bytes, the lowest first, six at a time: so many a double counts. */
+/** A sum as bytes, the lowest first, six at a time, which a double counts exactly. */
 function write(bytes: Uint8Array, { at, sum }: { readonly at: number; readonly sum: bigint }): void {
   for (let i = at, rest = sum; rest > 0n; i += PART_BYTES, rest >>= BigInt(PART_BYTES * 8)) {
     let part = Number(BigInt.asUintN(PART_BYTES * 8, rest));
@@ -84,7 +85,7 @@ function placeOf(owner: number, owners: Uint32Array): number {
   return low;
 }
 
-/** Orders places by their sums; equal ones stay in the order given. A radix sort, which needs no more room than a second order. */
+/** Orders places by their sums; equal ones stay in the order given. A radix sort, which needs only the memory of a second order. */
 function largestFirst(places: Uint32Array, sums: Uint8Array, width: number): Uint32Array {
   let from = places;
   let to = new Uint32Array(places.length);

@@ -1,7 +1,7 @@
 import type { Asked, FactKind, Facts, HoldingsStore } from '../../holdings/facts.ts';
 import type { Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
 
-/** Kept are the last few that somebody asked for, as long as they fit; that of a million owners has 12 MB. */
+/** The last few that were requested are cached, if they fit; that of a million owners has 12 MB. */
 const KEPT_MAX = 4;
 const KEPT_BYTES_MAX = 64 * 2 ** 20;
 
@@ -9,18 +9,18 @@ type Rank = (place: SnapshotPlace) => Promise<Ranking>;
 
 interface Kept {
   readonly ranking: Promise<Ranking>;
-  /** Null while it is being made. */
+  /** Null while it is being computed. */
   bytes: number | null;
 }
 
-/** The rankings of the last few snapshots asked for. One that is being made is waited for, and not made a second time. */
+/** The rankings of the last few snapshots requested. One that is being computed is awaited, not computed a second time. */
 export interface Rankings {
-  /** A store, with its rankings from here; `rank` makes one that is not kept. */
+  /** A store with cached rankings; `rank` computes one that is not cached. */
   over(store: HoldingsStore, rank: Rank): HoldingsStore;
 }
 
 export function createRankings(): Rankings {
-  /** The one that was not asked for longest comes first. */
+  /** The least recently requested one comes first. */
   const kept = new Map<string, Kept>();
 
   function ranked({ migrationId, recordTime }: SnapshotPlace, rank: Rank): Promise<Ranking> {

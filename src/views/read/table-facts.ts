@@ -9,7 +9,7 @@ import { rankOwners } from './ranking.ts';
 import type { SnapshotReader, StoredSnapshot } from './snapshots.ts';
 import { createVersionReader, NO_COIN } from './versions.ts';
 
-/** What reads the facts of tables. */
+/** Readers of the facts of tables. */
 export function createTableReaders(db: Database, snapshots: SnapshotReader): ReadKinds<keyof TableFactKinds> {
   const ownerNo = db
     .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')

@@ -2,13 +2,13 @@ import type { Database } from 'better-sqlite3';
 import type { Order, Totals } from '../../holdings/insight/facts.ts';
 import { decodeVersion } from '../store/totals.ts';
 
-/** What an owner's totals became in an interval. */
+/** An owner's totals at the end of an interval. */
 export interface Version {
   readonly seq: number;
   readonly totals: Totals;
 }
 
-/** The versions of owners. Only reads that nothing bounds go through more than one of them. */
+/** The versions of owners. Only unbounded reads go through more than one of them. */
 export interface VersionReader {
   /** The newest up to an interval. */
   at(owner: number, seq: number): Version | null;
@@ -44,7 +44,7 @@ export function createVersionReader(db: Database): VersionReader {
       for (const row of inOrder[order].iterate(owner, from, to)) yield versionOf(row);
     },
     *all(migrationId, seq) {
-      // By number their versions lie one behind the other.
+      // In the order of numbers their versions are consecutive.
       const rows = db.prepare<[number, number], { owner: number; v: Buffer | null }>(
         `SELECT id AS owner, (SELECT v FROM owner_total WHERE owner = id AND seq <= ? ORDER BY seq DESC LIMIT 1) AS v
          FROM owner NOT INDEXED WHERE migration_id = ? ORDER BY id`,

@@ -5,7 +5,10 @@ import { changesOf, type FoldedSnapshot, folded, listedOwners, ranked } from '..
 
 type ReadTables = { readonly [K in keyof TableFactKinds]: (asked: Asked<K>) => Facts<K> };
 
-/** The facts of tables, of what the oracle holds in memory. An owner's number is its place in the list of all that a snapshot has. */
+/**
+ * The facts of tables, of what the oracle holds in memory. An owner's number is its place in the list of all that a
+ * snapshot has.
+ */
 export function memoryTables(oracle: Oracle, periodUs: number): ReadTables {
   const all = oracle.snapshots.map((snapshot) => folded(snapshot, false));
   const of = (migrationId: number): FoldedSnapshot[] => all.filter((each) => each.migrationId === migrationId);

@@ -20,7 +20,10 @@ afterEach(() => directory[Symbol.dispose]());
 const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
   serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, ...options });
 
-/** What a participant sends besides ordinary updates. A repair has the time of an earlier update, and so goes with one partition. */
+/**
+ * What a participant sends besides ordinary updates. A repair has the time of an earlier update, and so goes with one
+ * partition.
+ */
 const REPAIRED = { synchronizers: 2, migrationId: 0, carriedOver: 60, importCreatesMax: 5, shares: { repair: 0.2 } };
 
 describe('the views of a topic', () => {
