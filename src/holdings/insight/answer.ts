@@ -6,7 +6,7 @@ import type { TableQuestion } from './question.ts';
 import { snapshotsTable } from './snapshots.ts';
 import type { Table } from './table.ts';
 
-/** The table that is asked for. Rejects with a HoldingsFault. */
+/** The requested table. Rejects with a HoldingsFault. */
 export async function answerTable(question: TableQuestion, store: HoldingsStore): Promise<Table> {
   if ('from' in question.query) requireOrder(question.query);
   switch (question.table) {

@@ -57,7 +57,7 @@ export function requireOrder({ from, to }: { readonly from: bigint | null; reado
   throw new HoldingsFault('wrong_parameter', `from: given ${formatTime(from)}, expected ${expected}`);
 }
 
-/** The times that a list may hold. */
+/** The times that a list may have. */
 export interface ListedRange {
   /** Both inclusive; `from` is after `to` where there are none. */
   readonly from: Micros;
