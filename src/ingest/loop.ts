@@ -9,8 +9,10 @@ import type { Feed } from './feed-thread.ts';
 const BATCH_EVENTS_MAX = 50_000;
 /** Messages of one transaction where few concern coins: their chunks stay in memory until the commit. */
 const BATCH_MESSAGES_MAX = 50_000;
-/** At the end of a feed, new messages are committed after about this long. */
-const COMMIT_AFTER_MS = 250;
+/** At the end of a feed, where no more come, new messages are committed after about this long. */
+const COMMIT_IDLE_MS = 250;
+/** Where more come, but more slowly than they are applied: a transaction writes whole pages, so fewer and larger ones write less. */
+const COMMIT_WAITING_MS = 1_000;
 /** How long to wait for the feed before the signal and the clock are checked again. */
 export const FEED_WAIT_MS = 100;
 
@@ -63,7 +65,8 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         // Stops and forced snapshots arrive as messages, which are not handled while chunks come without a pause.
         await turn();
       }
-      const late = !feed.ready && performance.now() - openSince >= COMMIT_AFTER_MS;
+      const lateMs = next === 'idle' ? COMMIT_IDLE_MS : COMMIT_WAITING_MS;
+      const late = !feed.ready && performance.now() - openSince >= lateMs;
       const full = writer.pendingEvents >= batchEventsMax || openMessages >= BATCH_MESSAGES_MAX;
       if (writer.hasPending && (late || full)) await commit();
     }
