@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { realLedger } from '../test/support/ledger/options.ts';
 import { builtReplayMb } from './built-replay.ts';
@@ -27,29 +26,6 @@ export function benchReplay(feed: string, { events, rounds }: { events: number; 
   ];
 }
 
-/** Replays a small and a large feed: neither the cost per event nor the memory may follow the active set. */
-export function benchGrowth(folder: string, sizes: { smallEvents: number; largeEvents: number }): Promised[] {
-  const [small, large] = [sizes.smallEvents, sizes.largeEvents].map((events) => {
-    const feed = makeBenchFeed(folder, events);
-    console.error(`replay of ${events} events: holdfast, decode worker`);
-    const { threadCpuMs } = measure('replay-holdfast', feed, 'worker');
-    console.error(`replay of ${events} events: memory of the installed program`);
-    const rssMb = builtReplayMb(feed);
-    rmSync(feed);
-    return { events, rssMb, cpuUs: (threadCpuMs * 1000) / events };
-  }) as [Grown, Grown];
-  const rows = [small, large].map(({ events, rssMb, cpuUs }) => [String(events), rounded(cpuUs), rounded(rssMb)]);
-  printTable(
-    'Growth: holdfast with a decode worker',
-    ['events', 'CPU us/event of the writing thread', 'MiB of holdfast replay'],
-    rows,
-  );
-  return [
-    { what: 'cost per event, large to small', measured: large.cpuUs / small.cpuUs, most: 2, unit: 'x' },
-    { what: 'resident memory of the large replay', measured: large.rssMb, most: 450, unit: 'MiB' },
-  ];
-}
-
 /** What sealing takes on its own, and what it adds to a replay. */
 export function benchSealing(feed: string): Promised[] {
   console.error('sealing a snapshot after every 7,000 events');
@@ -68,12 +44,6 @@ export function benchSealing(feed: string): Promised[] {
     { what: 'sealing a snapshot of 7,000 events, longest', measured: longestMs, most: 20, unit: 'ms' },
     { what: 'what a snapshot adds to a replay', measured: addedMs, most: 20, unit: 'ms' },
   ];
-}
-
-interface Grown {
-  readonly events: number;
-  readonly rssMb: number;
-  readonly cpuUs: number;
 }
 
 /** Writes a feed of so many events and returns its path. */
@@ -113,14 +83,12 @@ function printReplay(medians: Record<Run, RunReport>, events: number, rounds: nu
 
 function replayPromises(medians: Record<Run, RunReport>, events: number): Promised[] {
   const wall = (run: Run): number => medians[run].wallMs;
-  const [one, worker] = [wall('holdfast, one thread'), wall('holdfast, decode worker')];
+  const worker = wall('holdfast, decode worker');
   const [floor, plain] = [wall('decode floor: utf8 + JSON.parse'), wall('plain store')];
   const { bytes } = medians['holdfast, decode worker'];
   return [
-    { what: 'replay with a decode worker, of the decode floor', measured: floor / worker, least: 0.2, unit: 'x' },
+    { what: 'replay with a decode worker, of the decode floor', measured: floor / worker, least: 0.4, unit: 'x' },
     { what: 'replay with a decode worker, to the plain store', measured: plain / worker, least: 1.7, unit: 'x' },
-    { what: 'replay in one thread, of the decode floor', measured: floor / one, least: 0.15, unit: 'x' },
-    { what: 'replay in one thread, to the plain store', measured: plain / one, least: 1.4, unit: 'x' },
     { what: 'size of views.db', measured: bytes / events, most: 160, unit: 'bytes an event' },
   ];
 }

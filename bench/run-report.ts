@@ -11,20 +11,20 @@ export interface RunReport {
   readonly bytes: number;
 }
 
-/** Runs the work of a measured process once and prints its report. */
-export async function reportRun(
+/** Runs the work of a measured process once and prints its report, with what the work reports itself. */
+export async function reportRun<Found extends { bytes: number }>(
   path: string,
-  work: (path: string) => { bytes: number } | Promise<{ bytes: number }>,
+  work: (path: string) => Found | Promise<Found>,
 ): Promise<void> {
   const [started, cpu, thread] = [performance.now(), process.cpuUsage(), process.threadCpuUsage()];
-  const { bytes } = await work(path);
+  const found = await work(path);
   const [wallMs, all, own] = [performance.now() - started, process.cpuUsage(cpu), process.threadCpuUsage(thread)];
-  const report: RunReport = {
+  const report: RunReport & Found = {
     wallMs,
     cpuMs: (all.user + all.system) / 1000,
     threadCpuMs: (own.user + own.system) / 1000,
     rssMb: process.resourceUsage().maxRSS / 1024,
-    bytes,
+    ...found,
   };
   process.stdout.write(`${JSON.stringify(report)}\n`);
 }

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchAuthenticatedUser } from './authenticated-user.ts';
+import { benchGrowth } from './growth.ts';
 import { benchKafka } from './kafka.ts';
 import { type Server, startServer } from './processes.ts';
 import { loadReference } from './reference-load.ts';
 import { startPostgres } from './reference-postgres.ts';
-import { benchGrowth, benchReplay, benchSealing, makeBenchFeed } from './replay.ts';
+import { benchReplay, benchSealing, makeBenchFeed } from './replay.ts';
 import { benchMainnet } from './replay-mainnet.ts';
 import { benchSummaries } from './summaries.ts';
 import { type Promised, printPromises, rounded } from './table.ts';
@@ -15,13 +16,14 @@ import { type Promised, printPromises, rounded } from './table.ts';
 /**
  * Prints every promise of the design next to its baseline, all measured in this one run. Sizes by argument:
  * `npm run bench -- --updates 10000 --events 200000 --large 1000000 --rounds 1`; `--only replay` for one part,
- * `--reference` for the approach that Splice Scan takes as well, on a PostgreSQL 15 of its own.
+ * `--huge 20000000` replays as many more from a pipe, which takes an hour; `--reference` for the approach that Splice Scan takes as well, on a PostgreSQL 15 of its own.
  */
 const { values } = parseArgs({
   options: {
     updates: { type: 'string', default: '38000' },
     events: { type: 'string', default: '1000000' },
     large: { type: 'string', default: '5000000' },
+    huge: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     only: { type: 'string' },
     reference: { type: 'boolean', default: false },
@@ -30,6 +32,7 @@ const { values } = parseArgs({
 // With fewer updates start-up is all there is to see.
 const updates = count('updates', 1_000);
 const [events, largeEvents, rounds] = [count('events'), count('large'), count('rounds')];
+const hugeEvents = values.huge === undefined ? null : count('huge');
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
 let denseFeed: string | null = null;
@@ -41,7 +44,7 @@ const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = 
   summaries: () => withReference(dense(), (reference) => benchSummaries(folder, dense(), { rounds, reference })),
   'authenticated-user': () => benchAuthenticatedUser(folder, { rounds }),
   kafka: () => benchKafka(dense(), { events, rounds }),
-  growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents }),
+  growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents, hugeEvents }),
 };
 
 try {
@@ -52,9 +55,9 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-function count(option: 'updates' | 'events' | 'large' | 'rounds', least = 1): number {
+function count(option: 'updates' | 'events' | 'large' | 'huge' | 'rounds', least = 1): number {
   const given = values[option];
-  if (/^[0-9]{1,10}$/.test(given) && Number(given) >= least) return Number(given);
+  if (given !== undefined && /^[0-9]{1,10}$/.test(given) && Number(given) >= least) return Number(given);
   throw new Error(`--${option} ${given}: expected a whole number, at least ${least}`);
 }
 
