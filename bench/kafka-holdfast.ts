@@ -17,7 +17,7 @@ await reportRun(topic, async () => {
   try {
     using writer = new ViewsWriter(dataDir, REPLAY_OPTIONS);
     const kafka = { brokers: [address], ssl: null, sasl: null, topic, group: null, partitionIdleMs: null };
-    const opening = { source: topicSpec(kafka), watch: false, context: openingContext(writer) };
+    const opening = { source: topicSpec(kafka), watch: false, decodeWorkers: null, context: openingContext(writer) };
     await using feed = startFeedThread(opening);
     const stop = new AbortController();
     const halted = await runLoop(writer, feed, {

@@ -45,6 +45,7 @@ await reportRun(process.argv[2]!, async (path) => {
       dataDir,
       files: [path],
       seal: kept !== undefined,
+      decodeWorkers: null,
       signal: new AbortController().signal,
       onProgress: ({ counts }) => commits.push({ events: counts.events, bytes: writtenBytes() }),
       ...REPLAY_OPTIONS,

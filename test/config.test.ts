@@ -71,6 +71,7 @@ describe('where a setting comes from', () => {
       forceSnapshots: false,
       ownersMax: 1000,
       bodyBytesMax: 1_048_576,
+      decodeWorkers: null,
       recordTimeAheadMaxUs: 3_600_000_000,
       recordTimeGapMaxUs: 34_560_000_000_000,
       readyLagMaxMs: 60_000,

@@ -180,6 +180,11 @@ export class ChunkWriter {
   }
 
   #addRaw(bytes: Uint8Array): void {
+    // Bytes that came in this buffer need no copy.
+    if (bytes.buffer === this.#raw.buffer && bytes.byteOffset === this.#raw.byteOffset + this.#rawLength) {
+      this.#rawLength += bytes.length;
+      return;
+    }
     if (this.#rawLength + bytes.length > this.#raw.length) this.#raw = grown(this.#raw, this.#rawLength + bytes.length);
     this.#raw.set(bytes, this.#rawLength);
     this.#rawLength += bytes.length;

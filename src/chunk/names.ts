@@ -57,12 +57,16 @@ export class Repeated {
 export class NamedValues<Value> {
   #names: readonly string[] = [];
   #values: (Value | undefined)[] = [];
+  /** Each decode thread has a dictionary of its own, and their chunks alternate. */
+  #byNames = new WeakMap<readonly string[], (Value | undefined)[]>();
 
   /** The value kept for a name; where there is none, `make` gives it. */
   of(names: readonly string[], number: number, make: (name: string) => Value): Value {
-    // Another dictionary: its numbers mean other names.
-    if (names !== this.#names) this.clear();
-    this.#names = names;
+    if (names !== this.#names) {
+      this.#names = names;
+      this.#values = this.#byNames.get(names) ?? [];
+      this.#byNames.set(names, this.#values);
+    }
     const kept = this.#values[number];
     if (kept !== undefined) return kept;
     const value = make(names[number]!);
@@ -72,6 +76,8 @@ export class NamedValues<Value> {
   }
 
   clear(): void {
+    this.#names = [];
     this.#values = [];
+    this.#byNames = new WeakMap();
   }
 }

@@ -21,7 +21,15 @@ export const replayCommand: CliCommand = {
     'zcat old.ndjson.gz | holdfast replay --data ./data --seal - new.ndjson',
   ],
   dataDir: 'made',
-  settings: ['migrationId', 'snapshotPeriod', 'dso', 'onBadUpdate', 'recordTimeAheadMax', 'recordTimeGapMax'],
+  settings: [
+    'decodeWorkers',
+    'migrationId',
+    'snapshotPeriod',
+    'dso',
+    'onBadUpdate',
+    'recordTimeAheadMax',
+    'recordTimeGapMax',
+  ],
   addOptions: (command) => command.option('--seal', 'seal a last snapshot at the last applied record time'),
   run: async ({ args, options, config, terminal, logger }) => {
     // A wrong name among many is better reported before anything is applied.

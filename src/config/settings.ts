@@ -42,6 +42,8 @@ const DAY_US = 86_400_000_000;
 const LONGEST = '36500d';
 /** Above this a request could block the event loop for long: about 12 us an owner. */
 const OWNERS_MAX_MAX = 100_000;
+/** More chunks are never under way at once. */
+const DECODE_WORKERS_MAX = 16;
 /** A whole body is in memory, as bytes, as text and as values. */
 const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 
@@ -177,6 +179,13 @@ export const SETTINGS = {
     expected: `a whole number of bytes from 1 to ${BODY_BYTES_MAX_MAX}`,
     help: 'bytes that the body of a request may have',
     default: '1048576',
+    placeholder: 'N',
+  }),
+  decodeWorkers: setting(wholeNumber({ min: 1, max: DECODE_WORKERS_MAX }), {
+    expected: `a whole number from 1 to ${DECODE_WORKERS_MAX}`,
+    help: 'threads that decode, at most',
+    default: null,
+    otherwise: 'all cores but one (both of two)',
     placeholder: 'N',
   }),
   recordTimeAheadMax: setting(durationUs({ min: '0s', max: LONGEST }), {

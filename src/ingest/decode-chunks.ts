@@ -4,71 +4,35 @@ import { Names } from '../chunk/names.ts';
 import { tryDecode } from '../decode/decode.ts';
 import { identify } from '../decode/identify.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
-import type { Message, Source, SourceStart } from '../feed/source.ts';
+import type { Message } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 
-/**
- * A chunk is closed at this many messages or bytes, whichever comes first: small enough that the writer never waits
- * long for one.
- */
-const MESSAGES_MAX = 2000;
-const RAW_BYTES_MAX = 1024 * 1024;
-const RAW_BUFFER_BYTES = RAW_BYTES_MAX + 256 * 1024;
+/** Decodes consecutive messages into chunks that share a dictionary, until it is full. */
+export class ChunkDecoder {
+  readonly #migrationId: number;
+  #names = new Names();
+  #writer = new ChunkWriter(this.#names);
 
-/**
- * Buffers for the messages' bytes, which are reused: freed by another thread's garbage collection, they would pile up
- * outside the heap and fragment it.
- */
-export class RawBuffers {
-  readonly #spare: ArrayBuffer[] = [];
-
-  take(): Buffer {
-    const spare = this.#spare.pop();
-    return spare === undefined ? Buffer.allocUnsafeSlow(RAW_BUFFER_BYTES) : Buffer.from(spare);
+  constructor({ migrationId }: { readonly migrationId: number }) {
+    this.#migrationId = migrationId;
   }
 
-  giveBack(buffer: ArrayBufferLike): void {
-    if (buffer.byteLength === RAW_BUFFER_BYTES && buffer instanceof ArrayBuffer) this.#spare.push(buffer);
-  }
-}
-
-/**
- * Decodes a source's messages in feed order; a SourceStart is passed on. A bad message becomes part of its chunk, and
- * is handled when it is applied.
- */
-export async function* decodeChunks(
-  source: Source,
-  { migrationId, signal, buffers }: { migrationId: number; signal: AbortSignal; buffers: RawBuffers },
-): AsyncGenerator<Chunk | SourceStart> {
-  let names = new Names();
-  let chunk = new ChunkWriter(names);
-  for await (const messages of source.batches(signal)) {
-    if ('identity' in messages) {
-      yield messages;
-      continue;
+  /** `raw` becomes the chunk's. A bad message becomes part of the chunk, and is handled when it is applied. */
+  decode(messages: Iterable<Message>, raw: Buffer): Chunk {
+    if (this.#names.isFull) {
+      this.#names = new Names();
+      this.#writer = new ChunkWriter(this.#names);
     }
-    if (names.isFull) {
-      names = new Names();
-      chunk = new ChunkWriter(names);
-    }
-    chunk.begin(buffers.take());
-    for (const message of messages) {
-      addMessage(chunk, message, migrationId);
-      if (chunk.updates < MESSAGES_MAX && chunk.rawBytes < RAW_BYTES_MAX) continue;
-      yield chunk.finish();
-      chunk.begin(buffers.take());
-    }
-    if (chunk.updates > 0) yield chunk.finish();
-    else buffers.giveBack(chunk.finish().raw.buffer);
+    this.#writer.begin(raw);
+    for (const message of messages) addMessage(this.#writer, message, this.#migrationId);
+    return this.#writer.finish();
   }
 }
 
 /** One message as a chunk of its own. */
-export function decodeAlone(message: Message, { migrationId }: { migrationId: number }): Chunk {
-  const chunk = new ChunkWriter(new Names()).begin(Buffer.alloc(message.bytes?.length ?? 0));
-  addMessage(chunk, message, migrationId);
-  return chunk.finish();
+export function decodeAlone(message: Message, options: { readonly migrationId: number }): Chunk {
+  return new ChunkDecoder(options).decode([message], Buffer.alloc(message.bytes?.length ?? 0));
 }
 
 function addMessage(chunk: ChunkWriter, message: Message, migrationId: number): void {

@@ -1,4 +1,5 @@
 import type { Chunk } from '../chunk/chunk.ts';
+import { NamesReceiver, type SentChunk } from '../chunk/sent-names.ts';
 import {
   BrokenContainer,
   FeedRefused,
@@ -19,6 +20,8 @@ export interface Opening {
   readonly source: SourceSpec;
   /** Opens it only to follow how much there is, without messages. */
   readonly watch: boolean;
+  /** At most so many threads decode. Null: as many as suit the cores. */
+  readonly decodeWorkers: number | null;
   readonly context: Omit<SourceContext, 'logger'>;
 }
 
@@ -58,10 +61,9 @@ export interface FeedContract extends ThreadContract {
   readonly notices: { readonly telemetry: unknown; readonly log: LogLine };
 }
 
-export interface DecodedChunk {
-  /** With only those of its names that were not sent before; `namesFrom` says how many were. */
-  readonly chunk: Chunk;
-  readonly namesFrom: number;
+export interface DecodedChunk extends SentChunk {
+  /** Which of the threads decoded it: each has names of its own. */
+  readonly decoder: number;
   readonly progress: SourceProgress;
 }
 
@@ -71,10 +73,15 @@ export function openingContext(writer: ViewsWriter): Opening['context'] {
   return { stored, directoryId, migrationId };
 }
 
-/** Reads and decodes a source in a thread of its own. */
+interface Requested {
+  readonly chunk: Promise<DecodedChunk | SourceStart | null>;
+  hasArrived: boolean;
+}
+
+/** Reads a source in a thread of its own, which has it decoded in others. */
 export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedThreadOptions = {}): Feed {
   let progress: SourceProgress = { read: 0, total: null };
-  let names: string[] = [];
+  const names = new Map<number, NamesReceiver>();
   let telemetry: unknown = null;
   const thread = startThread<FeedContract>(threadFile('feed-worker', import.meta.url), {
     name: 'feed',
@@ -89,21 +96,22 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedTh
     errors: [BrokenContainer, FeedRefused, Refusal],
     worker: FEEDING,
   });
-  /** The chunks requested, in the order of the source; the first `arrived` of them have arrived. */
-  const requests: Promise<DecodedChunk | SourceStart | null>[] = [];
-  let arrived = 0;
+  /** The chunks requested, in the order of the source; a later one may arrive earlier. */
+  const requests: Requested[] = [];
   for (let ahead = 0; ahead < CHUNKS_AHEAD_MAX; ahead++) request(null);
 
   function request(spare: ArrayBuffer | null): void {
-    const coming = thread.call('next', spare, spare === null ? [] : [spare]);
-    const arrive = (): void => void arrived++;
-    coming.then(arrive, arrive);
+    const coming: Requested = { chunk: thread.call('next', spare, spare === null ? [] : [spare]), hasArrived: false };
+    const arrive = (): void => {
+      coming.hasArrived = true;
+    };
+    coming.chunk.then(arrive, arrive);
     requests.push(coming);
   }
 
   return {
     get ready() {
-      return arrived > 0;
+      return requests[0]?.hasArrived === true;
     },
     get progress() {
       return progress;
@@ -112,19 +120,18 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedTh
       return telemetry;
     },
     async next(waitMs) {
-      const answer = await withTimeout(requests[0] ?? new Promise<never>(() => {}), waitMs);
+      const answer = await withTimeout(requests[0]?.chunk ?? new Promise<never>(() => {}), waitMs);
       if (answer === 'late') return 'idle';
       requests.shift();
-      arrived -= 1;
       if (answer === null) return 'end';
       if ('identity' in answer) {
         request(null);
         return answer;
       }
       progress = answer.progress;
-      if (answer.namesFrom === 0) names = [];
-      for (const name of answer.chunk.names) names.push(name);
-      return { ...answer.chunk, names };
+      const receiver = names.get(answer.decoder) ?? new NamesReceiver();
+      names.set(answer.decoder, receiver);
+      return receiver.receive(answer);
     },
     applied({ raw }, { reusable }) {
       request(reusable && raw.buffer instanceof ArrayBuffer ? raw.buffer : null);

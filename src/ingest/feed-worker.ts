@@ -1,12 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { transferList } from '../chunk/chunk.ts';
-import type { Source, SourceStart } from '../feed/source.ts';
+import { NamesSender } from '../chunk/sent-names.ts';
+import type { Message, Source, SourceStart } from '../feed/source.ts';
 import { sourceKind } from '../sources.ts';
 import { loggerThatSays } from '../threads/log-line.ts';
 import { type ServedThread, serveThread } from '../threads/serve-thread.ts';
-import { decodeChunks, RawBuffers } from './decode-chunks.ts';
+import { ChunkDecoder } from './decode-chunks.ts';
+import { DecodeThreads } from './decode-threads.ts';
 import type { DecodedChunk, FeedContract } from './feed-thread.ts';
+import { messageBatches, packMessages, RawBuffers } from './message-batches.ts';
 import { STATUS_INTERVAL_MS } from './status.ts';
+
+/** The number of this thread among the decoders. */
+const THIS_THREAD = -1;
 
 /** Loads what its kind needs, in this thread. */
 async function openSource({ data: { source, watch, context }, say }: ServedThread<FeedContract>): Promise<Source> {
@@ -16,12 +22,18 @@ async function openSource({ data: { source, watch, context }, say }: ServedThrea
   return kind.open(source.settings, opening);
 }
 
-/** The feed thread: bytes -> decoded chunks, each when it is requested. */
+/** The feed thread: reads messages, has them decoded, and answers each request with the next chunk. */
 await serveThread<FeedContract>(async (thread) => {
+  const { watch, decodeWorkers } = thread.data;
+  const { migrationId } = thread.data.context;
+  await using opening = new AsyncDisposableStack();
+  const decoders = opening.use(new DecodeThreads(decodeWorkers, { migrationId }));
+  if (!watch) decoders.start();
   const source = await openSource(thread);
   const buffers = new RawBuffers();
-  const chunks = decodeChunks(source, { migrationId: thread.data.context.migrationId, signal: thread.stop, buffers });
-  let sent: { readonly names: readonly string[]; readonly count: number } = { names: [], count: 0 };
+  const batches = messageBatches(source, thread.stop);
+  const decoder = new ChunkDecoder({ migrationId });
+  const sender = new NamesSender();
   let last: Promise<unknown> = Promise.resolve();
   const telemetryTimer = setInterval(sayTelemetry, STATUS_INTERVAL_MS);
 
@@ -30,31 +42,44 @@ await serveThread<FeedContract>(async (thread) => {
     if (telemetry !== undefined) thread.say('telemetry', telemetry);
   }
 
-  async function nextChunk(
-    move: (buffers: readonly ArrayBuffer[]) => void,
-  ): Promise<DecodedChunk | SourceStart | null> {
-    const { done, value: chunk } = await chunks.next();
-    if (done === true) return null;
-    if ('identity' in chunk) return chunk;
-    const namesFrom = chunk.names === sent.names ? sent.count : 0;
-    const names = chunk.names.slice(namesFrom);
-    sent = { names: chunk.names, count: chunk.names.length };
-    move(transferList(chunk));
-    return { chunk: { ...chunk, names }, namesFrom, progress: source.progress() };
+  type Move = (buffers: readonly ArrayBuffer[]) => void;
+
+  async function chunkOf(batch: readonly Message[], move: Move): Promise<DecodedChunk> {
+    const progress = source.progress();
+    // A source that had to decode messages to order them did so in this thread.
+    if (batch.some(({ decoded }) => decoded !== undefined)) {
+      const chunk = decoder.decode(batch, buffers.take());
+      move(transferList(chunk));
+      return { ...sender.send(chunk), decoder: THIS_THREAD, progress };
+    }
+    const sent = await decoders.decode(packMessages(batch, buffers.take()));
+    move(transferList(sent.chunk));
+    return { ...sent, progress };
   }
 
+  async function answer(
+    coming: Promise<IteratorResult<readonly Message[] | SourceStart>>,
+    move: Move,
+  ): Promise<DecodedChunk | SourceStart | null> {
+    const { done, value: batch } = await coming;
+    if (done === true) return null;
+    return 'identity' in batch ? batch : await chunkOf(batch, move);
+  }
+
+  const opened = opening.move();
   return {
     next(spare, move) {
       if (spare !== null) buffers.giveBack(spare);
-      const next = last.then(() => nextChunk(move));
-      // Lets this chunk be sent before the next one is begun.
-      last = next.then(() => turn());
+      const coming = last.then(() => batches.next());
+      // Lets this batch be sent before the next one is read.
+      last = coming.then(() => turn());
       last.catch(() => {});
-      return next;
+      return answer(coming, move);
     },
     stored: (cursors) => source.stored?.(cursors),
     async [Symbol.asyncDispose]() {
-      await chunks.return(undefined);
+      await batches.return(undefined);
+      await opened.disposeAsync();
       clearInterval(telemetryTimer);
       sayTelemetry();
     },

@@ -20,6 +20,7 @@ export interface Following {
   /** Our clock, microseconds. */
   readonly now: () => number;
   readonly onLog: (line: LogLine) => void;
+  readonly decodeWorkers: number | null;
 }
 
 /** Arguments of every source's loop. */
@@ -119,12 +120,12 @@ function follow(following: Following, loop: LoopOfAll, source: FollowedSource): 
 }
 
 async function followOnce(
-  { writer, status, onLog }: Following,
+  { writer, status, onLog, decodeWorkers }: Following,
   loop: LoopOfAll,
   source: FollowedSource,
 ): Promise<void> {
   const { kind, spec } = source;
-  const opening = { source: spec, watch: false, context: openingContext(writer) };
+  const opening = { source: spec, watch: false, decodeWorkers, context: openingContext(writer) };
   await using feed = startFeedThread(opening, { onLog, onTelemetry: status.reportProgress });
   status.report({ source, feed, phase: 'reading' });
   const halted = await runLoop(writer, feed, {
@@ -146,7 +147,7 @@ async function watchHalted(following: Following, sources: readonly FollowedSourc
 }
 
 async function watchOnce({ writer, status, signal, onLog }: Following, source: FollowedSource): Promise<void> {
-  const opening = { source: source.spec, watch: true, context: openingContext(writer) };
+  const opening = { source: source.spec, watch: true, decodeWorkers: null, context: openingContext(writer) };
   await using feed = startFeedThread(opening, { onLog, onTelemetry: status.reportProgress });
   status.set({ source, feed });
   while (!signal.aborted) await feed.next(FEED_WAIT_MS);

@@ -17,6 +17,8 @@ export interface ReplayOptions extends WriterOptions {
   readonly seal: boolean;
   readonly signal: AbortSignal;
   readonly batchEventsMax?: number;
+  /** At most so many threads decode. Null: as many as suit the cores. */
+  readonly decodeWorkers: number | null;
   /** Opens the feed of a file; by default in a thread of its own. */
   readonly openFeed?: (path: string, migrationId: number) => Feed;
   readonly onProgress: (progress: { file: string; feed: Feed; counts: Counts }) => void;
@@ -49,9 +51,10 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
 }
 
 async function replayFile(writer: ViewsWriter, file: string, options: ReplayOptions): Promise<DeadLetter | null> {
+  const { decodeWorkers } = options;
   await using feed =
     options.openFeed?.(file, writer.sourceMigrationId) ??
-    startFeedThread({ source: fileSpec(file), watch: false, context: openingContext(writer) });
+    startFeedThread({ source: fileSpec(file), watch: false, decodeWorkers, context: openingContext(writer) });
   return await runLoop(writer, feed, {
     source: { name: file, kind: FILE_KIND },
     signal: options.signal,

@@ -14,6 +14,8 @@ export interface IngestSettings extends DirectorySettings {
   readonly files: readonly string[];
   /** Sources read after the files, in this order. */
   readonly sources: readonly SourceSpec[];
+  /** At most so many threads decode. Null: as many as suit the cores. */
+  readonly decodeWorkers: number | null;
   readonly onBadUpdate: 'halt' | 'quarantine';
   readonly recordTimeAheadMaxUs: number;
   readonly recordTimeGapMaxUs: number;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { access } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
+import type { LogLine } from '../threads/log-line.ts';
 import { serveThread } from '../threads/serve-thread.ts';
 import { ViewsWriter } from '../views/write/writer.ts';
 import { followSources } from './follow-sources.ts';
@@ -43,7 +44,9 @@ await serveThread<WriterContract>(async ({ data: settings, stop, say }) => {
     async follow() {
       // After a failure nothing may be committed: the batch may contain half of an update.
       using _ = writer;
-      await followSources({ writer, status, signal: stop, now, onLog: (line) => say('log', line) }, settings);
+      const { decodeWorkers } = settings;
+      const onLog = (line: LogLine): void => say('log', line);
+      await followSources({ writer, status, signal: stop, now, onLog, decodeWorkers }, settings);
       if (!stop.aborted) await once(stop, 'abort');
       status.report({ phase: 'stopped' });
     },

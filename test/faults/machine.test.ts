@@ -113,7 +113,7 @@ describe('a damaged page', () => {
 });
 
 describe('a thread that dies', () => {
-  it.each(['writer', 'feed'])('is named, and the process ends with 1: %s', async (name) => {
+  it.each(['writer', 'feed', 'decode'])('is named, and the process ends with 1: %s', async (name) => {
     const preload = `data:text/javascript,${encodeURIComponent(`
       import { threadName } from 'node:worker_threads';
       if (threadName === '${name}') setTimeout(() => process.exit(7), 1);
@@ -139,7 +139,7 @@ describe.concurrent('a limit of open files', () => {
 
   it('that connections use up does not stop the ingest', async () => {
     const data = folder.at('many-connections');
-    await using service = await startService(['--data', data, '--file', feed], { limits: 'ulimit -n 70' });
+    await using service = await startService(['--data', data, '--file', feed], { limits: 'ulimit -n 84' });
     const { url } = await service.program.logged('listening');
     const { port } = new URL(String(url));
     const sockets = Array.from({ length: 200 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));

@@ -35,6 +35,7 @@ async function ingest(
     dataDir,
     files,
     sources: [],
+    decodeWorkers: null,
     onBadUpdate: 'halt',
     snapshotPeriodUs: TEN_MINUTES_US,
     dso: null,

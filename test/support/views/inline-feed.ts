@@ -1,14 +1,15 @@
 import type { Chunk } from '../../../src/chunk/chunk.ts';
 import type { Source, SourceStart } from '../../../src/feed/source.ts';
-import { decodeChunks, RawBuffers } from '../../../src/ingest/decode-chunks.ts';
 import type { Feed } from '../../../src/ingest/feed-thread.ts';
+import { RawBuffers } from '../../../src/ingest/message-batches.ts';
 import { withTimeout } from '../../../src/ingest/with-timeout.ts';
+import { decodedChunks } from './decoded-chunks.ts';
 
 /** A feed that decodes in the caller's own thread, one chunk at a time. */
 export function openInlineFeed(source: Source, { migrationId }: { migrationId: number }): Feed {
   const abort = new AbortController();
   const buffers = new RawBuffers();
-  const chunks = decodeChunks(source, { migrationId, signal: abort.signal, buffers });
+  const chunks = decodedChunks(source, { migrationId, signal: abort.signal, buffers });
   let coming: Promise<IteratorResult<Chunk | SourceStart>> | null = null;
   return {
     /** False only while a chunk is awaited; otherwise the next one may be there. */

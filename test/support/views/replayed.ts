@@ -62,6 +62,7 @@ export function replayInto(
     dataDir,
     files,
     seal: false,
+    decodeWorkers: null,
     signal: new AbortController().signal,
     ...WRITER_OPTIONS,
     onProgress: () => {},

@@ -1,0 +1,73 @@
+import { availableParallelism } from 'node:os';
+import type { SentChunk } from '../chunk/sent-names.ts';
+import type { ThreadContract } from '../threads/contract.ts';
+import { FEEDING, startThread, type Thread, threadFile } from '../threads/thread.ts';
+import { CHUNKS_AHEAD_MAX } from './feed-thread.ts';
+import type { PackedMessages } from './message-batches.ts';
+
+export interface DecodeContract extends ThreadContract {
+  readonly data: { readonly migrationId: number };
+  readonly requests: { readonly decode: (messages: PackedMessages) => SentChunk };
+  readonly notices: Record<never, never>;
+}
+
+/** One core is left to the writer; of two both are used, because with most feeds the writer waits. */
+function decodeWorkersDefault(): number {
+  const cores = availableParallelism();
+  return Math.min(Math.max(cores - 1, Math.min(cores, 2)), CHUNKS_AHEAD_MAX);
+}
+
+interface Decoder {
+  readonly number: number;
+  readonly thread: Thread<DecodeContract>;
+  underWay: number;
+}
+
+/** The threads that decode: one is started when all others have work, up to `max`. Null: as many as suit the cores. */
+export class DecodeThreads implements AsyncDisposable {
+  readonly #data: DecodeContract['data'];
+  readonly #max: number;
+  readonly #decoders: Decoder[] = [];
+
+  constructor(max: number | null, data: DecodeContract['data']) {
+    this.#data = data;
+    this.#max = max ?? decodeWorkersDefault();
+  }
+
+  /** Chunks come when they are ready, those of one decoder in the order of the calls. Rejects where its thread has ended. */
+  async decode(messages: PackedMessages): Promise<SentChunk & { readonly decoder: number }> {
+    const decoder = this.#leastBusy();
+    const { raw, ends, offsets } = messages;
+    decoder.underWay += 1;
+    try {
+      const sent = await decoder.thread.call('decode', messages, [raw, ends.buffer, offsets.buffer]);
+      return { ...sent, decoder: decoder.number };
+    } finally {
+      decoder.underWay -= 1;
+    }
+  }
+
+  #leastBusy(): Decoder {
+    const [least] = this.#decoders.toSorted((a, b) => a.underWay - b.underWay);
+    if (least === undefined || (least.underWay > 0 && this.#decoders.length < this.#max)) return this.start();
+    return least;
+  }
+
+  /** Starts another one before there is work for it. */
+  start(): Decoder {
+    const thread = startThread<DecodeContract>(threadFile('decode-worker', import.meta.url), {
+      name: 'decode',
+      data: this.#data,
+      on: {},
+      errors: [],
+      worker: FEEDING,
+    });
+    const decoder = { number: this.#decoders.length, thread, underWay: 0 };
+    this.#decoders.push(decoder);
+    return decoder;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#decoders.map(({ thread }) => thread[Symbol.asyncDispose]()));
+  }
+}

@@ -1,0 +1,89 @@
+import type { Message, Source, SourceStart } from '../feed/source.ts';
+
+/** A batch ends at this many messages or bytes, whichever comes first: small enough that the writer never waits long for its chunk. */
+const MESSAGES_MAX = 2000;
+const RAW_BYTES_MAX = 1024 * 1024;
+const RAW_BUFFER_BYTES = RAW_BYTES_MAX + 256 * 1024;
+
+/** A source's messages in feed order, a chunk's worth at a time; a SourceStart is passed on. */
+export async function* messageBatches(
+  source: Source,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Message[] | SourceStart> {
+  for await (const messages of source.batches(signal)) {
+    if ('identity' in messages) {
+      yield messages;
+      continue;
+    }
+    let batch: Message[] = [];
+    let bytes = 0;
+    for (const message of messages) {
+      batch.push(message);
+      bytes += message.bytes?.length ?? 0;
+      if (batch.length < MESSAGES_MAX && bytes < RAW_BYTES_MAX) continue;
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    if (batch.length > 0) yield batch;
+  }
+}
+
+/**
+ * Buffers for the messages' bytes, which are reused: freed by another thread's garbage collection, they would pile up
+ * outside the heap and fragment it.
+ */
+export class RawBuffers {
+  readonly #spare: ArrayBuffer[] = [];
+
+  take(): Buffer {
+    const spare = this.#spare.pop();
+    return spare === undefined ? Buffer.allocUnsafeSlow(RAW_BUFFER_BYTES) : Buffer.from(spare);
+  }
+
+  giveBack(buffer: ArrayBufferLike): void {
+    if (buffer.byteLength === RAW_BUFFER_BYTES && buffer instanceof ArrayBuffer) this.#spare.push(buffer);
+  }
+}
+
+/** A batch in buffers that move to another thread. */
+export interface PackedMessages {
+  /** The messages' bytes, one after the other. */
+  readonly raw: ArrayBuffer;
+  /** Where the bytes of each message end. */
+  readonly ends: Float64Array<ArrayBuffer>;
+  readonly offsets: Float64Array<ArrayBuffer>;
+  readonly lanes: readonly string[];
+  /** By number: what only some messages have. */
+  readonly details: ReadonlyMap<number, Pick<Message, 'cursor' | 'overlong'> & { readonly isNull: boolean }>;
+}
+
+/** Packs messages in this buffer, or in a larger one where they do not fit. */
+export function packMessages(messages: readonly Message[], buffer: Buffer): PackedMessages {
+  const length = messages.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
+  const raw = length <= buffer.length ? buffer : Buffer.allocUnsafeSlow(length);
+  const [ends, offsets] = [new Float64Array(messages.length), new Float64Array(messages.length)];
+  const lanes: string[] = [];
+  const details = new Map<number, Pick<Message, 'cursor' | 'overlong'> & { isNull: boolean }>();
+  let end = 0;
+  for (const [i, { bytes, lane, offset, cursor, overlong }] of messages.entries()) {
+    if (bytes !== null) raw.set(bytes, end);
+    end += bytes?.length ?? 0;
+    ends[i] = end;
+    offsets[i] = offset;
+    lanes.push(lane);
+    if (bytes !== null && cursor === undefined && overlong === undefined) continue;
+    details.set(i, { isNull: bytes === null, ...(cursor !== undefined && { cursor }), ...(overlong && { overlong }) });
+  }
+  return { raw: raw.buffer as ArrayBuffer, ends, offsets, lanes, details };
+}
+
+/** The messages, whose bytes are views of the packed ones. */
+export function* unpackMessages({ raw, ends, offsets, lanes, details }: PackedMessages): Generator<Message> {
+  const bytes = Buffer.from(raw);
+  for (let i = 0, start = 0; i < ends.length; start = ends[i]!, i++) {
+    const { isNull = false, ...rest } = details.get(i) ?? {};
+    const place = { lane: lanes[i]!, offset: offsets[i]! };
+    yield { ...place, bytes: isNull ? null : bytes.subarray(start, ends[i]), ...rest };
+  }
+}

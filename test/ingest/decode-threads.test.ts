@@ -1,0 +1,126 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { UpdateCursor } from '../../src/chunk/update-cursor.ts';
+import { LINE_BYTES_MAX } from '../../src/feed/limits.ts';
+import { CHUNKS_AHEAD_MAX } from '../../src/ingest/feed-thread.ts';
+import type { ReplayOptions } from '../../src/ingest/replay.ts';
+import { expectOneLine, expectSound } from '../support/ledger/fault-feed.ts';
+import { oddLedger } from '../support/ledger/options.ts';
+import { createRandom } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { runProgram } from '../support/program/program.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { startFileThread } from '../support/views/file-thread.ts';
+import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
+
+const MEBIBYTE = 2 ** 20;
+const PADDING = `{"padding":"${'x'.repeat(20_000)}",`;
+/** Takes as long to decode as many chunks of padded updates. */
+const SLOW = `{"padding":[${Array.from({ length: 200_000 }, (_, i) => `[${i}]`).join(',')}],`;
+const BAD = ['', 'null', '{"update_id":"cut', '{"events_by_id":{},"root_event_ids":[]}', '\u0000'];
+const OVERLONG = `"${'x'.repeat(LINE_BYTES_MAX)}"`;
+const WORKERS = [1, 2, 4];
+
+const directory = temporaryDirectory();
+afterAll(() => directory[Symbol.dispose]());
+
+/** A dozen chunks, the first of which is the last to be decoded. */
+let feed = '';
+let feedWithBad = '';
+
+beforeAll(() => {
+  const lines = linesOf(randomLedger(oddLedger(5_150, { updates: 600, owners: 200, migrations: 2 })), 'scan');
+  const padded = lines.map((line, i) => line.replace('{', () => (i === 3 ? SLOW : PADDING)));
+  feed = directory.writeLines('feed.ndjson', padded);
+  const withBad = padded.flatMap((line, i) => (i % 90 === 50 ? [BAD[((i / 90) % BAD.length) | 0]!, line] : [line]));
+  feedWithBad = directory.writeLines('bad.ndjson', [...withBad.slice(0, 500), OVERLONG, ...withBad.slice(500)]);
+});
+
+/** All that a replay leaves, but for what names its source and its time. */
+async function outcomeOf(name: string, file: string, options: Cuts & Partial<ReplayOptions>): Promise<unknown> {
+  const data = directory.at(name);
+  const { counts, halted, quarantined } = await replayInto(data, [file], { batchEventsMax: 500, ...options });
+  const db = new DatabaseFile(join(data, 'views.db'), { readonly: true });
+  const deadLetters = db
+    .prepare(
+      'SELECT kind, decision, lane, offset, cursor, update_id, field, given, reason, sha256, length FROM dead_letter',
+    )
+    .all();
+  db.close();
+  const found = { counts, halted: halted?.offset, quarantined, deadLetters, offset: storedOffset(data) };
+  return { ...found, views: dumpViews(data) };
+}
+
+describe('what is decoded in threads', () => {
+  it.each([
+    ['good updates', 'halt', () => feed],
+    ['bad ones, quarantined', 'quarantine', () => feedWithBad],
+    ['bad ones, halted at the first', 'halt', () => feedWithBad],
+  ] as const)(
+    'is applied in order, however many there are: %s',
+    async (name, onBadUpdate, file) => {
+      const wanted = await outcomeOf(`${name} inline`, file(), { onBadUpdate, chunkBytes: MEBIBYTE });
+      for (const decodeWorkers of WORKERS) {
+        const found = await outcomeOf(`${name} ${decodeWorkers}`, file(), { onBadUpdate, decodeWorkers });
+        expect(found, `${decodeWorkers} threads`).toEqual(wanted);
+      }
+    },
+    240_000,
+  );
+
+  it('is the same from standard input', async () => {
+    await replayInto(directory.at('from-file'), [feed]);
+    const data = directory.at('from-stdin');
+    const args = ['replay', '--decode-workers', '3', '--data', data, '-'];
+    expect(await runProgram(args, { limits: `exec < ${feed}` })).toMatchObject({ code: 0 });
+    expect(dumpViews(data)).toEqual(dumpViews(directory.at('from-file')));
+  });
+
+  it('waits for a chunk that takes long, with a bounded number of others', async () => {
+    const large = directory.at('large.ndjson');
+    writeFileSync(large, readFileSync(feed).toString().repeat(4));
+    const before = bytesRead();
+    await using source = startFileThread(large, 4);
+    const first = await source.next(60_000);
+    expect(bytesRead() - before).toBeLessThan((CHUNKS_AHEAD_MAX + 2) * MEBIBYTE + 10 * MEBIBYTE);
+    const offsets: number[] = [];
+    for (let next = first; next !== 'end'; next = await source.next(60_000)) {
+      if (typeof next === 'string' || 'identity' in next) throw new Error('the file ended, or took a minute');
+      const update = new UpdateCursor(next);
+      for (let i = 0; i < next.updates.kind.length; i++) offsets.push(update.moveTo(i).offset);
+      source.applied(next, { reusable: true });
+    }
+    expect(offsets).toEqual(offsets.map((_, i) => i + 1));
+    expect(offsets.length).toBe(readFileSync(large).toString().split('\n').length - 1);
+  });
+});
+
+/** By this process so far, from files and pipes. */
+function bytesRead(): number {
+  return Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))![1]);
+}
+
+describe('a decode thread that dies', () => {
+  it('ends the process wherever it is, and what was applied is sound', async () => {
+    await replayInto(directory.at('undisturbed'), [feed]);
+    const wanted = dumpViews(directory.at('undisturbed'));
+    const data = directory.at('killed');
+    const random = createRandom(7);
+    for (let killed = 0; killed < 3; killed++) {
+      const preload = `data:text/javascript,${encodeURIComponent(`
+        import { threadName } from 'node:worker_threads';
+        if (threadName === 'decode') setTimeout(() => process.exit(7), ${random.below(400)});
+      `)}`;
+      const ended = await runProgram(['replay', feed, '--decode-workers', '2', '--data', data], { preload });
+      if (ended.code === 0) continue;
+      expect(ended.code).toBe(1);
+      expectOneLine(ended, /^holdfast: the decode thread ended by itself \(code 7\)$/);
+      await expectSound(data);
+    }
+    expect(await runProgram(['replay', feed, '--data', data])).toMatchObject({ code: 0 });
+    expect(dumpViews(data)).toEqual(wanted);
+  }, 240_000);
+});
