@@ -56,7 +56,7 @@ describe('answers that wait for slow clients', () => {
     await wait('127.0.0.1');
     const { begun: own } = await askAndWait(service.port, '127.0.0.1', state);
     expect(own).toMatch(
-      /^HTTP\/1\.1 503 .*\{"error":"\d+ bytes of answers wait for you to take them, and at most \d+ may/s,
+      /^HTTP\/1\.1 503 .*\{"error":"\d+ bytes of answers are not read by you yet, and at most \d+ may/s,
     );
     expect(await ask('127.0.0.1', stateV0)).toBe(503);
     expect(await ask('127.0.0.1', summary)).toBe(200);
@@ -64,7 +64,7 @@ describe('answers that wait for slow clients', () => {
 
     await wait('127.0.0.2');
     const { begun: all } = await askAndWait(service.port, '127.0.0.3', state);
-    expect(all).toMatch(/^HTTP\/1\.1 503 .*\{"error":"\d+ bytes of answers wait for clients that are slow/s);
+    expect(all).toMatch(/^HTTP\/1\.1 503 .*\{"error":"\d+ bytes of answers are not read by slow clients yet/s);
     for (const request of [stateV0, state]) expect(await ask(PROXY, request)).toBe(503);
     for (const request of [summary, get('/livez'), get('/large.json')]) {
       expect(await ask('127.0.0.3', request)).toBe(200);

@@ -59,7 +59,7 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
   it('that continues with something else is broken', async () => {
     for (const chunkBytes of [1, 100_000]) {
       const { broken } = await readContent(Buffer.concat([...parts, Buffer.from('{"e":5}\n')]), { chunkBytes });
-      expect(broken?.message).toContain('cannot be read on');
+      expect(broken?.message).toContain('cannot be read further');
     }
   });
 

@@ -242,7 +242,7 @@ describe('holdfast produce', () => {
       [[file], /--kafka-brokers and --kafka-topic say where/],
       [
         [file, '--kafka-brokers', address, '--kafka-topic', 'none-such'],
-        /there is no topic none-such .*--create makes it/,
+        /there is no topic none-such .*--create creates it/,
       ],
       [[directory.at('none'), '--kafka-brokers', address, '--kafka-topic', 't'], /feed file .*none does not exist/],
     ];
