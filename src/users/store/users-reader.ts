@@ -1,7 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Right } from '../right.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider, type User } from '../user.ts';
-import { type ProviderRow, providerOfRow, type UserRow, userOfRow } from './rows.ts';
 
 /** What decides about a caller: its provider, whether it is active, and the two rights that the rules check. */
 export interface CallerRecord {
@@ -11,16 +10,16 @@ export interface CallerRecord {
   readonly identityProviderAdmin: boolean;
 }
 
-interface CallerRow {
-  readonly provider: string;
-  readonly deactivated: number;
-  readonly participantAdmin: number;
-  readonly identityProviderAdmin: number;
-}
+/** Rows have 0 and 1 in place of false and true. */
+type Row<Record, Bit> = { readonly [Key in keyof Record]: Record[Key] extends boolean ? Bit : Record[Key] };
+/** Read with exact integers: the resource version is a 64-bit number. */
+type UserRow = Row<Omit<User, 'annotations'>, bigint>;
+type ProviderRow = Row<IdentityProvider, number>;
 
-const USER_COLUMNS = `id, coalesce(identity_provider_id, '') AS provider, primary_party AS primaryParty,
-  is_deactivated AS deactivated, primary_party_authentication AS partyAuthentication, resource_version AS version`;
-const PROVIDER_COLUMNS = 'id, is_deactivated AS deactivated, issuer, jwks_url AS jwksUrl, audience';
+const USER_COLUMNS = `id, coalesce(identity_provider_id, '') AS identityProviderId, primary_party AS primaryParty,
+  is_deactivated AS isDeactivated, primary_party_authentication AS primaryPartyAuthentication,
+  resource_version AS resourceVersion`;
+const PROVIDER_COLUMNS = 'id, is_deactivated AS isDeactivated, issuer, jwks_url AS jwksUrl, audience';
 
 /** How far users of a provider are counted for a message: there may be any number, and the count blocks all requests. */
 export const USERS_COUNTED_MAX = 1_000;
@@ -28,7 +27,7 @@ export const USERS_COUNTED_MAX = 1_000;
 /** Reads users.db. Calls without an await between them are of one moment: only this process writes the file. */
 export class UsersReader {
   protected readonly db: Database;
-  readonly #caller: Statement<[string], CallerRow>;
+  readonly #caller: Statement<[string], Row<CallerRecord, number>>;
   readonly #user: Statement<[string], UserRow>;
   readonly #annotations: Statement<[string], [name: string, value: string]>;
   readonly #rights: Statement<[string], Right>;
@@ -41,7 +40,7 @@ export class UsersReader {
   constructor(db: Database) {
     this.db = db;
     this.#caller = db.prepare(`
-      SELECT coalesce(identity_provider_id, '') AS provider, is_deactivated AS deactivated,
+      SELECT coalesce(identity_provider_id, '') AS identityProviderId, is_deactivated AS isDeactivated,
         EXISTS (SELECT 1 FROM user_right r WHERE r.user_id = user.id AND r.kind = 'ParticipantAdmin') AS participantAdmin,
         EXISTS (SELECT 1 FROM user_right r WHERE r.user_id = user.id AND r.kind = 'IdentityProviderAdmin')
           AS identityProviderAdmin
@@ -70,8 +69,8 @@ export class UsersReader {
     const row = this.#caller.get(userId);
     if (row === undefined) return null;
     return {
-      identityProviderId: row.provider,
-      isDeactivated: row.deactivated === 1,
+      identityProviderId: row.identityProviderId,
+      isDeactivated: row.isDeactivated === 1,
       participantAdmin: row.participantAdmin === 1,
       identityProviderAdmin: row.identityProviderAdmin === 1,
     };
@@ -79,14 +78,22 @@ export class UsersReader {
 
   user(id: string): User | null {
     const row = this.#user.get(id);
-    return row === undefined ? null : userOfRow(row, new Map(this.#annotations.all(id)));
+    return row === undefined ? null : this.#userOf(row);
   }
 
   /** Users of one identity provider with ids after `after`, by byte value; read one by one as the caller takes them. */
   *usersAfter(query: { identityProviderId: string; after: string; size: number }): Generator<User> {
     const provider = query.identityProviderId === DEFAULT_PROVIDER ? null : query.identityProviderId;
-    for (const row of this.#page.all({ provider, after: query.after, size: query.size }))
-      yield userOfRow(row, new Map(this.#annotations.all(row.id)));
+    for (const row of this.#page.all({ provider, after: query.after, size: query.size })) yield this.#userOf(row);
+  }
+
+  #userOf(row: UserRow): User {
+    return {
+      ...row,
+      isDeactivated: row.isDeactivated === 1n,
+      primaryPartyAuthentication: row.primaryPartyAuthentication === 1n,
+      annotations: new Map(this.#annotations.all(row.id)),
+    };
   }
 
   rights(userId: string): readonly Right[] {
@@ -112,4 +119,8 @@ export class UsersReader {
   usersOfProvider(id: string): number {
     return this.#usersOfProvider.get(id)!;
   }
+}
+
+function providerOfRow(row: ProviderRow): IdentityProvider {
+  return { ...row, isDeactivated: row.isDeactivated === 1 };
 }

@@ -23,11 +23,13 @@ export class UsersWriter extends UsersReader {
     super(db);
     this.userCount = db.prepare<[], number>('SELECT count(*) FROM user').pluck().get()!;
     this.#insertUser = db.prepare(
-      'INSERT INTO user VALUES (:id, :provider, :primaryParty, :deactivated, :partyAuthentication, :version)',
+      `INSERT INTO user VALUES
+        (:id, :identityProviderId, :primaryParty, :isDeactivated, :primaryPartyAuthentication, :resourceVersion)`,
     );
     this.#updateUser = db.prepare(`
-      UPDATE user SET identity_provider_id = :provider, primary_party = :primaryParty, is_deactivated = :deactivated,
-        primary_party_authentication = :partyAuthentication, resource_version = :version WHERE id = :id`);
+      UPDATE user SET identity_provider_id = :identityProviderId, primary_party = :primaryParty,
+        is_deactivated = :isDeactivated, primary_party_authentication = :primaryPartyAuthentication,
+        resource_version = :resourceVersion WHERE id = :id`);
     this.#moveUser = db.prepare('UPDATE user SET identity_provider_id = ? WHERE id = ?');
     this.#deleteUser = db.prepare('DELETE FROM user WHERE id = ?');
     this.#setAnnotation = db.prepare('INSERT OR REPLACE INTO user_annotation VALUES (?, ?, ?)');
@@ -35,10 +37,10 @@ export class UsersWriter extends UsersReader {
     this.#insertRight = db.prepare('INSERT OR IGNORE INTO user_right VALUES (?, ?, ?)');
     this.#deleteRight = db.prepare('DELETE FROM user_right WHERE user_id = ? AND kind = ? AND party = ?');
     this.#insertProvider = db.prepare(
-      'INSERT INTO identity_provider VALUES (:id, :deactivated, :issuer, :jwksUrl, :audience)',
+      'INSERT INTO identity_provider VALUES (:id, :isDeactivated, :issuer, :jwksUrl, :audience)',
     );
     this.#updateProvider = db.prepare(`
-      UPDATE identity_provider SET is_deactivated = :deactivated, issuer = :issuer, jwks_url = :jwksUrl,
+      UPDATE identity_provider SET is_deactivated = :isDeactivated, issuer = :issuer, jwks_url = :jwksUrl,
         audience = :audience WHERE id = :id`);
     this.#deleteProvider = db.prepare('DELETE FROM identity_provider WHERE id = ?');
   }
@@ -96,23 +98,15 @@ function providerColumn(identityProviderId: string): string | null {
   return identityProviderId === DEFAULT_PROVIDER ? null : identityProviderId;
 }
 
-function userValues(user: User): Record<string, unknown> {
+function userValues({ annotations: _, ...user }: User): Record<string, unknown> {
   return {
-    id: user.id,
-    provider: providerColumn(user.identityProviderId),
-    primaryParty: user.primaryParty,
-    deactivated: user.isDeactivated ? 1 : 0,
-    partyAuthentication: user.primaryPartyAuthentication ? 1 : 0,
-    version: user.resourceVersion,
+    ...user,
+    identityProviderId: providerColumn(user.identityProviderId),
+    isDeactivated: Number(user.isDeactivated),
+    primaryPartyAuthentication: Number(user.primaryPartyAuthentication),
   };
 }
 
 function providerValues(provider: IdentityProvider): Record<string, unknown> {
-  return {
-    id: provider.id,
-    deactivated: provider.isDeactivated ? 1 : 0,
-    issuer: provider.issuer,
-    jwksUrl: provider.jwksUrl,
-    audience: provider.audience,
-  };
+  return { ...provider, isDeactivated: Number(provider.isDeactivated) };
 }
