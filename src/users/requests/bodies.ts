@@ -20,7 +20,7 @@ const user = z
   .transform(({ metadata, ...rest }) => ({
     ...rest,
     resourceVersion: metadata?.resourceVersion ?? '',
-    annotations: metadata?.annotations ?? new Map(),
+    annotations: metadata?.annotations ?? new Map<string, string>(),
   }));
 
 /** A user in a request: decoded, not validated yet. Texts are empty where unset. */

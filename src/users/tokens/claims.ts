@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** The claims of a token that are used (docs/rules.md, tokens). Seconds since 1970, perhaps with fractions. */
 export interface Claims {
   readonly subject: string;
@@ -9,24 +11,28 @@ export interface Claims {
   readonly notBeforeS: number | null;
 }
 
-/** A claim of another type than it must have. */
-const INVALID = Symbol('invalid claim');
+const optionalNumber = z.number().nullish();
+const CLAIMS = z.object({
+  sub: z.string(),
+  iss: z.string().nullish(),
+  aud: z.union([z.string(), z.array(z.string())]).nullish(),
+  exp: optionalNumber,
+  iat: optionalNumber,
+  nbf: optionalNumber,
+});
 
 /** The claims of a payload, or null where one has a type it must not have. Null counts as absent, except for `sub`. */
 export function parseClaims(payload: Readonly<Record<string, unknown>>): Claims | null {
-  const issuer = optionalText(payload.iss);
-  const audiences = textList(payload.aud);
-  const [expiresAtS, issuedAtS, notBeforeS] = [payload.exp, payload.iat, payload.nbf].map(optionalNumber);
-  if (typeof payload.sub !== 'string' || issuer === INVALID || audiences === INVALID) return null;
-  if (expiresAtS === INVALID || issuedAtS === INVALID || notBeforeS === INVALID) return null;
+  const { data } = CLAIMS.safeParse(payload);
+  if (data === undefined) return null;
   return {
-    subject: payload.sub,
-    issuer,
-    audiences,
+    subject: data.sub,
+    issuer: data.iss ?? null,
+    audiences: [data.aud ?? []].flat(),
     scopes: scopesOf(payload),
-    expiresAtS: expiresAtS ?? null,
-    issuedAtS: issuedAtS ?? null,
-    notBeforeS: notBeforeS ?? null,
+    expiresAtS: data.exp ?? null,
+    issuedAtS: data.iat ?? null,
+    notBeforeS: data.nbf ?? null,
   };
 }
 
@@ -35,20 +41,4 @@ function scopesOf(payload: Readonly<Record<string, unknown>>): readonly string[]
   const scope = typeof payload.scope === 'string' ? payload.scope : payload.scp;
   if (typeof scope === 'string') return scope.split(' ').filter((part) => part !== '');
   return Array.isArray(scope) ? scope.filter((part): part is string => typeof part === 'string') : [];
-}
-
-function optionalText(value: unknown): string | null | typeof INVALID {
-  if (value === undefined || value === null) return null;
-  return typeof value === 'string' ? value : INVALID;
-}
-
-function optionalNumber(value: unknown): number | null | typeof INVALID {
-  if (value === undefined || value === null) return null;
-  return typeof value === 'number' && Number.isFinite(value) ? value : INVALID;
-}
-
-function textList(value: unknown): readonly string[] | typeof INVALID {
-  if (value === undefined || value === null) return [];
-  const list = Array.isArray(value) ? value : [value];
-  return list.every((part) => typeof part === 'string') ? list : INVALID;
 }
