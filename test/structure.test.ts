@@ -69,6 +69,16 @@ describe('the structure of src', () => {
     expect(upward).toEqual([]);
   });
 
+  it('may import no more than it does', () => {
+    const importing = Map.groupBy(sources, ({ path }) => roomOf(path));
+    const unused = Object.entries(MAY_IMPORT).flatMap(([room, allowed]) => {
+      const files = importing.get(room) ?? [];
+      const used = new Set(files.flatMap(({ imports, threads }) => [...imports, ...threads].map(roomOf)));
+      return allowed.filter((each) => !used.has(each)).map((each) => `${room} -> ${each}`);
+    });
+    expect(unused).toEqual([]);
+  });
+
   it('has no room that is not named here', () => {
     const unknown = sources.map(({ path }) => roomOf(path)).filter((room) => !(room in MAY_IMPORT));
     expect(unknown).toEqual([]);

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+import { BUILT } from './test/support/program/built.ts';
+import { SpreadOut } from './test/support/program/test-order.ts';
+
+/** Tests with a real broker. */
+const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/documented-commands.test.ts'];
+
+export default defineConfig({
+  test: {
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // One more than the processors of a small machine: whatever waits leaves its processor to another.
+    maxWorkers: 3,
+    sequence: { sequencer: SpreadOut },
+    globalSetup: './test/support/program/built.ts',
+    alias: [BUILT],
+    setupFiles: ['/tmp/te-cpu/setup.ts'],
+    projects: [
+      { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: KAFKA_TESTS } },
+      // Started only where one of these files runs: a real broker, shared by them.
+      {
+        extends: true,
+        test: { name: 'kafka', include: KAFKA_TESTS, globalSetup: './test/support/kafka/shared-broker.ts' },
+      },
+    ],
+  },
+});
