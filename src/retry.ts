@@ -37,7 +37,7 @@ export interface Pauses {
    * Reports the wait and waits as long as the policy says, or until the signal aborts. Throws the error where it does not pass
    * by itself, or has not passed in time.
    */
-  afterFailure(error: unknown, tell: Tell): Promise<void>;
+  afterFailure(error: unknown, onPause: OnPause): Promise<void>;
   /** The next failure is a first one again. */
   afterSuccess(): void;
 }
@@ -49,7 +49,7 @@ export interface Pause {
   readonly leftMs: number;
 }
 
-type Tell = (pause: Pause) => void | Promise<void>;
+type OnPause = (pause: Pause) => void | Promise<void>;
 
 interface Waiting {
   /** Aborts the wait. */
@@ -63,14 +63,14 @@ export function createPauses(policy: RetryPolicy, { signal, nowMs = monotonicMs,
   let nextMs = policy.firstMs;
   let failingSinceMs: number | null = null;
   return {
-    async afterFailure(error, tell) {
+    async afterFailure(error, onPause) {
       failingSinceMs ??= nowMs();
       const leftMs = failingSinceMs + (policy.forMsMax ?? Infinity) - nowMs();
       if (!(error instanceof Error) || !policy.passes(error) || leftMs <= 0) throw error;
       if (signal?.aborted === true) return;
       const retryInMs = Math.min(nextMs, leftMs);
       nextMs = Math.min(nextMs * 2, policy.longestMs);
-      await tell({ error, retryInMs, leftMs });
+      await onPause({ error, retryInMs, leftMs });
       await wait(retryInMs, signal);
     },
     afterSuccess() {
@@ -81,7 +81,7 @@ export function createPauses(policy: RetryPolicy, { signal, nowMs = monotonicMs,
 }
 
 interface Retrying extends Waiting {
-  readonly onFailure?: Tell;
+  readonly onFailure?: OnPause;
   /** Called when it succeeds after a failure. */
   readonly onRecovery?: () => void;
 }

@@ -3,7 +3,7 @@ import { transferList } from '../chunk/chunk.ts';
 import { NamesSender } from '../chunk/sent-names.ts';
 import type { Message, Source, SourceStart } from '../feed/source.ts';
 import { sourceKind } from '../sources.ts';
-import { loggerThatSays } from '../threads/log-line.ts';
+import { forwardingLogger } from '../threads/log-line.ts';
 import { type ServedThread, serveThread } from '../threads/serve-thread.ts';
 import { ChunkDecoder } from './decode-chunks.ts';
 import { DecodeThreads } from './decode-threads.ts';
@@ -15,9 +15,9 @@ import { STATUS_INTERVAL_MS } from './status.ts';
 const THIS_THREAD = -1;
 
 /** Loads what its kind needs, in this thread. */
-async function openSource({ data: { source, watch, context }, say }: ServedThread<FeedContract>): Promise<Source> {
+async function openSource({ data: { source, watch, context }, notify }: ServedThread<FeedContract>): Promise<Source> {
   const kind = await sourceKind(source.kind);
-  const opening = { ...context, logger: loggerThatSays((line) => say('log', line)) };
+  const opening = { ...context, logger: forwardingLogger((line) => notify('log', line)) };
   if (watch && kind.watch !== undefined) return kind.watch(source.settings, opening);
   return kind.open(source.settings, opening);
 }
@@ -35,11 +35,11 @@ await serveThread<FeedContract>(async (thread) => {
   const decoder = new ChunkDecoder({ migrationId });
   const sender = new NamesSender();
   let last: Promise<unknown> = Promise.resolve();
-  const telemetryTimer = setInterval(sayTelemetry, STATUS_INTERVAL_MS);
+  const telemetryTimer = setInterval(reportTelemetry, STATUS_INTERVAL_MS);
 
-  function sayTelemetry(): void {
+  function reportTelemetry(): void {
     const telemetry = source.telemetry?.();
-    if (telemetry !== undefined) thread.say('telemetry', telemetry);
+    if (telemetry !== undefined) thread.notify('telemetry', telemetry);
   }
 
   type Move = (buffers: readonly ArrayBuffer[]) => void;
@@ -81,7 +81,7 @@ await serveThread<FeedContract>(async (thread) => {
       await batches.return(undefined);
       await opened.disposeAsync();
       clearInterval(telemetryTimer);
-      sayTelemetry();
+      reportTelemetry();
     },
   };
 });

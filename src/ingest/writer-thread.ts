@@ -66,9 +66,9 @@ export async function startIngest(
     name: 'writer',
     data: settings,
     on: {
-      status(said) {
+      status(next) {
         const before = status;
-        status = said;
+        status = next;
         opened.resolve();
         onStatus(status, before);
       },

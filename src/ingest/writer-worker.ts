@@ -28,7 +28,7 @@ async function giveWay(): Promise<void> {
 }
 
 /** The writer's thread of `serve`: its sources one after the other, and forced snapshots between batches. */
-await serveThread<WriterContract>(async ({ data: settings, stop, say }) => {
+await serveThread<WriterContract>(async ({ data: settings, stop, notify }) => {
   await giveWay();
   const now = (): number => Date.now() * 1000;
   const writer = new ViewsWriter(settings.dataDir, {
@@ -36,16 +36,16 @@ await serveThread<WriterContract>(async ({ data: settings, stop, say }) => {
     now,
     onActiveRead({ contracts, ms }) {
       const fields = { contracts, ms: Math.round(ms) };
-      if (ms >= LONG_READ_MS) say('log', { level: 'info', fields, message: 'read the ids of the active contracts' });
+      if (ms >= LONG_READ_MS) notify('log', { level: 'info', fields, message: 'read the ids of the active contracts' });
     },
   });
-  const status = createStatusReporter(writer, (status) => say('status', status));
+  const status = createStatusReporter(writer, (status) => notify('status', status));
   return {
     async follow() {
       // After a failure nothing may be committed: the batch may contain half of an update.
       using _ = writer;
       const { decodeWorkers } = settings;
-      const onLog = (line: LogLine): void => say('log', line);
+      const onLog = (line: LogLine): void => notify('log', line);
       await followSources({ writer, status, signal: stop, now, onLog, decodeWorkers }, settings);
       if (!stop.aborted) await once(stop, 'abort');
       status.report({ phase: 'stopped' });

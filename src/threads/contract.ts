@@ -29,6 +29,6 @@ export type ToThread =
 export type FromThread =
   | { readonly type: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly type: 'failure'; readonly id: number; readonly error: PortableError }
-  | { readonly type: 'notice'; readonly name: string; readonly said: unknown }
+  | { readonly type: 'notice'; readonly name: string; readonly notice: unknown }
   /** The thread failed to start, and ends. */
   | { readonly type: 'dead'; readonly error: PortableError };

@@ -8,7 +8,9 @@ export interface LogLine {
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
 /** A logger that sends its lines to the thread's starter. */
-export function loggerThatSays(say: (line: LogLine) => void): Record<Level, (fields: object, message: string) => void> {
-  const at = (level: Level) => (fields: object, message: string) => say({ level, fields, message });
+export function forwardingLogger(
+  forward: (line: LogLine) => void,
+): Record<Level, (fields: object, message: string) => void> {
+  const at = (level: Level) => (fields: object, message: string) => forward({ level, fields, message });
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

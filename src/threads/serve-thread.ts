@@ -15,7 +15,7 @@ export interface ServedThread<C extends ThreadContract> {
   readonly data: C['data'];
   /** Aborts when the thread should end. */
   readonly stop: AbortSignal;
-  readonly say: <Name extends keyof C['notices'] & string>(name: Name, said: C['notices'][Name]) => void;
+  readonly notify: <Name extends keyof C['notices'] & string>(name: Name, notice: C['notices'][Name]) => void;
 }
 
 type Handler = (asked: unknown, move: (buffers: readonly ArrayBuffer[]) => void) => unknown;
@@ -56,7 +56,7 @@ export async function serveThread<C extends ThreadContract>(
     const handlers = await open({
       data: workerData as C['data'],
       stop: stop.signal,
-      say: (name, said) => post({ type: 'notice', name, said }),
+      notify: (name, notice) => post({ type: 'notice', name, notice }),
     });
     opened.resolve(handlers);
     await stopped;

@@ -29,7 +29,7 @@ export interface ThreadOptions<C extends ThreadContract> {
   readonly name: string;
   readonly data: C['data'];
   /** Handlers of its notices. */
-  readonly on: { readonly [Name in keyof C['notices']]: (said: C['notices'][Name]) => void };
+  readonly on: { readonly [Name in keyof C['notices']]: (notice: C['notices'][Name]) => void };
   /** Error classes that are kept when an error comes from the thread. */
   readonly errors: readonly ErrorClass[];
   /** How long disposing waits before the thread is terminated. */
@@ -63,7 +63,7 @@ interface Waiting {
 export function startThread<C extends ThreadContract>(file: URL, options: ThreadOptions<C>): Thread<C> {
   const { name, data, on, errors, stopGraceMs = STOP_GRACE_MS } = options;
   const worker = new Worker(file, { name, workerData: data, ...options.worker });
-  const notices = on as Readonly<Record<string, (said: unknown) => void>>;
+  const notices = on as Readonly<Record<string, (notice: unknown) => void>>;
   const waiting = new Map<number, Waiting>();
   const ended = Promise.withResolvers<Error | null>();
   let lastId = 0;
@@ -78,7 +78,7 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
       case 'failure':
         return take(message.id)?.reject(fromPortable(message.error, errors));
       case 'notice':
-        return notices[message.name]!(message.said);
+        return notices[message.name]!(message.notice);
       case 'dead':
         death = fromPortable(message.error, errors);
     }

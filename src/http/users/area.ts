@@ -68,7 +68,7 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
 function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Response | Promise<Response> {
   let requestId: string | null = null;
   const traces: Traces = { userId: null, subject: '' };
-  const told = (status: number, rest: object = {}): object => {
+  const logFields = (status: number, rest: object = {}): object => {
     requestId ??= requestIdOf(c);
     return {
       requestId,
@@ -81,13 +81,13 @@ function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Re
   };
   const answered = (result: object): Response => {
     const level = operation.ownRecordOnly === true ? 'debug' : 'info';
-    if (deps.logger.isLevelEnabled(level)) deps.logger[level](told(200), 'ledger request answered');
+    if (deps.logger.isLevelEnabled(level)) deps.logger[level](logFields(200), 'ledger request answered');
     return jsonResponse(200, result);
   };
   const refused = (error: unknown): Response => {
     const known = asKnownError(error);
     if (known instanceof HttpFault) {
-      deps.logger.info(told(known.status, { reason: known.message }), 'ledger request refused');
+      deps.logger.info(logFields(known.status, { reason: known.message }), 'ledger request refused');
       return plainText(known.status, known.message, known.headers);
     }
     requestId ??= requestIdOf(c);
@@ -97,8 +97,8 @@ function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Re
       service: operation.service,
       submission: operation.submission === true,
     });
-    if (status >= 500) deps.logger.error(told(status, { err: error }), 'ledger request failed');
-    else deps.logger.info(told(status, refusalOf(known)), 'ledger request refused');
+    if (status >= 500) deps.logger.error(logFields(status, { err: error }), 'ledger request failed');
+    else deps.logger.info(logFields(status, refusalOf(known)), 'ledger request refused');
     return jsonResponse(status, body);
   };
   return settle(() => serveOperation(c, operation, { deps, traces }), answered, refused);

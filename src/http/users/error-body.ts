@@ -41,7 +41,7 @@ export interface ErrorAnswer {
 /** The error body of the JSON Ledger API, in the form that depends on the code and the place (docs/rules.md, errors). */
 export function errorAnswer(error: UsersError, place: ErrorPlace): ErrorAnswer {
   const status = STATUS_OF_GRPC[error.grpcCode];
-  const body = REDACTED.has(error.code) ? redacted(error, place) : told(error, place);
+  const body = REDACTED.has(error.code) ? redacted(error, place) : plain(error, place);
   return { status, body };
 }
 
@@ -61,7 +61,7 @@ function redacted(error: UsersError, { requestId }: ErrorPlace): object {
 }
 
 /** Errors of the JSON layer have no context. */
-function told(error: UsersError, place: ErrorPlace): object {
+function plain(error: UsersError, place: ErrorPlace): object {
   const byJsonLayer = error.raisedBy === 'json-layer';
   return {
     code: error.code,

@@ -21,7 +21,7 @@ const FAILURES = {
   },
 };
 
-await serveThread<ExampleContract>(({ data, say, stop }) => {
+await serveThread<ExampleContract>(({ data, notify, stop }) => {
   if (data.refuses !== undefined) throw new Refusal(data.refuses);
   let given = new ArrayBuffer();
   return {
@@ -33,7 +33,7 @@ await serveThread<ExampleContract>(({ data, say, stop }) => {
     },
     bytesLeft: () => given.byteLength,
     fail: (how) => FAILURES[how]() as never,
-    say: (word) => say('said', word),
+    say: (word) => notify('said', word),
     async untilStopped() {
       await once(stop, 'abort');
       return 'stopped';
