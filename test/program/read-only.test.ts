@@ -9,6 +9,7 @@ import { type Service, startService } from '../support/http/service.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { type OracleSnapshot, oracle } from '../support/ledger/oracle.ts';
 import { ownersOf, stateV1, summaryV1 } from '../support/ledger/oracle-answers.ts';
+import { folded, rankedRows } from '../support/ledger/oracle-tables.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { shortTime } from '../support/ledger/wire-text.ts';
@@ -72,6 +73,10 @@ async function expectSnapshot(port: number, snapshot: OracleSnapshot, owners: st
   const pages = Array.from({ length: PROCESSES * 2 }, () => ask(port, '/v1/holdings/state', asked));
   for (const { body } of await Promise.all(pages))
     expect((body as { created_events: unknown[] }).created_events).toEqual(stateV1(snapshot, owners));
+  const place = `migration_id=${snapshot.migrationId}&record_time=${record_time}&limit=1000`;
+  const largest = Array.from({ length: PROCESSES * 2 }, () => ask(port, `/holdfast/v1/top?${place}`));
+  for (const { body } of await Promise.all(largest))
+    expect((body as { owners: unknown[] }).owners).toEqual(rankedRows(folded(snapshot, false), 'total'));
 }
 
 async function startReaders(dataDir: string, port: number): Promise<Service[]> {

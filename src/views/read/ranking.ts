@@ -3,30 +3,33 @@ import type { Ranking } from '../../holdings/insight/facts.ts';
 import type { StoredSnapshot } from './snapshots.ts';
 import type { VersionReader } from './versions.ts';
 
+/** A sum in parts, the lowest first: what a radix sort goes by. */
+const PART_BITS = 16;
+const PARTS = 2 ** PART_BITS;
+
 /**
- * Orders the owners with coin at a snapshot. There may be millions, so only packed numbers are in memory: of each owner its
- * number, its two sums as bytes (as many as the supply needs, which no sum exceeds) and its place in two orders; some 45 MB for
- * a million.
+ * Orders the owners with coin at a snapshot. There may be millions, so nothing but packed numbers is held: of each owner its number,
+ * its two sums (in as many parts as the supply has, which no sum exceeds) and its place in five orders; some 50 MB for a million.
  */
 export function rankOwners(db: Database, snapshot: StoredSnapshot, versions: VersionReader): Ranking {
   const { owners: count, seq, migrationId } = snapshot;
-  const width = bytesOf(snapshot.unlocked + snapshot.locked);
+  const width = Math.ceil((snapshot.unlocked + snapshot.locked).toString(2).length / PART_BITS);
   const owners = new Uint32Array(count);
-  const unlocked = new Uint8Array(count * width);
-  const locked = new Uint8Array(count * width);
+  const unlocked = new Uint16Array(count * width);
+  const locked = new Uint16Array(count * width);
   let found = 0;
   for (const { owner, totals } of versions.all(migrationId, seq)) {
     if (totals.contracts === 0) continue;
     if (found === count) throw new Error(`migration ${migrationId} has more than ${count} owners in snapshot ${seq}`);
     owners[found] = owner;
-    write(unlocked, { at: found * width, sum: totals.unlocked });
-    write(locked, { at: found * width, sum: totals.locked });
+    writeSum(unlocked, found * width, totals.unlocked);
+    writeSum(locked, found * width, totals.locked);
     found += 1;
   }
   if (found !== count) throw new Error(`migration ${migrationId} has ${found} of ${count} owners in snapshot ${seq}`);
 
   const byParty = partyOrder(db, migrationId, owners);
-  const ranked = (sums: Uint8Array): Uint32Array => {
+  const ranked = (sums: Uint16Array): Uint32Array => {
     const order = largestFirst(byParty, sums, width);
     for (let i = 0; i < count; i++) order[i] = owners[order[i]!]!;
     return order;
@@ -36,28 +39,24 @@ export function rankOwners(db: Database, snapshot: StoredSnapshot, versions: Ver
   return { ...rankings, total: ranked(unlocked) };
 }
 
-function bytesOf(sum: bigint): number {
-  return Math.max(1, Math.ceil(sum.toString(2).length / 8));
-}
+/** Three parts at a time: so much a double counts exactly. */
+const CHUNK_BITS = 3 * PART_BITS;
 
-const PART_BYTES = 6;
-
-/** A sum as bytes, the lowest first, six at a time, which a double counts exactly. */
-function write(bytes: Uint8Array, { at, sum }: { readonly at: number; readonly sum: bigint }): void {
-  for (let i = at, rest = sum; rest > 0n; i += PART_BYTES, rest >>= BigInt(PART_BYTES * 8)) {
-    let part = Number(BigInt.asUintN(PART_BYTES * 8, rest));
-    for (let j = i; part > 0; j++, part = Math.floor(part / 256)) bytes[j] = part % 256;
+function writeSum(parts: Uint16Array, start: number, sum: bigint): void {
+  for (let at = start, rest = sum; rest > 0n; at += 3, rest >>= BigInt(CHUNK_BITS)) {
+    let chunk = Number(BigInt.asUintN(CHUNK_BITS, rest));
+    for (let i = at; chunk > 0; i++, chunk = Math.floor(chunk / PARTS)) parts[i] = chunk % PARTS;
   }
 }
 
 /** Adds each sum to the one at its place. */
-function addAll(sums: Uint8Array, added: Uint8Array, width: number): void {
+function addAll(sums: Uint16Array, added: Uint16Array, width: number): void {
   let carry = 0;
   for (let i = 0; i < sums.length; i++) {
     if (i % width === 0) carry = 0;
-    const byte = sums[i]! + added[i]! + carry;
-    sums[i] = byte & 255;
-    carry = byte >> 8;
+    const part = sums[i]! + added[i]! + carry;
+    sums[i] = part;
+    carry = part >= PARTS ? 1 : 0;
   }
 }
 
@@ -85,23 +84,28 @@ function placeOf(owner: number, owners: Uint32Array): number {
   return low;
 }
 
-/** Orders places by their sums; equal ones stay in the order given. A radix sort, which needs only the memory of a second order. */
-function largestFirst(places: Uint32Array, sums: Uint8Array, width: number): Uint32Array {
-  let from = places;
-  let to = new Uint32Array(places.length);
-  let spare = new Uint32Array(places.length);
-  const starts = new Uint32Array(256);
-  for (let byte = 0; byte < width; byte++) {
+/** Orders places by their sums; equal ones stay in the order given. A radix sort, which needs no more room than a second order. */
+function largestFirst(places: Uint32Array, sums: Uint16Array, width: number): Uint32Array {
+  const count = places.length;
+  const starts = new Uint32Array(PARTS);
+  let from = places.slice();
+  let to = new Uint32Array(count);
+  for (let part = 0; part < width; part++) {
     starts.fill(0);
-    for (const place of from) starts[sums[place * width + byte]!]! += 1;
-    for (let value = 255, start = 0; value >= 0; value--) {
-      const count = starts[value]!;
+    for (let at = part; at < sums.length; at += width) starts[sums[at]!]! += 1;
+    // Where all are equal, their order stays. Most have no large parts, and many no locked coin at all.
+    if (starts[sums[part]!] === count) continue;
+    for (let value = PARTS - 1, start = 0; value >= 0; value--) {
+      const size = starts[value]!;
       starts[value] = start;
-      start += count;
+      start += size;
     }
-    for (const place of from) to[starts[sums[place * width + byte]!]!++] = place;
-    from = to;
-    [to, spare] = [spare, to];
+    for (let i = 0; i < count; i++) {
+      const place = from[i]!;
+      const value = sums[place * width + part]!;
+      to[starts[value]!++] = place;
+    }
+    [from, to] = [to, from];
   }
   return from;
 }

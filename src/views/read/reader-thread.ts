@@ -31,6 +31,8 @@ export interface ReaderContract extends ThreadContract {
 /** How long a question may wait for a thread, and how long a thread may work on it. */
 const WAIT_MS_MAX = 10_000;
 const READ_MS_MAX = 10_000;
+/** A ranking reads every owner, and is made once for all who ask; it may take as many times as long, which is less than a connection may be silent. */
+const RANKING_TIMES_MAX = 3;
 /** One more than a client may use, so that one client cannot delay the others; more would not help on a machine of few cores. */
 const THREADS = 3;
 const THREADS_PER_CLIENT_MAX = 2;
@@ -46,6 +48,7 @@ interface Asked {
   /** Asks a thread. */
   readonly call: (thread: Thread<ReaderContract>) => Promise<void>;
   readonly client: string;
+  readonly readMsMax: number;
   readonly reject: (error: unknown) => void;
   /** The timer of waiting, then of reading. */
   deadline: NodeJS.Timeout;
@@ -91,7 +94,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       const asked = takeNext();
       if (asked === undefined) return;
       clearTimeout(asked.deadline);
-      asked.deadline = setTimeout(() => end(reader, asked), readMsMax);
+      asked.deadline = setTimeout(() => end(reader, asked), asked.readMsMax);
       reader.asked = asked;
       void ask(reader, asked);
     }
@@ -119,7 +122,8 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   }
 
   function end(reader: Reader, asked: Asked): void {
-    logger.warn({ question: asked.name, readMsMax }, 'a read was ended at its time limit');
+    const { name: question, readMsMax } = asked;
+    logger.warn({ question, readMsMax }, 'a read was ended at its time limit');
     readers.delete(reader);
     void reader.thread.terminate();
     fail(asked, new HoldingsFault('read_too_long', `the read took longer than ${readMsMax / 1000} s; ask for less`));
@@ -136,6 +140,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     name: string,
     { client, signal }: Asker,
     call: (thread: Thread<ReaderContract>) => Promise<Answer>,
+    times = 1,
   ): Promise<Answer> {
     const own = waiting.filter((each) => each.client === client).length;
     if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
@@ -146,6 +151,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       name,
       call: async (thread) => resolve(await call(thread)),
       client,
+      readMsMax: readMsMax * times,
       reject,
       deadline: setTimeout(tooLate, WAIT_MS_MAX),
     };
@@ -159,7 +165,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   return {
     json: (question, asker) => read(question.answer, asker, (thread) => thread.call('json', question)),
     table: (question, form, asker) => read(question.table, asker, (thread) => thread.call('table', { question, form })),
-    ranking: (place, asker) => read('ranking', asker, (thread) => thread.call('ranking', place)),
+    ranking: (place, asker) => read('ranking', asker, (thread) => thread.call('ranking', place), RANKING_TIMES_MAX),
     async [Symbol.asyncDispose]() {
       stopping = true;
       for (const asked of [...waiting]) stopWaiting(asked, 'the service is stopping');
