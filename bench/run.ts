@@ -14,9 +14,10 @@ import { benchSummaries } from './summaries.ts';
 import { type Promised, printPromises, rounded } from './table.ts';
 
 /**
- * Prints every promise of the design next to its baseline, all measured in this one run. Sizes by argument:
- * `npm run bench -- --updates 10000 --events 200000 --large 1000000 --rounds 1`; `--only replay` for one part,
- * `--huge 20000000` replays as many more from a pipe, which takes an hour; `--reference` for the approach that Splice Scan takes as well, on a PostgreSQL 15 of its own.
+ * Prints every promise of the design next to its baseline, all measured in this one run. Sizes by argument: `npm run
+ * bench -- --updates 10000 --events 200000 --large 1000000 --rounds 1`; `--only replay` for one part, `--huge 20000000`
+ * replays as many more from a pipe, which takes an hour; `--reference` for the approach that Splice Scan takes as well,
+ * on a PostgreSQL 15 of its own.
  */
 const { values } = parseArgs({
   options: {

@@ -252,8 +252,8 @@ describe('Kafka', () => {
   });
 
   const incomplete: readonly [options: Record<string, unknown>, message: string][] = [
-    [{ kafkaTopic: 't' }, '--kafka-topic needs --kafka-brokers beside it'],
-    [{ kafkaBrokers: 'a:1' }, '--kafka-brokers needs --kafka-topic beside it'],
+    [{ kafkaTopic: 't' }, '--kafka-topic needs --kafka-brokers too'],
+    [{ kafkaBrokers: 'a:1' }, '--kafka-brokers needs --kafka-topic too'],
     [{ ...source, kafkaSslCert: password }, '--kafka-ssl-cert needs --kafka-ssl-key'],
     [{ ...source, kafkaSaslUsername: 'me' }, '--kafka-sasl-username needs --kafka-sasl-mechanism'],
     [{ ...source, kafkaSaslMechanism: 'plain' }, '--kafka-sasl-mechanism needs --kafka-sasl-username'],

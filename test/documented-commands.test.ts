@@ -49,8 +49,9 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
 }
 
 /**
- * `holdfast serve` runs beside what follows, until another one takes its place (one that only reads leaves the others) or the block
- * ends. npm is not run: what it would start is looked up. A comment that ends in `exit 3` says what the command before it exits with.
+ * `holdfast serve` runs beside what follows, until another one takes its place (one that only reads leaves the others)
+ * or the block ends. npm is not run: what it would start is looked up. A comment that ends in `exit 3` says what the
+ * command before it exits with.
  */
 function scriptOf(commands: string, { ports: [port, other], broker, topic }: Places): string {
   const lines = commands

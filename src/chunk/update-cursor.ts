@@ -39,7 +39,7 @@ export class UpdateCursor {
   }
 
   /** The lane's cursor after the message. */
-  get cursorBehind(): string {
+  get cursorAfter(): string {
     return this.#chunk.cursors.get(this.#update) ?? String(this.offset + 1);
   }
 

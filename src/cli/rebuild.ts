@@ -28,7 +28,7 @@ export const rebuildCommand: CliCommand = {
     const old = readOldViews(dataDir);
     const isOlder = old.version !== null && old.version > 0 && old.version < SCHEMA_VERSION;
     if (!isOlder && options.yes !== true) {
-      throw new Refusal(`--data ${dataDir}: views.db ${whyAsked(old)}; nothing was done, --yes sets it aside`);
+      throw new Refusal(`--data ${dataDir}: views.db ${whyNotOlder(old)}; nothing was done, --yes sets it aside`);
     }
     const made: DirectoryMade = {
       ...madeNow({ snapshotPeriodUs, dso }),
@@ -46,7 +46,7 @@ export const rebuildCommand: CliCommand = {
   },
 };
 
-function whyAsked({ version }: OldViews): string {
+function whyNotOlder({ version }: OldViews): string {
   if (version === null) return 'is damaged, and its settings cannot be read';
   if (version === 0) return 'has no tables yet';
   if (version > SCHEMA_VERSION)

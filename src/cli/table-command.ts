@@ -127,7 +127,7 @@ async function printCsv(pages: AsyncIterable<Table>, name: TableName, stdout: Wr
   }
 }
 
-/** Or closed: whoever read it may have gone away. */
+/** Or closed: its reader may have gone away. */
 function drained(stdout: Writable): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const events = ['drain', 'close'] as const;

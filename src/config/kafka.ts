@@ -90,7 +90,7 @@ function saslConfig(given: GivenSettings): TopicSettings['sasl'] {
 }
 
 function needs(key: SettingKey, missing: SettingKey): Refusal {
-  return new Refusal(`${optionName(key)} needs ${optionName(missing)} beside it`);
+  return new Refusal(`${optionName(key)} needs ${optionName(missing)} too`);
 }
 
 function readNamed(key: SettingKey, file: string): string {

@@ -105,7 +105,7 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   },
   broken_container: {
     halted: [
-      'mend ',
+      'repair ',
       SOURCE,
       `; ${STOP}`,
       DROP,

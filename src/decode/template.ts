@@ -26,14 +26,14 @@ function entityOf(templateId: unknown): Entity | 'other template' | null {
   if (typeof templateId !== 'string') return null;
   const found = known.get(templateId);
   if (found !== undefined) return found;
-  const entity = judgedEntity(templateId);
+  const entity = parseEntity(templateId);
   if (entity === null || templateId.length > KNOWN_CHARS_MAX) return entity;
   if (known.size === KNOWN_MAX) known.clear();
   known.set(templateId, entity);
   return entity;
 }
 
-function judgedEntity(templateId: string): Entity | 'other template' | null {
+function parseEntity(templateId: string): Entity | 'other template' | null {
   const [packagePart, ...rest] = templateId.split(':');
   if (rest.length !== 2 || packagePart === '' || rest.includes('') || CONTROL_CHARACTER.test(templateId)) return null;
   return ENTITIES.get(rest.join(':')) ?? 'other template';

@@ -7,7 +7,7 @@ export type HoldingsFaultCode =
   | 'no_migration'
   | 'no_open_round'
   | 'unknown_token'
-  /** A parameter does not go with the views that it is asked of. */
+  /** A parameter does not fit these views. */
   | 'wrong_parameter'
   | 'page_too_large'
   | 'number_too_large'

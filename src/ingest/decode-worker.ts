@@ -5,7 +5,7 @@ import { ChunkDecoder } from './decode-chunks.ts';
 import type { DecodeContract } from './decode-threads.ts';
 import { unpackMessages } from './message-batches.ts';
 
-/** A decode thread: messages -> chunks, each in its turn. */
+/** A decode thread: messages -> chunks, one after the other. */
 await serveThread<DecodeContract>(({ data }) => {
   const decoder = new ChunkDecoder(data);
   const sender = new NamesSender();

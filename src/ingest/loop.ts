@@ -11,7 +11,10 @@ const BATCH_EVENTS_MAX = 50_000;
 const BATCH_MESSAGES_MAX = 50_000;
 /** At the end of a feed, where no more come, new messages are committed after about this long. */
 const COMMIT_IDLE_MS = 250;
-/** Where more come, but more slowly than they are applied: a transaction writes whole pages, so fewer and larger ones write less. */
+/**
+ * Where more come, but more slowly than they are applied: a transaction writes whole pages, so fewer and larger ones
+ * write less.
+ */
 const COMMIT_WAITING_MS = 1_000;
 /** How long to wait for the feed before the signal and the clock are checked again. */
 export const FEED_WAIT_MS = 100;

@@ -1,6 +1,9 @@
 import type { Message, Source, SourceStart } from '../feed/source.ts';
 
-/** A batch ends at this many messages or bytes, whichever comes first: small enough that the writer never waits long for its chunk. */
+/**
+ * A batch ends at this many messages or bytes, whichever comes first: small enough that the writer never waits long for
+ * its chunk.
+ */
 const MESSAGES_MAX = 2000;
 const RAW_BYTES_MAX = 1024 * 1024;
 const RAW_BUFFER_BYTES = RAW_BYTES_MAX + 256 * 1024;

@@ -6,9 +6,9 @@ import { registerCodecs } from './codecs.ts';
 const require = createRequire(import.meta.url);
 
 /** kafkajs, which is no longer maintained, with fixes for what it lacks and does wrong; no other file may load it. */
-export const kafkajs = loadMended();
+export const kafkajs = loadPatched();
 
-function loadMended(): typeof KafkaJs {
+function loadPatched(): typeof KafkaJs {
   // A module must be replaced before anything of kafkajs requires it.
   if (require.resolve('kafkajs') in require.cache)
     throw new Error('kafkajs was loaded by another file than src/feed/kafka/kafkajs.ts');

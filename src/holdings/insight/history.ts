@@ -5,7 +5,7 @@ import { pointsOver, requireMultiple } from './every.ts';
 import type { ChangesFacts } from './facts.ts';
 import { type Grid, gridOf, multiplesWithin } from './grid.ts';
 import { pageOf } from './page.ts';
-import { findMigration, listedRange, rangeBehind } from './place.ts';
+import { findMigration, listedRange, rangeAfter } from './place.ts';
 import type { ChangesQuery, HistoryQuery } from './question.ts';
 import { CHANGE_COLUMNS, changeRow, POINT_COLUMNS, pointRow, type Row } from './rows.ts';
 import type { Table } from './table.ts';
@@ -49,7 +49,7 @@ export async function changesTable(query: ChangesQuery, store: HoldingsStore): P
   const migration = await findMigration(store, query, after);
   const { migrationId, periodUs } = migration;
   const range = listedRange(migration, query, after);
-  const grid = multiplesWithin(within(rangeBehind(range, { order, after }), gridOf(migration)), periodUs);
+  const grid = multiplesWithin(within(rangeAfter(range, { order, after }), gridOf(migration)), periodUs);
   const about = { kind: 'changes', migrationId, party, from: grid.from, to: grid.to, order, rows: limit + 1 } as const;
   const changes = grid.from > grid.to ? [] : (await store.facts(about)).changes;
   const place = { table: 'changes', query, migrationId, snapshot: range.newest } as const;

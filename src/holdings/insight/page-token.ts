@@ -39,7 +39,7 @@ export function decodePageToken(table: TableName, text: string): PageToken | nul
   return { start: { migrationId, snapshot, last }, given };
 }
 
-/** The question of the page behind one that had this token. */
+/** The question of the page after the one that had this token. */
 export function nextQuestion(question: TableQuestion, token: string): TableQuestion {
   const { start } = decodePageToken(question.table, token)!;
   return { ...question, query: { ...question.query, after: start } } as TableQuestion;

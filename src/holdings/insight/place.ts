@@ -86,7 +86,7 @@ export function listedRange(
 }
 
 /** As above, after the last row of the page before. */
-export function rangeBehind(
+export function rangeAfter(
   { from, to }: Pick<ListedRange, 'from' | 'to'>,
   { order, after }: { readonly order: Order; readonly after: PageStart | null },
 ): { from: Micros; to: Micros } {

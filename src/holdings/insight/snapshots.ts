@@ -3,7 +3,7 @@ import { formatTime } from '../../ledger/time.ts';
 import type { HoldingsStore } from '../facts.ts';
 import { requireMultiple } from './every.ts';
 import { pageOf } from './page.ts';
-import { findMigration, listedRange, rangeBehind } from './place.ts';
+import { findMigration, listedRange, rangeAfter } from './place.ts';
 import type { SnapshotsQuery } from './question.ts';
 import { SNAPSHOT_COLUMNS, snapshotRow } from './rows.ts';
 import type { Table } from './table.ts';
@@ -19,7 +19,7 @@ export async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore
   const found = await store.facts({
     kind: 'listed snapshots',
     migrationId,
-    ...rangeBehind(range, { order, after }),
+    ...rangeAfter(range, { order, after }),
     every,
     order,
     rows: limit + 1,

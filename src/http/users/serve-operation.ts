@@ -84,13 +84,13 @@ export function serveOperation(
 }
 
 function serveWithoutBody(asked: Asked): object {
-  const { prepared, caller } = judge(asked, '');
+  const { prepared, caller } = checkRequest(asked, '');
   return run(prepared, asked.deps.users, () => caller);
 }
 
 async function serveWithBody(asked: Asked): Promise<object> {
   const { users, verifier } = asked.deps;
-  const { prepared, token } = judge(asked, await readBody(asked.c, bodyBytesMax(users, asked.caller)));
+  const { prepared, token } = checkRequest(asked, await readBody(asked.c, bodyBytesMax(users, asked.caller)));
   // The body may have taken long, and rights may have been revoked meanwhile.
   const still = await verifier.verify(token);
   if (still === null) throw unauthenticated('the token expired while the body was sent');
@@ -98,7 +98,7 @@ async function serveWithBody(asked: Asked): Promise<object> {
 }
 
 /** The checks before the transaction, in which the caller is looked up again. */
-function judge({ c, operation, id, query, token, caller, traces }: Asked, bodyText: string): Judged {
+function checkRequest({ c, operation, id, query, token, caller, traces }: Asked, bodyText: string): CheckedRequest {
   const prepared = operation.prepare({ id, query, bodyText });
   traces.subject = prepared.subject;
   if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
@@ -107,7 +107,7 @@ function judge({ c, operation, id, query, token, caller, traces }: Asked, bodyTe
   return { prepared, token, caller };
 }
 
-interface Judged {
+interface CheckedRequest {
   readonly prepared: Prepared;
   readonly token: string;
   readonly caller: Caller;

@@ -22,7 +22,7 @@ export function startAnswers(eventLoop: HoldingsStore, options: ReaderThreadsOpt
       }
     },
     async table(question, form, asker) {
-      // Others may wait for the same ranking, so it is made even where this client goes away.
+      // Others may wait for the same ranking, so it is computed even where this client goes away.
       const store = rankings.over(eventLoop, (place) => threads.ranking(place, { client: asker().client }));
       try {
         return await answersFrom(store, options.rules).table(question, form);

@@ -151,8 +151,8 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
   for (const each of checkpoint.times) checkClock(each.recordTime, rules, compared);
   rememberCheckpoint(lane, checkpoint);
   noteFurthest(lane, { migrationId: checkpoint.migrationId, recordTime: time });
-  const isBehind = known === undefined || known.timeReached === null || time < known.timeReached;
-  if (isBehind || (lane.start !== null && isAheadOfUnseen(known, checkpoint))) {
+  const isBefore = known === undefined || known.timeReached === null || time < known.timeReached;
+  if (isBefore || (lane.start !== null && isAheadOfUnseen(known, checkpoint))) {
     batch.counts.checkpointsBehind += 1;
     return;
   }

@@ -15,7 +15,7 @@ export function deadLetterOf(
   bad: BadUpdate,
   { source, now, leftOut }: { source: NamedSource; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
-  const { lane, offset, cursorBehind: cursor } = message;
+  const { lane, offset, cursorAfter: cursor } = message;
   const place = { lane, offset, cursor };
   const bytes = Buffer.from(message.bytes());
   return {

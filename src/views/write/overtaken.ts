@@ -13,19 +13,19 @@ export interface LedgerTime {
  * they for it. Only one with an earlier place than its predecessors in the lane is applied late, as the feed's order requires.
  */
 export function isOvertaken(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at: LedgerTime): boolean {
-  if (own.start === null || (own.furthest !== null && isBehind(at, own.furthest))) return false;
+  if (own.start === null || (own.furthest !== null && isBefore(at, own.furthest))) return false;
   for (const { start, furthest } of lanes.values()) {
-    if (start !== null && furthest !== null && isBehind(at, furthest)) return true;
+    if (start !== null && furthest !== null && isBefore(at, furthest)) return true;
   }
   return false;
 }
 
 /** Notes how far a lane has come. */
 export function noteFurthest(state: LaneState, at: LedgerTime): void {
-  if (state.furthest !== null && !isBehind(state.furthest, at)) return;
+  if (state.furthest !== null && !isBefore(state.furthest, at)) return;
   state.furthest = { migrationId: at.migrationId, recordTime: at.recordTime };
 }
 
-function isBehind(a: LedgerTime, b: LedgerTime): boolean {
+function isBefore(a: LedgerTime, b: LedgerTime): boolean {
   return a.migrationId < b.migrationId || (a.migrationId === b.migrationId && a.recordTime < b.recordTime);
 }

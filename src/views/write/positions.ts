@@ -52,13 +52,13 @@ export function stateOf(lanes: ReadonlyMap<string, LaneState>, lane: string): La
 }
 
 /** Puts the positions after the messages from..to of a chunk, with the hash of the last one of each lane that resumes. */
-export function moveBehind(
+export function movePast(
   lanes: ReadonlyMap<string, LaneState>,
   { chunk, from, to, hashes }: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>,
 ): void {
   for (const [lane, message] of lastMessages(chunk, from, to)) {
     const state = stateOf(lanes, lane);
-    state.cursor = message.cursorBehind;
+    state.cursor = message.cursorAfter;
     if (state.start !== null) state.sha256 = hashes?.get(lane) ?? message.sha256();
   }
 }

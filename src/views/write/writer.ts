@@ -13,7 +13,7 @@ import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
-import { moveBehind, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
+import { movePast, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
 import { isNews, noteSourceStart } from './source-start.ts';
 
@@ -182,7 +182,7 @@ export class ViewsWriter implements Disposable {
   }
 
   #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
-    moveBehind(this.#batch.state.lanes, range);
+    movePast(this.#batch.state.lanes, range);
   }
 
   get #begun(): NamedSource {

@@ -33,7 +33,7 @@ export async function startNetwork(): Promise<Network> {
       return;
     }
     asked.push(after);
-    const behind = items.filter((item) => after === null || isBehind(item, after));
+    const behind = items.filter((item) => after === null || isAfter(item, after));
     response.end(JSON.stringify({ transactions: behind.slice(0, Number(searchParams.get('page_size'))) }));
   });
   server.listen(0, '127.0.0.1');
@@ -55,7 +55,7 @@ export async function startNetwork(): Promise<Network> {
   };
 }
 
-function isBehind({ migration_id, record_time }: Item, after: string): boolean {
+function isAfter({ migration_id, record_time }: Item, after: string): boolean {
   const [migrationId, time = ''] = after.split(' ');
   return migration_id > Number(migrationId) || (migration_id === Number(migrationId) && record_time > time);
 }
