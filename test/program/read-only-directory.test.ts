@@ -45,7 +45,8 @@ describe('a process that only reads', () => {
     expect(await service.ask('/v0/state/acs/force', {})).toMatchObject({ status: 400 });
     for (const path of ['/v2/version', '/v2/users', '/openapi/ledger.json'])
       expect(await service.ask(path)).toEqual({ status: 404, body: { error: `no such path: ${path}` } });
-    expect(await service.ask('/openapi/holdings.json')).toMatchObject({ status: 200 });
+    for (const path of ['/openapi/holdings.json', '/holdfast/v1/snapshots', '/api/scan/v0/migrations/last'])
+      expect(await service.ask(path)).toMatchObject({ status: 200 });
   });
 
   it('is ready, and degraded, where the directory is halted', async () => {
