@@ -23,7 +23,7 @@ export async function benchKafka(
   const medians = alternate('kafka', runs, rounds);
   const rate = (run: keyof typeof runs): number => events / medians[run].wallMs;
   printTable(
-    `A backlog of ${events} events in a topic of one partition, on a broker beside it`,
+    `A backlog of ${events} events in a topic of one partition, on a local broker`,
     ['', 'k events/s', 'CPU us/event', 'RSS MB'],
     Object.entries(medians).map(([run, { wallMs, cpuMs, rssMb }]) => {
       return [run, ...[events / wallMs, (cpuMs * 1000) / events, rssMb].map(rounded)];
@@ -33,7 +33,7 @@ export async function benchKafka(
   const memory = (run: keyof typeof runs): number => medians[run].rssMb;
   const extraMb = memory('holdfast, from the topic') - memory('holdfast, from the file');
   return [
-    { what: 'rate from a topic beside that from a file', measured: share, least: 0.6, unit: 'x' },
+    { what: 'rate from a topic, to that from a file', measured: share, least: 0.6, unit: 'x' },
     { what: 'resident memory of a backlog beyond that of a replay', measured: extraMb, most: 128, unit: 'MB' },
   ];
 }

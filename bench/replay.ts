@@ -36,7 +36,7 @@ export function benchSealing(feed: string): Promised[] {
   printTable('Sealing by force after every 7,000 events, what came before it on disk', columns, [forced]);
   const grid = [report.sealed, eventsEach, addedMs].map(rounded);
   printTable(
-    'A replay that seals, beside one that does not',
+    'A replay that seals, next to one that does not',
     ['snapshots', 'events each', 'CPU ms of each, writing thread'],
     [grid],
   );

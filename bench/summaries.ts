@@ -152,7 +152,7 @@ async function benchWhileReplaying(dataDir: string, feed: string, owner: AskedOw
     ['while a replay runs', rounded(busy.requestsPerSecond), rounded(busy.p99Ms)],
     ['quiet', rounded(quiet.requestsPerSecond), rounded(quiet.p99Ms)],
   ];
-  printTable('v1 summaries beside the ingest', ['', 'requests/s', 'p99 ms'], rows);
+  printTable('v1 summaries during the ingest', ['', 'requests/s', 'p99 ms'], rows);
   return { what: 'p99 while a replay runs, to the quiet one', measured: busy.p99Ms / quiet.p99Ms, most: 3, unit: 'x' };
 }
 

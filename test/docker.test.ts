@@ -56,7 +56,7 @@ describe('the health check of the container', () => {
     ['in the configuration file', (_port, file) => ({ args: ['--config', file] })],
     ['in the configuration file of the environment', (_port, file) => ({ env: { HOLDFAST_CONFIG: file } })],
     [
-      'in the configuration file, beside what Kubernetes says of a service of that name',
+      'in the configuration file, together with what Kubernetes sets for a service of that name',
       (_port, file) => ({ args: [`--config=${file}`], env: { HOLDFAST_PORT: 'tcp://10.0.0.1:80' } }),
     ],
   ])('asks at the port that was given %s', async (_name, given) => {

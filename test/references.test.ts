@@ -30,7 +30,7 @@ function missing(pattern: RegExp, isThere: (found: string, line: Line) => boolea
 }
 
 describe('what comments and messages of src refer to', () => {
-  it('is a file of the project, from its root, from src or beside the file', () => {
+  it('is a file of the project, from its root, from src or next to the file', () => {
     const places = (found: string, { path }: Line): string[] => [found, join('src', found), join(dirname(path), found)];
     const isThere = (found: string, line: Line): boolean =>
       places(found, line).some((place) => existsSync(join(root, place)));

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fuzzedRequest, operationsOf } from '../../test/support/http/fuzz-requests.ts';
 import { type HostileCase, readCases } from '../../test/support/http/hostile-cases.ts';
 import { exchange, parseAnswer, rawRequest } from '../../test/support/http/raw-request.ts';
-import { sendRequest, unlawful } from '../../test/support/http/send-request.ts';
+import { sendRequest, violation } from '../../test/support/http/send-request.ts';
 import { createRandom, type Random } from '../../test/support/ledger/random.ts';
 import { readStory } from './ledger.ts';
 import { answerReports, partSettings } from './part.ts';
@@ -70,7 +70,7 @@ async function fuzz(random: Random): Promise<void> {
     try {
       const answer = await sendRequest(url, agent, given);
       tally.answered('fuzz', answer.status, performance.now() - before);
-      const wrong = unlawful(given, answer);
+      const wrong = violation(given, answer);
       if (wrong !== null) tally.fault(`${wrong}: ${about}: ${answer.text}`);
     } catch (error) {
       if (!CLOSED_UNDERWAY.has((error as NodeJS.ErrnoException).code ?? '')) tally.fault(`${about}: ${String(error)}`);

@@ -50,7 +50,7 @@ describe('hostile JSON', () => {
     ['an unknown kind', `{"update":{"new":${deep}}}`],
     ['an argument', JSON.stringify(messages.scanImport()).replace('"amount":', `"more":${deep},"amount":`)],
     [
-      'what stands beside a number to be kept',
+      'what is next to a number to be kept',
       JSON.stringify(messages.scanImport())
         .replace('"root_event_ids":', `"more":${deep},"root_event_ids":`)
         .replace('"amount":', '"number":1.5,"amount":'),

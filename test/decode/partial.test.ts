@@ -71,7 +71,7 @@ describe('a Scan transaction of which not all is parsed', () => {
 
   it.each([
     [
-      'texts beyond ASCII and escapes where nobody reads',
+      'texts beyond ASCII and escapes where nothing is read',
       true,
       '"choice":"',
       '"choice":"\\u00e9\\n\ud83d\ude00 \u00fc',
@@ -93,8 +93,8 @@ describe('a Scan transaction of which not all is parsed', () => {
     ['a member of an event twice', false, '"event_type"', '"template_id":"p:M:E","event_type"'],
     ['lists nested beyond 64', false, '"choice":', `"more":${'['.repeat(65)}${']'.repeat(65)},"choice":`],
     ['objects nested beyond 64', false, '"choice":', `"more":${'{"a":'.repeat(65)}1${'}'.repeat(65)},"choice":`],
-    ['no JSON where nobody reads', false, '"choice":"', '"choice":"\\x'],
-    ['a number that is none where nobody reads', false, '"choice":', '"more":01,"choice":'],
+    ['no JSON where nothing is read', false, '"choice":"', '"choice":"\\x'],
+    ['a number that is none where nothing is read', false, '"choice":', '"more":01,"choice":'],
     ['text after the transaction', false, /\}$/, '}{}'],
   ])('with %s: %s', (_name, expected, known, changed) => {
     const line = MAINNET[0]!;

@@ -56,7 +56,7 @@ describe('files of one command', () => {
   });
 
   it.each([
-    ['behind a file between that has not its synchronizer', [DAY_2, '00:41 @s2 :', DAY_1], 'c is given after a'],
+    ['after a file between that lacks its synchronizer', [DAY_2, '00:41 @s2 :', DAY_1], 'c is given after a'],
     ['in one of its synchronizers', [`00:41 @s2 :\n${DAY_1}`, `${DAY_2}\n00:40 @s2 :`], 'b is given after a'],
     ['with imports', ['00:01 m1 : +a alice 5', 'import m1 : +x alice 1'], 'begins with imports of migration 1, and'],
     ['with checkpoints before it', [DAY_2, `checkpoint : @s1 00:00\n${DAY_1}`], 'b is given after a'],

@@ -88,7 +88,7 @@ describe('the extra of a coin', () => {
     ['a context that is no text', 'lock/optContext', 7],
     ['an unknown key in the lock', 'lock/more', 'x'],
     ['a lock time in another form', 'lock/expiresAt', 'later'],
-    ['an unknown key beside the lock', 'more', 'x'],
+    ['an unknown key next to the lock', 'more', 'x'],
   ])('keeps a LockedAmulet with %s as it came', (_name, path, value) => {
     const args = change(lockedArguments(), path, value);
     expect(argumentsOf(scanCoin(locked(args)))).toEqual(args);

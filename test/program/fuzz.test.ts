@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { type FuzzedOperation, fuzzedRequest, operationsOf } from '../support/http/fuzz-requests.ts';
-import { sendRequest, unlawful } from '../support/http/send-request.ts';
+import { sendRequest, violation } from '../support/http/send-request.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { createRandom, type Random } from '../support/ledger/random.ts';
 import { runProgram } from '../support/program/program.ts';
@@ -54,7 +54,7 @@ async function fuzz(
       const answer = await sendRequest(url, agent, given).catch((error) =>
         Promise.reject(new Error(about, { cause: error })),
       );
-      expect(unlawful(given, answer), `${about}\n${answer.text}`).toBeNull();
+      expect(violation(given, answer), `${about}\n${answer.text}`).toBeNull();
       counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
     }
   };

@@ -51,7 +51,7 @@ describe('the verdict of a soak', () => {
       ['1 wrong answers, the first: 500 for GET /x'],
     ],
     [
-      'an ingest that stands still',
+      'an ingest that makes no progress',
       (minute) => (minute > 58 ? { eventsApplied: 0 } : {}),
       ['2 windows without an event applied'],
     ],

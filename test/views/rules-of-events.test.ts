@@ -16,7 +16,7 @@ async function atTen(text: string): Promise<string> {
 describe('rule 7: events in feed order', () => {
   it.each([
     ['a transient contract leaves nothing', '00:01 : +a alice 10 ; -a', 'nobody'],
-    ['a transient contract beside others', '00:01 : +a alice 10 ; +b alice 5 ; -a ; +c bob 1', 'alice 5, bob 1'],
+    ['a transient contract among others', '00:01 : +a alice 10 ; +b alice 5 ; -a ; +c bob 1', 'alice 5, bob 1'],
     ['created, archived and created again in one update', '00:01 : +a alice 10 ; -a ; +a alice 10', 'alice 10'],
     [
       'archived and created again in another',

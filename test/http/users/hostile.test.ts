@@ -212,7 +212,7 @@ describe('hostile HTTP', () => {
       (token) =>
         `GET /v2/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer\n ${token}\r\nConnection: close\r\n\r\n`,
     ],
-    ['a method that nobody knows', 400, () => 'BREW /v2/users HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['an unknown method', 400, () => 'BREW /v2/users HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     [
       'a path that leaves the area',
       400,
@@ -220,7 +220,7 @@ describe('hostile HTTP', () => {
         `GET /v2/users/../../v0/x HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
     ],
     [
-      'a body behind GET',
+      'a body after GET',
       200,
       (token) =>
         `GET /v2/authenticated-user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,

@@ -107,7 +107,7 @@ describe('what counts as no key set', () => {
     ['a megabyte', async (path) => answer(path, 200, (await jwks(KEY)).padEnd(1_048_576)), 200],
     ['a megabyte and a byte', async (path) => answer(path, 200, (await jwks(KEY)).padEnd(1_048_577)), 401],
     [
-      'keys of other kinds beside ours',
+      'keys of other kinds together with ours',
       async (path) =>
         answer(path, 200, `{"keys":[null,1,{},{"kty":"oct","k":"eA","kid":"one"},${(await jwks(KEY)).slice(9, -2)}]}`),
       200,

@@ -53,7 +53,7 @@ describe('how a token is sent', () => {
       '400 text/plain',
     ],
     [
-      'C2 a bearer beside another scheme',
+      'C2 a bearer and another scheme',
       (token) => [
         ['Authorization', 'Basic eDp5'],
         ['Authorization', `Bearer ${token}`],

@@ -90,9 +90,9 @@ describe('signatures', () => {
   it.each<readonly [string, () => string | Promise<string>]>([
     ['another secret', () => secretToken(CLAIMS, 'another secret')],
     ['an empty secret', () => forged({ alg: 'HS256' }, '')],
-    ['a key of nobody, RS256', () => keyToken(STRANGER.rs, CLAIMS)],
-    ['a key of nobody, ES256', () => keyToken(STRANGER.es, CLAIMS)],
-    ['a key of nobody, ES512', () => keyToken(STRANGER.es5, CLAIMS)],
+    ['an unknown key, RS256', () => keyToken(STRANGER.rs, CLAIMS)],
+    ['an unknown key, ES256', () => keyToken(STRANGER.es, CLAIMS)],
+    ['an unknown key, ES512', () => keyToken(STRANGER.es5, CLAIMS)],
     ['a key of the set without its kid', () => keyToken(SET.rs, CLAIMS, { kid: undefined })],
     ['a key of the set under the kid of another', () => keyToken(SET.rs, CLAIMS, { kid: 'es' })],
     ['a key of the set under a kid that is no text', () => forged({ alg: 'HS256', kid: 5 }, 'x')],
@@ -127,7 +127,7 @@ describe('signatures', () => {
     ['no parts', () => 'token'],
     ['a signature cut short', async () => (await secretToken(CLAIMS)).slice(0, -4)],
     [
-      'another payload under a lawful signature',
+      'another payload with a valid signature',
       async () => (await secretToken({ sub: 'plain' })).replace(/\..*\./, `.${part(claims())}.`),
     ],
     ['base64 of the other alphabet', async () => (await secretToken(CLAIMS)).replace('.', '+.')],

@@ -37,7 +37,7 @@ export function isPastTimeLimit({ status, text }: Pick<Answer, 'status' | 'text'
 }
 
 /** What no answer to any request may be; null where there is nothing to say. */
-export function unlawful(given: Pick<FuzzedRequest, 'method' | 'target'>, answer: Answer): string | null {
+export function violation(given: Pick<FuzzedRequest, 'method' | 'target'>, answer: Answer): string | null {
   const { status, type, text } = answer;
   if (status >= 500 && !isPastTimeLimit(answer)) return `status ${status}`;
   if (INSIDES.test(text)) return 'the answer shows our insides';
