@@ -147,5 +147,5 @@ export function withoutBytes(chunk: Chunk): Chunk {
 export function transferList(chunk: Chunk): ArrayBuffer[] {
   const columns = [...Object.values(chunk.updates), ...Object.values(chunk.events)];
   const arrays = [...columns, chunk.ignoredEvents, chunk.ids, chunk.raw];
-  return arrays.map((array: { buffer: ArrayBufferLike }) => array.buffer as ArrayBuffer);
+  return [...new Set(arrays.map((array: { buffer: ArrayBufferLike }) => array.buffer as ArrayBuffer))];
 }
