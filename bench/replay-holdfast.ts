@@ -20,7 +20,7 @@ interface Written {
   readonly bytes: number;
 }
 
-/** A replay by the program's own function; `inline` decodes in the writing thread, `worker` in one of its own. */
+/** A replay by the program's own function; `inline` decodes in the writing thread, `worker` in others, `2` in two of them. */
 const threads = process.argv[3];
 /** Where the views are left, with a last snapshot of all that the feed has; a folder that is removed again unless given. */
 const kept = process.argv[4];
@@ -45,7 +45,7 @@ await reportRun(process.argv[2]!, async (path) => {
       dataDir,
       files: [path],
       seal: kept !== undefined,
-      decodeWorkers: null,
+      decodeWorkers: Number(threads) || null,
       signal: new AbortController().signal,
       onProgress: ({ counts }) => commits.push({ events: counts.events, bytes: writtenBytes() }),
       ...REPLAY_OPTIONS,

@@ -10,7 +10,9 @@ const SEED = 1;
 const RUNS = {
   'decode floor: utf8 + JSON.parse': (feed: string) => measure('decode-floor', feed),
   'holdfast, one thread': (feed: string) => measure('replay-holdfast', feed, 'inline'),
-  'holdfast, decode worker': (feed: string) => measure('replay-holdfast', feed, 'worker'),
+  'holdfast, 1 decode thread': (feed: string) => measure('replay-holdfast', feed, '1'),
+  'holdfast, 2 decode threads': (feed: string) => measure('replay-holdfast', feed, '2'),
+  'holdfast, 3 decode threads': (feed: string) => measure('replay-holdfast', feed, '3'),
 };
 type Run = keyof typeof RUNS;
 
@@ -55,7 +57,7 @@ export function benchMainnet(folder: string, { updates, rounds }: { updates: num
   ];
   printTable(heading, columns, rows);
 
-  const { wallUs, cpuUs } = costs['holdfast, decode worker'];
+  const { wallUs, cpuUs } = costs['holdfast, 2 decode threads'];
   const what = "replay of MainNet's shape";
   return [
     { what: `${what}, to the decode floor`, measured: floor.wallUs / wallUs, least: 1.3, unit: 'x' },
