@@ -64,8 +64,11 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     while (!signal.aborted) {
       try {
         for await (const batch of sessionBatches(signal)) {
-          pauses.afterSuccess();
-          if ('length' in batch) read += batch.length;
+          // A session that only begins is no success: one that fails again and again is waited for longer and longer.
+          if ('length' in batch) {
+            pauses.afterSuccess();
+            read += batch.length;
+          }
           yield batch;
         }
       } catch (error) {
