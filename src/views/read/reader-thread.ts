@@ -32,7 +32,7 @@ export interface ReaderContract extends ThreadContract {
 const WAIT_MS_MAX = 10_000;
 const READ_MS_MAX = 10_000;
 /** A ranking reads every owner, and is made once for all who ask; it may take as many times as long, which is less than a connection may be silent. */
-const RANKING_TIMES_MAX = 3;
+const RANKING_TIMES_MAX = 5;
 /** One more than a client may use, so that one client cannot delay the others; more would not help on a machine of few cores. */
 const THREADS = 3;
 const THREADS_PER_CLIENT_MAX = 2;
