@@ -10,6 +10,7 @@ import {
   rankedRows,
   snapshotRows,
 } from '../../support/ledger/oracle-tables.ts';
+import { parseLedger, partyOf } from '../../support/ledger/parse-ledger.ts';
 import { createRandom } from '../../support/ledger/random.ts';
 import { randomLedger } from '../../support/ledger/random-ledger.ts';
 import { plainDecimal, shortTime } from '../../support/ledger/wire-text.ts';
@@ -126,6 +127,35 @@ describe.each(seeds)('the tables of random ledger %i', async (seed) => {
     expect(listed.rows[0]).toEqual(snapshotRows([newest])[0]);
     expect(service.log).toEqual([]);
   });
+});
+
+test('a coin that only a forced snapshot saw is in that one, and nowhere else', async () => {
+  const ledger = `00:01 : +a alice 10
+    00:12 : +b bob 5 ; +c carol 1
+    00:13 : -b
+    00:25 : -c
+    00:26 : +d dave 1 ; +e alice 1
+    00:27 : -d
+    00:41 :`;
+  const { dataDir, snapshots } = await replayWithForced(folder, parseLedger(ledger), [2]);
+  using service = openHoldings(dataDir);
+  const partiesOf = async (target: string, given = {}): Promise<unknown[]> =>
+    (await allRows(service.app, `${V1}/${target}`, given)).map(({ party_id }) => String(party_id).split('::')[0]);
+  const forced = { record_time: '2025-02-12T00:12:00Z' };
+  expect(snapshots.filter((each) => each.forced).map(({ recordTime }) => shortTime(recordTime))).toEqual([
+    forced.record_time,
+  ]);
+  expect(await partiesOf('top', forced)).toEqual(['alice', 'bob', 'carol']);
+  expect(await partiesOf('owners', forced)).toEqual(['alice']);
+  expect(await partiesOf('owners')).toEqual(['alice', 'carol']);
+  const changesOf = async (name: string): Promise<unknown[]> =>
+    (await allRows(service.app, `${V1}/owners/${partyOf(name)}/changes`, { order: 'asc' })).map(
+      ({ record_time, contracts }) => `${String(record_time).slice(11, 16)} ${contracts}`,
+    );
+  expect(await changesOf('alice')).toEqual(['00:10 1', '00:30 2']);
+  expect(await changesOf('bob')).toEqual([]);
+  expect(await changesOf('carol')).toEqual(['00:20 1', '00:30 0']);
+  expect(await changesOf('dave')).toEqual([]);
 });
 
 function timeText(micros: number | null | undefined): string | null {
