@@ -12,7 +12,7 @@ export interface DecodeContract extends ThreadContract {
 }
 
 /** One core is left to the writer; of two both are used, because with most feeds the writer waits. */
-function decodeWorkersDefault(): number {
+export function decodeWorkersDefault(): number {
   const cores = availableParallelism();
   return Math.min(Math.max(cores - 1, Math.min(cores, 2)), CHUNKS_AHEAD_MAX);
 }
@@ -23,15 +23,23 @@ interface Decoder {
   underWay: number;
 }
 
-/** The threads that decode: one is started when all others have work, up to `max`. Null: as many as suit the cores. */
+/** A batch that is being decoded and the next one: more would wait in vain for a thread that another could spare. */
+const UNDER_WAY_MAX = 2;
+
+/** The threads that decode besides the feed's own: one is started when all others have work, up to `max`. */
 export class DecodeThreads implements AsyncDisposable {
   readonly #data: DecodeContract['data'];
   readonly #max: number;
   readonly #decoders: Decoder[] = [];
 
-  constructor(max: number | null, data: DecodeContract['data']) {
+  constructor(max: number, data: DecodeContract['data']) {
     this.#data = data;
-    this.#max = max ?? decodeWorkersDefault();
+    this.#max = max;
+  }
+
+  /** Whether a thread will soon need more work. */
+  get hasRoom(): boolean {
+    return this.#decoders.length < this.#max || this.#decoders.some(({ underWay }) => underWay < UNDER_WAY_MAX);
   }
 
   /** Chunks come when they are ready, those of one decoder in the order of the calls. Rejects where its thread has ended. */

@@ -78,7 +78,7 @@ interface Requested {
   hasArrived: boolean;
 }
 
-/** Reads a source in a thread of its own, which has it decoded in others. */
+/** Reads a source in a thread of its own, which decodes it together with others. */
 export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedThreadOptions = {}): Feed {
   let progress: SourceProgress = { read: 0, total: null };
   const names = new Map<number, NamesReceiver>();

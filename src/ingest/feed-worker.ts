@@ -6,7 +6,7 @@ import { sourceKind } from '../sources.ts';
 import { forwardingLogger } from '../threads/log-line.ts';
 import { type ServedThread, serveThread } from '../threads/serve-thread.ts';
 import { ChunkDecoder } from './decode-chunks.ts';
-import { DecodeThreads } from './decode-threads.ts';
+import { DecodeThreads, decodeWorkersDefault } from './decode-threads.ts';
 import type { DecodedChunk, FeedContract } from './feed-thread.ts';
 import { messageBatches, packMessages, RawBuffers } from './message-batches.ts';
 import { STATUS_INTERVAL_MS } from './status.ts';
@@ -22,13 +22,15 @@ async function openSource({ data: { source, watch, context }, notify }: ServedTh
   return kind.open(source.settings, opening);
 }
 
-/** The feed thread: reads messages, has them decoded, and answers each request with the next chunk. */
+/** The feed thread: reads messages, decodes them or has them decoded, and answers each request with the next chunk. */
 await serveThread<FeedContract>(async (thread) => {
   const { watch, decodeWorkers } = thread.data;
   const { migrationId } = thread.data.context;
   await using opening = new AsyncDisposableStack();
-  const decoders = opening.use(new DecodeThreads(decodeWorkers, { migrationId }));
-  if (!watch) decoders.start();
+  // This thread decodes too, whatever the others have no room for.
+  const others = (decodeWorkers ?? decodeWorkersDefault()) - 1;
+  const decoders = opening.use(new DecodeThreads(others, { migrationId }));
+  if (!watch && others > 0) decoders.start();
   const source = await openSource(thread);
   const buffers = new RawBuffers();
   const batches = messageBatches(source, thread.stop);
@@ -47,7 +49,7 @@ await serveThread<FeedContract>(async (thread) => {
   async function chunkOf(batch: readonly Message[], move: Move): Promise<DecodedChunk> {
     const progress = source.progress();
     // A source that had to decode messages to order them did so in this thread.
-    if (batch.some(({ decoded }) => decoded !== undefined)) {
+    if (!decoders.hasRoom || batch.some(({ decoded }) => decoded !== undefined)) {
       const chunk = decoder.decode(batch, buffers.take());
       move(transferList(chunk));
       return { ...sender.send(chunk), decoder: THIS_THREAD, progress };
