@@ -27,6 +27,8 @@ export type ToThread =
   | { readonly type: 'stop' };
 
 export type FromThread =
+  /** Its `open` is done. */
+  | { readonly type: 'open' }
   | { readonly type: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly type: 'failure'; readonly id: number; readonly error: PortableError }
   | { readonly type: 'notice'; readonly name: string; readonly notice: unknown }

@@ -59,6 +59,7 @@ export async function serveThread<C extends ThreadContract>(
       notify: (name, notice) => post({ type: 'notice', name, notice }),
     });
     opened.resolve(handlers);
+    post({ type: 'open' });
     await stopped;
     await Promise.all(underWay);
     await handlers[Symbol.asyncDispose]?.();

@@ -17,7 +17,7 @@ export interface Thread<C extends ThreadContract> extends AsyncDisposable {
   notify<Name extends RequestName<C>>(name: Name, asked: Asked<C, Name>): void;
   /** Requests its end; pending requests are still answered. */
   stop(): void;
-  /** Ends it at once. */
+  /** Ends it without an answer to pending requests: at once, or as soon as it has opened. */
   terminate(): Promise<void>;
   /** Resolves when it has ended: with the error that ended it, null after a requested stop. */
   readonly ended: Promise<Error | null>;
@@ -65,6 +65,7 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
   const worker = new Worker(file, { name, workerData: data, ...options.worker });
   const notices = on as Readonly<Record<string, (notice: unknown) => void>>;
   const waiting = new Map<number, Waiting>();
+  const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<Error | null>();
   let lastId = 0;
   let isAskedToEnd = false;
@@ -73,6 +74,8 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
 
   worker.on('message', (message: FromThread) => {
     switch (message.type) {
+      case 'open':
+        return opened.resolve();
       case 'answer':
         return take(message.id)?.resolve(message.answer);
       case 'failure':
@@ -92,6 +95,7 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
   });
   worker.on('exit', (code) => {
     hasEnded = true;
+    opened.resolve();
     for (const id of [...waiting.keys()]) take(id)!.reject(whyEnded(code));
     ended.resolve(isAskedToEnd ? death : whyEnded(code));
   });
@@ -116,8 +120,12 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
     post({ type: 'stop' });
   }
 
+  /** A thread that is ended while it loads a native module takes the whole process with it (SIGABRT). */
   async function terminate(): Promise<void> {
     isAskedToEnd = true;
+    const late = setTimeout(opened.resolve, stopGraceMs);
+    await opened.promise;
+    clearTimeout(late);
     await worker.terminate();
   }
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startService } from '../support/http/service.ts';
 import { expectOneLine, expectSound, type FaultFeed, isReady, prepareFaultFeed } from '../support/ledger/fault-feed.ts';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -145,7 +145,8 @@ describe.concurrent('a limit of open files', () => {
     const sockets = Array.from({ length: 200 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
     await sleep(2_000);
     for (const socket of sockets) socket.destroy();
-    await service.until('/readyz', isReady);
+    // Until the service has closed its ends of them, it may close new connections without an answer.
+    await vi.waitFor(() => service.until('/readyz', isReady), { timeout: 60_000 });
     service.program.kill('SIGTERM');
     expect(await service.program.ended).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);

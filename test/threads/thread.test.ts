@@ -26,6 +26,14 @@ describe('a request', () => {
   });
 });
 
+it('a thread is not terminated while it opens: a native module that is being loaded would abort the process', async () => {
+  const heard: string[] = [];
+  const thread = startExample({ saysOpened: true }, { said: (word) => heard.push(word) });
+  await thread.terminate();
+  expect(heard).toEqual(['opened']);
+  expect(await thread.ended).toBeNull();
+});
+
 describe('a notice', () => {
   it('arrives before the answer to a later request', async () => {
     const heard: string[] = [];

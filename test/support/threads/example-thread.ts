@@ -4,7 +4,7 @@ import { startThread, type Thread, threadFile } from '../../../src/threads/threa
 
 /** A thread for the tests of threads. */
 export interface ExampleContract extends ThreadContract {
-  readonly data: { readonly refuses?: string };
+  readonly data: { readonly refuses?: string; readonly saysOpened?: boolean };
   readonly requests: {
     readonly double: (numbers: Float64Array<ArrayBuffer>) => Float64Array<ArrayBuffer>;
     /** The bytes that a buffer has left, which was given away with the last answer. */

@@ -24,6 +24,7 @@ const FAILURES = {
 await serveThread<ExampleContract>(({ data, notify, stop }) => {
   if (data.refuses !== undefined) throw new Refusal(data.refuses);
   let given = new ArrayBuffer();
+  if (data.saysOpened) notify('said', 'opened');
   return {
     double(numbers, move) {
       const answer = numbers.map((number) => number * 2);
