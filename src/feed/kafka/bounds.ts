@@ -1,15 +1,19 @@
 import type { Admin, Kafka } from 'kafkajs';
 import { type RetryPolicy, retry } from '../../retry.ts';
+import { isTransient } from './errors.ts';
 import type { PartitionBounds } from './positions.ts';
 
 /** Answers of brokers that do not know yet of a topic, or that they lead a partition. */
 const NOT_YET = ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'];
-/** A topic without a leader, or unknown to a broker, for longer than this is an error: a broker may take a while to start. */
+/**
+ * A topic without a leader, unknown to a broker, or whose leader cannot be reached for longer than this is an error: a broker may
+ * take a while to start, and is a leader a moment before it listens.
+ */
 const RETRY_NOT_YET: RetryPolicy = {
   firstMs: 200,
   longestMs: 200,
   forMsMax: 30_000,
-  passes: (error) => answeredWith(error, NOT_YET),
+  passes: (error) => answeredWith(error, NOT_YET) || isTransient(error),
 };
 
 /** The first offset held and the end of each partition, in their order. Throws where the topic does not exist. */
