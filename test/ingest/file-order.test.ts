@@ -1,18 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dropHalted } from '../../src/ingest/resolve-halt.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 /** Ledgers as files called a, b, c ..., in this order. */
 function write(texts: readonly string[], format: Format = 'scan'): string[] {

@@ -1,19 +1,15 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
 import { migrate } from '../../src/users/store/schema-steps.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { onTransaction } from '../support/users/on-transaction.ts';
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 /** PRAGMA synchronous: a commit waits for the disk. */
 const FULL = 2;

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
@@ -10,17 +10,15 @@ import { PossibleGap } from '../../src/views/write/apply.ts';
 import { preparePositions } from '../../src/views/write/positions.ts';
 import { ViewsWriter, type WriterOptions } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
-let directory: TemporaryDirectory;
+const directory = freshDirectory();
 let data: string;
 beforeEach(() => {
-  directory = temporaryDirectory();
   data = directory.at('data');
   makeDataDirectory(data);
 });
-afterEach(() => directory[Symbol.dispose]());
 
 const IDENTITY = '{"clusterId":"c","topic":"t"}';
 const startOf = (...firstOffsets: number[]) => ({

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../../../src/config.ts';
 import { startService } from '../../../src/service.ts';
+import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { keepingLogger, type LogLine } from './reading.ts';
+import type { TestTopic } from './topic.ts';
 
 /** A service on a topic, in this process, as `serve` starts it; its group notices a dead member soon. */
 export interface RunningService extends AsyncDisposable {
@@ -82,4 +84,18 @@ export async function serve(options: Readonly<Record<string, unknown>>): Promise
     untilReady: () => until('ready', async () => (await readyz()).ready),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
+}
+
+/** A service on a topic, with its views in a directory of the test. */
+export function serveTopic(
+  topic: TestTopic,
+  directory: TemporaryDirectory,
+  options: Readonly<Record<string, unknown>> = {},
+): Promise<RunningService> {
+  return serve({ ...topicOptions(topic, directory), ...options });
+}
+
+/** The options of `serveTopic`, for a service in another process. */
+export function topicOptions(topic: TestTopic, directory: TemporaryDirectory): Readonly<Record<string, unknown>> {
+  return { data: directory.at('views'), kafkaBrokers: topic.address, kafkaTopic: topic.name };
 }

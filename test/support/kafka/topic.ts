@@ -15,6 +15,8 @@ export interface Row {
 /** A topic of a test's own, on a real broker. */
 export interface TestTopic {
   readonly name: string;
+  /** Of its broker, without TLS or a login. */
+  readonly address: string;
   /** In the order given, per partition; one request. */
   send(rows: readonly Row[], compression?: CompressionTypes): Promise<void>;
   /** Sends again and again with one producer. */
@@ -79,6 +81,7 @@ export async function createTopic(
 
   return {
     name,
+    address,
     admin,
     async send(rows, compression = kafkajs.CompressionTypes.None) {
       await withProducer((producer) => producer.send({ topic: name, messages: [...rows] as Message[], compression }));

@@ -1,31 +1,24 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { SASL_USER } from '../../../support/kafka/broker.ts';
 import { scanRows } from '../../../support/kafka/rows.ts';
-import { type RunningService, serve } from '../../../support/kafka/service.ts';
-import { createTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { serveTopic } from '../../../support/kafka/service.ts';
+import { createTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 const { addresses, certificates } = inject('kafka');
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
-
-const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
-  serve({ data: directory.at('views'), kafkaBrokers: addresses.plain, kafkaTopic: topic.name, ...options });
+const directory = freshDirectory();
 
 describe('who may read', () => {
   it('is one member of a group at a time: another one stops both, and readiness says why', async () => {
     const topic = await createTopic(addresses.plain, { partitions: 2 });
     await topic.send([0, 1].map((partition) => ({ partition, value: emptyUpdate(`s${partition}`, 1) })));
     const shared = { kafkaGroup: `shared-${topic.name}`, kafkaPartitionIdle: '1ms' };
-    await using first = await serveTopic(topic, shared);
+    await using first = await serveTopic(topic, directory, shared);
     await first.until('read', async () => (await first.status()).counts.updates === 2);
     {
-      await using second = await serveTopic(topic, { ...shared, data: directory.at('second') });
+      await using second = await serveTopic(topic, directory, { ...shared, data: directory.at('second') });
       for (const service of [first, second]) {
         await service.until('stopped', async () => /another member/.test((await service.readyz()).reasons.join()));
       }
@@ -40,7 +33,7 @@ describe('who may read', () => {
       const topic = await createTopic(addresses.plain);
       await topic.send(scanRows(13));
       const password = directory.writeLines('password', [SASL_USER.password]);
-      await using service = await serveTopic(topic, {
+      await using service = await serveTopic(topic, directory, {
         ...{
           kafkaBrokers: addresses.saslTls,
           kafkaSsl: true,
@@ -59,9 +52,9 @@ describe('who may read', () => {
     await topic.send(scanRows(14));
     const tls = { kafkaBrokers: addresses.tls, kafkaSslCa: certificates.ca };
     const { clientCert: kafkaSslCert, clientKey: kafkaSslKey } = certificates;
-    await using service = await serveTopic(topic, { ...tls, kafkaSslCert, kafkaSslKey });
+    await using service = await serveTopic(topic, directory, { ...tls, kafkaSslCert, kafkaSslKey });
     await service.untilReady();
-    await using stranger = await serveTopic(topic, { ...tls, data: directory.at('stranger') });
+    await using stranger = await serveTopic(topic, directory, { ...tls, data: directory.at('stranger') });
     await stranger.until('refused', async () => /cannot read topic/.test((await stranger.readyz()).reasons.join()));
   });
 });

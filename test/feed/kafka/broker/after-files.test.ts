@@ -1,20 +1,16 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { expectEqualToReplay, scanRows } from '../../../support/kafka/rows.ts';
 import { type RunningService, serve } from '../../../support/kafka/service.ts';
 import { createTopic, type Row } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { parseLedger } from '../../../support/ledger/parse-ledger.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { type Format, linesOf, replayInto } from '../../../support/views/replayed.ts';
 import { dumpViews } from '../../../support/views/views-dump.ts';
 
 const address = inject('kafka').addresses.plain;
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 async function topicOf(text: string, format: Format): Promise<string> {
   const topic = await createTopic(address);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
 import { startConsumer } from '../../../support/kafka/consumer-process.ts';
-import { serve } from '../../../support/kafka/service.ts';
+import { serveTopic, topicOptions } from '../../../support/kafka/service.ts';
 import { createTopic, type Row } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { runProgram } from '../../../support/program/program.ts';
@@ -17,7 +17,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     using directory = temporaryDirectory();
     const topic = await createTopic(address);
     await topic.admin((admin) => admin.deleteTopics({ topics: [topic.name] }));
-    await using service = await serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name });
+    await using service = await serveTopic(topic, directory);
     const missing = `cannot read topic ${topic.name}: there is no topic ${topic.name} on this cluster`;
     await service.until('missing', async () => (await service.readyz()).reasons.includes(missing));
     await topic.admin((admin) => admin.createTopics({ topics: [{ topic: topic.name }], waitForLeaders: false }));
@@ -29,11 +29,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     using directory = temporaryDirectory();
     const topic = await createTopic(address);
     await topic.send(quiet(0, 5));
-    const consumer = await startConsumer({
-      data: directory.at('views'),
-      kafkaBrokers: address,
-      kafkaTopic: topic.name,
-    });
+    const consumer = await startConsumer(topicOptions(topic, directory));
     const isAt = async (offset: number): Promise<boolean> => (await consumer.status()).source?.position['0'] === offset;
     await expect.poll(() => isAt(5), { timeout: 40_000 }).toBe(true);
     consumer.signal('SIGSTOP');
@@ -49,11 +45,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     using directory = temporaryDirectory();
     const topic = await createTopic(address);
     await topic.send(quiet(0, 5));
-    const consumer = await startConsumer({
-      data: directory.at('views'),
-      kafkaBrokers: address,
-      kafkaTopic: topic.name,
-    });
+    const consumer = await startConsumer(topicOptions(topic, directory));
     const offset = async (): Promise<number | undefined> => (await consumer.status()).source?.position['0'];
     await expect.poll(offset, { timeout: 40_000 }).toBe(5);
     consumer.signal('SIGSTOP');

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Broker, startBroker } from '../../../support/kafka/broker.ts';
-import { type RunningService, serve } from '../../../support/kafka/service.ts';
+import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
 import { createTopic, type Row } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { holdfast } from '../../../support/program/command.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 let broker: Broker;
 beforeAll(async () => {
@@ -13,11 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => broker[Symbol.asyncDispose]());
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 const quiet = (from: number, to: number): Row[] =>
   Array.from({ length: to - from }, (_, n) => ({ partition: 0, value: emptyUpdate('s', (from + n) * 1_000) }));
@@ -28,7 +24,7 @@ it('a broker that is down at the start or later is waited for, and readiness and
   const topic = await createTopic(address);
   await topic.send(quiet(0, 5));
   await broker.kill();
-  await using service = await serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name });
+  await using service = await serveTopic(topic, directory);
   const unreachable = new RegExp(`cannot read topic ${topic.name}: .*(ECONNREFUSED|[Cc]onnection)`);
   await service.until('unreachable', async () => unreachable.test(await reasonsOf(service)));
   expect(service.log.filter(({ level, message }) => level === 'warn' && unreachable.test(message))).not.toEqual([]);
@@ -54,7 +50,7 @@ it('a broker that takes connections and does not answer is waited for, by serve 
   );
   process.kill(broker.pid(), 'SIGSTOP');
   try {
-    await using service = await serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name });
+    await using service = await serveTopic(topic, directory);
     const run = holdfast('produce', more, '--kafka-brokers', address, '--kafka-topic', topic.name);
     // Longer than a request waits for its answer.
     await sleep(32_000);

@@ -1,22 +1,15 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { dropHalted } from '../../../../src/ingest/resolve-halt.ts';
-import { type RunningService, serve } from '../../../support/kafka/service.ts';
+import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
 import { createTopic, type Row, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { parseLedger } from '../../../support/ledger/parse-ledger.ts';
 import { scanLine } from '../../../support/ledger/scan-lines.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 const address = inject('kafka').addresses.plain;
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
-
-const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
-  serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, ...options });
+const directory = freshDirectory();
 
 const quiet = (partition: number, from: number, to: number): Row[] =>
   Array.from({ length: to - from }, (_, n) => ({ partition, value: emptyUpdate(`s${partition}`, from + n) }));
@@ -53,13 +46,13 @@ describe('messages that are removed before any of their partition was applied', 
     const topic = await createTopic(address, { partitions: 2 });
     await topic.send(coins);
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.until('waits', async () => (await service.status()).counts.updates === 2);
       expect(await positionOf(service)).toEqual({ 0: 2, 1: 0 });
     }
     await topic.cut(1, 3);
     await topic.send(parseLedger('05:00 @s0 :').map((item) => ({ partition: 0, value: scanLine(item) })));
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     expect(await refusal(service)).toMatch(/partition 1 .* continues at offset 0 .* removed everything before 3/);
     expect(await positionOf(service)).toEqual({ 0: 2, 1: 0 });
   });
@@ -68,20 +61,20 @@ describe('messages that are removed before any of their partition was applied', 
     const topic = await createTopic(address, { partitions: 2 });
     await topic.send(quiet(0, 0, 5));
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.until('seen', async () => Object.keys((await positionOf(service)) ?? {}).length === 2);
       expect(await positionOf(service)).toEqual({ 0: 0, 1: 0 });
     }
     await topic.cut(0, 3);
     await topic.send(quiet(1, 10, 20));
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     expect(await refusal(service)).toMatch(/partition 0 .* continues at offset 0 .* removed everything before 3/);
   });
 
   it('while it runs, and it had to connect again: it is refused', async () => {
     const topic = await createTopic(address, { partitions: 2 });
     await topic.send(coins);
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     await service.until('waits', async () => (await service.status()).counts.updates === 2);
     await topic.cut(1, 3);
     await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 3 }] }));
@@ -93,12 +86,12 @@ describe('messages that are removed before any of their partition was applied', 
     await topic.send(quiet(0, 0, 5));
     await topic.cut(0, 5);
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.until('seen', async () => (await service.status()).source?.position['0'] === 5);
     }
     await topic.recreate();
     await topic.send(quiet(0, 50, 60));
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     expect(await refusal(service)).toMatch(/begins at offset 0.*at 5 when these views first saw it.*created again/);
   });
 });
@@ -108,12 +101,12 @@ describe('a partition that is new', () => {
     const topic = await createTopic(address);
     await topic.send(quiet(0, 0, 3));
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.until('read', async () => (await service.status()).source?.position['0'] === 3);
     }
     await addPartition(topic);
     await topic.send([...quiet(1, 10, 15), ...quiet(0, 20, 25)]);
-    await using service = await serveTopic(topic, { kafkaPartitionIdle: '1ms' });
+    await using service = await serveTopic(topic, directory, { kafkaPartitionIdle: '1ms' });
     await service.until('read', async () => (await service.status()).counts.updates === 10);
     expect(await positionOf(service)).toEqual({ 0: 8, 1: 5 });
     expect((await service.status()).source?.topic).toMatchObject({
@@ -126,13 +119,13 @@ describe('a partition that is new', () => {
     const topic = await createTopic(address);
     await topic.send(quiet(0, 0, 3));
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.until('read', async () => (await service.status()).source?.position['0'] === 3);
     }
     await addPartition(topic);
     await topic.send([...quiet(1, 10, 15), ...quiet(0, 20, 25)]);
     await topic.cut(1, 2);
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     expect(await refusal(service)).toMatch(
       /partition 1 .* is new to these views, and Kafka has removed everything before 2/,
     );
@@ -146,7 +139,7 @@ describe('a fresh directory that begins above offset 0', () => {
     await topic.send([...quiet(0, 0, 5), ...quiet(1, 10, 20)]);
     await topic.cut(1, 4);
     for (let start = 0; start < 2; start++) {
-      await using service = await serveTopic(topic, { kafkaPartitionIdle: '1ms' });
+      await using service = await serveTopic(topic, directory, { kafkaPartitionIdle: '1ms' });
       await service.until('read', async () => (await service.status()).counts.updates === (start === 0 ? 11 : 0));
       const lacking = [
         'partition 1 began at offset 4 when these views first saw it: what was before is not in them, unless files had it',
@@ -168,7 +161,7 @@ describe('a fresh directory that begins above offset 0', () => {
   it('says nothing where it begins at 0', async () => {
     const topic = await createTopic(address);
     await topic.send(quiet(0, 0, 5));
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     await service.until('read', async () => (await service.status()).counts.updates === 5);
     expect((await service.status()).source?.topic).toMatchObject({ lacking: [], partitions: [{ first_offset: 0 }] });
     expect(service.log.filter(({ level }) => level === 'warn')).toEqual([]);
@@ -180,12 +173,12 @@ it('a first message that is dropped is gone past', async () => {
   await topic.send([...quiet(0, 0, 2), { partition: 0, value: '{"foo": 1}' }, ...quiet(0, 2, 5)]);
   await topic.cut(0, 2);
   {
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     await service.until('halted', async () => (await service.status()).phase === 'halted');
     expect(await positionOf(service)).toEqual({ 0: 2 });
   }
   dropHalted(directory.at('views'), 1);
-  await using service = await serveTopic(topic);
+  await using service = await serveTopic(topic, directory);
   await service.until('read', async () => (await service.status()).source?.position['0'] === 6);
   expect((await service.status()).counts.updates).toBe(3);
 });

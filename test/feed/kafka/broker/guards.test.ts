@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { TOPIC_KIND } from '../../../../src/feed/kafka/kind.ts';
 import { SESSION_GUARDS, type SessionGuards } from '../../../../src/feed/kafka/session.ts';
 import { FeedRefused } from '../../../../src/feed/source.ts';
@@ -11,18 +11,14 @@ import { oddLedger } from '../../../support/ledger/options.ts';
 import { intoPartitions } from '../../../support/ledger/partitioned.ts';
 import { randomLedger } from '../../../support/ledger/random-ledger.ts';
 import { scanLine } from '../../../support/ledger/scan-lines.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { replayInto } from '../../../support/views/replayed.ts';
 import { dumpViews, storedOffset } from '../../../support/views/views-dump.ts';
 
 const address = inject('kafka').addresses.plain;
 const WAIT_MAX_MS = 8_000;
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 const rows: Row[] = intoPartitions(randomLedger(oddLedger(21, { synchronizers: 1, updates: 100 })), 1, scanLine);
 const place = (topic: TestTopic) => ({ data: directory.at('views'), address, topic: topic.name });

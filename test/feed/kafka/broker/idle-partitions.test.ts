@@ -1,19 +1,12 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type RunningService, serve } from '../../../support/kafka/service.ts';
-import { createTopic, type Row, type TestTopic } from '../../../support/kafka/topic.ts';
+import { describe, expect, inject, it } from 'vitest';
+import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
+import { createTopic, type Row } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 const address = inject('kafka').addresses.plain;
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
-
-const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
-  serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, ...options });
+const directory = freshDirectory();
 
 describe('partitions that are idle', () => {
   const [early, grid, later] = [100, 3 * 3600, 3 * 3600 + 500];
@@ -23,7 +16,7 @@ describe('partitions that are idle', () => {
   it('hold the others, and readiness names them', async () => {
     const topic = await createTopic(address, { partitions: 2 });
     await topic.send(far);
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     const named = 'partition 1 is at its end, and the others wait until it has a later message';
     await service.until('held', async () => (await service.readyz()).reasons.includes(named));
     const { counts, source } = await service.status();
@@ -37,7 +30,7 @@ describe('partitions that are idle', () => {
   it('that are passed over may still have messages after the last snapshot', async () => {
     const topic = await createTopic(address, { partitions: 2 });
     await topic.send(far);
-    await using service = await serveTopic(topic, passedOver);
+    await using service = await serveTopic(topic, directory, passedOver);
     await service.untilReady();
     await topic.send([{ partition: 1, value: emptyUpdate('b', later) }]);
     await service.until('applied', async () => (await service.status()).counts.updates === 4);
@@ -60,7 +53,7 @@ describe('partitions that are idle', () => {
       expect(counts.updates).toBe(restart ? 0 : 4);
     };
     {
-      await using service = await serveTopic(topic, options);
+      await using service = await serveTopic(topic, directory, options);
       await service.untilReady();
       if (!restart) {
         await late();
@@ -69,7 +62,7 @@ describe('partitions that are idle', () => {
       }
     }
     await late();
-    await using service = await serveTopic(topic, options);
+    await using service = await serveTopic(topic, directory, options);
     await halts(service);
   });
 });

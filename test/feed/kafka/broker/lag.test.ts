@@ -1,19 +1,12 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type RunningService, type Status, serve } from '../../../support/kafka/service.ts';
-import { createTopic, type Row, type TestTopic } from '../../../support/kafka/topic.ts';
+import { describe, expect, inject, it } from 'vitest';
+import { type RunningService, type Status, serveTopic } from '../../../support/kafka/service.ts';
+import { createTopic, type Row } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 const address = inject('kafka').addresses.plain;
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
-
-const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
-  serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, ...options });
+const directory = freshDirectory();
 
 const updates = (from: number, to: number): Row[] =>
   Array.from({ length: to - from }, (_, n) => ({ partition: 0, value: emptyUpdate('s', from + n) }));
@@ -37,7 +30,7 @@ describe('the lag in /status', () => {
     const topic = await createTopic(address);
     await topic.send([...updates(0, 100), BAD, ...updates(100, 400)]);
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.until('halted', async () => (await service.status()).phase === 'halted');
       await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 401, lag: 301 }]);
       // The feed says what it has read last once it has ended.
@@ -50,7 +43,7 @@ describe('the lag in /status', () => {
       await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 411, lag: 311 }]);
       expect(await service.status()).toMatchObject({ phase: 'halted', source: { position: { 0: 100 } } });
     }
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 411, lag: 311 }]);
     expect(await service.status()).toMatchObject({ phase: 'halted', source: { position: { 0: 100 } } });
     await topic.send(updates(410, 420));
@@ -62,7 +55,7 @@ describe('the lag in /status', () => {
     const ahead = { partition: 0, value: emptyUpdate('s', 20 * 365 * 86_400) };
     await topic.send([...updates(0, 10), ahead, ...updates(10, 20)]);
     for (let start = 0; start < 2; start++) {
-      await using service = await serveTopic(topic, { recordTimeGapMax: '9999d' });
+      await using service = await serveTopic(topic, directory, { recordTimeGapMax: '9999d' });
       await service.until('waits', async () => (await service.status()).phase === 'waiting_for_clock');
       await untilPartitions(service, [{ partition: 0, next_offset: 10, end_offset: 21, lag: 11 }]);
     }
@@ -72,7 +65,7 @@ describe('the lag in /status', () => {
     const topic = await createTopic(address);
     await topic.send([...updates(0, 5), { partition: 0, value: null }]);
     for (let start = 0; start < 2; start++) {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await untilPartitions(service, [{ partition: 0, next_offset: 6, end_offset: 6, lag: 0 }]);
       const { lag_seconds, newest_record_time } = (await topicOf(service))!;
       // What is at the start compared with the views is a tombstone: no time was read.
@@ -83,7 +76,7 @@ describe('the lag in /status', () => {
   it('is not known of a topic that is refused', async () => {
     const topic = await createTopic(address);
     await topic.send(updates(0, 10));
-    await using service = await serveTopic(topic);
+    await using service = await serveTopic(topic, directory);
     await untilPartitions(service, [{ partition: 0, next_offset: 10, end_offset: 10, lag: 0 }]);
     await topic.recreate();
     await topic.send(updates(50, 55));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answeredWith } from '../../../../src/feed/kafka/bounds.ts';
 import { openTopicProducer } from '../../../../src/feed/kafka/producer.ts';
 import { type Broker, startBroker } from '../../../support/kafka/broker.ts';
@@ -10,7 +10,7 @@ import { keepingLogger } from '../../../support/kafka/reading.ts';
 import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { holdfast } from '../../../support/program/command.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 let broker: Broker;
 let address: string;
@@ -20,11 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => broker[Symbol.asyncDispose]());
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 const updates = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, n) => emptyUpdate('s', from + n));

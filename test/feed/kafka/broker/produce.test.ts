@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { runCommandLine } from '../../../../src/cli/command-line.ts';
 import { openTopicProducer } from '../../../../src/feed/kafka/producer.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
@@ -13,16 +13,12 @@ import { ledgerApiLine } from '../../../support/ledger/ledger-api-lines.ts';
 import { oddLedger } from '../../../support/ledger/options.ts';
 import { intoPartitions } from '../../../support/ledger/partitioned.ts';
 import { randomLedger } from '../../../support/ledger/random-ledger.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 const { addresses, certificates } = inject('kafka');
 const address = addresses.plain;
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 interface Run {
   readonly exitCode: number;

@@ -1,19 +1,15 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { SESSION_GUARDS } from '../../../../src/feed/kafka/session.ts';
 import { startCutter } from '../../../support/kafka/cutter.ts';
 import { openIngest } from '../../../support/kafka/ingest.ts';
 import { createTopic, type Row, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 const address = inject('kafka').addresses.plain;
 const WAIT_MAX_MS = 20_000;
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 const updates = (from: number, to: number): Row[] =>
   Array.from({ length: to - from }, (_, n) => ({ partition: 0, value: emptyUpdate('s', from + n) }));

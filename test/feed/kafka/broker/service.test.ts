@@ -1,24 +1,17 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { dropHalted } from '../../../../src/ingest/resolve-halt.ts';
 import { agreeingLedger, expectEqualToReplay, hasApplied, scanRows } from '../../../support/kafka/rows.ts';
-import { type RunningService, serve } from '../../../support/kafka/service.ts';
-import { createTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { serveTopic } from '../../../support/kafka/service.ts';
+import { createTopic } from '../../../support/kafka/topic.ts';
 import { ledgerApiLine } from '../../../support/ledger/ledger-api-lines.ts';
 import { inMergeOrder, intoPartitions, type PartitionedRow } from '../../../support/ledger/partitioned.ts';
 import { scanLine } from '../../../support/ledger/scan-lines.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { dumpViews } from '../../../support/views/views-dump.ts';
 
 const address = inject('kafka').addresses.plain;
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
-
-const serveTopic = (topic: TestTopic, options: Readonly<Record<string, unknown>> = {}): Promise<RunningService> =>
-  serve({ data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, ...options });
+const directory = freshDirectory();
 
 /**
  * What a participant sends besides ordinary updates. A repair has the time of an earlier update, and so goes with one
@@ -46,7 +39,7 @@ describe('the views of a topic', () => {
     expect(due.length).toBeGreaterThan(rows.length * 0.5);
     await topic.send(rows);
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.until('applied', () => hasApplied(service, due));
     }
     await expectEqualToReplay(directory, due);
@@ -59,9 +52,9 @@ describe('the views of a topic', () => {
     const half = Math.floor(rows.length / 2);
     await topic.send(rows.slice(0, half));
     {
-      await using first = await serveTopic(topic);
+      await using first = await serveTopic(topic, directory);
       await topic.send(rows.slice(half));
-      await using second = await serveTopic(topic, { data: directory.at('second') });
+      await using second = await serveTopic(topic, directory, { data: directory.at('second') });
       await first.until('applied', () => hasApplied(first, due));
       await second.until('applied', () => hasApplied(second, due));
     }
@@ -74,7 +67,7 @@ describe('the views of a topic', () => {
     const rows = scanRows(9);
     await topic.send([...rows.slice(0, 50), { partition: 0, value: null }, ...rows.slice(50)]);
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.untilReady();
       expect((await service.status()).counts.ignored['null value']).toBe(1);
     }
@@ -90,7 +83,7 @@ describe('a message that cannot be applied', () => {
     const topic = await createTopic(address);
     await topic.send(poisoned);
     for (let start = 0; start < 2; start++) {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.until('halted', async () => (await service.status()).phase === 'halted');
       const { halted, source } = await service.status();
       expect(halted).toMatchObject({ offset: 120, dead_letter: 1 });
@@ -100,7 +93,7 @@ describe('a message that cannot be applied', () => {
     await expectEqualToReplay(directory, rows.slice(0, 120));
     dropHalted(directory.at('views'), 1);
     {
-      await using service = await serveTopic(topic);
+      await using service = await serveTopic(topic, directory);
       await service.untilReady();
       expect((await service.status()).source?.position['0']).toBe(rows.length + 1);
     }
@@ -111,7 +104,7 @@ describe('a message that cannot be applied', () => {
     const topic = await createTopic(address);
     await topic.send(poisoned);
     {
-      await using service = await serveTopic(topic, { onBadUpdate: 'quarantine' });
+      await using service = await serveTopic(topic, directory, { onBadUpdate: 'quarantine' });
       await service.untilReady();
       expect((await service.readyz()).degraded).toHaveLength(1);
     }
