@@ -9,29 +9,11 @@ import {
   type Decision,
 } from '../../src/views/store/dead-letters.ts';
 import { listedCommands } from '../support/program/command.ts';
+import { HALTING_DEAD_LETTER } from '../support/views/dead-letter.ts';
 
 const CODES = Object.keys(ADVICE) as DeadLetterCode[];
 function deadLetter(code: DeadLetterCode, more: Partial<DeadLetterFacts> = {}): DeadLetterFacts {
-  return {
-    id: 7,
-    kind: DEAD_LETTER_KINDS[code],
-    code,
-    decision: 'halted',
-    source: 'feed.ndjson',
-    sourceKind: 'file',
-    lane: 'file',
-    offset: 1,
-    cursor: '2',
-    place: '{"message":1}',
-    migrationId: null,
-    updateId: null,
-    recordTime: null,
-    field: null,
-    given: null,
-    expected: null,
-    reason: 'a reason',
-    ...more,
-  };
+  return { ...HALTING_DEAD_LETTER, kind: DEAD_LETTER_KINDS[code], code, ...more };
 }
 
 /** Every advice of the table. */

@@ -1,36 +1,18 @@
 import { expect, it } from 'vitest';
 import type { IngestStatus } from '../../src/ingest/status.ts';
 import { createStatusReporter, type StatusReporter } from '../../src/ingest/status-reporter.ts';
-import { createDeadLetterCounter, type DeadLetter, type Decision } from '../../src/views/store/dead-letters.ts';
+import { createDeadLetterCounter, type Decision } from '../../src/views/store/dead-letters.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { watchStatements } from '../support/program/watched-statements.ts';
+import { HALTING_DEAD_LETTER } from '../support/views/dead-letter.ts';
 import { WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 /** A look-up in a tree of any size, or the rows that came since the last status. */
 const PAGES_MAX = 16;
 const BYTES = Buffer.alloc(1_000);
-const DEAD_LETTER: Omit<DeadLetter, 'id' | 'decision'> = {
-  kind: 'update',
-  code: 'bad_field',
-  source: 'feed',
-  sourceKind: 'file',
-  lane: 'file',
-  offset: 1,
-  cursor: '2',
-  place: '{"message":1}',
-  migrationId: null,
-  updateId: null,
-  recordTime: null,
-  field: 'message',
-  given: '1',
-  expected: '2',
-  reason: 'message: given 1, expected 2',
-  sha256: Buffer.alloc(32),
-  length: BYTES.length,
-  bytes: BYTES,
-  createdAt: 0,
-};
+const { id: _, ...FACTS } = HALTING_DEAD_LETTER;
+const DEAD_LETTER = { ...FACTS, sha256: Buffer.alloc(32), length: BYTES.length, bytes: BYTES, createdAt: 0 };
 
 function leave(writer: ViewsWriter, decision: Decision, count = 1): void {
   writer.db.transaction(() => {
