@@ -34,8 +34,8 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   const program = createProgram(terminal);
-  const asked = COMMANDS.filter(([word]) => word === args[0]);
-  for (const [, load] of asked.length > 0 ? asked : COMMANDS) {
+  const named = COMMANDS.filter(([word]) => word === args[0]);
+  for (const [, load] of named.length > 0 ? named : COMMANDS) {
     const command = await load();
     const added = addCommand(program, command);
     const required = takeRequired(added);

@@ -59,7 +59,7 @@ export const produceCommand: CliCommand = {
       progress[Symbol.dispose]();
       if (signal.aborted) throw new Error('stopped before the end');
     } catch (error) {
-      throw tellingSent(error, sender.sent);
+      throw withSentCount(error, sender.sent);
     }
     const sent = counted(sender.sent, 'message');
     terminal.stdout.write(`${sent} sent to topic ${kafka.topic}, ${counted(producer.partitions, 'partition')}\n`);
@@ -68,7 +68,7 @@ export const produceCommand: CliCommand = {
 };
 
 /** The error with its class and message, and what an operator needs to continue. */
-function tellingSent(error: unknown, sent: number): unknown {
+function withSentCount(error: unknown, sent: number): unknown {
   if (!(error instanceof Error)) return error;
   error.message +=
     `; ${counted(sent, 'message')} sent before; sending them again is harmless: ` +

@@ -44,9 +44,9 @@ export const summaryCommand: CliCommand = {
     const given = options as unknown as SummaryOptions;
     const wanted = parseWanted(given, config.ownersMax);
     using store = openViewsStore(config.dataDir);
-    const { round, ...asked } = wanted;
-    const facts = await store.facts(summaryFacts(asked, round ?? 'lowest open'));
-    const found = facts.round === null ? summaryV1(asked, facts, config) : summaryV0(asked, facts, config);
+    const { round, ...request } = wanted;
+    const facts = await store.facts(summaryFacts(request, round ?? 'lowest open'));
+    const found = facts.round === null ? summaryV1(request, facts, config) : summaryV0(request, facts, config);
     if (!('computed_as_of_round' in found))
       terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
     terminal.stdout.write(given.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found));

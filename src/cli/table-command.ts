@@ -54,7 +54,7 @@ export function tableCommand(
       const question = { table, query: { ...query, limit: 0, after: null } } as unknown as TableQuestion;
       using store = openViewsStore(config.dataDir);
       const ranked = createRankings().over(store, (place) => store.facts({ kind: 'ranking', ...place }));
-      const pages = pagesOf(question, rowsMax, (asked) => answerTable(asked, ranked));
+      const pages = pagesOf(question, rowsMax, (page) => answerTable(page, ranked));
       if (given.csv === true) await printCsv(pages, table, stdout);
       else {
         const found = await joined(pages);

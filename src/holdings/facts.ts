@@ -8,28 +8,28 @@ import type { Snapshot } from './snapshot.ts';
  * sums and texts are computed from them in this folder, the same for every store.
  */
 export interface HoldingsStore {
-  facts<K extends FactKind>(asked: Asked<K>): Promise<Facts<K>>;
+  facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>>;
 }
 
 /** Every kind of fact: its query and its result. Another one is a line here and a function in each store. */
 export interface FactKinds extends TableFactKinds {
   /** Null where there is none. */
-  snapshot: { asked: { snapshot: SnapshotChoice }; given: Snapshot | null };
+  snapshot: { lookup: { snapshot: SnapshotChoice }; facts: Snapshot | null };
   /** The first strictly after a time in its migration, else the first of the smallest larger migration that has one. */
-  'snapshot after': { asked: TimeQuery; given: Snapshot | null };
+  'snapshot after': { lookup: TimeQuery; facts: Snapshot | null };
   /** The newest of each migration that has one, by migration. */
-  'newest snapshots': { asked: unknown; given: readonly Snapshot[] };
+  'newest snapshots': { lookup: unknown; facts: readonly Snapshot[] };
   /** All of them, by migration and record time. */
-  snapshots: { asked: unknown; given: readonly Snapshot[] };
+  snapshots: { lookup: unknown; facts: readonly Snapshot[] };
   /** The largest migration seen. */
-  'last migration': { asked: unknown; given: number | null };
-  owners: { asked: OwnersAsked; given: OwnersFacts };
-  page: { asked: PageAsked; given: PageFacts };
+  'last migration': { lookup: unknown; facts: number | null };
+  owners: { lookup: OwnersLookup; facts: OwnersFacts };
+  page: { lookup: PageLookup; facts: PageFacts };
 }
 
 export type FactKind = keyof FactKinds;
-export type Asked<K extends FactKind> = { readonly kind: K } & FactKinds[K]['asked'];
-export type Facts<K extends FactKind> = FactKinds[K]['given'];
+export type Lookup<K extends FactKind> = { readonly kind: K } & FactKinds[K]['lookup'];
+export type Facts<K extends FactKind> = FactKinds[K]['facts'];
 
 export interface SnapshotChoice {
   /** Null: the largest migration seen. */
@@ -40,7 +40,7 @@ export interface SnapshotChoice {
   readonly match: 'exact' | 'at_or_before';
 }
 
-export interface OwnersAsked {
+export interface OwnersLookup {
   readonly snapshot: SnapshotChoice;
   readonly owners: readonly string[];
   /** The round to compute fees at; `lowest open`: of the mining rounds now open in the newest migration. Null: no fees. */
@@ -77,7 +77,7 @@ export interface OwnerSums extends CoinSums {
   readonly expiryBound: number | bigint;
 }
 
-export interface PageAsked extends Pick<StateQuery, 'owners' | 'pageSize' | 'after'> {
+export interface PageLookup extends Pick<StateQuery, 'owners' | 'pageSize' | 'after'> {
   readonly snapshot: SnapshotChoice;
 }
 

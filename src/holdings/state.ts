@@ -1,6 +1,6 @@
 import { int64Json } from '../json/int64.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { Asked, ContractFacts, PageFacts } from './facts.ts';
+import type { ContractFacts, Lookup, PageFacts } from './facts.ts';
 import { HoldingsFault } from './fault.ts';
 import type { StateQuery } from './question.ts';
 import { snapshotFault } from './snapshots.ts';
@@ -32,7 +32,7 @@ export interface StatePage<Contract> {
   readonly next_page_token: unknown;
 }
 
-export function stateFacts(query: StateQuery): Asked<'page'> {
+export function stateFacts(query: StateQuery): Lookup<'page'> {
   const { owners, pageSize, after } = query;
   return { kind: 'page', snapshot: query, owners, pageSize, after };
 }

@@ -1,7 +1,7 @@
 import { int64Json } from '../json/int64.ts';
 import { fitsNumeric, formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { Asked, OwnerFacts, OwnersAsked, OwnersFacts, SnapshotChoice } from './facts.ts';
+import type { Lookup, OwnerFacts, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';
 import { HoldingsFault } from './fault.ts';
 import { holdingFees, type UnlockedLocked } from './fees.ts';
 import { snapshotFault } from './snapshots.ts';
@@ -41,18 +41,18 @@ export interface SummaryV0 {
 }
 
 /** A snapshot, and the owners. */
-export interface SummaryAsked extends SnapshotChoice {
+export interface SummaryRequest extends SnapshotChoice {
   readonly owners: readonly string[];
 }
 
 /** The facts for a summary; with a round where fees are wanted. */
-export function summaryFacts(asked: SummaryAsked, round: OwnersAsked['round']): Asked<'owners'> {
-  return { kind: 'owners', snapshot: asked, owners: asked.owners, round };
+export function summaryFacts(request: SummaryRequest, round: OwnersLookup['round']): Lookup<'owners'> {
+  return { kind: 'owners', snapshot: request, owners: request.owners, round };
 }
 
 /** Throws a HoldingsFault where there is no such snapshot, or a total has too many digits. */
-export function summaryV1(asked: SummaryAsked, { snapshot, owners }: OwnersFacts, rules: AnswerRules): SummaryV1 {
-  if (snapshot === null) throw snapshotFault(asked);
+export function summaryV1(request: SummaryRequest, { snapshot, owners }: OwnersFacts, rules: AnswerRules): SummaryV1 {
+  if (snapshot === null) throw snapshotFault(request);
   return {
     record_time: formatTime(snapshot.recordTime),
     migration_id: snapshot.migrationId,
@@ -61,9 +61,9 @@ export function summaryV1(asked: SummaryAsked, { snapshot, owners }: OwnersFacts
 }
 
 /** Throws a HoldingsFault as above, and where no round was requested and none is open. */
-export function summaryV0(asked: SummaryAsked, facts: OwnersFacts, rules: AnswerRules): SummaryV0 {
+export function summaryV0(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules): SummaryV0 {
   const { snapshot, round, owners } = facts;
-  if (snapshot === null) throw snapshotFault(asked);
+  if (snapshot === null) throw snapshotFault(request);
   if (round === null) throw new HoldingsFault('no_open_round', 'No open mining rounds found.');
   return {
     record_time: formatTime(snapshot.recordTime),

@@ -36,11 +36,11 @@ export async function followSources(following: Following, settings: IngestSettin
   const { migrationId, files } = settings;
   await lookAtFiles(files, writer, { migrationId, signal });
   const sources = await Promise.all([...files.map(fileSpec), ...settings.sources].map(followed));
-  await takeUpHalt(following, loop, sources);
-  const mayGoOn = (): boolean => status.state.halted === null && !signal.aborted;
+  await resumeHalt(following, loop, sources);
+  const shouldContinue = (): boolean => status.state.halted === null && !signal.aborted;
   try {
     for (const source of sources) {
-      if (mayGoOn()) await follow(following, loop, source);
+      if (shouldContinue()) await follow(following, loop, source);
     }
     if (!signal.aborted) status.report({ phase: status.state.halted === null ? 'caught_up' : 'halted' });
     await watchHalted(following, sources);
@@ -91,7 +91,7 @@ function errorNow(error: Error): { at: string; message: string } {
 }
 
 /** Reports the directory's halt, and waits for the clock where that ends it. */
-async function takeUpHalt(following: Following, loop: LoopOfAll, sources: readonly FollowedSource[]): Promise<void> {
+async function resumeHalt(following: Following, loop: LoopOfAll, sources: readonly FollowedSource[]): Promise<void> {
   const { writer, status } = following;
   const halted = await loop.persist(() => stillHalted(writer, loop));
   if (halted !== null) {

@@ -27,7 +27,7 @@ export interface WriterContract extends ThreadContract {
     /** Follows the sources until it is stopped. */
     readonly follow: (nothing: null) => void;
     /** Seals a snapshot between batches. */
-    readonly force: (wish: { readonly maySeal: boolean }) => ForceOutcome;
+    readonly force: (options: { readonly maySeal: boolean }) => ForceOutcome;
   };
   readonly notices: { readonly status: IngestStatus; readonly log: LogLine };
 }
@@ -35,7 +35,7 @@ export interface WriterContract extends ThreadContract {
 export interface Ingest extends AsyncDisposable {
   readonly status: IngestStatus;
   /** Seals a snapshot between batches. */
-  force(wish: { readonly maySeal: boolean }): Promise<ForceOutcome>;
+  force(options: { readonly maySeal: boolean }): Promise<ForceOutcome>;
   /** Resolves when the thread has ended; rejects with the error that ended it. */
   readonly ended: Promise<void>;
 }
@@ -90,7 +90,7 @@ export async function startIngest(
     get status() {
       return status;
     },
-    force: (wish) => thread.call('force', wish),
+    force: (options) => thread.call('force', options),
     ended,
     [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
   };

@@ -45,7 +45,7 @@ export async function startWriting(
         readyLagMaxMs: config.readyLagMaxMs,
         clockMs: Date.now,
       }),
-    force: config.forceSnapshots ? (wish) => ingest.force(wish) : null,
+    force: config.forceSnapshots ? (options) => ingest.force(options) : null,
     users,
     failed,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),

@@ -10,20 +10,20 @@ export interface ThreadContract {
 }
 
 export type RequestName<C extends ThreadContract> = keyof C['requests'] & string;
-export type Asked<C extends ThreadContract, Name extends RequestName<C>> = C['requests'][Name] extends (
-  asked: infer Value,
+export type Argument<C extends ThreadContract, Name extends RequestName<C>> = C['requests'][Name] extends (
+  argument: infer Value,
 ) => unknown
   ? Value
   : never;
 export type Answer<C extends ThreadContract, Name extends RequestName<C>> = C['requests'][Name] extends (
-  asked: never,
+  argument: never,
 ) => infer Value
   ? Value
   : never;
 
 /** `id`: null where no answer is wanted. */
 export type ToThread =
-  | { readonly type: 'request'; readonly name: string; readonly id: number | null; readonly asked: unknown }
+  | { readonly type: 'request'; readonly name: string; readonly id: number | null; readonly argument: unknown }
   | { readonly type: 'stop' };
 
 export type FromThread =

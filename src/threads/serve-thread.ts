@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Answer, Asked, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
+import type { Answer, Argument, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
 import { toPortable } from './portable-error.ts';
 
 /** A handler for each request; buffers passed to `move` are transferred with the answer. Disposed of after the last answer. */
 export type Handlers<C extends ThreadContract> = {
   readonly [Name in RequestName<C>]: (
-    asked: Asked<C, Name>,
+    argument: Argument<C, Name>,
     move: (buffers: readonly ArrayBuffer[]) => void,
   ) => Answer<C, Name> | Promise<Answer<C, Name>>;
 } & Partial<AsyncDisposable>;
@@ -18,7 +18,7 @@ export interface ServedThread<C extends ThreadContract> {
   readonly notify: <Name extends keyof C['notices'] & string>(name: Name, notice: C['notices'][Name]) => void;
 }
 
-type Handler = (asked: unknown, move: (buffers: readonly ArrayBuffer[]) => void) => unknown;
+type Handler = (argument: unknown, move: (buffers: readonly ArrayBuffer[]) => void) => unknown;
 
 /** The whole life of a thread. An error of `open` ends it, and is sent to its starter. */
 export async function serveThread<C extends ThreadContract>(
@@ -34,11 +34,11 @@ export async function serveThread<C extends ThreadContract>(
     port.postMessage(message, moved);
   }
 
-  async function answer({ name, id, asked }: Extract<ToThread, { type: 'request' }>): Promise<void> {
+  async function answer({ name, id, argument }: Extract<ToThread, { type: 'request' }>): Promise<void> {
     const handlers = (await opened.promise) as Readonly<Record<string, Handler>>;
     const moved: ArrayBuffer[] = [];
     try {
-      const given = await handlers[name]!(asked, (buffers) => moved.push(...buffers));
+      const given = await handlers[name]!(argument, (buffers) => moved.push(...buffers));
       if (id !== null) post({ type: 'answer', id, answer: given }, moved);
     } catch (error) {
       if (id === null) throw error;

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Answer, Asked, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
+import type { Answer, Argument, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
 import { type ErrorClass, fromPortable } from './portable-error.ts';
 
 /** A thread, seen from its starter. Disposing it requests a stop and waits for its end. */
@@ -10,11 +10,11 @@ export interface Thread<C extends ThreadContract> extends AsyncDisposable {
    */
   call<Name extends RequestName<C>>(
     name: Name,
-    asked: Asked<C, Name>,
+    argument: Argument<C, Name>,
     moved?: readonly ArrayBuffer[],
   ): Promise<Answer<C, Name>>;
   /** Sends a request that is not answered; an error of its handler ends the thread. */
-  notify<Name extends RequestName<C>>(name: Name, asked: Asked<C, Name>): void;
+  notify<Name extends RequestName<C>>(name: Name, argument: Argument<C, Name>): void;
   /** Requests its end; pending requests are still answered. */
   stop(): void;
   /** Ends it without an answer to pending requests: at once, or as soon as it has opened. */
@@ -130,15 +130,15 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
   }
 
   return {
-    call(request, asked, moved) {
+    call(request, argument, moved) {
       return new Promise((resolve, reject) => {
         if (hasEnded) return reject(death);
         const id = ++lastId;
-        post({ type: 'request', name: request, id, asked }, moved);
+        post({ type: 'request', name: request, id, argument }, moved);
         waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
       });
     },
-    notify: (request, asked) => post({ type: 'request', name: request, id: null, asked }),
+    notify: (request, argument) => post({ type: 'request', name: request, id: null, argument }),
     stop,
     terminate,
     ended: ended.promise,

@@ -105,7 +105,7 @@ interface LibraryRequest {
 
 /** kafkajs' functions that make requests for metadata, by the version of the request. */
 interface MetadataRequests {
-  protocol(of: { version: number }): (asked: { topics: readonly string[] }) => LibraryRequest;
+  protocol(of: { version: number }): (request: { topics: readonly string[] }) => LibraryRequest;
 }
 
 interface LibraryEncoder {
@@ -126,9 +126,9 @@ function askForNoTopics(): void {
   const { protocol } = requests;
   requests.protocol = ({ version }) => {
     const make = protocol({ version });
-    return (asked) => {
-      const made = make(asked);
-      if (asked.topics.length > 0 || version < NO_TOPICS_VERSION) return made;
+    return (request) => {
+      const made = make(request);
+      if (request.topics.length > 0 || version < NO_TOPICS_VERSION) return made;
       const encode = async (): Promise<unknown> => new Encoder().writeArray([]).writeBoolean(false);
       return { ...made, request: { ...made.request, encode } };
     };

@@ -87,7 +87,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   }
 
   /** New partitions keep this beginning, even if the topic begins later when the next session looks. */
-  function goOnFrom({ identity: found, intake }: Session): SourceStart {
+  function startFrom({ identity: found, intake }: Session): SourceStart {
     for (const [partition, position] of intake.positions()) positions.set(partition, position);
     const lacking = [...positions].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []);
     if (identity === null && lacking.length > 0)
@@ -104,7 +104,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     session = opened;
     notRead = connecting;
     try {
-      yield goOnFrom(opened);
+      yield startFrom(opened);
       while (!signal.aborted) {
         const changed = change.promise;
         opened.check();
@@ -113,7 +113,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
         else yield messages;
       }
     } finally {
-      goOnFrom(opened);
+      startFrom(opened);
       last = telemetryOf(opened);
       session = null;
     }

@@ -4,13 +4,13 @@ import type { Snapshot } from '../snapshot.ts';
 /** The kinds of fact that tables are made of. What was sealed never changes, so several may be read for one table. */
 export interface TableFactKinds {
   /** Null: no such migration has a snapshot. */
-  migration: { asked: { migrationId: bigint | null }; given: SealedMigration | null };
-  'listed snapshots': { asked: ListedSnapshotsAsked; given: readonly Snapshot[] };
-  changes: { asked: ChangesAsked; given: ChangesFacts };
-  'listed owners': { asked: ListedOwnersAsked; given: readonly PartyTotals[] };
-  ranking: { asked: SnapshotPlace; given: Ranking };
+  migration: { lookup: { migrationId: bigint | null }; facts: SealedMigration | null };
+  'listed snapshots': { lookup: ListedSnapshotsLookup; facts: readonly Snapshot[] };
+  changes: { lookup: ChangesLookup; facts: ChangesFacts };
+  'listed owners': { lookup: ListedOwnersLookup; facts: readonly PartyTotals[] };
+  ranking: { lookup: SnapshotPlace; facts: Ranking };
   /** In the order requested. */
-  'numbered owners': { asked: SnapshotPlace & { owners: readonly number[] }; given: readonly PartyTotals[] };
+  'numbered owners': { lookup: SnapshotPlace & { owners: readonly number[] }; facts: readonly PartyTotals[] };
 }
 
 /** A migration that has a snapshot; by default the newest such one. */
@@ -32,7 +32,7 @@ export interface SnapshotPlace {
 export type Order = 'asc' | 'desc';
 
 /** Of one migration, by record time. */
-export interface ListedSnapshotsAsked {
+export interface ListedSnapshotsLookup {
   readonly migrationId: number;
   /** Both inclusive. */
   readonly from: Micros;
@@ -55,7 +55,7 @@ export interface PartyTotals extends Totals {
 }
 
 /** The snapshots of the grid in which an owner's totals differ from those of the snapshot of the grid before. */
-export interface ChangesAsked {
+export interface ChangesLookup {
   readonly migrationId: number;
   readonly party: string;
   /** Times of snapshots of the grid, both inclusive. */
@@ -79,7 +79,7 @@ export interface Change {
 }
 
 /** Those who had coin in a snapshot of the grid at or before that one, by the UTF-8 bytes of their party ids. */
-export interface ListedOwnersAsked extends SnapshotPlace {
+export interface ListedOwnersLookup extends SnapshotPlace {
   readonly prefix: string;
   /** The party after which they begin; null: at the first. */
   readonly after: string | null;

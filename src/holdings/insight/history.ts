@@ -18,8 +18,8 @@ export async function historyTable(query: HistoryQuery, store: HoldingsStore): P
   if (every !== null) requireMultiple(every, periodUs);
   const { fixed, ...range } = listedRange(migration, query, null);
   const points = pointsOver(multiplesWithin(within(range, gridOf(migration)), periodUs), every);
-  const asked = { kind: 'changes', migrationId, party, ...points, order: 'asc', rows: Infinity } as const;
-  const rows = points.from > points.to ? [] : pointRows(points, await store.facts(asked));
+  const lookup = { kind: 'changes', migrationId, party, ...points, order: 'asc', rows: Infinity } as const;
+  const rows = points.from > points.to ? [] : pointRows(points, await store.facts(lookup));
   const step = formatDuration(points.step);
   return {
     head: { migration_id: migrationId, party_id: party, every: step },
@@ -44,8 +44,8 @@ function pointRows(points: Grid, { before, changes }: ChangesFacts): Row[] {
 
 /** The snapshots of the grid at which an owner's totals changed. */
 export async function changesTable(query: ChangesQuery, store: HoldingsStore): Promise<Table> {
-  const { party, order: asked, limit, after } = query;
-  const order = asked ?? 'desc';
+  const { party, order: given, limit, after } = query;
+  const order = given ?? 'desc';
   const migration = await findMigration(store, query, after);
   const { migrationId, periodUs } = migration;
   const range = listedRange(migration, query, after);

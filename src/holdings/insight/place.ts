@@ -7,14 +7,14 @@ import { snapshotFault } from '../snapshots.ts';
 import type { Order, SealedMigration } from './facts.ts';
 import type { PageStart } from './question.ts';
 
-interface Asked {
+interface OfMigration {
   readonly migration_id: bigint | null;
 }
 
 /** The migration of a question: the newest that has a snapshot, unless a page token or the request names one. */
 export async function findMigration(
   store: HoldingsStore,
-  { migration_id }: Asked,
+  { migration_id }: OfMigration,
   after: PageStart | null,
 ): Promise<SealedMigration> {
   const migrationId = after?.migrationId ?? migration_id;
@@ -29,15 +29,15 @@ export async function findMigration(
 /** The snapshot of a question: that of the page before, else the newest at or before the time. */
 export async function findSnapshot(
   store: HoldingsStore,
-  asked: Asked & { readonly record_time: bigint | null },
+  query: OfMigration & { readonly record_time: bigint | null },
   after: PageStart | null,
 ): Promise<{ readonly migration: SealedMigration; readonly snapshot: Snapshot; readonly fixed: boolean }> {
-  const migration = await findMigration(store, asked, after);
-  const fixed = isFixed(migration, asked, asked.record_time);
-  if (after === null && asked.record_time === null) return { migration, snapshot: migration.newest, fixed };
+  const migration = await findMigration(store, query, after);
+  const fixed = isFixed(migration, query, query.record_time);
+  if (after === null && query.record_time === null) return { migration, snapshot: migration.newest, fixed };
   const choice = {
     migrationId: BigInt(migration.migrationId),
-    recordTime: after?.snapshot ?? asked.record_time,
+    recordTime: after?.snapshot ?? query.record_time,
     match: after === null ? 'at_or_before' : 'exact',
   } as const;
   const snapshot = await store.facts({ kind: 'snapshot', snapshot: choice });
@@ -46,7 +46,7 @@ export async function findSnapshot(
 }
 
 /** Nothing is ever added at or before the newest snapshot. */
-export function isFixed({ newest }: SealedMigration, { migration_id }: Asked, until: bigint | null): boolean {
+export function isFixed({ newest }: SealedMigration, { migration_id }: OfMigration, until: bigint | null): boolean {
   return migration_id !== null && until !== null && until <= BigInt(newest.recordTime);
 }
 
@@ -70,7 +70,7 @@ export interface ListedRange {
 
 export function listedRange(
   migration: SealedMigration,
-  { from, to, ...asked }: Asked & { readonly from: bigint | null; readonly to: bigint | null },
+  { from, to, ...query }: OfMigration & { readonly from: bigint | null; readonly to: bigint | null },
   after: PageStart | null,
 ): ListedRange {
   const oldest = migration.oldest.recordTime;
@@ -81,7 +81,7 @@ export function listedRange(
     from: Math.max(oldest, Number(from ?? oldest)),
     to: Math.min(newest, Number(to ?? newest)),
     newest,
-    fixed: isFixed(migration, asked, to),
+    fixed: isFixed(migration, query, to),
   };
 }
 

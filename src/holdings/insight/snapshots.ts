@@ -10,8 +10,8 @@ import type { Table } from './table.ts';
 
 /** The snapshots of a migration, with the supply at each. */
 export async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Promise<Table> {
-  const { every, order: asked, limit, after } = query;
-  const order = asked ?? 'desc';
+  const { every, order: given, limit, after } = query;
+  const order = given ?? 'desc';
   const migration = await findMigration(store, query, after);
   const { migrationId, periodUs, dso } = migration;
   if (every !== null) requireMultiple(every, periodUs);

@@ -25,7 +25,7 @@ export const forceSnapshot: HoldingsOperation = {
 };
 
 /** The writer's answer to a request for a snapshot now (docs/rules.md, rule 12). */
-export type ForceSnapshot = (wish: { readonly maySeal: boolean }) => Promise<ForceOutcome>;
+export type ForceSnapshot = (options: { readonly maySeal: boolean }) => Promise<ForceOutcome>;
 
 /** A snapshot costs a row for every owner that changed; requested in a loop they would fill the disk. */
 const SEAL_INTERVAL_MS_MIN = 10_000;

@@ -3,7 +3,7 @@ import type { TimeQuery } from '../../holdings/question.ts';
 import { type RequestForm, requestForm } from '../server/operation.ts';
 import { int64, time } from './answer-fields.ts';
 import { type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
-import * as asked from './request-fields.ts';
+import * as requestFields from './request-fields.ts';
 
 const answer = z.strictObject({ record_time: time('The time of the snapshot.') }).meta({ id: 'SnapshotTime' });
 const faults = { 400: 'A parameter is missing or wrong.', ...NO_SNAPSHOT };
@@ -12,7 +12,7 @@ const faults = { 400: 'A parameter is missing or wrong.', ...NO_SNAPSHOT };
 const timeRequest = (name: 'before' | 'after'): RequestForm<TimeQuery> =>
   requestForm({
     in: 'query',
-    fields: () => ({ [name]: asked.queryTime, migration_id: asked.migrationId }),
+    fields: () => ({ [name]: requestFields.queryTime, migration_id: requestFields.migrationId }),
     query: (given) => ({ recordTime: given[name]!, migrationId: given.migration_id }),
     example: { [name]: '2025-02-12T00:35:00Z', migration_id: 0 },
   });

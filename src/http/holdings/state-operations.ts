@@ -4,21 +4,21 @@ import { optional } from '../server/fields.ts';
 import { requestForm } from '../server/operation.ts';
 import * as answered from './answer-fields.ts';
 import { BODY_FAULTS, type HoldingsCall, type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
-import * as asked from './request-fields.ts';
+import * as requestFields from './request-fields.ts';
 
 const request = requestForm({
   in: 'body',
   fields: (limits) => ({
-    ...asked.ownersAtSnapshot(limits),
-    page_size: asked.pageSize,
-    after: optional(asked.int64([1234])),
+    ...requestFields.ownersAtSnapshot(limits),
+    page_size: requestFields.pageSize,
+    after: optional(requestFields.int64([1234])),
   }),
   query: (given): StateQuery => ({
-    ...asked.ownersQuery(given),
+    ...requestFields.ownersQuery(given),
     pageSize: given.page_size,
     after: given.after,
   }),
-  example: { ...asked.OWNERS_AT_SNAPSHOT_EXAMPLE, page_size: 100 },
+  example: { ...requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE, page_size: 100 },
 });
 
 const contract = {

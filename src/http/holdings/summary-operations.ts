@@ -4,7 +4,7 @@ import { optional } from '../server/fields.ts';
 import { requestForm } from '../server/operation.ts';
 import * as answered from './answer-fields.ts';
 import { BODY_FAULTS, type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
-import * as asked from './request-fields.ts';
+import * as requestFields from './request-fields.ts';
 
 const totals = {
   party_id: answered.party,
@@ -33,9 +33,12 @@ export const summaryV0: HoldingsOperation<SummaryQuery> = {
   deprecated: { since: '2026-11-21', successor: '/v1/holdings/summary' },
   request: requestForm({
     in: 'body',
-    fields: (limits) => ({ ...asked.ownersAtSnapshot(limits), as_of_round: optional(asked.int64([20203])) }),
-    query: (given) => ({ ...asked.ownersQuery(given), asOfRound: given.as_of_round }),
-    example: { ...asked.OWNERS_AT_SNAPSHOT_EXAMPLE, as_of_round: 104 },
+    fields: (limits) => ({
+      ...requestFields.ownersAtSnapshot(limits),
+      as_of_round: optional(requestFields.int64([20203])),
+    }),
+    query: (given) => ({ ...requestFields.ownersQuery(given), asOfRound: given.as_of_round }),
+    example: { ...requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE, as_of_round: 104 },
   }),
   answer: z
     .strictObject({
@@ -55,9 +58,9 @@ export const summaryV1: HoldingsOperation<SummaryQuery> = {
   summary: 'Coin totals of owners at a snapshot, without fees.',
   request: requestForm({
     in: 'body',
-    fields: asked.ownersAtSnapshot,
-    query: (given) => ({ ...asked.ownersQuery(given), asOfRound: null }),
-    example: asked.OWNERS_AT_SNAPSHOT_EXAMPLE,
+    fields: requestFields.ownersAtSnapshot,
+    query: (given) => ({ ...requestFields.ownersQuery(given), asOfRound: null }),
+    example: requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE,
   }),
   answer: z
     .strictObject({ ...answered.snapshot, summaries: z.array(z.strictObject(totals)) })

@@ -40,8 +40,8 @@ export function readTableRequest(
   const form = formOf(texts.get('format'), accept);
   const limit = limitOf(texts.get('limit'), form);
   const after = continued(table, texts.get('after'), given);
-  const asked = Object.fromEntries(TABLES[table].parameters.map((name) => [name, given.get(name) ?? null]));
-  const question = { table, query: { ...asked, limit: limit === 'all' ? LIMIT_MAX : limit, after } };
+  const parameters = Object.fromEntries(TABLES[table].parameters.map((name) => [name, given.get(name) ?? null]));
+  const question = { table, query: { ...parameters, limit: limit === 'all' ? LIMIT_MAX : limit, after } };
   return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
 }
 

@@ -32,8 +32,10 @@ function tableRoute({ method, path, table }: TableOperation, deps: InsightDeps, 
     const url = new URL(c.req.url);
     const request = { party: c.req.param('party'), query: url.searchParams, accept: c.req.header('accept') };
     const { question, form, all } = readTableRequest(table, request);
-    const ask = (asked: TableQuestion, as: TableForm): Promise<TableText> =>
-      answers.table(asked, as, () => ({ client: clientAddress(c), signal: c.req.raw.signal })).catch(throwAsHttpFault);
+    const ask = (question: TableQuestion, as: TableForm): Promise<TableText> =>
+      answers
+        .table(question, as, () => ({ client: clientAddress(c), signal: c.req.raw.signal }))
+        .catch(throwAsHttpFault);
     requireRoom(c);
     const answer = await ask(question, form);
     requireRoom(c);

@@ -42,7 +42,7 @@ export interface Traces {
 }
 
 /** A request whose token was verified. */
-interface Asked {
+interface Verified {
   readonly c: UsersContext;
   readonly operation: UsersOperation;
   readonly id: string;
@@ -76,21 +76,21 @@ export function serveOperation(
       if (verified === null) deps.failures.count(deps.clientAddress(c));
       traces.userId = verified?.userId ?? null;
       const caller = verified === null ? null : resolveToken(deps.users, verified);
-      const asked = { c, operation, id, query, token, caller, deps, traces };
-      return operation.body === null ? serveWithoutBody(asked) : serveWithBody(asked);
+      const request = { c, operation, id, query, token, caller, deps, traces };
+      return operation.body === null ? serveWithoutBody(request) : serveWithBody(request);
     },
     unresolvable,
   );
 }
 
-function serveWithoutBody(asked: Asked): object {
-  const { prepared, caller } = checkRequest(asked, '');
-  return run(prepared, asked.deps.users, () => caller);
+function serveWithoutBody(request: Verified): object {
+  const { prepared, caller } = checkRequest(request, '');
+  return run(prepared, request.deps.users, () => caller);
 }
 
-async function serveWithBody(asked: Asked): Promise<object> {
-  const { users, verifier } = asked.deps;
-  const { prepared, token } = checkRequest(asked, await readBody(asked.c, bodyBytesMax(users, asked.caller)));
+async function serveWithBody(request: Verified): Promise<object> {
+  const { users, verifier } = request.deps;
+  const { prepared, token } = checkRequest(request, await readBody(request.c, bodyBytesMax(users, request.caller)));
   // The body may have taken long, and rights may have been revoked meanwhile.
   const still = await verifier.verify(token);
   if (still === null) throw unauthenticated('the token expired while the body was sent');
@@ -98,7 +98,7 @@ async function serveWithBody(asked: Asked): Promise<object> {
 }
 
 /** The checks before the transaction, in which the caller is looked up again. */
-function checkRequest({ c, operation, id, query, token, caller, traces }: Asked, bodyText: string): CheckedRequest {
+function checkRequest({ c, operation, id, query, token, caller, traces }: Verified, bodyText: string): CheckedRequest {
   const prepared = operation.prepare({ id, query, bodyText });
   traces.subject = prepared.subject;
   if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');

@@ -1,4 +1,4 @@
-import type { Asked, FactKind, Facts } from '../../holdings/facts.ts';
+import type { FactKind, Facts, Lookup } from '../../holdings/facts.ts';
 
 /** How many more rows may be read; Infinity for no bound. */
 export interface RowBudget {
@@ -15,5 +15,5 @@ export function requireUnbounded({ rows }: RowBudget): void {
 
 /** For each kind of fact, the function that reads it. */
 export type ReadKinds<Kind extends FactKind> = {
-  readonly [K in Kind]: (asked: Asked<K>, budget: RowBudget) => Facts<K>;
+  readonly [K in Kind]: (lookup: Lookup<K>, budget: RowBudget) => Facts<K>;
 };

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Asked, FactKind, Facts, OwnerSums, OwnersFacts } from '../../holdings/facts.ts';
+import type { FactKind, Facts, Lookup, OwnerSums, OwnersFacts } from '../../holdings/facts.ts';
 import { mayHaveExpired } from '../../holdings/fees.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
 import { NOT_BOUNDED, type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
@@ -12,7 +12,7 @@ import { createTableReaders } from './table-facts.ts';
 /** Facts of views.db on one connection; the caller opens the transaction. */
 export interface FactsReader {
   /** Throws NOT_BOUNDED. */
-  read<K extends FactKind>(asked: Asked<K>, budget?: RowBudget): Facts<K>;
+  read<K extends FactKind>(lookup: Lookup<K>, budget?: RowBudget): Facts<K>;
   /** Called between two transactions: drops what may have changed. */
   newMoment(): void;
 }
@@ -60,16 +60,16 @@ export function createFactsReader(db: Database): FactsReader {
     return { party, unlocked, locked, expired };
   });
 
-  function owners(asked: Asked<'owners'>, budget: RowBudget): OwnersFacts {
-    const snapshot = snapshots.find(asked.snapshot);
-    const round = asked.round === 'lowest open' ? lowestOpenRound() : asked.round;
-    const found = snapshot === null ? [] : asked.owners.map((party) => ownerAt(snapshot, party, round, budget));
+  function owners(lookup: Lookup<'owners'>, budget: RowBudget): OwnersFacts {
+    const snapshot = snapshots.find(lookup.snapshot);
+    const round = lookup.round === 'lowest open' ? lowestOpenRound() : lookup.round;
+    const found = snapshot === null ? [] : lookup.owners.map((party) => ownerAt(snapshot, party, round, budget));
     return { snapshot, round, owners: found };
   }
 
   const readers: ReadKinds<FactKind> = {
     snapshot: ({ snapshot }) => snapshots.find(snapshot),
-    'snapshot after': (asked) => snapshots.after(asked),
+    'snapshot after': (lookup) => snapshots.after(lookup),
     'newest snapshots': () => snapshots.newest(),
     snapshots: (_, budget) => {
       requireUnbounded(budget);
@@ -77,16 +77,16 @@ export function createFactsReader(db: Database): FactsReader {
     },
     'last migration': () => snapshots.lastMigration(),
     owners,
-    page: (asked, budget) => {
+    page: (lookup, budget) => {
       requireUnbounded(budget);
-      const snapshot = snapshots.find(asked.snapshot);
-      return snapshot === null ? { found: 'no snapshot' } : readPage(snapshot, asked);
+      const snapshot = snapshots.find(lookup.snapshot);
+      return snapshot === null ? { found: 'no snapshot' } : readPage(snapshot, lookup);
     },
     ...createTableReaders(db, snapshots),
   };
 
   return {
-    read: (asked, budget = { rows: Infinity }) => readers[asked.kind](asked, budget),
+    read: (lookup, budget = { rows: Infinity }) => readers[lookup.kind](lookup, budget),
     newMoment() {
       lowestOpen = undefined;
     },

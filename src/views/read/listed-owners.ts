@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ListedOwnersAsked, PartyTotals } from '../../holdings/insight/facts.ts';
+import type { ListedOwnersLookup, PartyTotals } from '../../holdings/insight/facts.ts';
 import type { SealedGrid } from './grid.ts';
 import { NO_COIN, type VersionReader } from './versions.ts';
 
@@ -12,7 +12,7 @@ interface OwnerRow {
 export function createOwnerList(
   db: Database,
   versions: VersionReader,
-): (asked: ListedOwnersAsked & { readonly seq: number; readonly grid: SealedGrid }) => readonly PartyTotals[] {
+): (lookup: ListedOwnersLookup & { readonly seq: number; readonly grid: SealedGrid }) => readonly PartyTotals[] {
   // Text is compared by its UTF-8 bytes.
   const from = db.prepare<[number, string], OwnerRow>(
     'SELECT id AS owner, party FROM owner WHERE migration_id = ? + 0 AND party >= ? ORDER BY party',

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ListedSnapshotsAsked, SealedMigration } from '../../holdings/insight/facts.ts';
+import type { ListedSnapshotsLookup, SealedMigration } from '../../holdings/insight/facts.ts';
 import { gridOf, multiplesWithin } from '../../holdings/insight/grid.ts';
 import { prepareSnapshots, type StoredSnapshot, snapshotOf } from './snapshots.ts';
 
@@ -7,7 +7,7 @@ import { prepareSnapshots, type StoredSnapshot, snapshotOf } from './snapshots.t
 export interface MigrationReader {
   /** Null: the newest one. */
   find(migrationId: bigint | null): SealedMigration | null;
-  list(asked: ListedSnapshotsAsked): readonly StoredSnapshot[];
+  list(lookup: ListedSnapshotsLookup): readonly StoredSnapshot[];
 }
 
 /** `? + 0`: see views/store/database.ts. */
@@ -26,8 +26,8 @@ export function createMigrationReader(db: Database): MigrationReader {
     );
   const inOrder = { asc: between('asc'), desc: between('desc') };
 
-  function find(asked: bigint | null): SealedMigration | null {
-    const migrationId = asked ?? newestId.get() ?? null;
+  function find(wanted: bigint | null): SealedMigration | null {
+    const migrationId = wanted ?? newestId.get() ?? null;
     const last = migrationId === null ? null : snapshotOf(newest.get(migrationId));
     if (migrationId === null || last === null) return null;
     const { periodUs, dso } = setting.get()!;
@@ -36,9 +36,9 @@ export function createMigrationReader(db: Database): MigrationReader {
   }
 
   /** Those at the multiples of a time; their places are known, so no other is read. */
-  function listEvery(every: number, { migrationId, order, rows, ...asked }: ListedSnapshotsAsked): StoredSnapshot[] {
+  function listEvery(every: number, { migrationId, order, rows, ...lookup }: ListedSnapshotsLookup): StoredSnapshot[] {
     const grid = gridOf(find(BigInt(migrationId))!);
-    const range = { from: Math.max(asked.from, grid.from), to: Math.min(asked.to, grid.to) };
+    const range = { from: Math.max(lookup.from, grid.from), to: Math.min(lookup.to, grid.to) };
     const { from, to } = multiplesWithin(range, every);
     const found: StoredSnapshot[] = [];
     for (let past = 0; from + past <= to && found.length < rows; past += every)
@@ -48,9 +48,9 @@ export function createMigrationReader(db: Database): MigrationReader {
 
   return {
     find,
-    list(asked) {
-      const { migrationId, from, to, every, order, rows } = asked;
-      if (every !== null) return listEvery(every, asked);
+    list(lookup) {
+      const { migrationId, from, to, every, order, rows } = lookup;
+      if (every !== null) return listEvery(every, lookup);
       return inOrder[order].all(migrationId, from, to, rows).map((row) => snapshotOf(row)!);
     },
   };

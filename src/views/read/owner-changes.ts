@@ -1,4 +1,4 @@
-import type { Change, ChangesAsked, ChangesFacts, Order, Totals } from '../../holdings/insight/facts.ts';
+import type { Change, ChangesFacts, ChangesLookup, Order, Totals } from '../../holdings/insight/facts.ts';
 import type { SealedGrid } from './grid.ts';
 import { NO_COIN, type Version, type VersionReader } from './versions.ts';
 
@@ -12,7 +12,7 @@ interface State {
 export function readChanges(
   versions: VersionReader,
   owner: number,
-  { from, to, order, rows, grid }: ChangesAsked & { readonly grid: SealedGrid },
+  { from, to, order, rows, grid }: ChangesLookup & { readonly grid: SealedGrid },
 ): ChangesFacts {
   const seqBefore = grid.seqBefore(from);
   const before = versions.at(owner, seqBefore)?.totals ?? NO_COIN;

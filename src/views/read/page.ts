@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Asked, ContractFacts, PageFacts } from '../../holdings/facts.ts';
+import type { ContractFacts, Lookup, PageFacts } from '../../holdings/facts.ts';
 import { coinContent } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
 import { coinEntity } from '../../ledger/templates.ts';
@@ -40,7 +40,7 @@ interface Start {
   readonly contractId: string;
 }
 
-export type ReadPage = (snapshot: StoredSnapshot, asked: Omit<Asked<'page'>, 'kind' | 'snapshot'>) => PageFacts;
+export type ReadPage = (snapshot: StoredSnapshot, lookup: Omit<Lookup<'page'>, 'kind' | 'snapshot'>) => PageFacts;
 
 /**
  * Reads pages. Contracts are ordered by created_at, then contract id; all coins of an update have one created_at, so whole

@@ -1,4 +1,4 @@
-import type { Asked, FactKind, Facts, HoldingsStore } from '../../holdings/facts.ts';
+import type { FactKind, Facts, HoldingsStore, Lookup } from '../../holdings/facts.ts';
 import type { Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
 
 /** The last few that were requested are cached, if they fit; that of a million owners has 12 MB. */
@@ -55,9 +55,9 @@ export function createRankings(): Rankings {
 
   return {
     over: (store, rank) => ({
-      facts<K extends FactKind>(asked: Asked<K>): Promise<Facts<K>> {
-        if (asked.kind !== 'ranking') return store.facts(asked);
-        return ranked(asked as unknown as SnapshotPlace, rank) as Promise<Facts<K>>;
+      facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
+        if (lookup.kind !== 'ranking') return store.facts(lookup);
+        return ranked(lookup as unknown as SnapshotPlace, rank) as Promise<Facts<K>>;
       },
     }),
   };

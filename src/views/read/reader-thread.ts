@@ -23,7 +23,7 @@ export interface ReaderContract extends ThreadContract {
   readonly data: { readonly dataDir: string; readonly rules: AnswerRules };
   readonly requests: {
     readonly json: (question: Question) => string;
-    readonly table: (asked: { readonly question: TableQuestion; readonly form: TableForm }) => TableText;
+    readonly table: (request: { readonly question: TableQuestion; readonly form: TableForm }) => TableText;
     readonly ranking: (place: SnapshotPlace) => Ranking;
   };
 }
@@ -42,7 +42,7 @@ const WAITING_PER_CLIENT_MAX = 128;
 /** The pause before a thread that failed is replaced: the next might fail at once. */
 const RESTART_MS = 1_000;
 
-interface Asked {
+interface Read {
   /** As the log names it. */
   readonly name: string;
   /** Asks a thread. */
@@ -57,7 +57,7 @@ interface Asked {
 /** A thread and its current question. */
 interface Reader {
   readonly thread: Thread<ReaderContract>;
-  asked: Asked | null;
+  read: Read | null;
 }
 
 export type ReaderThreadsOptions = ReaderContract['data'] & {
@@ -68,7 +68,7 @@ export type ReaderThreadsOptions = ReaderContract['data'] & {
 /** Starts the threads. One that exceeds its time limit is terminated and replaced. */
 export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions): ReaderThreads {
   const readers = new Set<Reader>();
-  const waiting: Asked[] = [];
+  const waiting: Read[] = [];
   let stopping = false;
 
   function startReader(): void {
@@ -79,7 +79,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       on: {},
       errors: [HoldingsFault],
     });
-    const reader: Reader = { thread, asked: null };
+    const reader: Reader = { thread, read: null };
     readers.add(reader);
     void thread.ended.then((death) => {
       if (death !== null) logger.error({ err: death }, 'a reader thread died');
@@ -90,50 +90,50 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
 
   function askNext(): void {
     for (const reader of readers) {
-      if (reader.asked !== null || reader.thread.hasEnded) continue;
-      const asked = takeNext();
-      if (asked === undefined) return;
-      clearTimeout(asked.deadline);
-      asked.deadline = setTimeout(() => end(reader, asked), asked.readMsMax);
-      reader.asked = asked;
-      void ask(reader, asked);
+      if (reader.read !== null || reader.thread.hasEnded) continue;
+      const read = takeNext();
+      if (read === undefined) return;
+      clearTimeout(read.deadline);
+      read.deadline = setTimeout(() => end(reader, read), read.readMsMax);
+      reader.read = read;
+      void ask(reader, read);
     }
   }
 
-  async function ask(reader: Reader, asked: Asked): Promise<void> {
+  async function ask(reader: Reader, read: Read): Promise<void> {
     try {
-      await asked.call(reader.thread);
+      await read.call(reader.thread);
     } catch (error) {
-      asked.reject(error);
+      read.reject(error);
     }
-    clearTimeout(asked.deadline);
-    reader.asked = null;
+    clearTimeout(read.deadline);
+    reader.read = null;
     askNext();
   }
 
   /** Of the waiting questions, the first of a client with the fewest threads. */
-  function takeNext(): Asked | undefined {
+  function takeNext(): Read | undefined {
     let next: { readonly at: number; readonly threads: number } | null = null;
     for (const [at, { client }] of waiting.entries()) {
-      const threads = [...readers].filter(({ asked }) => asked?.client === client).length;
+      const threads = [...readers].filter(({ read }) => read?.client === client).length;
       if (threads < Math.min(THREADS_PER_CLIENT_MAX, next?.threads ?? THREADS)) next = { at, threads };
     }
     return next === null ? undefined : waiting.splice(next.at, 1)[0];
   }
 
-  function end(reader: Reader, asked: Asked): void {
-    const { name: question, readMsMax } = asked;
+  function end(reader: Reader, read: Read): void {
+    const { name: question, readMsMax } = read;
     logger.warn({ question, readMsMax }, 'a read was ended at its time limit');
     readers.delete(reader);
     void reader.thread.terminate();
-    fail(asked, new HoldingsFault('read_too_long', `the read took longer than ${readMsMax / 1000} s; ask for less`));
+    fail(read, new HoldingsFault('read_too_long', `the read took longer than ${readMsMax / 1000} s; ask for less`));
   }
 
-  function stopWaiting(asked: Asked, why: string): void {
-    const at = waiting.indexOf(asked);
+  function stopWaiting(read: Read, why: string): void {
+    const at = waiting.indexOf(read);
     if (at < 0) return;
     waiting.splice(at, 1);
-    fail(asked, new HoldingsFault('not_begun', why));
+    fail(read, new HoldingsFault('not_begun', why));
   }
 
   async function read<Answer>(
@@ -146,8 +146,8 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
       throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const tooLate = (): void => stopWaiting(asked, 'other reads took too long for this one to begin; try again later');
-    const asked: Asked = {
+    const tooLate = (): void => stopWaiting(read, 'other reads took too long for this one to begin; try again later');
+    const read: Read = {
       name,
       call: async (thread) => resolve(await call(thread)),
       client,
@@ -155,8 +155,8 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       reject,
       deadline: setTimeout(tooLate, WAIT_MS_MAX),
     };
-    signal?.addEventListener('abort', () => stopWaiting(asked, 'the client went away'), { once: true });
-    waiting.push(asked);
+    signal?.addEventListener('abort', () => stopWaiting(read, 'the client went away'), { once: true });
+    waiting.push(read);
     askNext();
     return promise;
   }
@@ -168,13 +168,13 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     ranking: (place, asker) => read('ranking', asker, (thread) => thread.call('ranking', place), RANKING_TIMES_MAX),
     async [Symbol.asyncDispose]() {
       stopping = true;
-      for (const asked of [...waiting]) stopWaiting(asked, 'the service is stopping');
+      for (const read of [...waiting]) stopWaiting(read, 'the service is stopping');
       await Promise.all([...readers].map(({ thread }) => thread.terminate()));
     },
   };
 }
 
-function fail(asked: Asked, error: Error): void {
-  clearTimeout(asked.deadline);
-  asked.reject(error);
+function fail(read: Read, error: Error): void {
+  clearTimeout(read.deadline);
+  read.reject(error);
 }

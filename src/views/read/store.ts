@@ -12,10 +12,10 @@ export function openViewsStore(dataDir: string): ViewsStore {
   const reader = createFactsReader(db);
   const { begin, end } = prepareReading(db);
   return {
-    async facts(asked) {
+    async facts(lookup) {
       begin();
       try {
-        return reader.read(asked);
+        return reader.read(lookup);
       } finally {
         end();
         reader.newMoment();
@@ -44,13 +44,13 @@ export function openEventLoopStore(dataDir: string): ViewsStore {
     if (db.open) end();
   };
   return {
-    async facts(asked) {
+    async facts(lookup) {
       if (!inTurn) {
         begin();
         inTurn = true;
         setImmediate(endTurn);
       }
-      return reader.read(asked, { rows: EVENT_LOOP_ROWS_MAX });
+      return reader.read(lookup, { rows: EVENT_LOOP_ROWS_MAX });
     },
     [Symbol.dispose]: () => void db.close(),
   };

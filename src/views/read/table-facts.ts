@@ -40,26 +40,26 @@ export function createTableReaders(db: Database, snapshots: SnapshotReader): Rea
 
   return {
     migration: ({ migrationId }) => migrations.find(migrationId),
-    'listed snapshots': (asked) => migrations.list(asked),
-    changes: (asked, budget) => {
+    'listed snapshots': (lookup) => migrations.list(lookup),
+    changes: (lookup, budget) => {
       requireUnbounded(budget);
-      const owner = ownerNo.get(asked.migrationId, asked.party);
-      const grid = gridIn(asked.migrationId);
+      const owner = ownerNo.get(lookup.migrationId, lookup.party);
+      const grid = gridIn(lookup.migrationId);
       if (owner === undefined || grid === null) return { before: NO_COIN, changes: [] };
-      return readChanges(versions, owner, { ...asked, grid });
+      return readChanges(versions, owner, { ...lookup, grid });
     },
-    'listed owners': (asked, budget) => {
+    'listed owners': (lookup, budget) => {
       requireUnbounded(budget);
-      const grid = gridIn(asked.migrationId);
-      return grid === null ? [] : listOwners({ ...asked, grid, seq: requireSnapshot(asked).seq });
+      const grid = gridIn(lookup.migrationId);
+      return grid === null ? [] : listOwners({ ...lookup, grid, seq: requireSnapshot(lookup).seq });
     },
-    ranking: (asked, budget) => {
+    ranking: (lookup, budget) => {
       requireUnbounded(budget);
-      return rankOwners(db, requireSnapshot(asked), versions);
+      return rankOwners(db, requireSnapshot(lookup), versions);
     },
-    'numbered owners': (asked) => {
-      const { seq } = requireSnapshot(asked);
-      return asked.owners.map((owner) => totalsOf(owner, seq));
+    'numbered owners': (lookup) => {
+      const { seq } = requireSnapshot(lookup);
+      return lookup.owners.map((owner) => totalsOf(owner, seq));
     },
   };
 }

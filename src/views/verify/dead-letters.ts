@@ -119,12 +119,12 @@ function reasonOf({ kind, field, given, expected, reason }: LetterRow): string |
 /** The message's own ids, where the dead letter has others; a message with fields of both formats is not checked. */
 function namesIn({ bytes, updateId, recordTime }: LetterRow): string | null {
   if (bytes.includes('update_id') && bytes.includes('updateId')) return null;
-  const said = identify(bytes);
-  if (said.updateId === null) return updateId === null ? null : 'no update_id, as its bytes name none';
-  const time = said.recordTime === null ? null : parseLedgerTime(said.recordTime);
+  const named = identify(bytes);
+  if (named.updateId === null) return updateId === null ? null : 'no update_id, as its bytes name none';
+  const time = named.recordTime === null ? null : parseLedgerTime(named.recordTime);
   const isSame =
     // SQLite stores half of a surrogate pair as the replacement character.
-    updateId?.slice(0, NAMED_CHARS_MAX).toWellFormed() === said.updateId.toWellFormed() &&
+    updateId?.slice(0, NAMED_CHARS_MAX).toWellFormed() === named.updateId.toWellFormed() &&
     (recordTime === null || (time !== null && BigInt(time) === recordTime));
-  return isSame ? null : `update_id and record_time ${said.updateId}, ${time} of its bytes`;
+  return isSame ? null : `update_id and record_time ${named.updateId}, ${time} of its bytes`;
 }

@@ -79,9 +79,9 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
 
   function spentRow(coin: PendingCoin | StoredCoin): SpentRow {
     const { archivedSeq, no, createdSeq } = coin;
-    const said = isPending(coin) ? create.moveTo(coin.create) : coin;
+    const created = isPending(coin) ? create.moveTo(coin.create) : coin;
     const expiry = isPending(coin) ? create.expiry : expiryOfStored(coin);
-    return { owner: coin.owner.no, archivedSeq, createdAt: said.createdAt, no, createdSeq, expiry };
+    return { owner: coin.owner.no, archivedSeq, createdAt: created.createdAt, no, createdSeq, expiry };
   }
 
   function addSpent({ created, archived }: Contracts): void {

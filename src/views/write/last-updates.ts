@@ -7,8 +7,8 @@ import { rowChecksum } from '../store/row-checksum.ts';
 interface StoredUpdates {
   has(id: StoredId): boolean;
   any(): StoredId;
-  /** Adds these ids; those before are kept only if `goOn`. */
-  write(added: readonly StoredId[], then: { goOn: boolean }): void;
+  /** Adds these ids; those before are kept only if `keepOlder`. */
+  write(added: readonly StoredId[], then: { keepOlder: boolean }): void;
 }
 
 /**
@@ -62,7 +62,7 @@ export class LastUpdates {
     const { count } = this;
     // Copies, which do not keep a whole chunk in memory.
     const added = this.#added.map((update) => storedId(idText(updateIdOf(update))));
-    rows.write(added, { goOn: this.#stored !== null });
+    rows.write(added, { keepOlder: this.#stored !== null });
     this.#stored = { rows, count };
     this.#added = [];
     this.#addedTexts = null;
@@ -83,8 +83,8 @@ export function prepareLastUpdates(db: Database): (migrationId: number, synchron
   return (migrationId, synchronizerId) => ({
     has: (id) => has.get(migrationId, synchronizerId, id) === 1,
     any: () => any.get(migrationId, synchronizerId) ?? '',
-    write(added, { goOn }) {
-      if (!goOn) forget.run(migrationId, synchronizerId);
+    write(added, { keepOlder }) {
+      if (!keepOlder) forget.run(migrationId, synchronizerId);
       for (const id of added) {
         insert.run(migrationId, synchronizerId, id, lastUpdateChecksum(migrationId, synchronizerId, id));
       }

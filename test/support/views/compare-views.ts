@@ -154,8 +154,8 @@ function checkSnapshot(check: Check, views: FactsReader, { wanted, inFull }: Com
     for (const party of [...owners, STRANGER]) {
       const fees = feesOf(wanted, party, round);
       const read = (budget: { rows: number }): UnlockedLocked => {
-        const asked = { kind: 'owners', snapshot: exactly(wanted), owners: [party], round } as const;
-        return holdingFees(views.read(asked, budget).owners[0]!, round);
+        const lookup = { kind: 'owners', snapshot: exactly(wanted), owners: [party], round } as const;
+        return holdingFees(views.read(lookup, budget).owners[0]!, round);
       };
       check(`fees ${at} ${party} ${round}`, read({ rows: Infinity }), fees);
       checkBounded(check, read, fees);
@@ -173,8 +173,8 @@ function pageAt(
   wanted: OracleSnapshot,
   { parties, after, size }: { parties: readonly string[]; after: bigint | null; size: number },
 ): Extract<PageFacts, { found: 'page' }> | null {
-  const asked = { kind: 'page', snapshot: exactly(wanted), owners: parties, after, pageSize: size } as const;
-  const facts = views.read(asked);
+  const lookup = { kind: 'page', snapshot: exactly(wanted), owners: parties, after, pageSize: size } as const;
+  const facts = views.read(lookup);
   if (facts.found === 'page') return facts;
   if (facts.found !== 'no such token') throw new Error(`a page of ${size}: ${facts.found}`);
   return null;

@@ -1,9 +1,9 @@
 import type {
-  Asked,
   CoinSums,
   FactKind,
   Facts,
   HoldingsStore,
+  Lookup,
   OwnerFacts,
   OwnerSums,
   PageFacts,
@@ -17,7 +17,7 @@ import { createArguments, plainDecimal } from '../ledger/wire-text.ts';
 import { memoryTables } from './memory-tables.ts';
 import { TEN_MINUTES_US } from './replayed.ts';
 
-type ReadKind = { readonly [K in FactKind]: (asked: Asked<K>) => Facts<K> };
+type ReadKind = { readonly [K in FactKind]: (lookup: Lookup<K>) => Facts<K> };
 
 /**
  * Another store than SQLite: the facts of what the oracle has in memory. A token is a contract's place among all of a
@@ -45,10 +45,10 @@ export function memoryStore(oracle: Oracle): HoldingsStore {
       const facts = found === null ? [] : owners.map((party) => ownerAt(found, party, asOf));
       return { snapshot: figuresOf(found), round: asOf, owners: facts };
     },
-    page: (asked) => pageOf(find(asked.snapshot), asked),
+    page: (lookup) => pageOf(find(lookup.snapshot), lookup),
     ...memoryTables(oracle, TEN_MINUTES_US),
   };
-  return { facts: async (asked) => readers[asked.kind](asked) };
+  return { facts: async (lookup) => readers[lookup.kind](lookup) };
 }
 
 function figuresOf(snapshot: OracleSnapshot): Snapshot;
@@ -84,7 +84,7 @@ function sumsOf(coins: readonly CoinPayload[]): OwnerSums {
   };
 }
 
-function pageOf(snapshot: OracleSnapshot | null, { owners, after, pageSize }: Asked<'page'>): PageFacts {
+function pageOf(snapshot: OracleSnapshot | null, { owners, after, pageSize }: Lookup<'page'>): PageFacts {
   if (snapshot === null) return { found: 'no snapshot' };
   const all = ordered(snapshot, ownersOf(snapshot));
   const from = after === null ? 0 : Number(after);

@@ -1,9 +1,9 @@
-import type { Asked, Facts } from '../../../src/holdings/facts.ts';
+import type { Facts, Lookup } from '../../../src/holdings/facts.ts';
 import type { Order, RankedBy, TableFactKinds } from '../../../src/holdings/insight/facts.ts';
 import type { Oracle } from '../ledger/oracle.ts';
 import { changesOf, type FoldedSnapshot, folded, listedOwners, ranked } from '../ledger/oracle-tables.ts';
 
-type ReadTables = { readonly [K in keyof TableFactKinds]: (asked: Asked<K>) => Facts<K> };
+type ReadTables = { readonly [K in keyof TableFactKinds]: (lookup: Lookup<K>) => Facts<K> };
 
 /**
  * The facts of tables, of what the oracle holds in memory. An owner's number is its place in the list of all that a
@@ -33,8 +33,8 @@ export function memoryTables(oracle: Oracle, periodUs: number): ReadTables {
       const nothing = { unlocked: 0n, locked: 0n, contracts: 0 };
       return { before: before ?? nothing, changes: inOrder(within, order).slice(0, rows) };
     },
-    'listed owners': (asked) => {
-      const { migrationId, recordTime, prefix, after, rows } = asked;
+    'listed owners': (lookup) => {
+      const { migrationId, recordTime, prefix, after, rows } = lookup;
       const known = listedOwners(
         of(migrationId).filter((each) => each.recordTime <= recordTime),
         prefix,
