@@ -55,7 +55,7 @@ async function askForPage({ ask, requireRoom }: HoldingsCall, question: Question
   return text;
 }
 
-export const stateV0: HoldingsOperation<StateQuery> = {
+export const stateV0 = {
   method: 'POST',
   path: '/v0/holdings/state',
   operationId: 'getHoldingsStateAt',
@@ -67,7 +67,7 @@ export const stateV0: HoldingsOperation<StateQuery> = {
   }).meta({ id: 'HoldingsStateV0' }),
   faults,
   handle: (query, call) => askForPage(call, { answer: 'state v0', query }),
-};
+} satisfies HoldingsOperation<StateQuery>;
 
 export const stateV1: HoldingsOperation<StateQuery> = {
   method: 'POST',

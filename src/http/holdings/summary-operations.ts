@@ -24,7 +24,7 @@ const fees = {
   total_available_coin: answered.amount('total_unlocked_coin - accumulated_holding_fees_unlocked'),
 };
 
-export const summaryV0: HoldingsOperation<SummaryQuery> = {
+export const summaryV0 = {
   method: 'POST',
   path: '/v0/holdings/summary',
   operationId: 'getHoldingsSummaryAt',
@@ -49,9 +49,9 @@ export const summaryV0: HoldingsOperation<SummaryQuery> = {
     .meta({ id: 'HoldingsSummaryV0' }),
   faults: { ...BODY_FAULTS, ...NO_SNAPSHOT, 503: 'The read took longer than its time limit.' },
   handle: (query, { ask }) => ask({ answer: 'summary v0', query }),
-};
+} satisfies HoldingsOperation<SummaryQuery>;
 
-export const summaryV1: HoldingsOperation<SummaryQuery> = {
+export const summaryV1 = {
   method: 'POST',
   path: '/v1/holdings/summary',
   operationId: 'getHoldingsSummaryAtV1',
@@ -67,4 +67,4 @@ export const summaryV1: HoldingsOperation<SummaryQuery> = {
     .meta({ id: 'HoldingsSummaryV1' }),
   faults: { ...BODY_FAULTS, ...NO_SNAPSHOT },
   handle: (query, { ask }) => ask({ answer: 'summary v1', query }),
-};
+} satisfies HoldingsOperation<SummaryQuery>;

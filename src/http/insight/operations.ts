@@ -22,7 +22,7 @@ const at = { record_time: time('The time of the snapshot.'), ...totals, ...contr
 
 const ALICE = 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec';
 
-const snapshots: TableOperation = {
+export const snapshots = {
   method: 'GET',
   path: '/holdfast/v1/snapshots',
   operationId: 'listSnapshots',
@@ -49,9 +49,9 @@ const snapshots: TableOperation = {
     })
     .meta({ id: 'Snapshots' }),
   example: { migration_id: '0', to: '2025-02-12T00:40:00Z', every: '20m' },
-};
+} satisfies TableOperation;
 
-const owners: TableOperation = {
+export const owners = {
   method: 'GET',
   path: '/holdfast/v1/owners',
   operationId: 'listOwners',
@@ -65,9 +65,9 @@ const owners: TableOperation = {
     })
     .meta({ id: 'Owners' }),
   example: { migration_id: '0', record_time: '2025-02-12T00:35:00Z', prefix: 'a' },
-};
+} satisfies TableOperation;
 
-const history: TableOperation = {
+export const history = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/history',
   operationId: 'getOwnerHistory',
@@ -82,9 +82,9 @@ const history: TableOperation = {
     })
     .meta({ id: 'OwnerHistory' }),
   example: { party: ALICE, migration_id: '0', to: '2025-02-12T00:40:00Z', every: '20m' },
-};
+} satisfies TableOperation;
 
-const changes: TableOperation = {
+export const changes = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/changes',
   operationId: 'listOwnerChanges',
@@ -106,9 +106,9 @@ const changes: TableOperation = {
     })
     .meta({ id: 'OwnerChanges' }),
   example: { party: ALICE, migration_id: '0', order: 'asc' },
-};
+} satisfies TableOperation;
 
-const top: TableOperation = {
+export const top = {
   method: 'GET',
   path: '/holdfast/v1/top',
   operationId: 'listTopOwners',
@@ -132,7 +132,7 @@ const top: TableOperation = {
     })
     .meta({ id: 'TopOwners' }),
   example: { migration_id: '0', record_time: '2025-02-12T00:35:00Z', by: 'unlocked', limit: '10' },
-};
+} satisfies TableOperation;
 
 /** Every operation of the area: routes, requests, the document and the names in /metrics follow from this list. */
 export const TABLE_OPERATIONS: readonly TableOperation[] = [snapshots, owners, history, changes, top];
