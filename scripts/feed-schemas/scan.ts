@@ -76,12 +76,25 @@ const transaction = z.looseObject({
 const importUpdate = z
   .looseObject({
     ...transactionFields,
+    synchronizer_id: synchronizerId.nullish(),
+    created_in_update_id: text.nullish(),
     record_time: z.string().regex(/^0001-01-01T00:00:00(?:\.0{1,6})?Z$/),
     root_event_ids: z.array(z.string()).length(1),
     events_by_id: z.record(z.string(), event),
   })
   .refine(({ root_event_ids: [id], events_by_id }) => events_by_id[id!]?.event_type === 'created_event')
-  .describe('a contract brought from an older migration: one created_event and no time');
+  .describe('a contract of an older migration or, with "seed": true, of a seed: one created_event and no time');
+
+const seedMark = z
+  .looseObject({
+    seed: z.looseObject({
+      migration_id: migrationId,
+      record_time: ledgerTime,
+      synchronizer_times: z.array(z.looseObject({ synchronizerId, recordTime: ledgerTime })).nullish(),
+      offset: z.null().optional(),
+    }),
+  })
+  .describe('the end of a seed: the imports before it are all that is active at record_time');
 
 const reassignmentFields = { update_id: text, record_time: ledgerTime };
 
@@ -112,7 +125,7 @@ const unassignment = z.looseObject({
 });
 
 export const scanMessage = z
-  .union([transaction, importUpdate, assignment, unassignment])
+  .union([transaction, importUpdate, assignment, unassignment, seedMark])
   .describe(
     'A feed message in the format of Scan /v2/updates. Beyond this schema, ' +
       'every event is reached exactly once from root_event_ids through child_event_ids.',

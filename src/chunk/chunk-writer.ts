@@ -40,6 +40,7 @@ export class ChunkWriter {
   readonly #ignored: Repeated;
   readonly #lane: Repeated;
   #cursors = new Map<number, string>();
+  #createdIn = new Map<number, string>();
   #rare = new Map<number, RareUpdate>();
   #rareEvents = new Map<number, RareEvent>();
 
@@ -64,6 +65,7 @@ export class ChunkWriter {
     this.#ignoredEvents = [];
     this.#extras = [];
     this.#cursors = new Map();
+    this.#createdIn = new Map();
     this.#rare = new Map();
     this.#rareEvents = new Map();
     return this;
@@ -86,6 +88,7 @@ export class ChunkWriter {
         return this.#addRow(UPDATE.ignored, this.#names.indexOf(decoded.what), bytes, place);
       }
       case 'checkpoint':
+      case 'seed mark':
         return this.#addRare(decoded, bytes, place);
     }
   }
@@ -114,8 +117,10 @@ export class ChunkWriter {
     u.idStart[n] = this.#ids.length;
     u.idPacked[n] = this.#ids.add(update.updateId);
     u.idLength[n] = this.#ids.length - u.idStart[n]!;
+    const createdIn = update.seed?.createdIn ?? null;
+    if (createdIn !== null) this.#createdIn.set(n, createdIn);
     u.isScan[n] = update.format === 'scan' ? 1 : 0;
-    const kind = update.recordTime === null ? UPDATE.import : UPDATE.update;
+    const kind = update.recordTime !== null ? UPDATE.update : update.seed !== undefined ? UPDATE.seed : UPDATE.import;
     this.#addRow(kind, this.#synchronizer.of(update.synchronizerId), bytes, place);
   }
 
@@ -201,6 +206,7 @@ export class ChunkWriter {
       ids: this.#ids.cut(),
       raw: this.#raw.subarray(0, this.#rawLength),
       cursors: this.#cursors,
+      createdIn: this.#createdIn,
       rare: this.#rare,
       rareEvents: this.#rareEvents,
     };

@@ -1,5 +1,5 @@
 import type { FaultCode } from '../ledger/bad-update.ts';
-import type { Checkpoint, LedgerEvent } from '../ledger/update.ts';
+import type { Checkpoint, LedgerEvent, SeedMark } from '../ledger/update.ts';
 
 /**
  * Decoded updates in columns: what the decode thread hands to the writer. Typed arrays are moved between threads, not
@@ -21,13 +21,15 @@ export interface Chunk {
   readonly raw: Uint8Array;
   /** By update number: cursors after messages whose source does not count by offsets. */
   readonly cursors: ReadonlyMap<number, string>;
-  /** By update number: checkpoints, bad messages. */
+  /** By update number: the updates with the creates of a seed's imports, where known. */
+  readonly createdIn: ReadonlyMap<number, string>;
+  /** By update number: checkpoints, seed marks, bad messages. */
   readonly rare: ReadonlyMap<number, RareUpdate>;
   /** By event number: events that do not fit the columns. */
   readonly rareEvents: ReadonlyMap<number, RareEvent>;
 }
 
-export const UPDATE = { update: 0, import: 1, ignored: 2, rare: 3 } as const;
+export const UPDATE = { update: 0, import: 1, ignored: 2, rare: 3, seed: 4 } as const;
 
 export interface UpdateColumns {
   readonly kind: Uint8Array;
@@ -92,7 +94,7 @@ export interface Fault {
   readonly expected: string;
 }
 
-export type RareUpdate = Checkpoint | Undecodable;
+export type RareUpdate = Checkpoint | SeedMark | Undecodable;
 
 export interface Undecodable {
   readonly kind: 'bad';

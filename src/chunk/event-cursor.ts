@@ -1,6 +1,6 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
 import type { ComparedCoin } from '../ledger/coin.ts';
-import type { StoredId } from '../ledger/contract-id.ts';
+import { type StoredId, storedId } from '../ledger/contract-id.ts';
 import { expiryRound } from '../ledger/expiry.ts';
 import { coinEntity, type Entity } from '../ledger/templates.ts';
 import type { Micros } from '../ledger/time.ts';
@@ -107,10 +107,12 @@ export class EventCursor {
     return isIdText(this.#chunk, this.#event, text);
   }
 
-  /** The id of its update; null for an import. */
+  /** The id of the update that created the contract; null for an import, except for those of a seed where it is known. */
   updateId(): StoredId | null {
-    const { updates } = this.#chunk;
-    return updates.kind[this.#update] === UPDATE.import ? null : idAt(this.#chunk, updates, this.#update);
+    const { updates, createdIn } = this.#chunk;
+    if (updates.kind[this.#update] === UPDATE.update) return idAt(this.#chunk, updates, this.#update);
+    const id = createdIn.get(this.#update);
+    return id === undefined ? null : storedId(id);
   }
 
   /** The party that a create names as its dso. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StoredId } from '../ledger/contract-id.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { Checkpoint, WireFormat } from '../ledger/update.ts';
+import type { Checkpoint, SeedMark, WireFormat } from '../ledger/update.ts';
 import { type Chunk, type RareUpdate, rowStart, type Undecodable, UPDATE } from './chunk.ts';
 import { EventCursor } from './event-cursor.ts';
 import { type UpdateRef, updateIdOf } from './refs.ts';
@@ -55,6 +55,12 @@ export class UpdateCursor {
     return rare?.kind === 'checkpoint' ? rare : null;
   }
 
+  /** Null for any other message. */
+  get seedMark(): SeedMark | null {
+    const rare = this.#rare;
+    return rare?.kind === 'seed mark' ? rare : null;
+  }
+
   /** The kind under which the whole message was ignored; null for any other. */
   get ignoredAs(): string | null {
     return this.#chunk.updates.kind[this.#update] === UPDATE.ignored ? this.#name : null;
@@ -81,7 +87,12 @@ export class UpdateCursor {
   /** Null for an import. */
   get recordTime(): Micros | null {
     const { kind, recordTime } = this.#chunk.updates;
-    return kind[this.#update] === UPDATE.import ? null : recordTime[this.#update]!;
+    return kind[this.#update] === UPDATE.update ? recordTime[this.#update]! : null;
+  }
+
+  /** Whether it is an import of a seed. */
+  get isSeed(): boolean {
+    return this.#chunk.updates.kind[this.#update] === UPDATE.seed;
   }
 
   get format(): WireFormat {

@@ -70,6 +70,14 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
       other: [SOURCE, ` begins before what was read first: ${NEW_DIRECTORY}`],
     },
   },
+  half_seed: {
+    halted: RETRY_OR_DROP,
+    comesFrom: {
+      other: [
+        'The seed before it is not whole: then start a new directory with a feed that has all of it and its mark',
+      ],
+    },
+  },
   not_active: {
     halted: RETRY_OR_DROP,
     comesFrom: {

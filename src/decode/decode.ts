@@ -8,6 +8,7 @@ import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './le
 import { notAFeed } from './not-a-feed.ts';
 import { parsePartially } from './partial/transaction.ts';
 import { decodePartialTransaction, decodeScan, looksLikeScan } from './scan.ts';
+import { decodeSeedMark, looksLikeSeedMark } from './seed-mark.ts';
 import { isWire, type Wire } from './values.ts';
 
 /** Bytes or characters of an unreadable message that are looked at to describe its fault; a message may be megabytes. */
@@ -64,6 +65,7 @@ function decodeValue(message: unknown, options: LedgerApiOptions): Decoded {
   if (!isWire(message)) throw notAFeed(message);
   const decoded = within(atTop, () => {
     if (looksLikeScan(message)) return decodeScan(message);
+    if (looksLikeSeedMark(message)) return decodeSeedMark(message);
     return looksLikeLedgerApi(message) ? decodeLedgerApi(message, options) : null;
   });
   if (decoded === null) throw notAFeed(message);

@@ -66,8 +66,19 @@ function readHeader(message: Wire, { events, ignored }: Collected): LedgerUpdate
   const migrationId = readMigrationId(message.migration_id, 'migration_id');
   const time = message.record_time;
   const recordTime = typeof time === 'string' && isImportTime(time) ? null : readTime(time, 'record_time');
+  const update = { kind: 'update', format: 'scan', updateId, migrationId, recordTime, events, ignored } as const;
+  // An import belongs to no synchronizer.
+  if (recordTime === null && (message.synchronizer_id ?? null) === null)
+    return { ...update, synchronizerId: '', ...readSeed(message) };
   const synchronizerId = readText(message.synchronizer_id, 'synchronizer_id', SYNCHRONIZER_EXPECTED);
-  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, events, ignored };
+  return { ...update, synchronizerId, ...(recordTime === null ? readSeed(message) : {}) };
+}
+
+/** What an import of a seed has besides that of any import. */
+function readSeed(message: Wire): Pick<LedgerUpdate, 'seed'> {
+  if (message.seed !== true) return {};
+  const id = message.created_in_update_id ?? null;
+  return { seed: { createdIn: id === null ? null : readText(id, 'created_in_update_id', 'an update id') } };
 }
 
 interface Collected {

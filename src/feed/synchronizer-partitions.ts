@@ -9,8 +9,9 @@ const SYNCHRONIZER_FIELD = /"synchronizer(?:_i|I)d"\s*:\s*"([^"\\]{1,300})"/;
 const SEARCHED_CHARS_MAX = 100_000;
 
 export function destinationFor(decoded: Decoded | null, bytes: Uint8Array | null): Destination {
-  if (decoded?.kind === 'checkpoint') return 'every';
-  if (decoded?.kind === 'update') return { synchronizerId: decoded.synchronizerId };
+  if (decoded?.kind === 'checkpoint' || decoded?.kind === 'seed mark') return 'every';
+  if (decoded?.kind === 'update')
+    return decoded.synchronizerId === '' ? 'first' : { synchronizerId: decoded.synchronizerId };
   if (bytes === null) return 'first';
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', 0, SEARCHED_CHARS_MAX);
   const synchronizerId = SYNCHRONIZER_FIELD.exec(text)?.[1];

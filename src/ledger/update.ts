@@ -12,7 +12,7 @@ export type WireFormat = 'scan' | 'ledger-api';
  * The meaning of one message, in either format. `LedgerUpdate` covers transactions, reassignments and imports; other kinds
  * are `ignored` under a name by which they are counted.
  */
-export type Decoded = LedgerUpdate | Checkpoint | Ignored;
+export type Decoded = LedgerUpdate | Checkpoint | SeedMark | Ignored;
 
 export interface LedgerUpdate {
   readonly kind: 'update';
@@ -22,6 +22,8 @@ export interface LedgerUpdate {
   readonly synchronizerId: string;
   /** Null for an import update, whose record time is a flag and not a time. */
   readonly recordTime: Micros | null;
+  /** Set for an import that is part of a seed, which counts only once its mark has come; the update of its create, where known. */
+  readonly seed?: { readonly createdIn: string | null };
   /** In feed order; only those of coins and rounds. */
   readonly events: readonly LedgerEvent[];
   /** A name for each event that was ignored, such as `other template` or `not consuming`; for counting. */
@@ -32,6 +34,17 @@ export interface Checkpoint {
   readonly kind: 'checkpoint';
   readonly format: WireFormat;
   readonly migrationId: number;
+  readonly times: readonly { readonly synchronizerId: string; readonly recordTime: Micros }[];
+}
+
+/**
+ * The end of a seed: the imports before it are all that is active in the migration after every update up to a time. That is
+ * `recordTime`, or the time of a synchronizer that is named.
+ */
+export interface SeedMark {
+  readonly kind: 'seed mark';
+  readonly migrationId: number;
+  readonly recordTime: Micros;
   readonly times: readonly { readonly synchronizerId: string; readonly recordTime: Micros }[];
 }
 

@@ -31,6 +31,10 @@ const LINES: readonly (readonly [DeadLetterCode, Feed])[] = [
     [...linesOf(parseLedger('00:05 : +a alice 10'), 'scan'), ...linesOf(parseLedger('00:01 : +b bob 10'), 'scan')],
   ],
   [
+    'half_seed',
+    [...linesOf(parseLedger('import : +a alice 10'), 'scan').map((line) => line.replace('{', '{"seed":true,')), FIRST],
+  ],
+  [
     'disorder',
     [
       ...linesOf(parseLedger('00:05 : +a alice 10'), 'scan'),

@@ -42,9 +42,10 @@ const transaction = new Members([
   'event',
   'root_event_ids',
   'events_by_id',
+  'seed',
 ]);
-const [UPDATE_ID, MIGRATION_ID, RECORD_TIME, SYNCHRONIZER_ID, REASSIGNMENT, ROOT_EVENT_IDS, EVENTS_BY_ID] = [
-  0, 1, 2, 3, 4, 5, 6,
+const [UPDATE_ID, MIGRATION_ID, RECORD_TIME, SYNCHRONIZER_ID, REASSIGNMENT, ROOT_EVENT_IDS, EVENTS_BY_ID, SEED] = [
+  0, 1, 2, 3, 4, 5, 6, 7,
 ];
 const event = new Members(['event_type', 'contract_id', 'template_id', 'package_name', 'child_event_ids', 'consuming']);
 const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING] = [0, 1, 2, 3, 4, 5];
@@ -70,6 +71,8 @@ export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
   if (end < 0 || spaceEnd(end) !== bytes.length) return null;
   if (!transaction.isThere(EVENTS_BY_ID) || !transaction.isThere(ROOT_EVENT_IDS)) return null;
   if (transaction.isThere(REASSIGNMENT) && !transaction.is(REASSIGNMENT, NULL)) return null;
+  // An import of a seed has members of its own.
+  if (transaction.isThere(SEED)) return null;
   if (!tree.walk(transaction.start(ROOT_EVENT_IDS))) return null;
   const events: Wire[] = [];
   for (let i = 0; i < tree.size; i++) events.push(found[tree.order[i]!]!);

@@ -19,6 +19,7 @@ export const DEAD_LETTER_KINDS: Readonly<Record<DeadLetterCode, DeadLetterKind>>
   overlong: 'overlong',
   disorder: 'update',
   before_first: 'update',
+  half_seed: 'update',
   not_active: 'update',
   create_left_out: 'update',
   other_content: 'update',

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. An older file is not migrated, but rebuilt from the feed (`holdfast rebuild`). */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
@@ -41,9 +41,11 @@ CREATE TABLE position(
 CREATE TABLE migration(
   migration_id INTEGER PRIMARY KEY,
   open_seq INTEGER NOT NULL,            -- the interval that is open
-  time_reached INTEGER,                 -- null until an update that is no import
+  time_reached INTEGER,                 -- null until a seed's mark, or an update that is no import
   update_time INTEGER,                  -- the largest record time of an update
   next_grid INTEGER,                    -- the next grid time to seal
+  seeded_at INTEGER,                    -- the time of the seed that it began with; -1 while its mark has not come; null: no seed
+  seed_times TEXT NOT NULL,             -- of that seed, the time of each synchronizer that its mark named, as JSON
   contracts INTEGER NOT NULL,           -- coins, owners with coin and supply now, in the open interval
   owners INTEGER NOT NULL,
   unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits

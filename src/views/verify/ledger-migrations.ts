@@ -1,4 +1,5 @@
-import { formatTime, LEDGER_TIME_MAX } from '../../ledger/time.ts';
+import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
+import { HALF_SEED } from '../write/state.ts';
 import { verifySynchronizers } from './synchronizers.ts';
 import { timeText, type VerifyContext } from './types.ts';
 
@@ -8,6 +9,7 @@ interface MigrationRow {
   readonly timeReached: bigint | null;
   readonly updateTime: bigint | null;
   readonly nextGrid: bigint | null;
+  readonly seededAt: bigint | null;
   /** The largest last record time of its synchronizers. */
   readonly lastTime: bigint | null;
 }
@@ -25,7 +27,7 @@ export function verifyMigrations(context: VerifyContext): void {
   const migrations = db
     .prepare<[], MigrationRow>(
       `SELECT m.migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
-         next_grid AS nextGrid, (SELECT max(record_time) FROM synchronizer s WHERE s.migration_id = m.migration_id) AS lastTime
+         next_grid AS nextGrid, seeded_at AS seededAt, (SELECT max(record_time) FROM synchronizer s WHERE s.migration_id = m.migration_id) AS lastTime
        FROM migration m ORDER BY m.migration_id`,
     )
     .safeIntegers();
@@ -92,7 +94,7 @@ function verifySnapshots(
 
 function verifyClock(
   { report }: VerifyContext,
-  { migrationId, openSeq, timeReached, updateTime, nextGrid, lastTime }: MigrationRow,
+  { migrationId, openSeq, timeReached, updateTime, nextGrid, seededAt, lastTime }: MigrationRow,
   { count, last, lastGrid }: Sealed,
   period: bigint,
 ): void {
@@ -101,13 +103,16 @@ function verifyClock(
   if (openSeq !== count + 1n) differs(`open_seq ${count + 1n}, after its ${count} snapshots`, openSeq);
   if (updateTime !== lastTime)
     differs(`update_time ${shown(lastTime)}, the last of its synchronizers`, shown(updateTime));
-  if (timeReached === null || updateTime === null || nextGrid === null) {
-    if (timeReached !== updateTime || nextGrid !== null)
+  // Half a seed has no time.
+  const begun = updateTime ?? (seededAt === BigInt(HALF_SEED) ? null : seededAt);
+  if (timeReached === null || begun === null || nextGrid === null) {
+    if (timeReached !== begun || nextGrid !== null)
       differs('no time at all before its first update', shown(timeReached));
     if (count > 0n) differs('no snapshot before its first update', `${count}`);
     return;
   }
-  if (timeReached < updateTime) differs(`time_reached from ${formatTime(updateTime)} on`, shown(timeReached));
+  if (timeReached < begun) differs(`time_reached from ${shown(begun)} on`, shown(timeReached));
+  if (begun < (seededAt ?? begun)) differs(`update_time after its seed, ${shown(seededAt)}`, shown(begun));
   if (timeReached < (last ?? 0n))
     differs(`time_reached from ${shown(last)} on, its newest snapshot`, shown(timeReached));
   if (period <= 0n) return;

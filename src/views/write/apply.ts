@@ -2,7 +2,7 @@ import type { UpdateCursor } from '../../chunk/update-cursor.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
-import type { Checkpoint } from '../../ledger/update.ts';
+import type { Checkpoint, SeedMark } from '../../ledger/update.ts';
 import { applyEvents, isActive } from './apply-events.ts';
 import type { Batch } from './batch.ts';
 import { type ClockRules, checkClock } from './clock.ts';
@@ -12,7 +12,7 @@ import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';
 import { IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
-import { type MigrationState, newMigration } from './state.ts';
+import { HALF_SEED, type MigrationState, newMigration } from './state.ts';
 
 /** What applying depends on besides the feed. */
 export interface ApplyRules extends ClockRules {
@@ -34,10 +34,11 @@ export class PossibleGap extends Error {
 
 /** Applies a message to the batch in memory. Throws BadUpdate; the batch must then be thrown away. */
 export function applyMessage(batch: Batch, message: UpdateCursor, rules: ApplyRules): void {
-  const { undecodable, checkpoint, ignoredAs } = message;
+  const { undecodable, checkpoint, seedMark, ignoredAs } = message;
   if (undecodable !== null) throw BadUpdate.restore(undecodable.fault);
   if (ignoredAs !== null) return addIgnored(batch.counts, ignoredAs);
   const lane = stateOf(batch.state.lanes, message.lane);
+  if (seedMark !== null) return applySeedMark(batch, seedMark, lane, rules);
   if (checkpoint === null) return applyTimed(batch, message, lane, rules);
   requireMigration(batch, rules);
   applyCheckpoint(batch, checkpoint, lane, rules);
@@ -69,6 +70,10 @@ function applyUpdate(
 ): void {
   const { synchronizerId } = update;
   const migration = migrationOf(batch, update.migrationId);
+  if (isCoveredBySeed(migration, synchronizerId, recordTime)) {
+    batch.counts.redelivered += 1;
+    return;
+  }
   const last = migration.synchronizers.get(synchronizerId);
   const isOfLastTime = recordTime === last?.recordTime;
   const isApplied =
@@ -123,6 +128,7 @@ function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): vo
     batch.counts.importsLate += 1;
     return;
   }
+  if (update.isSeed) migration.seededAt = HALF_SEED;
   const { events, createsRepeated } = batch.counts;
   applyEvents(batch, migration, update);
   const creates = batch.counts.events - events;
@@ -176,6 +182,38 @@ function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: 
     const key = `${migrationId} ${synchronizerId}`;
     checkpoints.set(key, Math.max(checkpoints.get(key) ?? recordTime, recordTime));
   }
+}
+
+/**
+ * The end of a seed, and the one checkpoint that opens a migration (docs/rules.md, rule 13). A migration that has begun needs
+ * none: as an import, it is skipped.
+ */
+function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: ApplyRules): void {
+  const { migrationId, recordTime } = mark;
+  const migration = migrationOf(batch, migrationId);
+  noteFurthest(lane, { migrationId, recordTime });
+  if (migration.timeReached !== null) {
+    batch.counts.importsLate += 1;
+    return;
+  }
+  checkClock(recordTime, rules, { timeReached: null, field: 'seed.record_time' });
+  migration.seededAt = recordTime;
+  migration.seedTimes = Object.fromEntries(mark.times.map((each) => [each.synchronizerId, each.recordTime]));
+  migration.timeReached = recordTime;
+  migration.nextGrid = gridAfter(recordTime - 1, rules.periodUs);
+  sealGrid(batch.seals, migration, { end: recordTime, inclusive: true, periodUs: rules.periodUs });
+  batch.counts.checkpoints += 1;
+}
+
+/** Whether a seed has the update already. Throws BadUpdate for one after imports of a seed that is not whole. */
+function isCoveredBySeed(migration: MigrationState, synchronizerId: string, recordTime: Micros): boolean {
+  const { seededAt, seedTimes } = migration;
+  if (seededAt === null) return false;
+  if (seededAt === HALF_SEED) {
+    const expected = 'the mark of the seed before it, whose imports alone may be half of what was active';
+    throw new BadUpdate('half_seed', 'record_time', formatTime(recordTime), expected);
+  }
+  return recordTime <= (seedTimes[synchronizerId] ?? seededAt);
 }
 
 function migrationOf(batch: Batch, migrationId: number): MigrationState {

@@ -28,12 +28,19 @@ export interface MigrationState {
   updateTime: Micros | null;
   /** The next grid time to seal. */
   nextGrid: Micros | null;
+  /** The time of the seed that it began with, HALF_SEED while its mark has not come; null where it began with updates. */
+  seededAt: Micros | null;
+  /** Up to when the seed has the updates of a synchronizer, where that is not `seededAt`. */
+  seedTimes: Readonly<Record<string, Micros>>;
   contracts: number;
   owners: number;
   unlocked: bigint;
   locked: bigint;
   readonly synchronizers: Map<string, SynchronizerState>;
 }
+
+/** Of a migration with imports of a seed whose mark has not come: nothing of it may be served. */
+export const HALF_SEED: Micros = -1;
 
 /** All that the writer keeps in memory besides its caches. Every part is stored in the transaction that changes it. */
 export interface WriterState {
@@ -49,7 +56,8 @@ export interface WriterState {
   nextOwner: number;
 }
 
-interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'synchronizers'> {
+interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> {
+  readonly seedTimes: string;
   unlocked: string;
   locked: string;
 }
@@ -86,11 +94,13 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   const migrations = new Map<number, MigrationState>();
   const rows = db.prepare<[], MigrationRow>(
     `SELECT migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
-       next_grid AS nextGrid, contracts, owners, unlocked, locked FROM migration ORDER BY migration_id`,
+       next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, contracts, owners, unlocked, locked
+     FROM migration ORDER BY migration_id`,
   );
   for (const row of rows.all()) {
     const supply = { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
-    migrations.set(row.migrationId, { ...row, ...supply, synchronizers: new Map() });
+    const seedTimes = JSON.parse(row.seedTimes) as Record<string, Micros>;
+    migrations.set(row.migrationId, { ...row, ...supply, seedTimes, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
@@ -112,6 +122,8 @@ export function newMigration(migrationId: number): MigrationState {
     timeReached: null,
     updateTime: null,
     nextGrid: null,
+    seededAt: null,
+    seedTimes: {},
     contracts: 0,
     owners: 0,
     unlocked: 0n,
@@ -124,7 +136,7 @@ export function newMigration(migrationId: number): MigrationState {
 export function createStateSaver(db: Database): (state: WriterState) => void {
   const columns = ['dso', 'source_migration_id', 'next_no', 'next_owner', 'feed'];
   const saveSetting = prepareRowChange(db, 'setting', { key: 'lock', columns });
-  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
   const lastUpdatesOf = prepareLastUpdates(db);
   const saveMigrations = prepareRowCount(db, 'migration');
@@ -133,7 +145,8 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
     saveSetting(1, state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
     for (const m of state.migrations.values()) {
       const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
-      migration.run(withChecksum([m.migrationId, m.openSeq, m.timeReached, m.updateTime, m.nextGrid, ...supply]));
+      const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes)];
+      migration.run(withChecksum([m.migrationId, m.openSeq, ...times, ...supply]));
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
         const { firstTime, recordTime } = last;

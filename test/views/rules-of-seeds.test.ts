@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openViewsStore } from '../../src/views/read/store.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
+
+let directory: TemporaryDirectory;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const LEDGER = linesOf(
+  parseLedger(`
+    00:01 : +a alice 10 ; +b bob 5
+    00:04 : +c carol 7 locked ; -b
+    00:10 : +d dave 3
+    00:12 : -a ; +e erin 2
+    00:21 : +f fred 1
+    00:31 :`),
+  'scan',
+);
+const DAY = '2025-03-01T';
+const timeOf = (line: string): string => (JSON.parse(line) as { record_time: string }).record_time;
+
+/** What a seed at a time consists of: the imports, and all of the ledger's lines after it. */
+function seedAt(clock: string): { imports: string[]; mark: string; behind: string[]; before: string[] } {
+  const recordTime = `${timeOf(LEDGER[0]!).slice(0, DAY.length)}${clock}:00.000000Z`;
+  const contracts = activeContracts(LEDGER, { migrationId: 0, recordTime });
+  return {
+    imports: seedImports(contracts, 0),
+    mark: seedMark(0, recordTime),
+    behind: LEDGER.filter((line) => timeOf(line) > recordTime),
+    before: LEDGER.filter((line) => timeOf(line) <= recordTime),
+  };
+}
+
+/** Replays lines into a directory; its snapshots as times and supplies, and what is said of the replay. */
+async function replayed(name: string, lines: readonly string[]): Promise<Replayed> {
+  const { counts, halted } = await replayInto(directory.at(name), [directory.writeLines(`${name}.ndjson`, [...lines])]);
+  using store = openViewsStore(directory.at(name));
+  const found = await store.facts({ kind: 'snapshots' });
+  return {
+    halted: halted === null ? null : `${halted.code} ${halted.field}`,
+    snapshots: found.map(({ recordTime, contracts, unlocked, locked }) =>
+      [new Date(recordTime / 1000).toISOString().slice(11, 16), contracts, unlocked, locked].join(' '),
+    ),
+    counts: { updates: counts.updates, redelivered: counts.redelivered, importsLate: counts.importsLate },
+  };
+}
+
+interface Replayed {
+  readonly halted: string | null;
+  readonly snapshots: readonly string[];
+  readonly counts: { readonly updates: number; readonly redelivered: number; readonly importsLate: number };
+}
+
+const verified = (name: string): ReturnType<typeof holdfast> => holdfast('verify', '--data', directory.at(name));
+
+describe('a seed', () => {
+  it('on the grid is the first snapshot, and those after it are the snapshots of the whole feed', async () => {
+    const whole = await replayed('whole', LEDGER);
+    const { imports, mark, behind } = seedAt('00:10');
+    const seeded = await replayed('seeded', [...imports, mark, ...behind]);
+    expect(whole.snapshots).toHaveLength(3);
+    expect(seeded).toMatchObject({ halted: null, snapshots: whole.snapshots });
+    expect((await verified('seeded')).stdout).toMatch(/^equal: /);
+  });
+
+  it('between grid times is followed by the next one', async () => {
+    const whole = await replayed('whole', LEDGER);
+    const { imports, mark, behind } = seedAt('00:11');
+    const seeded = await replayed('seeded', [...imports, mark, ...behind]);
+    expect(seeded).toMatchObject({ halted: null, snapshots: whole.snapshots.slice(1) });
+    expect((await verified('seeded')).stdout).toMatch(/^equal: /);
+  });
+
+  it('covers the updates up to its time, and is skipped in a migration that has begun', async () => {
+    const { imports, mark, behind, before } = seedAt('00:10');
+    const once = await replayed('once', [...imports, mark, ...behind]);
+    const again = await replayed('again', [...imports, mark, mark, ...before, ...behind, ...imports, mark]);
+    expect(again).toEqual({
+      ...once,
+      counts: { ...once.counts, redelivered: before.length, importsLate: imports.length + 2 },
+    });
+  });
+
+  it('covers of a synchronizer that its mark names what is up to the time named', async () => {
+    const { imports, behind } = seedAt('00:10');
+    const recordTime = timeOf(behind[1]!);
+    const mark = seedMark(0, recordTime, { s1: timeOf(behind[0]!).replace('12:', '11:') });
+    const seeded = await replayed('seeded', [...imports, mark, ...behind]);
+    expect(seeded).toMatchObject({ halted: null, counts: { redelivered: 0 } });
+    const other = await replayed('other', [...imports, seedMark(0, recordTime), ...behind]);
+    expect(other).toMatchObject({ halted: null, counts: { redelivered: 2 } });
+  });
+
+  it('without its mark is half a seed: nothing is sealed, and an update after it halts', async () => {
+    const { imports, mark, behind } = seedAt('00:10');
+    const half = await replayed('half', imports);
+    expect(half).toMatchObject({ halted: null, snapshots: [] });
+    expect((await verified('half')).stdout).toMatch(/^equal: /);
+    expect(await replayed('halted', [...imports, ...behind])).toMatchObject({
+      halted: 'half_seed record_time',
+      snapshots: [],
+    });
+    expect(await replayed('half', [...imports, mark])).toMatchObject({
+      halted: null,
+      snapshots: [expect.stringMatching(/^00:10 3 /)],
+    });
+  });
+
+  it('has the updates that created its contracts, where they are known', async () => {
+    const { imports, mark } = seedAt('00:10');
+    const first = imports[0]!.replace(/"created_in_update_id":"[^"]*",/, '');
+    await replayed('seeded', [first, ...imports.slice(1), mark]);
+    const made = dumpViews(directory.at('seeded')).holding!.map((row) => row.split(' | ').at(-2));
+    expect(made).toEqual(['null', '"u2"', '"u3"']);
+  });
+
+  it.each([
+    ['migration_id', '"0"', 'seed.migration_id'],
+    ['record_time', '"0001-01-01T00:00:00Z"', 'seed.record_time'],
+    ['offset', '7', 'seed.offset'],
+    [
+      'synchronizer_times',
+      '[{"synchronizerId":"s1","recordTime":"2200-01-01T00:00:00Z"}]',
+      'seed.synchronizer_times[0].recordTime',
+    ],
+  ])('whose mark has %s %s is bad', async (key, value, field) => {
+    const { imports, mark } = seedAt('00:10');
+    const { seed } = JSON.parse(mark) as { seed: object };
+    const bad = JSON.stringify({ seed: { ...seed, [key]: JSON.parse(value) as unknown } });
+    expect(await replayed('bad', [...imports, bad])).toMatchObject({ halted: `bad_field ${field}` });
+  });
+});
