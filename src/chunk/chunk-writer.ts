@@ -1,9 +1,11 @@
-import type { BadUpdate } from '../ledger/bad-update.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { archivedLine, createdLine } from '../ledger/digest.ts';
 import { expiryOf } from '../ledger/expiry.ts';
 import type { Coin, Decoded, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type Chunk, EVENT, type RareEvent, type RareUpdate, type Undecodable, UPDATE } from './chunk.ts';
 import { clearColumns, cutColumns, grownColumns, newEventColumns, newUpdateColumns } from './columns.ts';
 import { grown, IdBytes } from './id-bytes.ts';
+import { Items } from './items.ts';
 import { type Names, Repeated } from './names.ts';
 import { fitsColumns, portable, portableFault } from './portable.ts';
 
@@ -25,6 +27,7 @@ export interface MessagePlace {
 /** Collects decoded messages into columns, one chunk after the other; its buffers are used again. */
 export class ChunkWriter {
   readonly #ids = new IdBytes();
+  readonly #items = new Items();
   #raw: Buffer = Buffer.alloc(0);
   #rawLength = 0;
   #updates = 0;
@@ -62,6 +65,7 @@ export class ChunkWriter {
     this.#updates = 0;
     this.#events = 0;
     this.#ids.length = 0;
+    this.#items.clear();
     this.#ignoredEvents = [];
     this.#extras = [];
     this.#cursors = new Map();
@@ -142,6 +146,7 @@ export class ChunkWriter {
 
   #addEvent(event: LedgerEvent, migrationId: number): void {
     this.#addEventId(event.contractId, migrationId);
+    this.#addItem(event);
     if (event.kind === 'archive')
       return this.#endEvent(event.entity === null ? EVENT.archiveAny : ARCHIVE_KIND[event.entity]);
     if (event.kind === 'coin' && fitsColumns(event)) {
@@ -159,6 +164,13 @@ export class ChunkWriter {
     e.idPacked[n] = this.#ids.add(contractId);
     e.idLength[n] = this.#ids.length - start;
     e.idHash[n] = this.#ids.hashFrom(start, migrationId);
+  }
+
+  #addItem(event: LedgerEvent): void {
+    const { kind, contractId } = event;
+    if (kind === 'archive') this.#items.addLine(archivedLine(contractId));
+    else if (kind === 'round' || event.body instanceof BadUpdate) this.#items.addNone();
+    else this.#items.addLine(createdLine(event.body, contractId));
   }
 
   /** Adds a coin whose numbers fit the columns. */
@@ -204,6 +216,7 @@ export class ChunkWriter {
       names: this.#names.list,
       extras: this.#extras,
       ids: this.#ids.cut(),
+      items: this.#items.cut(),
       raw: this.#raw.subarray(0, this.#rawLength),
       cursors: this.#cursors,
       createdIn: this.#createdIn,

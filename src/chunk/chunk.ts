@@ -17,6 +17,8 @@ export interface Chunk {
   readonly extras: readonly string[];
   /** Bytes of contract and update ids; see ledger/contract-id.ts. */
   readonly ids: Uint8Array;
+  /** By event number: the item of a coin's create or of an archive (docs/digest.md), 8 words each; see items.ts. */
+  readonly items: Uint32Array;
   /** The messages' own bytes, one after the other, for dead letters. */
   readonly raw: Uint8Array;
   /** By update number: cursors after messages whose source does not count by offsets. */
@@ -148,6 +150,6 @@ export function withoutBytes(chunk: Chunk): Chunk {
 /** The buffers to move to the other thread with the chunk. */
 export function transferList(chunk: Chunk): ArrayBuffer[] {
   const columns = [...Object.values(chunk.updates), ...Object.values(chunk.events)];
-  const arrays = [...columns, chunk.ignoredEvents, chunk.ids, chunk.raw];
+  const arrays = [...columns, chunk.ignoredEvents, chunk.ids, chunk.items, chunk.raw];
   return [...new Set(arrays.map((array: { buffer: ArrayBufferLike }) => array.buffer as ArrayBuffer))];
 }

@@ -7,6 +7,7 @@ import type { Micros } from '../ledger/time.ts';
 import type { Coin, OpenRound } from '../ledger/update.ts';
 import { type Chunk, EVENT, type EventColumns, isFault, type RareEvent, rowStart, UPDATE } from './chunk.ts';
 import { idAt, isIdText, isSameId } from './ids.ts';
+import type { Items } from './items.ts';
 import type { NamedValues } from './names.ts';
 import type { EventRef } from './refs.ts';
 
@@ -95,6 +96,11 @@ export class EventCursor {
 
   contractId(): StoredId {
     return idAt(this.#chunk, this.#columns, this.#event);
+  }
+
+  /** Adds the item of a coin's create or of an archive. */
+  addItemTo(items: Items): void {
+    items.addFrom(this.#chunk.items, this.#event);
   }
 
   /** Whether another event names the same contract. */

@@ -10,4 +10,7 @@ export interface Snapshot {
   readonly owners: number;
   readonly unlocked: bigint;
   readonly locked: bigint;
+  /** 64 hex digits each: docs/digest.md. Null where it was forced. */
+  readonly changesDigest: string | null;
+  readonly digest: string | null;
 }

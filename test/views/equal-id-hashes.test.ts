@@ -28,9 +28,14 @@ function pairOfEqualLowBits(): [string, string] {
   }
 }
 
+/** A row of `snapshot` without what the ids decide. */
+function withoutDigests(row: string): string {
+  return row.replaceAll(/ \| x'[0-9a-f]{64}'/g, '');
+}
+
 /** The tables without contract ids and what follows from them. */
 function withoutIds(dataDir: string): Record<string, unknown> {
-  const { held, holding, counterfeit, round, ...others } = dumpViews(dataDir);
+  const { held, holding, counterfeit, round, snapshot, open_items, ...others } = dumpViews(dataDir);
   const without = (rows: readonly string[] | undefined, column: number): string[] | undefined =>
     rows?.map((row) => row.split(' | ').toSpliced(column, 1).join(' | '));
   const [CHECKSUM, ID_HASH] = [13, 5];
@@ -40,6 +45,8 @@ function withoutIds(dataDir: string): Record<string, unknown> {
     held: without(held, ID_HASH),
     counterfeit: counterfeit?.length,
     round: without(round, 1)?.toSorted(),
+    snapshot: snapshot?.map(withoutDigests),
+    open_items: open_items?.length,
   };
 }
 
@@ -130,7 +137,11 @@ describe('contracts whose ids have equal hashes', () => {
             seal: true,
           });
           expect(halted).toBeNull();
-          sealed.push(dumpViews(data).snapshot?.map((row) => row.replace(/^\d+/, (id) => (id === '1' ? id : 'other'))));
+          sealed.push(
+            dumpViews(data).snapshot?.map((row) =>
+              withoutDigests(row.replace(/^\d+/, (id) => (id === '1' ? id : 'other'))),
+            ),
+          );
         }
         return sealed;
       }),

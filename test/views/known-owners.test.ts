@@ -12,6 +12,8 @@ const snapshot = {
   unlocked: 1n,
   locked: 0n,
   forced: false,
+  changesDigest: null,
+  digest: null,
 };
 const later = { ...snapshot, recordTime: 2, seq: 8 };
 const nextMigration = { ...snapshot, migrationId: 1 };

@@ -53,13 +53,16 @@ describe('rule 12: a forced snapshot', () => {
     expect(snapshots.map(({ contracts }) => contracts)).toEqual([2, 2]);
   });
 
-  it('at a grid time takes the place of that snapshot, which is not sealed again', async () => {
+  it('is not sealed at a grid time, where the newest is the answer: that one comes with the feed', async () => {
     using directory = temporaryDirectory();
     const first = '00:01 =a : +a alice 10\n00:10 =b : +b bob 20';
     await seal(directory, first);
-    expect(sealed(directory)).toEqual(['m0 00:10:00 forced']);
-    await seal(directory, `${first}\n00:10 @s2 =c : +c carol 30\n00:21 =d : -a`);
-    expect(sealed(directory)).toEqual(['m0 00:10:00 forced', 'm0 00:20:00', 'm0 00:21:00 forced']);
+    expect(sealed(directory)).toEqual([]);
+    const second = `${first}\n00:10 @s2 =c : +c carol 30\n00:20 =d : -a`;
+    await seal(directory, second);
+    expect(sealed(directory)).toEqual(['m0 00:10:00']);
+    await seal(directory, `${second}\n00:20:01 =e : -b`);
+    expect(sealed(directory)).toEqual(['m0 00:10:00', 'm0 00:20:00', 'm0 00:20:01 forced']);
   });
 
   it('between grid times changes neither the grid nor what the next ones hold', async () => {

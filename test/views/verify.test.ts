@@ -91,6 +91,7 @@ const KEYS: Readonly<Record<string, string>> = {
   template: 'id',
   holding: 'no',
   row_count: 'name',
+  open_items: 'no',
   dead_letter: 'id',
 };
 

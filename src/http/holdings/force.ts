@@ -16,7 +16,7 @@ export const forceSnapshot: HoldingsOperation = {
   request: null,
   answer: z.strictObject(snapshot).meta({ id: 'ForcedSnapshot' }),
   faults: {
-    400: 'Forced snapshots are disabled, or nothing has been applied.',
+    400: 'Forced snapshots are disabled, or nothing has been applied; or only what is of the first time of the grid.',
     403: 'The request comes from a web page (it has an Origin header).',
     429: 'A new snapshot was forced less than 10 s ago.',
     503: 'The disk is full or the database is locked; nothing was sealed.',
@@ -68,7 +68,7 @@ export function createForce({
         });
       }
       case 'nothing_applied':
-        throw new HttpFault(400, 'No update has been applied yet that a snapshot could be forced at.');
+        throw new HttpFault(400, 'There is no snapshot yet, and no update off the grid that one could be forced at.');
     }
   };
 }

@@ -12,6 +12,8 @@ export interface SnapshotRow {
   readonly owners: bigint;
   readonly unlocked: string;
   readonly locked: string;
+  readonly changesDigest: Buffer | null;
+  readonly digest: Buffer | null;
 }
 
 /** A month of snapshots in the default period, at some 300 bytes each. */
@@ -33,8 +35,8 @@ export interface SnapshotReader {
 
 /** Rows of sealed snapshots; `rest` says which. */
 export function prepareSnapshots<P extends unknown[]>(db: Database, rest: string): Statement<P, SnapshotRow> {
-  const columns =
-    'migration_id AS migrationId, record_time AS recordTime, seq, forced, contracts, owners, unlocked, locked';
+  const columns = `migration_id AS migrationId, record_time AS recordTime, seq, forced, contracts, owners, unlocked, locked,
+    changes_digest AS changesDigest, digest`;
   return db.prepare<P, SnapshotRow>(`SELECT ${columns} FROM snapshot ${rest}`).safeIntegers();
 }
 
@@ -105,5 +107,7 @@ export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null 
     owners: Number(row.owners),
     unlocked: BigInt(row.unlocked),
     locked: BigInt(row.locked),
+    changesDigest: row.changesDigest?.toString('hex') ?? null,
+    digest: row.digest?.toString('hex') ?? null,
   };
 }

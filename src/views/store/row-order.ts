@@ -27,6 +27,13 @@ export function rowOrder<Row>(rows: readonly Row[], ...keys: readonly ((row: Row
   return sorting.order;
 }
 
+/** The positions of 32-bit words in ascending order; equal ones stay as they are. */
+export function wordOrder(words: Uint32Array): Uint32Array {
+  const sorting = { order: Uint32Array.from(words.keys()), spare: new Uint32Array(words.length) };
+  sortByWord(sorting, words, 32);
+  return sorting.order;
+}
+
 /** A stable pass for each digit of the words, the lowest first. */
 function sortByWord(sorting: { order: Uint32Array; spare: Uint32Array }, words: Uint32Array, bits: number): void {
   for (let shift = 0; shift < bits; shift += DIGIT_BITS) {

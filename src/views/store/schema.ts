@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. An older file is not migrated, but rebuilt from the feed (`holdfast rebuild`). */
-export const SCHEMA_VERSION = 7;
+export const SCHEMA_VERSION = 8;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
@@ -75,9 +75,15 @@ CREATE TABLE owner(
 CREATE TABLE snapshot(
   migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL, forced INTEGER NOT NULL,
   contracts INTEGER NOT NULL, owners INTEGER NOT NULL, unlocked TEXT NOT NULL, locked TEXT NOT NULL,
+  changes_digest BLOB, digest BLOB,     -- of 32 bytes; null where forced; see ledger/digest.ts
   checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, record_time)
 ) STRICT, WITHOUT ROWID;
+
+-- Items of what changed since a migration's newest snapshot on the grid, 32 bytes each: a row for each commit, until the next
+-- one is sealed; see views/write/open-items.ts.
+CREATE TABLE open_items(no INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, items BLOB NOT NULL) STRICT;
+CREATE INDEX open_items_by_migration ON open_items(migration_id);
 
 CREATE TABLE template(
   id INTEGER PRIMARY KEY, template_id TEXT NOT NULL, package_name TEXT NOT NULL, checksum INTEGER NOT NULL,

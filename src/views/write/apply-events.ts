@@ -7,7 +7,7 @@ import { coinEntity } from '../../ledger/templates.ts';
 import { INACTIVE_PURGE, type OpenRound } from '../../ledger/update.ts';
 import { addTo, takeFrom } from '../store/totals.ts';
 import type { Batch } from './batch.ts';
-import type { PendingCoin, StoredCoin } from './contracts.ts';
+import { isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
 import { addIgnored } from './counts.ts';
 import { sumsOf } from './owners.ts';
 import type { MigrationState } from './state.ts';
@@ -85,6 +85,7 @@ function createCoin(applying: Applying): void {
   const owner = batch.owners.ofCreate(migration, event);
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners += 1;
   batch.owners.touch(owner);
+  batch.items.add(migrationId, event);
   const kind = event.locked ? 'locked' : 'unlocked';
   addTo(sumsOf(owner, kind), event);
   migration.contracts += 1;
@@ -150,7 +151,23 @@ function archiveCoin({ batch, migration, update, event }: Applying, coin: Pendin
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners -= 1;
   migration.contracts -= 1;
   migration[kind] -= terms.amount;
+  addArchiveItem(batch, migration, event, coin);
   batch.contracts.archive(coin, migration.openSeq);
+}
+
+/** A contract made since the newest snapshot on the grid leaves no trace in the digest: its own item again cancels it out. */
+function addArchiveItem(
+  { items, contracts }: Batch,
+  { migrationId, gridSeq }: MigrationState,
+  archive: EventCursor,
+  coin: PendingCoin | StoredCoin,
+): void {
+  if (coin.createdSeq <= gridSeq) items.add(migrationId, archive);
+  else if (isPending(coin)) items.add(migrationId, contracts.createOf(coin));
+  else {
+    const created = { ...coin, entity: coinEntity(coin.locked), owner: coin.owner.party };
+    items.addCreated(migrationId, created, idText(archive.contractId()));
+  }
 }
 
 function unknownContract({ migration, update, event }: Applying): UnknownContract {

@@ -4,6 +4,7 @@ import { Contracts } from './contracts.ts';
 import { Counterfeits } from './counterfeits.ts';
 import { type Counts, copyCounts } from './counts.ts';
 import { createContractFlush } from './flush.ts';
+import { OpenItems } from './open-items.ts';
 import { Owners } from './owners.ts';
 import { type SavePositions, settlePositions } from './positions.ts';
 import { Rounds } from './rounds.ts';
@@ -28,6 +29,7 @@ export class Batch {
   readonly rounds: Rounds;
   readonly counterfeits: Counterfeits;
   readonly templates: Templates;
+  readonly items: OpenItems;
   readonly seals: Seals;
   counts: Counts;
   readonly #db: Database;
@@ -43,7 +45,8 @@ export class Batch {
     this.rounds = new Rounds(db);
     this.counterfeits = new Counterfeits(db);
     this.templates = new Templates(db);
-    this.seals = new Seals(db, this.owners);
+    this.items = new OpenItems(db);
+    this.seals = new Seals(db, this.owners, this.items);
     this.counts = copyCounts(counts);
     this.#flushContracts = createContractFlush(db);
     this.#savePositions = savePositions;
@@ -59,7 +62,7 @@ export class Batch {
 
   /** One transaction: rows, totals, snapshots and the position. `also` runs within it. */
   commit(also: () => void = () => {}): void {
-    const parts = [this.owners, this.templates, this.seals, this.rounds, this.counterfeits];
+    const parts = [this.owners, this.templates, this.seals, this.items, this.rounds, this.counterfeits];
     this.#db.transaction(() => {
       // First: a writer that was replaced must find that out here, and not by the other one's rows.
       this.#savePositions(this.state.lanes);

@@ -125,6 +125,11 @@ export class Contracts {
     return isPending(coin) ? this.#create.moveTo(coin.create) : coin;
   }
 
+  /** The create of a coin of this batch; to be used at once, as `termsOf`. */
+  createOf(coin: PendingCoin): EventCursor {
+    return this.#create.moveTo(coin.create);
+  }
+
   /** The content of an active contract's create. */
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
     return isPending(coin) ? this.#create.moveTo(coin.create).coin() : this.#readCoin(coin.no);

@@ -8,7 +8,7 @@ export type ForceOutcome =
   | { readonly kind: 'snapshot'; readonly sealed: boolean; readonly migrationId: number; readonly recordTime: Micros }
   /** A new one is needed, but `maySeal` was false. */
   | { readonly kind: 'too_soon' }
-  /** No migration has an update other than imports. */
+  /** No migration has an update other than imports; or its last one is on the grid, and it has no snapshot yet. */
   | { readonly kind: 'nothing_applied' };
 
 /**
@@ -30,12 +30,12 @@ export function sealNow(
     .prepare<[number], number | null>('SELECT max(record_time) FROM snapshot WHERE migration_id = ?')
     .pluck()
     .get(migrationId);
-  if (typeof newest === 'number' && newest >= recordTime) {
+  const isOnGrid = recordTime % periodUs === 0;
+  if (isOnGrid && typeof newest !== 'number') return { kind: 'nothing_applied' };
+  if (typeof newest === 'number' && (isOnGrid || newest >= recordTime)) {
     return { kind: 'snapshot', sealed: false, migrationId, recordTime: newest };
   }
   if (!maySeal) return { kind: 'too_soon' };
-  batch.seals.seal(migration, recordTime, { forced: true });
-  // A grid time sealed by force is not sealed again.
-  if (migration.nextGrid === recordTime) migration.nextGrid += periodUs;
+  batch.seals.sealForced(migration, recordTime);
   return { kind: 'snapshot', sealed: true, migrationId, recordTime };
 }

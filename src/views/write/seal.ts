@@ -1,8 +1,11 @@
 import type { Database } from 'better-sqlite3';
+import { changesHash } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import { withChecksum } from '../store/row-checksum.ts';
 import { prepareRowsAdded } from '../store/row-counts.ts';
+import { DigestChain } from './digest-chain.ts';
+import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owners.ts';
 import type { MigrationState } from './state.ts';
 
@@ -13,7 +16,8 @@ interface SealedRun {
   readonly periodUs: number;
   readonly count: number;
   readonly seq: number;
-  readonly forced: boolean;
+  /** Of the first one; null where it is forced. */
+  readonly changes: Buffer | null;
   readonly contracts: number;
   readonly owners: number;
   readonly unlocked: string;
@@ -23,35 +27,50 @@ interface SealedRun {
 /** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
 export class Seals {
   readonly #owners: Owners;
+  readonly #items: OpenItems;
+  readonly #chain: DigestChain;
   readonly #insert: BulkRows;
   readonly #countAdded;
   readonly #runs: SealedRun[] = [];
 
-  constructor(db: Database, owners: Owners) {
+  constructor(db: Database, owners: Owners, items: OpenItems) {
     this.#owners = owners;
-    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 9);
+    this.#items = items;
+    this.#chain = new DigestChain(db);
+    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
     this.#countAdded = prepareRowsAdded(db, 'snapshot');
   }
 
-  /** Seals the open interval at a time, and `count - 1` quiet ones after it: a row each, and nothing else. */
-  seal(
-    migration: MigrationState,
-    first: Micros,
-    { forced = false, count = 1, periodUs = 0 }: { forced?: boolean; count?: number; periodUs?: number },
-  ): void {
+  /** Seals the open interval at a grid time, and `count - 1` quiet ones after it: a row each, and nothing else. */
+  seal(migration: MigrationState, first: Micros, { count, periodUs }: { count: number; periodUs: number }): void {
+    const changes = this.#items.seal(migration.migrationId, first);
+    this.#end(migration, { first, count, periodUs, changes });
+    migration.gridSeq = migration.openSeq - 1;
+  }
+
+  /** Seals the open interval off the grid. For the digests it goes on: forced snapshots are not in the feed. */
+  sealForced(migration: MigrationState, recordTime: Micros): void {
+    this.#end(migration, { first: recordTime, count: 1, periodUs: 0, changes: null });
+  }
+
+  #end(migration: MigrationState, run: Pick<SealedRun, 'first' | 'count' | 'periodUs' | 'changes'>): void {
     this.#owners.queueVersions(migration);
     const { migrationId, openSeq: seq, contracts, owners } = migration;
     const supply = { unlocked: migration.unlocked.toString(), locked: migration.locked.toString() };
-    this.#runs.push({ migrationId, first, periodUs, count, seq, forced, contracts, owners, ...supply });
-    migration.openSeq += count;
+    this.#runs.push({ ...run, migrationId, seq, contracts, owners, ...supply });
+    migration.openSeq += run.count;
   }
 
   flush(): void {
-    for (const { migrationId, first, periodUs, count, seq, forced, ...supply } of this.#runs) {
-      const { contracts, owners, unlocked, locked } = supply;
-      const same = [forced ? 1 : 0, contracts, owners, unlocked, locked];
-      for (let i = 0; i < count; i++)
-        this.#insert.add(withChecksum([migrationId, first + i * periodUs, seq + i, ...same]));
+    for (const run of this.#runs) {
+      const { migrationId, first, periodUs, count, seq, contracts, owners, unlocked, locked } = run;
+      for (let i = 0; i < count; i++) {
+        const recordTime = first + i * periodUs;
+        const supply = [run.changes === null ? 1 : 0, contracts, owners, unlocked, locked];
+        const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
+        const digest = changes && this.#chain.next(changes, { migrationId, periodUs });
+        this.#insert.add(withChecksum([migrationId, recordTime, seq + i, ...supply, changes, digest]));
+      }
       this.#countAdded(count);
     }
     this.#insert.finish();

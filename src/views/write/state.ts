@@ -22,6 +22,8 @@ export interface SynchronizerState {
 export interface MigrationState {
   readonly migrationId: number;
   openSeq: number;
+  /** The interval that the newest snapshot on the grid ended; 0 before the first. Forced ones may have come since. */
+  gridSeq: number;
   /** The record time reached; null until an update that is no import. */
   timeReached: Micros | null;
   /** The largest record time of an update applied: that of a forced snapshot. */
@@ -94,8 +96,10 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   const migrations = new Map<number, MigrationState>();
   const rows = db.prepare<[], MigrationRow>(
     `SELECT migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
-       next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, contracts, owners, unlocked, locked
-     FROM migration ORDER BY migration_id`,
+       next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, contracts, owners, unlocked, locked,
+       coalesce((SELECT seq FROM snapshot s WHERE s.migration_id = m.migration_id AND forced = 0
+                 ORDER BY record_time DESC LIMIT 1), 0) AS gridSeq
+     FROM migration m ORDER BY migration_id`,
   );
   for (const row of rows.all()) {
     const supply = { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
@@ -119,6 +123,7 @@ export function newMigration(migrationId: number): MigrationState {
   return {
     migrationId,
     openSeq: 1,
+    gridSeq: 0,
     timeReached: null,
     updateTime: null,
     nextGrid: null,

@@ -1,6 +1,7 @@
 import type { Micros } from './history.ts';
 import type { OracleSnapshot } from './oracle.ts';
 import { coinOf } from './oracle-answers.ts';
+import type { OracleDigests } from './oracle-digests.ts';
 import { plainDecimal, shortTime } from './wire-text.ts';
 
 export interface OracleTotals {
@@ -10,7 +11,7 @@ export interface OracleTotals {
 }
 
 /** A snapshot with what each owner has in it. */
-export interface FoldedSnapshot {
+export interface FoldedSnapshot extends OracleDigests {
   readonly migrationId: number;
   readonly recordTime: Micros;
   readonly forced: boolean;
@@ -30,7 +31,8 @@ export function folded(snapshot: OracleSnapshot, forced: boolean): FoldedSnapsho
     owners.set(owner, plus(owners.get(owner) ?? NOTHING, coin));
     supply = plus(supply, coin);
   }
-  return { migrationId: snapshot.migrationId, recordTime: snapshot.recordTime, forced, owners, supply };
+  const { migrationId, recordTime, changesDigest, digest } = snapshot;
+  return { migrationId, recordTime, forced, owners, supply, changesDigest, digest };
 }
 
 function plus(a: OracleTotals, b: OracleTotals): OracleTotals {

@@ -1,5 +1,6 @@
 import type { Contract, HistoryCheckpoint, HistoryItem, HistoryUpdate, Micros } from './history.ts';
 import { AMULET, COIN_PACKAGE, entityOf, inOrder, LOCKED_AMULET, OPEN_ROUND } from './history.ts';
+import { digestsOf, NO_DIGESTS, type OracleDigests } from './oracle-digests.ts';
 import { createArguments, plainDecimal } from './wire-text.ts';
 
 /** A coin that counts, and the place of its first create. */
@@ -10,7 +11,7 @@ export interface ActiveCoin {
   readonly node: number;
 }
 
-export interface OracleSnapshot {
+export interface OracleSnapshot extends OracleDigests {
   readonly migrationId: number;
   readonly recordTime: Micros;
   /** Everything that is active and counts. */
@@ -25,7 +26,7 @@ export interface Oracle {
   readonly lowestOpenRound: bigint | null;
   readonly dso: string;
   readonly counts: { readonly updates: number; readonly redelivered: number; readonly importsLate: number };
-  /** What a snapshot forced after the last item answers; null where nothing but imports was applied. */
+  /** What a snapshot forced after the last item answers; null where there is none to answer with. */
   readonly forced: OracleSnapshot | null;
 }
 
@@ -85,7 +86,7 @@ export function oracle(items: Iterable<HistoryItem>, options: { periodMicros: nu
     lowestOpenRound: rounds[0] ?? null,
     dso: world.dso ?? '',
     counts: { updates, redelivered, importsLate },
-    forced: begun === undefined ? null : forcedIn(begun),
+    forced: begun === undefined ? null : forcedIn(world, begun),
   };
 }
 
@@ -107,14 +108,11 @@ function eraOf({ eras }: World, migrationId: number): Era {
   return era;
 }
 
-/** The newest snapshot where one is at or after the last update, else all that is active now. */
-function forcedIn(era: Era): OracleSnapshot {
-  const newest = era.snapshots.at(-1);
-  return newest !== undefined && newest.recordTime >= era.updated ? newest : snapshotOf(era, era.updated);
-}
-
-function snapshotOf(era: Era, recordTime: Micros): OracleSnapshot {
-  return { migrationId: era.migrationId, recordTime, coins: [...era.coins.values()] };
+/** The newest snapshot where one is at or after the last update, or that is on the grid; else all that is active now. */
+function forcedIn({ periodMicros }: World, { migrationId, snapshots, coins, updated }: Era): OracleSnapshot | null {
+  const newest = snapshots.at(-1) ?? null;
+  if (updated % periodMicros === 0 || (newest !== null && newest.recordTime >= updated)) return newest;
+  return { migrationId, recordTime: updated, coins: [...coins.values()], ...NO_DIGESTS };
 }
 
 function applyUpdate(world: World, era: Era, update: HistoryUpdate): void {
@@ -160,9 +158,11 @@ function isNew(era: Era, { updateId, synchronizerId, sharesTime }: HistoryUpdate
   return true;
 }
 
-function sealNext(world: World, era: Era): void {
-  era.snapshots.push(snapshotOf(era, era.next!));
-  era.next = era.next! + world.periodMicros;
+function sealNext({ periodMicros }: World, era: Era): void {
+  const { migrationId, snapshots } = era;
+  const sealed = { migrationId, recordTime: era.next!, coins: [...era.coins.values()] };
+  snapshots.push({ ...sealed, ...digestsOf({ ...sealed, periodMicros, before: snapshots.at(-1) }) });
+  era.next = era.next! + periodMicros;
 }
 
 function applyCheckpoint(world: World, era: Era, times: HistoryCheckpoint['times']): void {

@@ -65,13 +65,14 @@ function show(value: unknown): string {
 type Figures = Omit<Snapshot, 'forced'>;
 
 function figuresOf(wanted: OracleSnapshot): Figures {
-  const { migrationId, recordTime, coins } = wanted;
-  return { migrationId, recordTime, contracts: coins.length, owners: ownersOf(wanted).length, ...supplyOf(wanted) };
+  const { coins, ...place } = wanted;
+  return { ...place, contracts: coins.length, owners: ownersOf(wanted).length, ...supplyOf(wanted) };
 }
 
 /** A store may keep more of a snapshot than it has to give. */
-function withoutSeq({ migrationId, recordTime, contracts, owners, unlocked, locked }: Snapshot): Figures {
-  return { migrationId, recordTime, contracts, owners, unlocked, locked };
+function withoutSeq(snapshot: Snapshot): Figures {
+  const { migrationId, recordTime, changesDigest, digest, contracts, owners, unlocked, locked } = snapshot;
+  return { migrationId, recordTime, changesDigest, digest, contracts, owners, unlocked, locked };
 }
 
 function newestOf(migrationId: bigint | null): SnapshotChoice {

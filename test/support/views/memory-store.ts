@@ -55,9 +55,9 @@ function figuresOf(snapshot: OracleSnapshot): Snapshot;
 function figuresOf(snapshot: OracleSnapshot | null): Snapshot | null;
 function figuresOf(snapshot: OracleSnapshot | null): Snapshot | null {
   if (snapshot === null) return null;
-  const { migrationId, recordTime, coins } = snapshot;
+  const { coins, ...place } = snapshot;
   const owners = ownersOf(snapshot).length;
-  return { migrationId, recordTime, forced: false, contracts: coins.length, owners, ...supplyOf(snapshot) };
+  return { ...place, forced: false, contracts: coins.length, owners, ...supplyOf(snapshot) };
 }
 
 function ownerAt(snapshot: OracleSnapshot, party: string, round: bigint | null): OwnerFacts {

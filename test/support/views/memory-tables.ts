@@ -56,8 +56,8 @@ export function memoryTables(oracle: Oracle, periodUs: number): ReadTables {
   };
 }
 
-function factsOf({ migrationId, recordTime, forced, owners, supply }: FoldedSnapshot) {
-  return { migrationId, recordTime, forced, owners: owners.size, ...supply };
+function factsOf({ owners, supply, ...place }: FoldedSnapshot) {
+  return { ...place, owners: owners.size, ...supply };
 }
 
 function inOrder<Item>(items: readonly Item[], order: Order): Item[] {
