@@ -4,6 +4,7 @@ import { SpreadOut } from './test/support/program/test-order.ts';
 
 /** Tests with a real broker. */
 const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/documented-commands.test.ts'];
+const WEB_TESTS = 'test/web/*.test.ts';
 
 export default defineConfig({
   test: {
@@ -15,7 +16,9 @@ export default defineConfig({
     globalSetup: './test/support/program/built.ts',
     alias: [BUILT],
     projects: [
-      { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: KAFKA_TESTS } },
+      { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: [...KAFKA_TESTS, WEB_TESTS] } },
+      // The dashboard is built only where one of these files runs.
+      { extends: true, test: { name: 'web', include: [WEB_TESTS], globalSetup: './test/support/web/built.ts' } },
       // Started only where one of these files runs: a real broker, shared by them.
       {
         extends: true,

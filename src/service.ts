@@ -56,6 +56,7 @@ export async function startService(
     health: role.health(store),
     force,
     limits: config,
+    dashboard: config.dashboard === 'on',
     corsOrigins: config.corsOrigins,
     version,
     documents: servedDocuments(version, users === null ? ['holdings'] : ['holdings', 'ledger']),

@@ -57,6 +57,7 @@ describe('where a setting comes from', () => {
     expect(load({})).toEqual({
       dataDir: resolve('data'),
       host: '127.0.0.1',
+      dashboard: 'on',
       port: 8080,
       reusePort: false,
       readOnly: false,

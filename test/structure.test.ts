@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ANYWHERE, MAY_IMPORT } from './support/project/rooms.ts';
 import { linesWith, readSources, type SourceFile } from './support/project/source-files.ts';
@@ -21,7 +22,7 @@ const HOUSES = ['feed', 'http', 'views'];
 const LINES_MAX = 300;
 const LINES_MEDIAN_MAX = 100;
 
-const sources = readSources('src/**/*.ts');
+const sources = readSources('src/**/*.{ts,tsx}');
 /** This file names what it looks for. */
 const everything = [...sources, ...readSources('{test,bench,fixtures,scripts}/**/*.ts')].filter(({ path }) => {
   return path !== 'test/structure.test.ts';
@@ -96,7 +97,7 @@ describe('the structure of src', () => {
 
 describe('every file', () => {
   it.each(['src', 'test', 'fixtures', 'bench', 'scripts'])('of %s has at most 300 lines', (folder) => {
-    const files = readSources(`${folder}/**/*.ts`);
+    const files = readSources(`${folder}/**/*.{ts,tsx}`);
     expect(files.length).toBeGreaterThan(0);
     const long = files.filter((file) => linesOf(file) > LINES_MAX);
     expect(long.map((file) => `${file.path}: ${linesOf(file)}`)).toEqual([]);
@@ -113,6 +114,20 @@ describe('the code of src', () => {
   it('has SQL only in views and users', () => {
     const sql = /\b(SELECT\s|INSERT INTO|INSERT OR|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)|'better-sqlite3'/;
     expect(linesWith(outside('src/views/', 'src/users/'), sql)).toEqual([]);
+  });
+
+  it('gives the dashboard its types only, and takes nothing of it', () => {
+    const values = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/^import (?!type\b)[^;]*?'(\.[^']+)';$/gm)].map(([, target = '']) => ({
+        path,
+        target: join(dirname(path), target),
+      })),
+    );
+    const crossing = values.filter(({ path, target }) => path.startsWith('src/web/') !== target.startsWith('src/web/'));
+    expect(crossing).toEqual([]);
+    expect(outside('src/web/').filter(({ imports }) => imports.some((each) => each.startsWith('src/web/')))).toEqual(
+      [],
+    );
   });
 
   it('knows what partitions and topics are in their source only', () => {

@@ -13,6 +13,7 @@ const READING: readonly string[] = [
   'emptyOwners',
   'ownersMax',
   'bodyBytesMax',
+  'dashboard',
   'corsOrigins',
   'trustedProxies',
   'logLevel',

@@ -206,6 +206,12 @@ export const SETTINGS = {
     default: '1m',
     placeholder: 'D',
   }),
+  dashboard: setting(z.enum(['on', 'off']), {
+    expected: 'on or off',
+    help: 'the page at /: on or off',
+    default: 'on',
+    placeholder: 'HOW',
+  }),
   corsOrigins: setting(list(z.string().regex(/^(\*|https?:\/\/[^\s/,]+)$/)), {
     expected: '*, or origins such as https://example.org separated by commas',
     help: 'origins whose pages may read from a browser',

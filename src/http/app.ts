@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
+import { dashboardRoutes } from './dashboard/routes.ts';
 import { type HoldingsDeps, holdingsRoutes } from './holdings/routes.ts';
 import { type InsightDeps, insightRoutes } from './insight/routes.ts';
 import { createCors } from './server/cors.ts';
@@ -9,6 +10,8 @@ import { addRoutes, methodsOf } from './server/routes.ts';
 import { type ServiceDeps, serviceRoutes } from './service/routes.ts';
 
 export interface AppDeps extends HoldingsDeps, InsightDeps, Omit<ServiceDeps, 'registry'> {
+  /** Whether there is a page at `/`. */
+  readonly dashboard: boolean;
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -16,13 +19,14 @@ export interface AppDeps extends HoldingsDeps, InsightDeps, Omit<ServiceDeps, 'r
 
 /** The holdings area and the service's own routes, with 404 and 405 for all other paths and methods outside the users' area. */
 export function createApp(deps: AppDeps): Hono {
-  const { logger, metrics, corsOrigins } = deps;
+  const { logger, metrics, corsOrigins, dashboard } = deps;
   const cors = createCors(corsOrigins);
   const app = new Hono();
   const routes = [
     ...holdingsRoutes(deps, cors),
     ...insightRoutes(deps, cors),
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
+    ...(dashboard ? dashboardRoutes() : []),
   ];
   addRoutes(app, routes, { logger, metrics: metrics.requests });
   app.notFound((c) => {

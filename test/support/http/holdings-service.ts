@@ -44,6 +44,7 @@ export function openHoldings(
     requireRoom: () => {},
     health: { ready: async () => ({ ready: true, reasons: [], degraded: [] }), status: async () => ({ source: null }) },
     force: null,
+    dashboard: false,
     limits: { ownersMax: 1000, bodyBytesMax: 1_048_576 },
     corsOrigins: ['*'],
     version: '1.2.3',

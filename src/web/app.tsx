@@ -1,0 +1,88 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Snapshots, Status } from './data/answers.ts';
+import type { Here } from './data/here.ts';
+import { type Live, useLive } from './data/live.ts';
+import { type Place, PlaceContext, useAddress } from './data/place.ts';
+import { snapshotsRequest, statusRequest } from './data/requests.ts';
+import { durationMs } from './data/time.ts';
+import { type Asked, useAnswer } from './data/use-answer.ts';
+import { Footer } from './frame/footer.tsx';
+import { Header } from './frame/header.tsx';
+import { NothingYet } from './frame/nothing-yet.tsx';
+import { OverviewPage } from './overview/overview-page.tsx';
+import { OwnerPage } from './owner/owner-page.tsx';
+import { Answered } from './parts/states.tsx';
+import { SnapshotsPage } from './snapshots/snapshots-page.tsx';
+
+export function App(): JSX.Element {
+  const place = useAddress();
+  const party = partyOf(place);
+  const live = useLive(party);
+  const migration = place.query.get('migration') ?? undefined;
+  const newest = useAnswer(snapshotsRequest({ migration_id: migration, limit: 1 }), live.snapshot);
+  const status = useAnswer(statusRequest, `${live.status?.phase} of migration ${live.snapshot?.split(' ')[0]}`);
+  const here = newest.answer && hereOf(newest.answer);
+  const title = titleOf(place, party);
+  useEffect(() => {
+    document.title = `${title} · Holdfast`;
+    // Read out and reached by the keyboard as after a load.
+    document.querySelector('h1')?.focus();
+  }, [title]);
+  return (
+    <PlaceContext.Provider value={place}>
+      <a class="skip" href={`${location.pathname}${location.search}#content`}>
+        Skip to the content
+      </a>
+      <Header live={live} shown={here?.migration} status={status.answer} />
+      <main id="content">
+        <h1 tabIndex={-1} class={party === null ? '' : 'hidden'}>
+          {title}
+        </h1>
+        <Page {...{ place, party, live, status, newest, here }} />
+      </main>
+      <Footer status={status.answer} />
+    </PlaceContext.Provider>
+  );
+}
+
+function Page({
+  place,
+  party,
+  live,
+  status,
+  newest,
+  here,
+}: {
+  readonly place: Place;
+  readonly party: string | null;
+  readonly live: Live;
+  readonly status: Asked<Status>;
+  readonly newest: Asked<Snapshots>;
+  readonly here: Here | null;
+}): JSX.Element {
+  if (here === null && newest.error?.status === 404)
+    return <NothingYet live={live} status={status} message={newest.error.message} />;
+  return (
+    <Answered asked={newest} lines={12}>
+      {() => {
+        if (party !== null) return <OwnerPage key={party} party={party} here={here!} live={live} />;
+        if (place.path === 'snapshots') return <SnapshotsPage key={here!.migration} here={here!} />;
+        return <OverviewPage key={here!.migration} {...{ live, status, newest }} here={here!} />;
+      }}
+    </Answered>
+  );
+}
+
+function partyOf({ path }: Place): string | null {
+  return path.startsWith('owners/') ? decodeURIComponent(path.slice('owners/'.length)) : null;
+}
+
+function titleOf({ path }: Place, party: string | null): string {
+  if (party !== null) return `Owner ${party}`;
+  return path === 'snapshots' ? 'Snapshots' : 'Overview';
+}
+
+function hereOf({ migration_id, period, snapshots }: Snapshots): Here {
+  return { migration: String(migration_id), periodMs: durationMs(period), newest: snapshots[0]! };
+}

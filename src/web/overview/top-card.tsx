@@ -1,0 +1,82 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Top } from '../data/answers.ts';
+import { percentOfShare, pixels } from '../data/decimal.ts';
+import type { Here } from '../data/here.ts';
+import { csvOf, topRequest } from '../data/requests.ts';
+import { showTime } from '../data/time.ts';
+import { useAnswer } from '../data/use-answer.ts';
+import { Amount } from '../parts/amount.tsx';
+import { Card } from '../parts/card.tsx';
+import { Choice } from '../parts/choice.tsx';
+import { Pager, usePages } from '../parts/pager.tsx';
+import { Party } from '../parts/party.tsx';
+import { Answered, Empty } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+
+type Holder = Top['owners'][number];
+
+const PAGE = 10;
+const ORDERS = { total: 'All coin', unlocked: 'Unlocked', locked: 'Locked' } as const;
+
+export function TopCard({ here }: { readonly here: Here }): JSX.Element {
+  const [by, setBy] = useState<keyof typeof ORDERS>('total');
+  const { record_time } = here.newest;
+  const pages = usePages(by);
+  const first = { migration_id: here.migration, record_time, by };
+  // A later page stays at the snapshot of the first, which its token says.
+  const request = topRequest({ ...(pages.after === undefined ? first : { after: pages.after }), limit: PAGE });
+  const asked = useAnswer(request);
+  return (
+    <Card
+      title="Largest holders"
+      class="wide"
+      requests={[request]}
+      csv={csvOf(topRequest(first), true)}
+      busy={asked.busy}
+      aside={<Choice label="Order by" of={ORDERS} value={by} choose={setBy} />}
+    >
+      <Answered asked={asked} lines={PAGE}>
+        {({ record_time: at, owners, owners_total, next_page_token }) =>
+          owners.length === 0 ? (
+            <Empty>
+              <p>Nobody has coin at this snapshot.</p>
+            </Empty>
+          ) : (
+            <>
+              <Table
+                caption={`The largest holders, by ${ORDERS[by].toLowerCase()}`}
+                columns={columns(here.migration)}
+                rows={owners}
+                keyOf={({ party_id }) => party_id}
+              />
+              <Pager pages={pages} next={next_page_token} what={`of ${owners_total} owners, at ${showTime(at)}`} />
+            </>
+          )
+        }
+      </Answered>
+    </Card>
+  );
+}
+
+function columns(migration: string): readonly Column<Holder>[] {
+  return [
+    { name: 'Rank', cell: ({ rank }) => rank },
+    { name: 'Owner', cell: ({ party_id }) => <Party id={party_id} migration={migration} /> },
+    { name: 'Unlocked', number: true, cell: ({ total_unlocked_coin }) => <Amount of={total_unlocked_coin} /> },
+    { name: 'Locked', number: true, cell: ({ total_locked_coin }) => <Amount of={total_locked_coin} /> },
+    { name: 'All coin', number: true, cell: ({ total_coin_holdings }) => <Amount of={total_coin_holdings} /> },
+    { name: 'Share of supply', number: true, cell: ({ share }) => <Share of={percentOfShare(share)} /> },
+  ];
+}
+
+function Share({ of }: { readonly of: string }): JSX.Element {
+  return (
+    <span class="share">
+      {of} %
+      <span class="share-bar" aria-hidden="true">
+        <span style={{ width: `${pixels(of)}%` }} />
+      </span>
+    </span>
+  );
+}

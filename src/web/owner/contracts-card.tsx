@@ -1,0 +1,66 @@
+import type { JSX } from 'preact';
+import { contractsRequest, type Holding } from '../data/requests.ts';
+import { useAnswer } from '../data/use-answer.ts';
+import { Amount } from '../parts/amount.tsx';
+import { Card } from '../parts/card.tsx';
+import { Pager, usePages } from '../parts/pager.tsx';
+import { Answered, Empty } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { type Coin, coinOf } from './coin.ts';
+import { ContractsDownload } from './contracts-download.tsx';
+
+const PAGE = 10;
+
+const COLUMNS: readonly Column<Coin>[] = [
+  { name: 'Created', cell: ({ createdAt }) => <Time of={createdAt} /> },
+  {
+    name: 'Coin',
+    cell: ({ locked }) => <span class={`tag ${locked ? 'locked' : 'unlocked'}`}>{locked ? 'locked' : 'unlocked'}</span>,
+  },
+  { name: 'Amount', number: true, cell: ({ amount }) => <Amount of={amount} /> },
+  { name: 'Fee a round', number: true, cell: ({ rate }) => <Amount of={rate} /> },
+  { name: 'Since round', number: true, cell: ({ round }) => round },
+  { name: 'Contract', cell: ({ contractId }) => <code class="contract-id">{contractId}</code> },
+];
+
+/** The contracts behind the totals, in the order of their creation. */
+export function ContractsCard({ holding }: { readonly holding: Holding }): JSX.Element {
+  // Later pages stay at the snapshot of the first.
+  const pages = usePages<{ readonly token: unknown; readonly time: string }>(
+    JSON.stringify([holding.party, holding.migration]),
+  );
+  const shown = pages.after === undefined ? holding : { ...holding, time: pages.after.time };
+  const request = contractsRequest(shown, { pageSize: PAGE, after: pages.after?.token });
+  const asked = useAnswer(request);
+  return (
+    <Card
+      title="Contracts"
+      class="wide"
+      requests={[request]}
+      busy={asked.busy}
+      aside={<ContractsDownload key={JSON.stringify(shown)} holding={shown} />}
+    >
+      <Answered asked={asked} lines={PAGE}>
+        {({ record_time, created_events, next_page_token }) =>
+          created_events.length === 0 ? (
+            <Empty>No contract of this party was active at this snapshot.</Empty>
+          ) : (
+            <>
+              <Table
+                caption="Coin contracts"
+                columns={COLUMNS}
+                rows={created_events.map(coinOf)}
+                keyOf={({ contractId }) => contractId}
+              />
+              <Pager
+                pages={pages}
+                next={next_page_token === null ? null : { token: next_page_token, time: record_time }}
+              />
+            </>
+          )
+        }
+      </Answered>
+    </Card>
+  );
+}

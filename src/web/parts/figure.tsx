@@ -1,0 +1,27 @@
+import type { ComponentChildren, JSX } from 'preact';
+
+/** A name and its value, within a `dl`. */
+export function Figure({
+  name,
+  swatch,
+  large = false,
+  wide = false,
+  children,
+}: {
+  readonly name: string;
+  /** The colour that it has in charts. */
+  readonly swatch?: 'unlocked' | 'locked';
+  readonly large?: boolean;
+  readonly wide?: boolean;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class={`figure ${large ? 'large' : ''} ${wide ? 'wide' : ''}`}>
+      <dt>
+        {swatch && <span class={`swatch ${swatch}`} aria-hidden="true" />}
+        {name}
+      </dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
