@@ -18,7 +18,8 @@ export const snapshotsCommand: CliCommand = {
     const rows = (await store.facts({ kind: 'snapshots' })).map(listedRow);
     if (options.json === true) terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
     else if (options.csv === true) terminal.stdout.write(csvText({ columns: LISTED_COLUMNS, rows }, true));
-    else terminal.stdout.write(snapshotsText(rows.map((row) => Object.values(row).map(String))));
+    else
+      terminal.stdout.write(snapshotsText(rows.map((row) => Object.values(row).map((value) => String(value ?? '')))));
     return EXIT.ok;
   },
 };

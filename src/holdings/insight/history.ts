@@ -60,6 +60,7 @@ export async function changesTable(query: ChangesQuery, store: HoldingsStore): P
     columns: CHANGE_COLUMNS,
     rows: rows.map(changeRow),
     next,
+    snapshotDigest: migration.newest.digest,
     fixed: range.fixed,
     about: [party, `migration ${migrationId}`],
   };

@@ -29,6 +29,7 @@ export async function ownersTable(query: OwnersQuery, store: HoldingsStore): Pro
     columns: OWNER_COLUMNS,
     rows: rows.map(ownerRow),
     next,
+    snapshotDigest: snapshot.digest,
     fixed,
     about: [`migration ${migrationId}`, time],
   };
@@ -58,6 +59,7 @@ export async function topTable(query: TopQuery, store: HoldingsStore): Promise<T
     columns: RANKED_COLUMNS,
     rows: rows.map((owner, i) => rankedRow(owner, { rank: skipped + i + 1, by, supply })),
     next,
+    snapshotDigest: snapshot.digest,
     fixed,
     about: ['by', by, `migration ${migrationId}`, time],
   };

@@ -15,9 +15,12 @@ export const SNAPSHOT_COLUMNS = [
   'total_unlocked_coin',
   'total_locked_coin',
   'total_coin',
+  'changes_digest',
+  'digest',
 ] as const;
 
-export function snapshotRow({ recordTime, forced, owners, contracts, unlocked, locked }: Snapshot): Row {
+export function snapshotRow(snapshot: Snapshot): Row {
+  const { recordTime, forced, owners, contracts, unlocked, locked, changesDigest, digest } = snapshot;
   return {
     record_time: formatTime(recordTime),
     forced,
@@ -26,6 +29,8 @@ export function snapshotRow({ recordTime, forced, owners, contracts, unlocked, l
     total_unlocked_coin: formatAmount(unlocked),
     total_locked_coin: formatAmount(locked),
     total_coin: formatAmount(unlocked + locked),
+    changes_digest: changesDigest,
+    digest,
   };
 }
 
@@ -39,6 +44,8 @@ export const LISTED_COLUMNS = [
   'total_locked_coin',
   'forced',
   'total_coin',
+  'changes_digest',
+  'digest',
 ] as const;
 
 export function listedRow(snapshot: Snapshot): Row {

@@ -34,6 +34,7 @@ export async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore
     columns: SNAPSHOT_COLUMNS,
     rows: rows.map(snapshotRow),
     next,
+    snapshotDigest: migration.newest.digest,
     fixed: range.fixed,
     about: [`migration ${migrationId}`],
   };

@@ -11,6 +11,8 @@ export interface Table {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** The token of the next page, null at the end; undefined where there are no pages. */
   readonly next?: string | null;
+  /** That of the snapshot which all pages are made of: it proves all of them. Null where it was forced. */
+  readonly snapshotDigest?: string | null;
   /** Whether the same request will always have the same answer. */
   readonly fixed: boolean;
   /** The name of a file of these rows. */
@@ -24,6 +26,7 @@ export type TableForm = 'json' | 'csv' | 'csv rows';
 export interface TableText extends Pick<Table, 'fixed'> {
   readonly text: string;
   readonly next: string | null;
+  readonly snapshotDigest: string | null;
   /** Identifies exactly these bytes. */
   readonly digest: string;
   /** Without an ending. */
@@ -38,6 +41,7 @@ export function tableText(
   return {
     text,
     next: table.next ?? null,
+    snapshotDigest: table.snapshotDigest ?? null,
     fixed: table.fixed,
     digest: createHash('sha256').update(text).digest('base64url'),
     fileName: fileName([name, ...table.about]),

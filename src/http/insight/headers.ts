@@ -26,9 +26,9 @@ export function bodyHeaders({ fileName }: TableText, form: 'json' | 'csv'): Read
   return { 'Content-Type': TYPES.csv, 'Content-Disposition': `attachment; filename="${fileName}.csv"` };
 }
 
-/** A link to the next page, which depends only on its token: the question and the snapshot. */
-function tagOfAll({ digest, next }: TableText): string {
-  return createHash('sha256').update(`all ${digest} ${next}`).digest('base64url');
+/** The first page, and what the later ones follow from: the token of the next, and the digest of the snapshot they are made of. */
+function tagOfAll({ digest, next, snapshotDigest }: TableText): string {
+  return createHash('sha256').update(`all ${digest} ${next} ${snapshotDigest}`).digest('base64url');
 }
 
 function nextTarget(url: URL, token: string): string {

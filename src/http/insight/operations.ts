@@ -18,6 +18,11 @@ const totals = {
 
 const contracts = { contracts: count('Coins.') };
 
+const digest = (what: string) =>
+  z
+    .union([z.string().regex(/^[0-9a-f]{64}$/), z.null()])
+    .meta({ description: `${what}, as a SHA-256: equal where two replicas hold the same. Null where it was forced.` });
+
 const at = { record_time: time('The time of the snapshot.'), ...totals, ...contracts };
 
 const ALICE = 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec';
@@ -43,6 +48,8 @@ export const snapshots = {
           total_unlocked_coin: amount('The unlocked supply.'),
           total_locked_coin: amount('The locked supply.'),
           total_coin: amount('Both together.'),
+          changes_digest: digest('What changed since the snapshot of the grid before it'),
+          digest: digest('All that changed up to it'),
         }),
       ),
       ...token,

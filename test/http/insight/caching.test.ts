@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { fixture, readExpected } from '../../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings } from '../../support/http/holdings-service.ts';
+import { parseLedger } from '../../support/ledger/parse-ledger.ts';
+import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../../support/views/replayed.ts';
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const service = openHoldings(dataDir);
@@ -115,4 +118,19 @@ test('the next page is linked, with all that was asked, in both forms', async ()
     expect(next.headers.get('cache-control')).toBe(FOR_EVER);
     expect(await next.text()).toContain(story.owner_party_ids[1]);
   }
+});
+
+test('all rows have another tag where only a later page differs', async () => {
+  const tags = new Set<string | null>();
+  for (const last of [1, 2]) {
+    using folder = temporaryDirectory();
+    const coins = Array.from({ length: 1_001 }, (_, i) => `+c${i} p${1_000 + i} ${i === 1_000 ? last : 5}`);
+    const lines = linesOf(parseLedger(`00:01 : ${coins.join(' ; ')}\n00:11 :`), 'scan');
+    await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', lines)]);
+    using other = openHoldings(folder.at('data'));
+    const all = await other.app.request(`${V1}/owners?format=csv&limit=all`);
+    expect((await all.text()).split('\r\n')).toHaveLength(1_003);
+    tags.add(all.headers.get('etag'));
+  }
+  expect(tags.size).toBe(2);
 });

@@ -41,14 +41,16 @@ function plus(a: OracleTotals, b: OracleTotals): OracleTotals {
 
 /** Rows of all snapshots, oldest first. */
 export function snapshotRows(snapshots: readonly FoldedSnapshot[]): Row[] {
-  return snapshots.map(({ recordTime, forced, owners, supply: { unlocked, locked, contracts } }) => ({
+  return snapshots.map(({ recordTime, forced, owners, supply, changesDigest, digest }) => ({
     record_time: shortTime(recordTime),
     forced,
     owners: owners.size,
-    contracts,
-    total_unlocked_coin: plainDecimal(unlocked),
-    total_locked_coin: plainDecimal(locked),
-    total_coin: plainDecimal(unlocked + locked),
+    contracts: supply.contracts,
+    total_unlocked_coin: plainDecimal(supply.unlocked),
+    total_locked_coin: plainDecimal(supply.locked),
+    total_coin: plainDecimal(supply.unlocked + supply.locked),
+    changes_digest: changesDigest,
+    digest,
   }));
 }
 
