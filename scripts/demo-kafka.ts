@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBroker } from '../test/support/kafka/broker.ts';
-import { type DemoStop, stopAtSigterm } from './demo-stop.ts';
+import { type DemoStop, stopAtSigterm } from './demo/stop.ts';
 
 /** What docker-compose.yml shows, without Docker: a broker from its jars, a feed sent to it, and a summary that moves. */
 const root = join(import.meta.dirname, '..');

@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
-import { makeFeed } from '../bench/make-feed.ts';
-import { realLedger } from '../test/support/ledger/options.ts';
-import { type DemoStop, stopAtSigterm } from './demo-stop.ts';
-import { demonstrateUsers } from './demo-users.ts';
+import { type DemoStop, stopAtSigterm } from './demo/stop.ts';
+import { demonstrateUsers } from './demo/users.ts';
+import { writeWeeks } from './demo/weeks.ts';
 
 const root = join(import.meta.dirname, '..');
 const PROGRAM = ['dist/main.js'];
@@ -17,16 +16,12 @@ const EXPECTED = 'fixtures/story.expected.json';
 /** Alice has 300 locked here, and round 104 is two rounds after her coins were created. */
 const ASKED = { snapshot: '2025-02-12T00:30:00Z', round: 104, owners: ['alice', 'bob'] };
 
-const EVENTS = 50_000;
-const BEHIND_THE_STORY = { migrationId: 0, start: Date.parse('2025-02-12T02:00:00Z') * 1000 };
-
 interface Answer {
   readonly computed_as_of_round: number;
   readonly summaries: readonly { readonly party_id: string }[];
 }
 
 interface Expected {
-  readonly dso: string;
   readonly owner_party_ids: readonly string[];
   readonly snapshots: readonly { readonly record_time: string; readonly summaries_v0: readonly Answer[] }[];
 }
@@ -34,12 +29,11 @@ interface Expected {
 /** The program reads HOLDFAST_* settings; those of the shell that runs the demo are not meant for it. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
 
-/** The story, and after it a busy hour of a random ledger of the same DSO, so that there is something to replay. */
+/** The story, and after it some weeks of a few hundred owners, so that there is something to replay and to look at. */
 function replay(folder: string, dataDir: string): void {
-  const { dso } = readExpected();
-  const feed = join(folder, 'busy-hour.ndjson');
-  const { bytes } = makeFeed(feed, { ...realLedger({ seed: 1, events: EVENTS }), ...BEHIND_THE_STORY, dso }, EVENTS);
-  say(`1. Replay feeds: a small story and ${Math.round(bytes / 1e6)} MB of a random ledger\n`);
+  const feed = join(folder, 'weeks.ndjson');
+  const { bytes } = writeWeeks(feed);
+  say(`1. Replay feeds: a small story, and the three weeks after it in ${Math.round(bytes / 1e6)} MB\n`);
   console.log(`holdfast replay ${FIXTURE} ${feed}\n`);
   const args = [...PROGRAM, 'replay', FIXTURE, feed, '--data', dataDir];
   const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
@@ -72,13 +66,13 @@ function parseLogLine(line: string): { readonly url?: string } {
   }
 }
 
-function readExpected(): { dso: string; owners: readonly string[]; answer: Answer } {
-  const { dso, owner_party_ids, snapshots } = JSON.parse(readFileSync(join(root, EXPECTED), 'utf8')) as Expected;
+function readExpected(): { owners: readonly string[]; answer: Answer } {
+  const { owner_party_ids, snapshots } = JSON.parse(readFileSync(join(root, EXPECTED), 'utf8')) as Expected;
   const owners = ASKED.owners.map((name) => owner_party_ids.find((party) => party.startsWith(`${name}::`))!);
   const snapshot = snapshots.find(({ record_time }) => record_time === ASKED.snapshot)!;
   const answer = snapshot.summaries_v0.find(({ computed_as_of_round }) => computed_as_of_round === ASKED.round)!;
   const summaries = answer.summaries.filter(({ party_id }) => owners.includes(party_id));
-  return { dso, owners, answer: { ...answer, summaries } };
+  return { owners, answer: { ...answer, summaries } };
 }
 
 /** Asks with curl where there is one. */
@@ -103,6 +97,7 @@ function sayWhatNext(url: string | null): void {
     url === null
       ? ''
       : `
+   ${url}/        the dashboard: the supply, the largest holders, each owner
    ${url}/docs    every operation, to be tried in the browser
    ${url}/status  what was applied`;
   say(`Try next:${pages}
@@ -133,7 +128,7 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
     const staysUp = process.stdin.isTTY && process.stdout.isTTY;
     sayWhatNext(staysUp ? url : null);
     if (staysUp) {
-      say('It stays up until you press Ctrl-C.');
+      say(`Look at it in your browser: ${url}/\n\nIt stays up until you press Ctrl-C.`);
       await once(service, 'exit');
     }
   } finally {

@@ -7,7 +7,7 @@ import type * as tables from '../../http/insight/operations.ts';
 type AnswerOf<Operation extends { readonly answer: z.ZodType }> = z.infer<Operation['answer']>;
 
 export type Snapshots = AnswerOf<typeof tables.snapshots>;
-export type Snapshot = Snapshots['snapshots'][number] & { readonly digest?: string | null };
+export type Snapshot = Snapshots['snapshots'][number];
 export type Owners = AnswerOf<typeof tables.owners>;
 export type History = AnswerOf<typeof tables.history>;
 export type Changes = AnswerOf<typeof tables.changes>;

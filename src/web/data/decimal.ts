@@ -79,9 +79,14 @@ const NAMES = ['', 'k', 'M', 'B', 'T'];
 /** `2500000` coins -> `2.5M`: short and still exact, because marks have few digits. */
 export function shortOf(units: bigint): string {
   const scaleOf = (power: number): bigint => UNIT * 1000n ** BigInt(power);
-  const power = Math.max(0, NAMES.findLastIndex((_, each) => units >= scaleOf(each)));
+  const power = Math.max(
+    0,
+    NAMES.findLastIndex((_, each) => units >= scaleOf(each)),
+  );
   const scale = scaleOf(power);
-  const fraction = String(units % scale).padStart(String(scale).length - 1, '0').replace(/0+$/, '');
+  const fraction = String(units % scale)
+    .padStart(String(scale).length - 1, '0')
+    .replace(/0+$/, '');
   return `${units / scale}${fraction === '' ? '' : `.${fraction}`}${NAMES[power]}`;
 }
 

@@ -12,8 +12,8 @@ export type Span = keyof typeof SPANS;
 const DAY_MS = 86_400_000;
 const SPAN_MS: Readonly<Record<Exclude<Span, 'all'>, number>> = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS };
 
-/** A chart of more points than this shows no more, and the service gives at most 1000 snapshots at once. */
-const POINTS_MAX = 500;
+/** As many as the service gives in one answer, and more than a chart has pixels. */
+const POINTS_MAX = 1000;
 /** The distances that may be chosen, in periods of the snapshots: the period, an hour, six, a day and a week where it is ten minutes. */
 const STEPS = [1, 6, 36, 144, 1008];
 
@@ -27,8 +27,8 @@ export function startOf(span: Span, { oldest, newest }: { readonly oldest: strin
 /** The distances between points with which a range has few enough of them; never none. */
 export function stepsFor({ from, to }: Range, periodMs: number): readonly string[] {
   const length = Date.parse(to) - Date.parse(from);
-  const fitting = STEPS.map((count) => count * periodMs).filter((step) => length / step <= POINTS_MAX);
+  const fitting = STEPS.map((count) => count * periodMs).filter((step) => length / step < POINTS_MAX);
   const largest = STEPS.at(-1)! * periodMs;
-  const steps = fitting.length > 0 ? fitting : [Math.ceil(length / POINTS_MAX / largest) * largest];
+  const steps = fitting.length > 0 ? fitting : [(Math.floor(length / POINTS_MAX / largest) + 1) * largest];
   return steps.filter((step, index) => index === 0 || step < length).map(showDuration);
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type ApiRequest, AskError, ask } from './ask.ts';
+import { type ApiRequest, type AskError, ask } from './ask.ts';
 
 /** After this long a request that may then succeed is sent again. */
 const RETRY_MS = 3_000;
@@ -19,7 +19,7 @@ export function useAnswer<Answer>(request: ApiRequest<Answer> | null, refresh: u
   const [attempt, setAttempt] = useState(0);
   const again = (): void => setAttempt((count) => count + 1);
   const key = request && JSON.stringify(request);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the request; the others only say when to ask again
+  // The key is the request; the others only say when to ask again.
   useEffect(() => {
     if (request === null) return;
     const stop = new AbortController();
