@@ -11,7 +11,7 @@ const DIFFERENCES_SHOWN_MAX = 1000;
 
 export const verifyCommand: CliCommand = {
   usage: 'verify',
-  summary: 'Recompute every total of every sealed snapshot from the contracts, and name what differs',
+  summary: "Recompute every snapshot's totals and digests from the contracts, and name what differs",
   examples: ['holdfast verify', 'holdfast verify --data ./data'],
   settings: [],
   run: async ({ config, terminal, logger }) => {

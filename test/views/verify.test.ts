@@ -165,6 +165,7 @@ describe('verify', () => {
     ['round', 'true'],
     ['counterfeit', 'true'],
     ['row_count', 'true'],
+    ['open_items', 'true'],
     ['dead_letter', 'id = 1'],
     ['dead_letter', 'id = (SELECT max(id) FROM dead_letter)'],
     ['position', 'true'],

@@ -13,6 +13,7 @@ import {
   termsOf,
 } from './contract.ts';
 import type { HeldIds } from './held-ids.ts';
+import type { ItemsFound } from './items-found.ts';
 import type { NumbersSeen } from './numbers.ts';
 import { readTemplateEntities } from './templates.ts';
 import type { VerifyContext } from './types.ts';
@@ -52,9 +53,10 @@ export interface EntryVerifier {
 export interface Met {
   readonly numbers: NumbersSeen;
   readonly heldIds: HeldIds;
+  readonly items: ItemsFound;
 }
 
-export function createEntryVerifier({ db, report }: VerifyContext, { numbers, heldIds }: Met): EntryVerifier {
+export function createEntryVerifier({ db, report }: VerifyContext, { numbers, heldIds, items }: Met): EntryVerifier {
   const prepare = (table: EntryTable) =>
     db
       .prepare<[bigint], Entry>(
@@ -105,6 +107,7 @@ export function createEntryVerifier({ db, report }: VerifyContext, { numbers, he
       differs(table, `expiry ${terms.expiryRound} by its amount and rate in holding`, entry.entryExpiry);
     verifyArguments(entry, owner, terms, differs);
     addTo(fold, entry, archivedSeq, terms);
+    addItems(entry, owner, terms);
   }
 
   function verifyActiveId({ entryNo: no, idHash }: Entry, id: StoredId, owner: VerifiedOwner, differs: Differs): void {
@@ -113,6 +116,16 @@ export function createEntryVerifier({ db, report }: VerifyContext, { numbers, he
     const twin = heldIds.find(id, owner.migrationId);
     if (twin !== null) differs('held', `to be the only one with the id ${idText(id)}`, `contract ${twin} too`);
     else if (numbers.covers(no) && no <= NUMBER_MAX) heldIds.add(id, owner.migrationId, no);
+  }
+
+  function addItems(entry: Omit<StoredHolding, 'no'> & Entry, owner: VerifiedOwner, terms: CoinTerms): void {
+    const { locked, round, createdAt, contractId, createdSeq, archivedSeq } = entry;
+    if (createdSeq === null || !isStoredId(contractId)) return;
+    const { party, migrationId } = owner;
+    const { amount, rate } = terms;
+    const facts = { amount, rate, round: round ?? 0n, createdAt: Number(createdAt) };
+    const coin = { entity: coinEntity(locked === 1n), owner: party, ...facts };
+    items.add({ migrationId, createdSeq, archivedSeq }, coin, idText(contractId));
   }
 
   function verifyArguments(

@@ -18,6 +18,8 @@ interface SnapshotRow {
   readonly recordTime: bigint;
   readonly seq: bigint;
   readonly forced: bigint;
+  /** Whether it has no digest at all. */
+  readonly bare: bigint;
 }
 
 /** Each migration's clock, and its snapshots: numbered without gaps in the order of their times, with every time of the grid. */
@@ -33,7 +35,8 @@ export function verifyMigrations(context: VerifyContext): void {
     .safeIntegers();
   const snapshots = db
     .prepare<[bigint], SnapshotRow>(
-      'SELECT record_time AS recordTime, seq, forced FROM snapshot WHERE migration_id = ? ORDER BY record_time',
+      `SELECT record_time AS recordTime, seq, forced, changes_digest IS NULL AND digest IS NULL AS bare
+       FROM snapshot WHERE migration_id = ? ORDER BY record_time`,
     )
     .safeIntegers();
   for (const table of ['snapshot', 'synchronizer']) {
@@ -56,7 +59,7 @@ export function verifyMigrations(context: VerifyContext): void {
 interface Sealed {
   readonly count: bigint;
   readonly last: bigint | null;
-  /** The newest time on the grid, forced or not. */
+  /** The newest time on the grid. */
   readonly lastGrid: bigint | null;
 }
 
@@ -68,7 +71,7 @@ function verifySnapshots(
   let count = 0n;
   let last: bigint | null = null;
   let lastGrid: bigint | null = null;
-  for (const { recordTime, seq, forced } of rows) {
+  for (const { recordTime, seq, forced, bare } of rows) {
     const snapshot = `migration ${migrationId}, ${timeText(recordTime)}`;
     const differs = (expected: string, found: string): void =>
       report({ table: 'snapshot', owner: null, snapshot, expected, found });
@@ -78,8 +81,9 @@ function verifySnapshots(
     if (forced !== 0n && forced !== 1n) differs('forced 0 or 1', String(forced));
     const isGrid = period > 0n && recordTime % period === 0n;
     if (forced === 0n && !isGrid) differs('a time on the grid of the period in setting', timeText(recordTime));
+    if (forced === 1n && isGrid) differs('a time off the grid, as it was forced', timeText(recordTime));
+    if (forced === 1n && bare === 0n) differs('no digest, as it was forced', 'one');
     if (isGrid) {
-      // A snapshot forced before the first grid time may be on the grid by chance, but never after a gap.
       if (lastGrid !== null && recordTime !== lastGrid + period)
         differs(
           `the grid time before it, ${timeText(recordTime - period)}, to be sealed, by the period in setting`,

@@ -25,6 +25,8 @@ export interface SealedMigration {
   readonly migrationId: number;
   /** The time of each sealed snapshot by its number. */
   readonly times: ReadonlyMap<bigint, bigint>;
+  /** The numbers of those on the grid, in order. */
+  readonly grid: readonly bigint[];
 }
 
 export interface VerifyContext {

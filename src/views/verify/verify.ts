@@ -2,10 +2,12 @@ import type { Database } from 'better-sqlite3';
 import { isDamaged } from '../../machine-errors.ts';
 import { openForReading } from '../store/database.ts';
 import { verifyLetters } from './dead-letters.ts';
+import { dataVersion, verifyDigests, verifyOpenItems } from './digests.ts';
 import { verifyDirectory } from './directory.ts';
 import { verifyFile } from './file.ts';
 import { HeldIds } from './held-ids.ts';
 import { verifyCounterfeits, verifyHoldings } from './indexes.ts';
+import { ItemsFound } from './items-found.ts';
 import { NumbersSeen } from './numbers.ts';
 import { verifyOwners } from './owners.ts';
 import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './supply.ts';
@@ -33,13 +35,17 @@ export function* verifyViews(
     const nextNo = readableOr(1n, 'holding', () => inOneMoment(db, () => nextNoNow(db)), report);
     const context: VerifyContext = { db, report, rowsPerStep, sealed, nextNo };
     const supply = new SupplyFold();
-    const met = { numbers: new NumbersSeen(nextNo), heldIds: new HeldIds(db) };
+    const version = dataVersion(context);
+    using items = new ItemsFound(context);
+    const met = { numbers: new NumbersSeen(nextNo), heldIds: new HeldIds(db), items };
     const phases: readonly (readonly [table: string, steps: () => Generator<VerifyStep>])[] = [
       ['views.db', () => verifyFile(context)],
       ['setting', () => verifyDirectory(context)],
       ['dead_letter', () => verifyLetters(context)],
       ['owner_total', () => verifyOwners(context, { supply, met })],
       ['snapshot', () => verifySnapshotSupplies(context, supply)],
+      ['snapshot', () => verifyDigests(context, items)],
+      ['open_items', () => verifyOpenItems(context, items, version)],
       ['migration', () => verifyOpenSupplies(context)],
       ['holding', () => verifyHoldings(context, met.numbers)],
       ['counterfeit', () => verifyCounterfeits(context, met.heldIds)],
@@ -86,15 +92,20 @@ function rowsOf(db: Database, table: string): number {
 }
 
 function sealedNow(db: Database): VerifyContext['sealed'] {
-  const sealed = new Map<bigint, SealedMigration & { times: Map<bigint, bigint> }>();
+  const sealed = new Map<bigint, SealedMigration & { times: Map<bigint, bigint>; grid: bigint[] }>();
   const rows = db
-    .prepare<[], { migrationId: bigint; seq: bigint; recordTime: bigint }>(
-      'SELECT migration_id AS migrationId, seq, record_time AS recordTime FROM snapshot ORDER BY migration_id, seq',
+    .prepare<[], { migrationId: bigint; seq: bigint; recordTime: bigint; forced: bigint }>(
+      'SELECT migration_id AS migrationId, seq, record_time AS recordTime, forced FROM snapshot ORDER BY migration_id, seq',
     )
     .safeIntegers();
-  for (const { migrationId, seq, recordTime } of rows.iterate()) {
-    const migration = sealed.get(migrationId) ?? { migrationId: Number(migrationId), times: new Map() };
+  for (const { migrationId, seq, recordTime, forced } of rows.iterate()) {
+    const migration = sealed.get(migrationId) ?? {
+      migrationId: Number(migrationId),
+      times: new Map<bigint, bigint>(),
+      grid: [] as bigint[],
+    };
     migration.times.set(seq, recordTime);
+    if (forced !== 1n) migration.grid.push(seq);
     sealed.set(migrationId, migration);
   }
   return sealed;

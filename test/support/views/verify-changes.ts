@@ -189,6 +189,17 @@ owner_total  | v = x''
 owner_total  | v = x'00'                             | length(v) > 1
 owner_total  | v = CAST(v || x'00' AS BLOB)
 owner_total  | v = CAST(x'80' || v AS BLOB)
+snapshot     | changes_digest = zeroblob(32)         | forced = 0
+snapshot     | digest = zeroblob(32)                 | forced = 0
+snapshot     | digest = NULL                         | forced = 0
+snapshot     | changes_digest = NULL                 | forced = 0
+snapshot     | changes_digest = digest               | forced = 0
+snapshot     | digest = zeroblob(32)                 | forced = 1
+snapshot     | changes_digest = zeroblob(32)         | forced = 1
+open_items   | items = CAST(x'00' || substr(items, 2) AS BLOB)
+open_items   | items = substr(items, 1, length(items) - 1)
+open_items   | items = substr(items, 33)
+open_items   | migration_id = migration_id + 7
 round        | migration_id = migration_id + 7
 round        | number = -1
 round        | number = number + 1
@@ -273,6 +284,7 @@ spent        | archived_seq = archived_seq - 1
 owner_total  | owner = owner + 100000
 counterfeit  | h = h + 1
 row_count    | name = name || 's'
+open_items   | no = no + 7
 dead_letter  | id = id + 7
 dead_letter  | id = (SELECT max(id) + 1 FROM dead_letter)
 `;
