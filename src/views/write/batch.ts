@@ -72,7 +72,7 @@ export class Batch {
       also();
     })();
     settlePositions(this.state.lanes);
-    // First: nothing may come between the commit and what is known of it in memory.
+    // Only memory: what is on disk must not be applied again because a read failed.
     for (const part of [this.contracts, ...parts]) part.settle();
   }
 }

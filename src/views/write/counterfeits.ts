@@ -29,6 +29,8 @@ export class Counterfeits {
   #knowsAll: boolean;
   /** This batch's changes, by id hash. */
   readonly #changed = new Map<number, Change[]>();
+  /** Whether a row with that hash is left, by the hashes that the transaction wrote: several ids may have the same. */
+  readonly #written = new Map<number, boolean>();
 
   constructor(db: Database) {
     const idHashes = db
@@ -92,16 +94,18 @@ export class Counterfeits {
         const { changes: rows } = (active ? this.#insert : this.#delete).run(idHash, migrationId, id);
         this.#count += active ? rows : -rows;
       }
+      this.#written.set(idHash, this.#byHash.one.get(idHash) !== undefined);
     }
     this.#saveCount(this.#count);
   }
 
-  /** Called after the commit. Several ids may have the same hash. */
+  /** Called after the commit. */
   settle(): void {
-    for (const idHash of this.#changed.keys()) {
-      if (this.#byHash.one.get(idHash) === undefined) this.#stored.delete(idHash);
-      else this.#stored.add(idHash);
+    for (const [idHash, isStored] of this.#written) {
+      if (isStored) this.#stored.add(idHash);
+      else this.#stored.delete(idHash);
     }
+    this.#written.clear();
     this.#changed.clear();
     if (this.#stored.size <= KEPT_MAX) return;
     this.#knowsAll = false;
