@@ -64,7 +64,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         openMessages += messageCount(next);
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
-        feed.applied(next, { reusable: !writer.keepsMessages });
+        feed.applied(next);
         // Stops and forced snapshots arrive as messages, which are not handled while chunks come without a pause.
         await turn();
       }

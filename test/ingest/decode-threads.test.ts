@@ -91,7 +91,7 @@ describe('what is decoded in threads', () => {
       if (typeof next === 'string' || 'identity' in next) throw new Error('the file ended, or took a minute');
       const update = new UpdateCursor(next);
       for (let i = 0; i < next.updates.kind.length; i++) offsets.push(update.moveTo(i).offset);
-      source.applied(next, { reusable: true });
+      source.applied(next);
     }
     expect(offsets).toEqual(offsets.map((_, i) => i + 1));
     expect(offsets.length).toBe(readFileSync(large).toString().split('\n').length - 1);

@@ -68,7 +68,9 @@ describe.each(Array.from({ length: LEDGERS }, (_, seed) => seed))('a full disk, 
     using directory = temporaryDirectory();
     const random = createRandom(seed);
     const lines = linesOf(randomLedger(oddLedger(seed + 3_000, { migrations: 2, updates: 200 })), 'scan');
-    const bad = lines.map((line) => (random.chance(0.02) ? `${line.slice(0, -1)},"migration_id":"bad"}` : line));
+    const badOf = (line: string): string => `${line.slice(0, -1)},"migration_id":"bad"}`;
+    // The second time the bad one is known, and left out by what was decided.
+    const bad = lines.flatMap((line) => (random.chance(0.02) ? [badOf(line), badOf(line)] : [line]));
     const feed = directory.writeLines('feed.ndjson', bad);
     const undisturbed = await replayInto(directory.at('undisturbed'), [feed], { onBadUpdate: 'quarantine' });
     const wanted = dumpViews(directory.at('undisturbed'));
@@ -79,7 +81,10 @@ describe.each(Array.from({ length: LEDGERS }, (_, seed) => seed))('a full disk, 
       expect(await replayOnFullDisk(source, { dataDir, name, random })).toBeGreaterThan(0);
       expect(dumpViews(dataDir)).toEqual(wanted);
       const { quarantined, counts } = await replayInto(dataDir, [feed], { onBadUpdate: 'quarantine' });
-      expect({ quarantined, decided: counts.decided }).toEqual({ quarantined: 0, decided: undisturbed.quarantined });
+      expect({ quarantined, decided: counts.decided }).toEqual({
+        quarantined: 0,
+        decided: undisturbed.quarantined + undisturbed.counts.decided,
+      });
     }
   });
 });

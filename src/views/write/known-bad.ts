@@ -9,9 +9,23 @@ export interface BadMessage {
   readonly bad: BadUpdate;
 }
 
-/** Whether these bytes were dropped or quarantined before. */
-export function isDecided(message: UpdateCursor, letters: DeadLetters): boolean {
+function isDecided(message: UpdateCursor, letters: DeadLetters): boolean {
   return letters.mayBeDecided(message.length) && letters.isDecided(message.sha256());
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** The messages of a range whose bytes were dropped or quarantined before. */
+export function decidedIn(
+  chunk: Chunk,
+  { from, to }: { from: number; to: number },
+  letters: DeadLetters,
+): ReadonlySet<number> {
+  if (!letters.anyDecided) return NONE;
+  const decided = new Set<number>();
+  const message = new UpdateCursor(chunk);
+  for (let i = from; i < to; i++) if (isDecided(message.moveTo(i), letters)) decided.add(i);
+  return decided;
 }
 
 /** The first message of a range that could not be decoded: those before it can be applied at once. */

@@ -9,11 +9,13 @@ export interface Segment {
   readonly to: number;
   /** The clock reading it was checked with: applied again it must give the same result, even if the clock has jumped. */
   readonly now: Micros;
+  /** The messages left out, because their bytes were dropped or quarantined before. */
+  readonly decided: ReadonlySet<number>;
   /** The hash of the last message of each lane, taken before its bytes were given away. */
   readonly hashes?: ReadonlyMap<string, Buffer>;
 }
 
-/** The messages' bytes are most of a chunk; applying it again needs them only to look up decisions. */
+/** The messages' bytes are most of a chunk; applying it again needs none of them. */
 export function withoutMessages(segment: Segment, { keepsHash }: { keepsHash: boolean }): Segment {
   const hashes = segment.hashes ?? (keepsHash ? lastHashes(segment) : new Map());
   return { ...segment, hashes, chunk: withoutBytes(segment.chunk) };

@@ -12,7 +12,7 @@ import { Batch, type LastingParts } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
-import { type BadMessage, firstKnownBad, isDecided } from './known-bad.ts';
+import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
 import { movePast, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
 import { isNews, noteSourceStart } from './source-start.ts';
@@ -129,7 +129,7 @@ export class ViewsWriter implements Disposable {
     for (let reach = end; start < end; ) {
       const now = this.#options.now();
       const known = firstKnownBad(chunk, { from: start, to: Math.min(end, start + reach) }, this.deadLetters);
-      const range = { chunk, from: start, to: known?.at ?? Math.min(end, start + reach), now };
+      const range = this.#segment(chunk, { from: start, to: known?.at ?? Math.min(end, start + reach), now });
       this.#cursor = { chunk, at: start };
       const fault = this.#applyRange(range);
       if (fault === null) this.#segments.push(this.#kept(range));
@@ -149,19 +149,19 @@ export class ViewsWriter implements Disposable {
 
   /** Applies messages in memory; returns the first that is bad. The batch is then unusable, as it is after any error. */
   #applyRange(segment: Segment): BadMessage | null {
-    const { chunk, from, to, now } = segment;
+    const { chunk, from, to, now, decided } = segment;
     if (from === to) return null;
     this.#broken = true;
     const rules: ApplyRules = { ...this.#options, periodUs: this.#periodUs, now };
     this.#batch.fetch(idHashesOf(chunk, from, to));
     const message = new UpdateCursor(chunk);
     for (let i = from; i < to; i++) {
-      if (isDecided(message.moveTo(i), this.deadLetters)) {
+      if (decided.has(i)) {
         this.#batch.counts.decided += 1;
         continue;
       }
       try {
-        applyMessage(this.#batch, message, rules);
+        applyMessage(this.#batch, message.moveTo(i), rules);
       } catch (error) {
         if (error instanceof BadUpdate) return { at: i, bad: error };
         throw error;
@@ -172,13 +172,12 @@ export class ViewsWriter implements Disposable {
     return null;
   }
 
-  /** Whether the messages' bytes of an applied chunk are still needed until the commit. */
-  get keepsMessages(): boolean {
-    return this.deadLetters.anyDecided;
+  #segment(chunk: Chunk, range: Pick<Segment, 'from' | 'to' | 'now'>): Segment {
+    return { chunk, ...range, decided: decidedIn(chunk, range, this.deadLetters) };
   }
 
   #kept(segment: Segment): Segment {
-    return this.keepsMessages ? segment : withoutMessages(segment, { keepsHash: this.#begun.kind.resumes });
+    return withoutMessages(segment, { keepsHash: this.#begun.kind.resumes });
   }
 
   #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
@@ -265,7 +264,7 @@ export class ViewsWriter implements Disposable {
    */
   retry(letter: DeadLetter, chunk: Chunk): BadUpdate | null {
     this.commit();
-    const segment = { chunk, from: 0, to: 1, now: this.#options.now() };
+    const segment = this.#segment(chunk, { from: 0, to: 1, now: this.#options.now() });
     const fault = this.#applyRange(segment);
     if (fault !== null) {
       this.#reapply([]);
