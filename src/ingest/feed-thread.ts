@@ -13,7 +13,6 @@ import type { ThreadContract } from '../threads/contract.ts';
 import type { LogLine } from '../threads/log-line.ts';
 import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
-import { withTimeout } from './with-timeout.ts';
 
 /** How a feed's source is opened, in a form that can cross threads. */
 export interface Opening {
@@ -37,8 +36,8 @@ export interface Feed extends AsyncDisposable {
    * BrokenContainer, FeedRefused, Refusal, or the error that ended the thread.
    */
   next(waitMs: number): Promise<Chunk | SourceStart | 'end' | 'idle'>;
-  /** Says that a chunk was applied; `reusable`: its messages' bytes are not read any more. */
-  applied(chunk: Chunk, options: { reusable: boolean }): void;
+  /** Says that a chunk was applied, and that its messages' bytes are not read any more. */
+  applied(chunk: Chunk): void;
   /** Called after each commit with the stored cursor of each lane. */
   stored(cursors: ReadonlyMap<string, string>): void;
 }
@@ -98,15 +97,28 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedTh
   });
   /** The chunks requested, in the order of the source; a later one may arrive earlier. */
   const requests: Requested[] = [];
+  let wake: () => void = () => {};
   for (let ahead = 0; ahead < CHUNKS_AHEAD_MAX; ahead++) request(null);
 
   function request(spare: ArrayBuffer | null): void {
     const coming: Requested = { chunk: thread.call('next', spare, spare === null ? [] : [spare]), hasArrived: false };
     const arrive = (): void => {
       coming.hasArrived = true;
+      if (requests[0] === coming) wake();
     };
     coming.chunk.then(arrive, arrive);
     requests.push(coming);
+  }
+
+  /** A feed may wait for days, so that nothing may be left on the promise that it waits for. */
+  function firstOrLate(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   return {
@@ -120,8 +132,10 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedTh
       return telemetry;
     },
     async next(waitMs) {
-      const answer = await withTimeout(requests[0]?.chunk ?? new Promise<never>(() => {}), waitMs);
-      if (answer === 'late') return 'idle';
+      if (requests[0]?.hasArrived !== true) await firstOrLate(waitMs);
+      const [first] = requests;
+      if (first?.hasArrived !== true) return 'idle';
+      const answer = await first.chunk;
       requests.shift();
       if (answer === null) return 'end';
       if ('identity' in answer) {
@@ -133,8 +147,8 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedTh
       names.set(answer.decoder, receiver);
       return receiver.receive(answer);
     },
-    applied({ raw }, { reusable }) {
-      request(reusable && raw.buffer instanceof ArrayBuffer ? raw.buffer : null);
+    applied({ raw }) {
+      request(raw.buffer instanceof ArrayBuffer ? raw.buffer : null);
     },
     stored: (cursors) => thread.notify('stored', cursors),
     [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),

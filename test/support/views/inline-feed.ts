@@ -2,7 +2,6 @@ import type { Chunk } from '../../../src/chunk/chunk.ts';
 import type { Source, SourceStart } from '../../../src/feed/source.ts';
 import type { Feed } from '../../../src/ingest/feed-thread.ts';
 import { RawBuffers } from '../../../src/ingest/message-batches.ts';
-import { withTimeout } from '../../../src/ingest/with-timeout.ts';
 import { decodedChunks } from './decoded-chunks.ts';
 
 /** A feed that decodes in the caller's own thread, one chunk at a time. */
@@ -30,8 +29,8 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       return result.done === true ? 'end' : result.value;
     },
     stored: (cursors) => source.stored?.(cursors),
-    applied({ raw }, { reusable }) {
-      if (reusable) buffers.giveBack(raw.buffer);
+    applied({ raw }) {
+      buffers.giveBack(raw.buffer);
     },
     async [Symbol.asyncDispose]() {
       abort.abort();
@@ -39,4 +38,12 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       await chunks.return(undefined);
     },
   };
+}
+
+/** Waits for the promise, but no longer than the time: then `late`. */
+function withTimeout<Value>(promise: Promise<Value>, waitMs: number): Promise<Value | 'late'> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, waitMs, 'late');
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
