@@ -98,7 +98,8 @@ async function newestSnapshots(store: HoldingsStore): Promise<object> {
   }));
 }
 
-function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): readonly string[] {
+/** Updates that are missing although the ingest goes on, as `degraded` says it. */
+export function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): readonly string[] {
   if (quarantined === 0) return [];
   const are = quarantined === 1 ? 'is' : 'are';
   return [`${counted(quarantined, 'update')} ${are} quarantined; see holdfast dead-letters list`];
@@ -128,6 +129,12 @@ function phaseReason({ phase, halted, lastError }: IngestStatus): string {
     default:
       return `ingest is ${phase}`;
   }
+}
+
+/** Whether the source was applied to its end, recently enough; true where there is none. */
+export function isCaughtUp({ phase, source }: IngestStatus, lag: { readyLagMaxMs: number; now: number }): boolean {
+  if (phase === 'caught_up') return true;
+  return phase === 'reading' && source !== null && sourceReasons(source, lag).length === 0;
 }
 
 /** Why a source lags; empty where everything in it was applied recently enough. */

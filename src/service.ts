@@ -3,9 +3,10 @@ import type { Config } from './config.ts';
 import type { SourceSpec } from './feed/source.ts';
 import { createApp } from './http/app.ts';
 import { DOCUMENTS } from './http/documents.ts';
+import { createStreams } from './http/insight/stream/streams.ts';
 import { createClientAddress } from './http/server/client-address.ts';
 import { createConnections } from './http/server/connections.ts';
-import { createMetrics, measureConnections } from './http/server/metrics.ts';
+import { createMetrics, measureConnections, measureStreams } from './http/server/metrics.ts';
 import { startHttpServer } from './http/server/server.ts';
 import type { ServedDocument } from './http/service/docs.ts';
 import { createUsersArea } from './http/users/area.ts';
@@ -49,10 +50,14 @@ export async function startService(
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createConnections({ logger, trustedProxies });
   measureConnections(metrics.registry, connections);
+  const { streamStatus: status, streamLookMs: lookMs } = role;
+  const streams = createStreams({ store, status, lookMs, logger });
+  measureStreams(metrics.registry, streams.openCount);
   const app = createApp({
     answers,
     clientAddress: (c) => clientAddress(c as never),
     requireRoom: (c) => connections.requireRoom(c.env.incoming.socket),
+    streams,
     health: role.health(store),
     force,
     limits: config,
@@ -77,6 +82,8 @@ export async function startService(
       connections,
     }),
   );
+  // Before the server, which waits for its connections.
+  starting.defer(() => streams.end());
   logger.info({ url: server.url, data: dataDir }, 'listening');
   const parts = starting.move();
   return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };

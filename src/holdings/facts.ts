@@ -1,5 +1,5 @@
 import type { Micros } from '../ledger/time.ts';
-import type { TableFactKinds } from './insight/facts.ts';
+import type { StreamFactKinds, TableFactKinds } from './insight/facts.ts';
 import type { StateQuery, TimeQuery } from './question.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -12,7 +12,7 @@ export interface HoldingsStore {
 }
 
 /** Every kind of fact: its query and its result. Another one is a line here and a function in each store. */
-export interface FactKinds extends TableFactKinds {
+export interface FactKinds extends TableFactKinds, StreamFactKinds {
   /** Null where there is none. */
   snapshot: { lookup: { snapshot: SnapshotChoice }; facts: Snapshot | null };
   /** The first strictly after a time in its migration, else the first of the smallest larger migration that has one. */

@@ -2,6 +2,8 @@ import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { HOLDINGS_OPERATIONS } from './holdings/operations.ts';
 import { describeTableOperation } from './insight/document.ts';
 import { TABLE_OPERATIONS } from './insight/operations.ts';
+import { describeStream } from './insight/stream/document.ts';
+import { STREAM_EVENTS, STREAM_OPERATION } from './insight/stream/operation.ts';
 import { answerSchemas, describeJsonOperation, openApiDocument } from './server/openapi.ts';
 import { SERVICE_OPERATIONS } from './service/operations.ts';
 import { createUsersDocument } from './users/document.ts';
@@ -26,16 +28,19 @@ service is configured otherwise.`;
 
 /** The document of the holdings area and of the service itself, with the default limits. */
 function createHoldingsDocument(version: string): object {
-  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
+  const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
+  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, STREAM_OPERATION, ...SERVICE_OPERATIONS];
+  const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const facts = {
     title: 'Holdfast: holdings',
     version,
     description: DESCRIPTION.replaceAll('\n', ' '),
     servers: ['/', '/api/scan'],
-    components: { schemas: answerSchemas(operations) },
+    components: { schemas: answerSchemas([...answering, ...events]) },
   };
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
-  return openApiDocument(facts, operations, (operation) =>
-    'table' in operation ? describeTableOperation(operation) : describeJsonOperation(operation, limits),
-  );
+  return openApiDocument(facts, operations, (operation) => {
+    if ('table' in operation) return describeTableOperation(operation);
+    return 'request' in operation ? describeJsonOperation(operation, limits) : describeStream();
+  });
 }

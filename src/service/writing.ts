@@ -9,6 +9,7 @@ import { openUsers } from '../users/open-users.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Role } from './role.ts';
+import { streamStatus } from './stream-status.ts';
 
 /** Takes the directory's lock, starts the ingest and opens the users. Throws a Refusal for what the caller can fix. */
 export async function startWriting(
@@ -45,6 +46,8 @@ export async function startWriting(
         readyLagMaxMs: config.readyLagMaxMs,
         clockMs: Date.now,
       }),
+    streamStatus: () => streamStatus(ingest.status, { readyLagMaxMs: config.readyLagMaxMs, now: Date.now() }),
+    streamLookMs: 250,
     force: config.forceSnapshots ? (options) => ingest.force(options) : null,
     users,
     failed,

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { type Service, startService } from '../../src/service.ts';
+import { openStream } from '../support/http/event-stream.ts';
 import { operationsOf } from '../support/http/fuzz-requests.ts';
 import { partyOf } from '../support/ledger/parse-ledger.ts';
 import { LARGE_PROVIDER, makeLargeDirectory } from '../support/program/large-directory.ts';
@@ -114,6 +115,13 @@ async function ask(request: string, body?: object): Promise<number> {
   return response.status;
 }
 
+/** Resumes 900 snapshots behind, with many owners. */
+async function readStream(): Promise<void> {
+  const owners = [partyOf('alice'), ...SUMMARY.owner_party_ids.slice(0, 99)];
+  using stream = await openStream(service.url, { owners, lastEventId: '1 2025-02-12T06:44:59Z' });
+  await stream.until(() => stream.named('snapshot').length === 900);
+}
+
 it('reads few pages of a large directory for any request', async () => {
   for (const statement of watched.statements) Object.assign(statement, { runs: 0, pagesMost: 0 });
   const asked: string[] = [];
@@ -121,6 +129,8 @@ it('reads few pages of a large directory for any request', async () => {
     expect([request, await ask(request, body)]).toEqual([request, 200]);
     asked.push(request);
   }
+  await readStream();
+  asked.push('GET /holdfast/v1/stream');
   const documented = ['openapi-holdings.json', 'openapi-ledger.json'].flatMap(operationsOf).map(({ method, path }) => {
     return new RegExp(`^${method} ${path.replaceAll(/\{.*?\}/g, '[^/]+')}(\\?|$)`);
   });

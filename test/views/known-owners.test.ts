@@ -7,6 +7,7 @@ const snapshot = {
   migrationId: 0,
   recordTime: 1,
   seq: 7,
+  no: 7,
   contracts: 1,
   owners: 1,
   unlocked: 1n,

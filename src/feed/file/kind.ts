@@ -23,6 +23,7 @@ export const FILE_KIND: SourceKind<FileSettings, never> = {
         blocking: [],
         caughtUpAt: null,
         lagMessages: null,
+        lagSeconds: isAtEnd ? 0 : null,
         details: {
           position: { next_message: cursor === undefined ? null : Number(cursor) },
           read_bytes: read,

@@ -49,7 +49,7 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
     if (last === null || (telemetry === null && halted === null)) {
       const details = { position: positionOf(stored), topic: null };
       const stopped = `${name} is not read to its end yet`;
-      return { stopped, blocking: [], caughtUpAt: null, lagMessages: null, details };
+      return { stopped, blocking: [], caughtUpAt: null, lagMessages: null, lagSeconds: null, details };
     }
     newest = newestOf(newest, last.newestRecordTime, halted?.recordTime ?? null);
     const partitions = last.partitions.map((of) => {
@@ -82,12 +82,13 @@ function statusOf(
   { stored, appliedRecordTime }: { stored: StoredPartitions; appliedRecordTime: Micros | null },
 ): SourceStatus {
   const { stopped, blocking, caughtUpAt, newestRecordTime, partitions } = topic;
+  const lag = lagSeconds(topic, appliedRecordTime);
   const shown = {
     stopped,
     holding: blocking,
     lacking: [...stored].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []),
     caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
-    lag_seconds: lagSeconds(topic, appliedRecordTime),
+    lag_seconds: lag,
     newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
     partitions: partitions.map(({ partition, nextOffset, endOffset, lag, passedOver }) => ({
       partition,
@@ -99,7 +100,8 @@ function statusOf(
     })),
   };
   const lagMessages = partitions.reduce((sum, { lag }) => sum + (lag ?? 0), 0);
-  return { stopped, blocking, caughtUpAt, lagMessages, details: { position: positionOf(stored), topic: shown } };
+  const details = { position: positionOf(stored), topic: shown };
+  return { stopped, blocking, caughtUpAt, lagMessages, lagSeconds: lag, details };
 }
 
 /** Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag. */

@@ -13,6 +13,28 @@ export interface TableFactKinds {
   'numbered owners': { lookup: SnapshotPlace & { owners: readonly number[] }; facts: readonly PartyTotals[] };
 }
 
+/** The kinds of fact that a stream is made of. Each is bounded by its question. */
+export interface StreamFactKinds {
+  /** The snapshot that was sealed last, of any migration; null before the first. */
+  'last sealed': { lookup: unknown; facts: SealedSnapshot | null };
+  /** A snapshot's place in the order of sealing; null where there is no such snapshot. */
+  'sealed place': { lookup: { migrationId: bigint; recordTime: bigint }; facts: number | null };
+  /** The snapshots of all migrations after one place and up to another, in the order of sealing. */
+  'sealed snapshots': {
+    lookup: { after: number; until: number; rows: number };
+    facts: readonly SealedSnapshot[];
+  };
+  /** The migrations that have a snapshot between two places, both exclusive. */
+  'sealed migrations': { lookup: { after: number; before: number }; facts: readonly number[] };
+  /** The changes of some owners, in the order of the owners and then of time. */
+  'changes of owners': { lookup: OwnersChangesLookup; facts: readonly (readonly Change[])[] };
+}
+
+/** A snapshot with its place in the order in which those of all migrations were sealed: 1, 2, 3 and so on. */
+export interface SealedSnapshot extends Snapshot {
+  readonly no: number;
+}
+
 /** A migration that has a snapshot; by default the newest such one. */
 export interface SealedMigration {
   readonly migrationId: number;
@@ -63,6 +85,14 @@ export interface ChangesLookup {
   readonly to: Micros;
   readonly order: Order;
   readonly rows: number;
+}
+
+export interface OwnersChangesLookup {
+  readonly migrationId: number;
+  readonly owners: readonly string[];
+  /** Times of snapshots, on the grid or forced; both inclusive. */
+  readonly from: Micros;
+  readonly to: Micros;
 }
 
 export interface ChangesFacts {

@@ -11,6 +11,8 @@ import { bodyHeaders, isKnown, tableHeaders } from './headers.ts';
 import type { TableOperation } from './operation.ts';
 import { TABLE_OPERATIONS } from './operations.ts';
 import { readTableRequest } from './read-request.ts';
+import { streamRoute } from './stream/route.ts';
+import type { Streams } from './stream/streams.ts';
 
 export interface InsightDeps {
   readonly answers: Answers;
@@ -18,12 +20,13 @@ export interface InsightDeps {
   readonly clientAddress: (c: Context) => string;
   /** Throws a 503 where too many answers are not yet read by clients. */
   readonly requireRoom: (c: Context) => void;
+  readonly streams: Streams;
   readonly logger: Logger;
 }
 
 /** The routes of the area, at the root only. */
 export function insightRoutes(deps: InsightDeps, cors: Cors): readonly Route[] {
-  return TABLE_OPERATIONS.map((operation) => tableRoute(operation, deps, cors));
+  return [...TABLE_OPERATIONS.map((operation) => tableRoute(operation, deps, cors)), streamRoute(deps, cors)];
 }
 
 function tableRoute({ method, path, table }: TableOperation, deps: InsightDeps, cors: Cors): Route {

@@ -65,3 +65,14 @@ export function measureConnections(registry: Registry, connections: Connections)
     },
   });
 }
+
+export function measureStreams(registry: Registry, openCount: () => number): void {
+  new Gauge({
+    name: 'holdfast_http_streams',
+    help: 'Streams of events that are open.',
+    registers: [registry],
+    collect() {
+      this.set(openCount());
+    },
+  });
+}

@@ -91,7 +91,12 @@ export function responses(whenByStatus: Readonly<Record<number, string>>, schema
 
 /** JSON of a named schema. */
 export function contentOf(schema: z.ZodType): object {
-  return { 'application/json': { schema: { $ref: `${COMPONENTS}${schema.meta()!.id}` } } };
+  return { 'application/json': { schema: referenceTo(schema) } };
+}
+
+/** A reference to a named schema. */
+export function referenceTo(schema: z.ZodType): object {
+  return { $ref: `${COMPONENTS}${schema.meta()!.id}` };
 }
 
 /** The schemas whose meta has an `id`, under that name, and those that they refer to. */

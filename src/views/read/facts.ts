@@ -7,6 +7,7 @@ import { createExpiredReader } from './expired.ts';
 import { rememberOwners } from './known-owners.ts';
 import { createPageReader } from './page.ts';
 import { createSnapshotReader, type StoredSnapshot } from './snapshots.ts';
+import { createStreamReaders } from './stream-facts.ts';
 import { createTableReaders } from './table-facts.ts';
 
 /** Facts of views.db on one connection; the caller opens the transaction. */
@@ -83,6 +84,7 @@ export function createFactsReader(db: Database): FactsReader {
       return snapshot === null ? { found: 'no snapshot' } : readPage(snapshot, lookup);
     },
     ...createTableReaders(db, snapshots),
+    ...createStreamReaders(db, snapshots),
   };
 
   return {

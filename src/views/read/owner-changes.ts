@@ -22,6 +22,27 @@ export function readChanges(
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
 }
 
+/**
+ * The same for a range of a few snapshots: the version at each change, and none in between, so that forced snapshots cost
+ * nothing.
+ */
+export function changesBetween(
+  versions: VersionReader,
+  owner: number,
+  { from, to, grid }: Pick<ChangesLookup, 'from' | 'to'> & { readonly grid: SealedGrid },
+): Change[] {
+  const changes: Change[] = [];
+  const seqBefore = grid.seqBefore(from);
+  for (let version = versions.at(owner, grid.seqAt(to)); version !== null && version.seq > seqBefore; ) {
+    const recordTime = grid.find(version.seq)!.time;
+    const before = versions.at(owner, grid.seqBefore(recordTime));
+    const change = { recordTime, before: before?.totals ?? NO_COIN, after: version.totals };
+    if (!areEqual(change.before, change.after)) changes.unshift(change);
+    version = before;
+  }
+  return changes;
+}
+
 /** What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it. */
 function* statesInGrid(versions: Iterable<Version>, grid: SealedGrid, order: Order): Generator<State> {
   let held = null as State | null;

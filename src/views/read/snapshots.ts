@@ -1,12 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { SnapshotChoice } from '../../holdings/facts.ts';
+import type { SealedSnapshot } from '../../holdings/insight/facts.ts';
 import type { TimeQuery } from '../../holdings/question.ts';
-import type { Snapshot } from '../../holdings/snapshot.ts';
 
 export interface SnapshotRow {
   readonly migrationId: bigint;
   readonly recordTime: bigint;
   readonly seq: bigint;
+  readonly no: bigint;
   readonly forced: bigint;
   readonly contracts: bigint;
   readonly owners: bigint;
@@ -20,7 +21,7 @@ export interface SnapshotRow {
 const SNAPSHOTS_FOUND_MAX = 5_000;
 
 /** `seq` is the snapshot's number within its migration. */
-export interface StoredSnapshot extends Snapshot {
+export interface StoredSnapshot extends SealedSnapshot {
   readonly seq: number;
 }
 
@@ -35,8 +36,8 @@ export interface SnapshotReader {
 
 /** Rows of sealed snapshots; `rest` says which. */
 export function prepareSnapshots<P extends unknown[]>(db: Database, rest: string): Statement<P, SnapshotRow> {
-  const columns = `migration_id AS migrationId, record_time AS recordTime, seq, forced, contracts, owners, unlocked, locked,
-    changes_digest AS changesDigest, digest`;
+  const columns = `migration_id AS migrationId, record_time AS recordTime, seq, no, forced, contracts, owners,
+    unlocked, locked, changes_digest AS changesDigest, digest`;
   return db.prepare<P, SnapshotRow>(`SELECT ${columns} FROM snapshot ${rest}`).safeIntegers();
 }
 
@@ -102,6 +103,7 @@ export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null 
     migrationId: Number(row.migrationId),
     recordTime: Number(row.recordTime),
     seq: Number(row.seq),
+    no: Number(row.no),
     forced: row.forced === 1n,
     contracts: Number(row.contracts),
     owners: Number(row.owners),

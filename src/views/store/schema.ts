@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. An older file is not migrated, but rebuilt from the feed (`holdfast rebuild`). */
-export const SCHEMA_VERSION = 8;
+export const SCHEMA_VERSION = 9;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
@@ -73,7 +73,9 @@ CREATE TABLE owner(
 ) STRICT;
 
 CREATE TABLE snapshot(
-  migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL, forced INTEGER NOT NULL,
+  migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL,
+  no INTEGER NOT NULL UNIQUE,           -- its place in the order in which those of all migrations were sealed
+  forced INTEGER NOT NULL,
   contracts INTEGER NOT NULL, owners INTEGER NOT NULL, unlocked TEXT NOT NULL, locked TEXT NOT NULL,
   changes_digest BLOB, digest BLOB,     -- of 32 bytes; null where forced; see ledger/digest.ts
   checksum INTEGER NOT NULL,

@@ -17,6 +17,7 @@ interface MigrationRow {
 interface SnapshotRow {
   readonly recordTime: bigint;
   readonly seq: bigint;
+  readonly no: bigint;
   readonly forced: bigint;
   /** Whether it has no digest at all. */
   readonly bare: bigint;
@@ -35,7 +36,7 @@ export function verifyMigrations(context: VerifyContext): void {
     .safeIntegers();
   const snapshots = db
     .prepare<[bigint], SnapshotRow>(
-      `SELECT record_time AS recordTime, seq, forced, changes_digest IS NULL AND digest IS NULL AS bare
+      `SELECT record_time AS recordTime, seq, no, forced, changes_digest IS NULL AND digest IS NULL AS bare
        FROM snapshot WHERE migration_id = ? ORDER BY record_time`,
     )
     .safeIntegers();
@@ -49,6 +50,21 @@ export function verifyMigrations(context: VerifyContext): void {
     for (const id of orphans.all())
       report({ table, owner: null, snapshot: `migration ${id}`, expected: 'a row of that migration', found: 'none' });
   }
+  const places = db
+    .prepare<[], { count: bigint; last: bigint }>(
+      'SELECT count(*) AS count, coalesce(max(no), 0) AS last FROM snapshot',
+    )
+    .safeIntegers();
+  const { count, last } = places.get()!;
+  // Each number is there once, and none is below 1.
+  if (count !== last)
+    report({
+      table: 'snapshot',
+      owner: null,
+      snapshot: null,
+      expected: `no from 1 to ${count}`,
+      found: `up to ${last}`,
+    });
   verifySynchronizers(context);
   for (const row of migrations.all()) {
     const sealed = verifySnapshots(context, row, { rows: snapshots.iterate(row.migrationId), period });
@@ -70,13 +86,16 @@ function verifySnapshots(
 ): Sealed {
   let count = 0n;
   let last: bigint | null = null;
+  let lastNo = 0n;
   let lastGrid: bigint | null = null;
-  for (const { recordTime, seq, forced, bare } of rows) {
+  for (const { recordTime, seq, no, forced, bare } of rows) {
     const snapshot = `migration ${migrationId}, ${timeText(recordTime)}`;
     const differs = (expected: string, found: string): void =>
       report({ table: 'snapshot', owner: null, snapshot, expected, found });
     count += 1n;
     if (seq !== count) differs(`seq ${count}, in the order of times`, String(seq));
+    if (no <= lastNo) differs(`no above ${lastNo}, in the order of times`, String(no));
+    lastNo = no;
     if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
     if (forced !== 0n && forced !== 1n) differs('forced 0 or 1', String(forced));
     const isGrid = period > 0n && recordTime % period === 0n;

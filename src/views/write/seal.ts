@@ -16,6 +16,7 @@ interface SealedRun {
   readonly periodUs: number;
   readonly count: number;
   readonly seq: number;
+  readonly no: number;
   /** Of the first one; null where it is forced. */
   readonly changes: Buffer | null;
   readonly contracts: number;
@@ -32,13 +33,15 @@ export class Seals {
   readonly #insert: BulkRows;
   readonly #countAdded;
   readonly #runs: SealedRun[] = [];
+  #nextNo: number;
 
   constructor(db: Database, owners: Owners, items: OpenItems) {
     this.#owners = owners;
     this.#items = items;
     this.#chain = new DigestChain(db);
-    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
+    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 12);
     this.#countAdded = prepareRowsAdded(db, 'snapshot');
+    this.#nextNo = db.prepare<[], number>('SELECT coalesce(max(no), 0) + 1 FROM snapshot').pluck().get()!;
   }
 
   /** Seals the open interval at a grid time, and `count - 1` quiet ones after it: a row each, and nothing else. */
@@ -57,19 +60,20 @@ export class Seals {
     this.#owners.queueVersions(migration);
     const { migrationId, openSeq: seq, contracts, owners } = migration;
     const supply = { unlocked: migration.unlocked.toString(), locked: migration.locked.toString() };
-    this.#runs.push({ ...run, migrationId, seq, contracts, owners, ...supply });
+    this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo, contracts, owners, ...supply });
     migration.openSeq += run.count;
+    this.#nextNo += run.count;
   }
 
   flush(): void {
     for (const run of this.#runs) {
-      const { migrationId, first, periodUs, count, seq, contracts, owners, unlocked, locked } = run;
+      const { migrationId, first, periodUs, count, seq, no, contracts, owners, unlocked, locked } = run;
       for (let i = 0; i < count; i++) {
         const recordTime = first + i * periodUs;
         const supply = [run.changes === null ? 1 : 0, contracts, owners, unlocked, locked];
         const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
         const digest = changes && this.#chain.next(changes, { migrationId, periodUs });
-        this.#insert.add(withChecksum([migrationId, recordTime, seq + i, ...supply, changes, digest]));
+        this.#insert.add(withChecksum([migrationId, recordTime, seq + i, no + i, ...supply, changes, digest]));
       }
       this.#countAdded(count);
     }

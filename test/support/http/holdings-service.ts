@@ -6,6 +6,8 @@ import { pino } from 'pino';
 import { answersFrom } from '../../../src/holdings/answer.ts';
 import type { AnswerRules } from '../../../src/holdings/summary.ts';
 import { type AppDeps, createApp } from '../../../src/http/app.ts';
+import type { StreamStatus } from '../../../src/http/insight/stream/status.ts';
+import { createStreams } from '../../../src/http/insight/stream/streams.ts';
 import { createConnections } from '../../../src/http/server/connections.ts';
 import { SERVER_LIMITS, type ServerLimits } from '../../../src/http/server/limits.ts';
 import { createMetrics, measureConnections } from '../../../src/http/server/metrics.ts';
@@ -31,6 +33,8 @@ export interface HoldingsService extends Disposable {
   readonly log: readonly string[];
 }
 
+const STATUS: StreamStatus = { phase: 'caught_up', lag_seconds: null, updates: 0, halted: null, degraded: [] };
+
 /** The holdings app on a data directory, with settings of the test's own. */
 export function openHoldings(
   dataDir: string,
@@ -42,6 +46,7 @@ export function openHoldings(
     answers: answersFrom(store, { emptyOwners }),
     clientAddress: () => 'a test',
     requireRoom: () => {},
+    streams: createStreams({ store, status: () => STATUS, lookMs: 50, logger: pino({ level: 'silent' }) }),
     health: { ready: async () => ({ ready: true, reasons: [], degraded: [] }), status: async () => ({ source: null }) },
     force: null,
     dashboard: false,

@@ -7,7 +7,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Sends a request as it is given and reads the whole answer. */
+/** Sends a request as it is given and reads the whole answer; of a stream of events only the head. */
 export function sendRequest(
   url: string,
   agent: Agent,
@@ -15,14 +15,18 @@ export function sendRequest(
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(`${url}${target}`, { method, headers, agent, path: target }, (response) => {
+      const type = response.headers['content-type'] ?? '';
+      if (type === 'text/event-stream') {
+        // It has no end.
+        response.destroy();
+        return resolve({ status: response.statusCode!, type, text: '' });
+      }
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => {
         text += part;
       });
       response.on('error', reject);
-      response.on('end', () =>
-        resolve({ status: response.statusCode!, type: response.headers['content-type'] ?? '', text }),
-      );
+      response.on('end', () => resolve({ status: response.statusCode!, type, text }));
     });
     sent.on('error', reject);
     sent.end(body ?? undefined);

@@ -1,20 +1,34 @@
 import type { Facts, Lookup } from '../../../src/holdings/facts.ts';
-import type { Order, RankedBy, TableFactKinds } from '../../../src/holdings/insight/facts.ts';
+import type { Order, RankedBy, StreamFactKinds, TableFactKinds } from '../../../src/holdings/insight/facts.ts';
 import type { Oracle } from '../ledger/oracle.ts';
 import { changesOf, type FoldedSnapshot, folded, listedOwners, ranked } from '../ledger/oracle-tables.ts';
 
-type ReadTables = { readonly [K in keyof TableFactKinds]: (lookup: Lookup<K>) => Facts<K> };
+type ReadTables = { readonly [K in keyof (TableFactKinds & StreamFactKinds)]: (lookup: Lookup<K>) => Facts<K> };
 
 /**
- * The facts of tables, of what the oracle holds in memory. An owner's number is its place in the list of all that a
- * snapshot has.
+ * The facts of tables and streams, of what the oracle holds in memory. An owner's number is its place in the list of all that
+ * a snapshot has; a snapshot's is its place among all, which is the order of sealing where one migration follows another.
  */
 export function memoryTables(oracle: Oracle, periodUs: number): ReadTables {
   const all = oracle.snapshots.map((snapshot) => folded(snapshot, false));
   const of = (migrationId: number): FoldedSnapshot[] => all.filter((each) => each.migrationId === migrationId);
   const at = ({ migrationId, recordTime }: { migrationId: number; recordTime: number }): FoldedSnapshot =>
     of(migrationId).find((each) => each.recordTime === recordTime)!;
+  const sealed = all.map((snapshot, i) => ({ ...factsOf(snapshot), no: i + 1 }));
   return {
+    'last sealed': () => sealed.at(-1) ?? null,
+    'sealed place': ({ migrationId, recordTime }) => {
+      const found = of(Number(migrationId)).find((each) => BigInt(each.recordTime) === recordTime);
+      return found === undefined ? null : all.indexOf(found) + 1;
+    },
+    'sealed snapshots': ({ after, until, rows }) => sealed.slice(after, Math.min(until, after + rows)),
+    'sealed migrations': ({ after, before }) => [
+      ...new Set(sealed.slice(after, before - 1).map(({ migrationId }) => migrationId)),
+    ],
+    'changes of owners': ({ migrationId, owners, from, to }) =>
+      owners.map((party) =>
+        changesOf(of(migrationId), party).filter(({ recordTime }) => recordTime >= from && recordTime <= to),
+      ),
     migration: ({ migrationId }) => {
       const snapshots = of(Number(migrationId ?? all.at(-1)?.migrationId));
       const [oldest, newest] = [snapshots[0], snapshots.at(-1)];

@@ -89,6 +89,8 @@ snapshot     | record_time = -record_time
 snapshot     | record_time = 9000000000000000000
 snapshot     | seq = seq + 1
 snapshot     | seq = -1
+snapshot     | no = no + 1000
+snapshot     | no = -no
 snapshot     | forced = 2
 snapshot     | forced = 0                            | forced = 1
 snapshot     | contracts = contracts + 1
@@ -265,9 +267,9 @@ owner        | id = (SELECT max(id) + 1 FROM owner), party = party || 0
 owner        | id = (SELECT max(id) + 5 FROM owner), party = party || 0
 position     | lane = lane || 'x'
 position     | lane = lane || 'y', cursor = '0'
-snapshot     | record_time = record_time + 1, forced = 1
-snapshot     | record_time = record_time - 1
-snapshot     | record_time = (SELECT max(record_time) + 600000000 FROM snapshot), seq = (SELECT max(seq) + 1 FROM snapshot)
+snapshot     | record_time = record_time + 1, forced = 1, no = (SELECT max(no) + 1 FROM snapshot)
+snapshot     | record_time = record_time - 1, no = (SELECT max(no) + 1 FROM snapshot)
+snapshot     | record_time = (SELECT max(record_time) + 600000000 FROM snapshot), seq = (SELECT max(seq) + 1 FROM snapshot), no = (SELECT max(no) + 1 FROM snapshot)
 migration    | migration_id = migration_id + 9
 template     | id = id + 100, package_name = package_name || 0
 template     | id = (SELECT max(id) + 1 FROM template), template_id = '0' || template_id

@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+import type { Cursor, Heads } from './cursor.ts';
+import { COMMENT, eventText } from './event-text.ts';
+import type { StreamLimits } from './limits.ts';
+import type { StreamStatus } from './status.ts';
+
+/** What a stream is sent from. */
+export interface News {
+  readonly heads: Heads;
+  readonly status: StreamStatus;
+}
+
+/** One client. It is sent a piece at a time, and the next one when it has taken that. */
+export interface Stream {
+  readonly client: string;
+  /** Sends what there is; resolves when it waits to be taken, after which `onTaken` is called. */
+  send(news: News): Promise<void>;
+  /** Why it must be cut; null while it takes what it is sent. */
+  fault(): string | null;
+  /** Ends it, with a last event unless the client still has to take others. */
+  end(status: StreamStatus): void;
+  cut(): void;
+}
+
+export function createStream(
+  response: ServerResponse,
+  { client, cursor, limits, onTaken }: { client: string; cursor: Cursor; limits: StreamLimits; onTaken: () => void },
+): Stream {
+  let isTaken = true;
+  let heldBytes = 0;
+  let writtenMs = performance.now();
+  let snapshotsMs = Number.NEGATIVE_INFINITY;
+  let statusMs = Number.NEGATIVE_INFINITY;
+  let sent: StreamStatus | null = null;
+
+  function statusText(status: StreamStatus): string {
+    if (sent !== null && !hasTurned(sent, status)) {
+      const isLate = performance.now() - statusMs >= limits.statusIntervalMs;
+      if (sent.updates === status.updates || !isLate) return '';
+    }
+    sent = status;
+    statusMs = performance.now();
+    return eventText('status', status);
+  }
+
+  async function snapshotsText({ heads, status }: News): Promise<string> {
+    const mayLeaveOut = status.phase !== 'reading' || performance.now() - snapshotsMs >= limits.behindIntervalMs;
+    const text = await cursor.next(heads, mayLeaveOut);
+    if (text !== '') snapshotsMs = performance.now();
+    return text;
+  }
+
+  function write(text: string): void {
+    if (response.destroyed) return;
+    isTaken = false;
+    heldBytes = Buffer.byteLength(text);
+    writtenMs = performance.now();
+    response.write(text, () => {
+      isTaken = true;
+      heldBytes = 0;
+      onTaken();
+    });
+  }
+
+  return {
+    client,
+    async send(news) {
+      if (!isTaken) return;
+      const text = statusText(news.status) + (await snapshotsText(news));
+      if (text !== '') write(text);
+      else if (performance.now() - writtenMs >= limits.silenceMs) write(COMMENT);
+    },
+    fault() {
+      if (heldBytes > limits.heldBytesMax) return `${heldBytes} bytes wait for it`;
+      if (!isTaken && performance.now() - writtenMs >= limits.takeTimeoutMs)
+        return 'it takes nothing of what waits for it';
+      return null;
+    },
+    end(status) {
+      if (!isTaken) return void response.destroy();
+      const { socket } = response;
+      response.end(eventText('status', status));
+      // The server waits for its connections when it stops.
+      socket?.destroySoon();
+    },
+    cut: () => void response.destroy(),
+  };
+}
+
+/** Whether a status is sent at once, and not only in its turn. */
+function hasTurned(before: StreamStatus, now: StreamStatus): boolean {
+  const turns = ({ phase, halted, degraded }: StreamStatus): string => JSON.stringify([phase, halted, degraded]);
+  return before !== now && turns(before) !== turns(now);
+}

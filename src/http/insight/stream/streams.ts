@@ -1,0 +1,143 @@
+import type { ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import type { HoldingsStore } from '../../../holdings/facts.ts';
+import { HttpFault } from '../../server/http-fault.ts';
+import { createCursor } from './cursor.ts';
+import { STREAM_LIMITS, type StreamLimits } from './limits.ts';
+import type { StreamRequest } from './request.ts';
+import { createSealedLog } from './sealed-log.ts';
+import type { StreamStatus } from './status.ts';
+import { createStream, type News, type Stream } from './stream.ts';
+
+/** All streams of a process: one timer looks for what is new, and each is sent it as its client takes. */
+export interface Streams {
+  /** Throws a 503 where there are too many, in all or of this client. */
+  requireRoom(client: string): void;
+  /** Begins to send, where there is room; the head of the answer is sent already. */
+  open(request: StreamRequest, response: ServerResponse, client: string): void;
+  openCount(): number;
+  /** Ends all, and opens none from now on. */
+  end(): void;
+}
+
+/** Other requests wait for no longer than this while streams are sent what is new. */
+const SLICE_MS = 5;
+const RETRY_AFTER = { 'Retry-After': '10' };
+
+export function createStreams({
+  store,
+  status: statusNow,
+  lookMs,
+  logger,
+  limits = STREAM_LIMITS,
+}: {
+  readonly store: HoldingsStore;
+  readonly status: () => StreamStatus;
+  /** How often to look for what is new, and for clients that take nothing. */
+  readonly lookMs: number;
+  readonly logger: Logger;
+  readonly limits?: StreamLimits;
+}): Streams {
+  const log = createSealedLog(store);
+  const { snapshotsBehindMax } = limits;
+  const streams = new Set<Stream>();
+  /** Those that may have something to send. */
+  const queue = new Set<Stream>();
+  let news: News = { heads: { newest: null, behind: null }, status: statusNow() };
+  let isSending = false;
+  let isEnding = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(): Promise<void> {
+    const status = statusNow();
+    const newest = await store.facts({ kind: 'last sealed' });
+    // What was sealed until the end of the source was reached.
+    const wasBehind = [news.status, status].some(({ phase }) => phase === 'reading');
+    news = { heads: { newest, behind: wasBehind ? newest : news.heads.behind }, status };
+  }
+
+  async function lookAtAll(): Promise<void> {
+    await look();
+    for (const stream of streams) {
+      const fault = stream.fault();
+      if (fault === null) queue.add(stream);
+      else cut(stream, fault);
+    }
+    sendQueued();
+  }
+
+  /** Clients resume, so nothing is lost to them. */
+  function cut(stream: Stream, reason: string): void {
+    logger.info({ client: stream.client, reason }, 'a stream was cut');
+    stream.cut();
+  }
+
+  function failed(error: unknown): void {
+    logger.error({ err: error }, 'streams cannot be read on');
+  }
+
+  function sendQueued(): void {
+    if (isSending || queue.size === 0) return;
+    isSending = true;
+    setImmediate(() => void sendSlice());
+  }
+
+  /** A piece for each in turn. */
+  async function sendSlice(): Promise<void> {
+    const startMs = performance.now();
+    for (const stream of queue) {
+      queue.delete(stream);
+      await stream.send(news).catch((error: unknown) => {
+        failed(error);
+        cut(stream, 'what it is sent cannot be read');
+      });
+      if (performance.now() - startMs >= SLICE_MS) break;
+    }
+    isSending = false;
+    sendQueued();
+  }
+
+  function queued(stream: Stream): void {
+    if (!streams.has(stream)) return;
+    queue.add(stream);
+    sendQueued();
+  }
+
+  function close(stream: Stream): void {
+    streams.delete(stream);
+    queue.delete(stream);
+    if (streams.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    requireRoom(client) {
+      if (isEnding) throw new HttpFault(503, 'the service is stopping', RETRY_AFTER);
+      const { streamsMax, streamsPerAddressMax } = limits;
+      const own = [...streams].filter((stream) => stream.client === client).length;
+      if (own >= streamsPerAddressMax)
+        throw new HttpFault(
+          503,
+          `${own} streams of yours are open, and at most ${streamsPerAddressMax} may be`,
+          RETRY_AFTER,
+        );
+      if (streams.size >= streamsMax)
+        throw new HttpFault(503, `${streams.size} streams are open, and no more may be; try again later`, RETRY_AFTER);
+    },
+    open(request, response, client) {
+      const cursor = createCursor(request, { store, log, snapshotsBehindMax });
+      const stream: Stream = createStream(response, { client, cursor, limits, onTaken: () => queued(stream) });
+      streams.add(stream);
+      response.once('close', () => close(stream));
+      timer ??= setInterval(() => void lookAtAll().catch(failed), lookMs).unref();
+      // The newest snapshot as of now, and not as of the last look.
+      void look().then(() => queued(stream), failed);
+    },
+    openCount: () => streams.size,
+    end() {
+      isEnding = true;
+      for (const stream of streams) stream.end({ ...statusNow(), phase: 'stopping' });
+    },
+  };
+}

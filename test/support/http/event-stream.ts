@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+
+export interface StreamEvent {
+  readonly name: string;
+  readonly id: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A client of server-sent events that keeps all that it was sent. */
+export interface EventStream extends Disposable {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The body as it came. */
+  readonly text: string;
+  readonly events: readonly StreamEvent[];
+  /** Those of some name, oldest first. */
+  named(...names: readonly string[]): readonly StreamEvent[];
+  /** Resolves once what was sent is as wanted; rejects where the stream ends before that. */
+  until(wanted: (stream: EventStream) => boolean): Promise<void>;
+  /** Resolves with whether the body came to its end. */
+  readonly ended: Promise<boolean>;
+  /** Reads nothing more from its socket. */
+  pause(): void;
+}
+
+export interface StreamOptions {
+  readonly owners?: readonly string[];
+  readonly lastEventId?: string;
+  /** The same as a parameter. */
+  readonly lastEventIdParameter?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An address of this machine that the client connects from. */
+  readonly localAddress?: string;
+}
+
+const WAIT_MAX_MS = 60_000;
+
+/** Opens a stream of a service, or of a proxy before it; resolves when its head is there. */
+export async function openStream(url: string, options: StreamOptions = {}): Promise<EventStream> {
+  const { owners = [], lastEventId, lastEventIdParameter, headers = {}, localAddress } = options;
+  const query = new URLSearchParams(owners.map((owner): [string, string] => ['owner', owner]));
+  if (lastEventIdParameter !== undefined) query.set('last_event_id', lastEventIdParameter);
+  const resuming = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+  const target = new URL(`/holdfast/v1/stream?${query}`, url);
+  const sent = request(target, {
+    agent: false,
+    headers: { ...headers, ...resuming },
+    ...(localAddress && { localAddress }),
+  });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return follow(sent, response);
+}
+
+function follow(sent: ClientRequest, response: IncomingMessage): EventStream {
+  const events: StreamEvent[] = [];
+  const watching = new Set<() => void>();
+  const ended = Promise.withResolvers<boolean>();
+  let text = '';
+  let rest = '';
+  response.setEncoding('utf8').on('data', (part: string) => {
+    text += part;
+    const blocks = (rest + part).split('\n\n');
+    rest = blocks.pop()!;
+    for (const block of blocks) if (!block.startsWith(':')) events.push(parseEvent(block));
+    for (const look of watching) look();
+  });
+  response.on('error', () => {});
+  sent.on('error', () => {});
+  response.on('close', () => ended.resolve(response.complete));
+  const stream: EventStream = {
+    status: response.statusCode!,
+    headers: response.headers,
+    events,
+    get text() {
+      return text;
+    },
+    named: (...names) => events.filter(({ name }) => names.includes(name)),
+    until: (wanted) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (!wanted(stream)) return;
+          watching.delete(look);
+          resolve();
+        };
+        watching.add(look);
+        const late = (): void => reject(new Error(`not so in ${WAIT_MAX_MS} ms:\n${text.slice(-2_000)}`));
+        setTimeout(late, WAIT_MAX_MS).unref();
+        void ended.promise.then(() => reject(new Error(`the stream ended before that:\n${text.slice(-2_000)}`)));
+        look();
+      }),
+    ended: ended.promise,
+    pause: () => void response.pause(),
+    [Symbol.dispose]: () => void sent.destroy(),
+  };
+  return stream;
+}
+
+/** An event as the standard writes it, with no more than this program uses: every line is a field. */
+function parseEvent(block: string): StreamEvent {
+  const fields = new Map(
+    block.split('\n').map((line) => {
+      const [, name, value] = /^(event|id|data): (.*)$/.exec(line) ?? [];
+      if (name === undefined) throw new Error(`not a line of an event: ${JSON.stringify(line)}`);
+      return [name, value!];
+    }),
+  );
+  const data = JSON.parse(fields.get('data')!) as Record<string, unknown>;
+  return { name: fields.get('event')!, id: fields.get('id') ?? null, data };
+}

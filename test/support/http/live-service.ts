@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { pino } from 'pino';
+import { startService } from '../../../src/service.ts';
+import { serviceConfig } from '../kafka/service.ts';
+import { type Network, startNetwork } from '../polling/network.ts';
+import type { TemporaryDirectory } from '../program/temporary-directory.ts';
+
+/** A service in this process whose source has no end, and where more may come at any time. */
+export interface LiveService extends AsyncDisposable {
+  readonly url: string;
+  readonly network: Network;
+  get(path: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Resolves when that many updates are applied, since it started, and no more are there. */
+  untilApplied(updates: number): Promise<void>;
+}
+
+const POLL_MS = 20;
+
+export async function startLiveService(
+  directory: TemporaryDirectory,
+  { lines = [], ...options }: Readonly<Record<string, unknown>> & { readonly lines?: readonly string[] } = {},
+): Promise<LiveService> {
+  await using parts = new AsyncDisposableStack();
+  const network = parts.use(await startNetwork());
+  network.add(...lines);
+  // Threads that strip types by themselves may crash: see test/support/program/built.ts.
+  const module = join(import.meta.dirname, '../polling/kind.ts');
+  writeFileSync(directory.at('kind.mjs'), stripTypeScriptTypes(readFileSync(module, 'utf8')));
+  const settings = { url: network.url, pageSize: 2 };
+  const service = parts.use(
+    await startService(serviceConfig({ data: directory.at('data'), ...options }), {
+      logger: pino({ level: 'silent' }),
+      sources: [{ kind: pathToFileURL(directory.at('kind.mjs')).href, name: 'network', settings }],
+    }),
+  );
+  const get: LiveService['get'] = async (path) => {
+    return (await (await fetch(new URL(path, service.url))).json()) as Record<string, unknown>;
+  };
+  const started = parts.move();
+  return {
+    url: service.url,
+    network,
+    get,
+    async untilApplied(updates) {
+      for (;;) {
+        const { counts } = (await get('/status')) as { counts: { updates: number } };
+        const { ready } = (await get('/readyz')) as { ready: boolean };
+        if (counts.updates >= updates && ready) return;
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}

@@ -1,0 +1,46 @@
+import { pino } from 'pino';
+import { STREAM_LIMITS, type StreamLimits } from '../../../src/http/insight/stream/limits.ts';
+import type { StreamStatus } from '../../../src/http/insight/stream/status.ts';
+import { createStreams, type Streams } from '../../../src/http/insight/stream/streams.ts';
+import { createClientAddress } from '../../../src/http/server/client-address.ts';
+import { startHttpServer } from '../../../src/http/server/server.ts';
+import { openEventLoopStore } from '../../../src/views/read/store.ts';
+import { openHoldings } from './holdings-service.ts';
+
+/** The streams of a data directory that another part of the test writes to, after a socket. */
+export interface StreamingService extends AsyncDisposable {
+  readonly url: string;
+  readonly streams: Streams;
+  readonly log: readonly string[];
+  /** What the streams are told of the ingest from now on. */
+  set(status: Partial<StreamStatus>): void;
+}
+
+const LOOK_MS = 20;
+
+export async function startStreaming(
+  dataDir: string,
+  { trustedProxies = [], ...limits }: Partial<StreamLimits> & { readonly trustedProxies?: readonly string[] } = {},
+): Promise<StreamingService> {
+  await using parts = new AsyncDisposableStack();
+  const log: string[] = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(line) });
+  const store = parts.use(openEventLoopStore(dataDir));
+  let status: StreamStatus = { phase: 'caught_up', lag_seconds: 0, updates: 0, halted: null, degraded: [] };
+  const of = { store, status: () => status, lookMs: LOOK_MS, logger, limits: { ...STREAM_LIMITS, ...limits } };
+  const streams = createStreams(of);
+  const clientAddress = createClientAddress(trustedProxies);
+  const { app } = parts.use(openHoldings(dataDir, { streams, clientAddress: (c) => clientAddress(c as never) }));
+  const { url } = parts.use(await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger }));
+  parts.defer(() => streams.end());
+  const started = parts.move();
+  return {
+    url,
+    streams,
+    log,
+    set(change) {
+      status = { ...status, ...change };
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
