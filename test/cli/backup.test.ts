@@ -101,7 +101,7 @@ describe('holdfast backup and restore', () => {
     await replayInto(folder.at('data'), [feed], { chunkBytes: 50_000 });
     const db = new DatabaseFile(join(folder.at('data'), 'views.db'));
     db.exec(`UPDATE setting SET feed = '{"clusterId":"c","topic":"t"}';
-      INSERT INTO position VALUES (3, 'topic t', 42, 4711, x'${'ab'.repeat(32)}', '{}', 0, 5, 0);`);
+      INSERT INTO position VALUES (3, 'topic t', 42, 4711, x'${'ab'.repeat(32)}', '{}', 0, 5);`);
     db.close();
     expect((await backUp()).code).toBe(0);
     expect((await restore()).code).toBe(0);

@@ -26,8 +26,8 @@ beforeAll(async () => {
   }
   await replayInto(data, [], { snapshotPeriodUs: null });
   const db = new DatabaseFile(join(data, 'views.db'));
-  db.exec(`INSERT INTO dead_letter(kind, code, decision, source, source_kind, lane, offset, place, reason, sha256, length, bytes, created_at, checksum)
-    VALUES ('update', 'bad_field', 'dropped', 'feed', 'file', 'file', 1, '{}', 'large', zeroblob(32), ${LARGE_BYTES}, zeroblob(${LARGE_BYTES}), 1, 0)`);
+  db.exec(`INSERT INTO dead_letter(kind, code, decision, source, source_kind, lane, offset, place, reason, sha256, length, bytes, created_at)
+    VALUES ('update', 'bad_field', 'dropped', 'feed', 'file', 'file', 1, '{}', 'large', zeroblob(32), ${LARGE_BYTES}, zeroblob(${LARGE_BYTES}), 1)`);
   db.close();
   expect(await runProgram(['backup', '--data', data, folder.at('whole')])).toMatchObject({ code: 0 });
   size = statSync(folder.at('whole')).size;

@@ -68,11 +68,23 @@ function text(differences: readonly Difference[]): string {
 }
 
 /** Each of these repeats another one: which of the two was changed is not known. */
-const OF_EACH_OTHER = ['holding', 'held', 'spent', 'owner_total', 'row_count'];
+const OF_EACH_OTHER = ['holding', 'held', 'spent', 'owner_total'];
+/** What one of these says is missing or too much in another one. */
+const NAMED_INSTEAD: Readonly<Record<string, readonly string[]>> = {
+  setting: ['owner', 'position', 'snapshot'],
+  synchronizer: ['last_update', 'migration'],
+  owner: ['holding'],
+  snapshot: ['migration'],
+};
 
 function expectNamed(table: string, found: readonly Difference[], where: string): void {
-  if (OF_EACH_OTHER.includes(table)) expect(text(found), where).toContain(table);
-  else expect(new Set(found.map((each) => each.table)), where).toContain(table);
+  if (OF_EACH_OTHER.includes(table)) return expect(text(found), where).toContain(table);
+  const may = [table, ...(NAMED_INSTEAD[table] ?? [])];
+  const named = new Set(found.map((each) => each.table));
+  expect(
+    [...named].some((each) => may.includes(each)),
+    `${where}: ${[...named]}`,
+  ).toBe(true);
 }
 
 const KEYS: Readonly<Record<string, string>> = {
@@ -90,7 +102,6 @@ const KEYS: Readonly<Record<string, string>> = {
   owner: 'id',
   template: 'id',
   holding: 'no',
-  row_count: 'name',
   open_items: 'no',
   dead_letter: 'id',
 };
@@ -162,13 +173,8 @@ describe('verify', () => {
     ],
     ['synchronizer', 'true'],
     ['last_update', 'true'],
-    ['round', 'true'],
-    ['counterfeit', 'true'],
-    ['row_count', 'true'],
     ['open_items', 'true'],
     ['dead_letter', 'id = 1'],
-    ['dead_letter', 'id = (SELECT max(id) FROM dead_letter)'],
-    ['position', 'true'],
     ['snapshot', 'forced = 1'],
     ['snapshot', 'seq = (SELECT max(seq) FROM snapshot)'],
     ['template', 'id = (SELECT max(id) FROM template)'],
@@ -205,7 +211,7 @@ describe('verify', () => {
       const from = '(SELECT no FROM held LIMIT 1)';
       db.exec(`UPDATE setting SET next_no = ${no + 1};
         INSERT INTO holding SELECT ${no}, owner, created_seq, locked, amount, rate, round, created_at, node, template, contract_id,
-          update_id, args, checksum FROM holding WHERE no = ${from};
+          update_id, args FROM holding WHERE no = ${from};
         INSERT INTO held SELECT owner, created_at, ${no}, created_seq, expiry, id_hash FROM held WHERE no = ${from};`);
     });
     expect(text(verify(twice))).toMatch(/to be the only one with the id [0-9a-f]+/);

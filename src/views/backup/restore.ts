@@ -5,7 +5,6 @@ import DatabaseFile, { type Database } from 'better-sqlite3';
 import { isDamaged, isMachineError } from '../../machine-errors.ts';
 import { Refusal } from '../../refusal.ts';
 import { otherVersion, partialViewsFile, versionOf, viewsFile } from '../store/database.ts';
-import { prepareRowChange } from '../store/row-change.ts';
 import { SCHEMA_VERSION } from '../store/schema.ts';
 import { BACKUP_FORMAT, type BackupFile, sha256Of, sync } from './backup.ts';
 import { isCutDatabase, type Seal, unsealFile } from './file-hash.ts';
@@ -39,7 +38,7 @@ export function restoreViews(file: string, dataDir: string, faults: FaultsByName
       writeFileSync(join(dataDir, name), bytes, { mode: 0o600, flag: 'wx', flush: true });
     db.transaction(() => {
       db.exec('DROP TABLE backup; DROP TABLE backup_file;');
-      prepareRowChange(db, 'setting', { key: 'lock', columns: ['directory_id'] })(1, randomUUID());
+      db.prepare('UPDATE setting SET directory_id = ?').run(randomUUID());
     })();
     db.close();
     sync(partial);

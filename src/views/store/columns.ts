@@ -1,6 +1,8 @@
 import { INT64_MAX } from '../../json/int64.ts';
 
 /** Amounts and ids as SQLite columns hold them: exact at any width. */
+export type Stored = string | number | bigint | Buffer | null;
+
 const WIDE_BYTES = 16;
 
 /** Units below 2^63 as an INTEGER, larger ones (below 2^127) as 16 bytes, big-endian. */

@@ -5,9 +5,6 @@ import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../../ledger/duration.ts';
 import { Refusal } from '../../refusal.ts';
 import { shellWord } from '../../shell-word.ts';
-import { prepareRowChange } from './row-change.ts';
-import { withChecksum } from './row-checksum.ts';
-import { createRowCounts } from './row-counts.ts';
 import { createTables, SCHEMA_VERSION } from './schema.ts';
 
 /** Settings that are fixed when a data directory is created, and those that an operator may give later. */
@@ -124,11 +121,10 @@ export function openForReading(dataDir: string): Database {
 
 function makeTables(db: Database, made: DirectoryMade): void {
   createTables(db);
-  createRowCounts(db);
   const { directoryId, snapshotPeriodUs, migrationId, dso } = made;
   const pinned = dso === null ? 0 : 1;
-  const setting = withChecksum([1, directoryId, snapshotPeriodUs, migrationId, dso, pinned, 1, 1, null]);
-  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
+  const setting = [1, directoryId, snapshotPeriodUs, migrationId, dso, pinned, 1, 1, null];
+  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
 /** A new directory's settings. The migration id is stored once a source whose messages name none is read. */
@@ -196,5 +192,5 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
         `use another --data, or run \`holdfast rebuild --yes\` with it`,
     );
   }
-  prepareRowChange(db, 'setting', { key: 'lock', columns: ['dso', 'dso_pinned'] })(1, dso, 1);
+  db.prepare('UPDATE setting SET dso = ?, dso_pinned = 1').run(dso);
 }

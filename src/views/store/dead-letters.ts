@@ -1,9 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { FaultCode } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { prepareRowChange } from './row-change.ts';
-import { type Stored, withChecksum } from './row-checksum.ts';
-import { prepareRowsAdded } from './row-counts.ts';
+import type { Stored } from './columns.ts';
 
 export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'gap' | 'overtaken';
 /** What can be wrong with a message, or with its container or the update before it. */
@@ -69,10 +67,10 @@ export type DeadLetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | '
 export const DEAD_LETTER_FACTS = `id, kind, code, decision, source, source_kind AS sourceKind, lane, offset, cursor, place,
   migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason`;
-/** In the order of the table, all but the checksum. */
+/** In the order of the table. */
 export const DEAD_LETTER_COLUMNS = `${DEAD_LETTER_FACTS}, sha256, length, bytes, created_at AS createdAt`;
 
-const COLUMN_COUNT = 22;
+const COLUMN_COUNT = 21;
 
 /** How many dead letters are searched for the reason of an unknown contract: only a help, which must not make a bad feed slow. */
 const LEFT_OUT_SEARCHED = 64;
@@ -84,7 +82,6 @@ export class DeadLetters {
   readonly #decided;
   readonly #last;
   readonly #insert;
-  readonly #countAdded;
   readonly #quarantined;
   readonly #newestQuarantined;
   readonly #decide;
@@ -103,14 +100,13 @@ export class DeadLetters {
       .pluck();
     this.#last = db.prepare<[], number | null>('SELECT max(id) FROM dead_letter').pluck();
     this.#insert = db.prepare(`INSERT INTO dead_letter VALUES (${Array(COLUMN_COUNT).fill('?').join(', ')})`);
-    this.#countAdded = prepareRowsAdded(db, 'dead_letter');
     this.#quarantined = db
       .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
       .pluck();
     this.#newestQuarantined = db.prepare<[], DeadLetterFacts>(
       `SELECT ${DEAD_LETTER_FACTS} FROM dead_letter WHERE decision = 'quarantined' ORDER BY id DESC LIMIT 1`,
     );
-    this.#decide = prepareRowChange(db, 'dead_letter', { key: 'id', columns: ['decision'] });
+    this.#decide = db.prepare('UPDATE dead_letter SET decision = ? WHERE id = ?');
     this.#leftOut = db
       .prepare<[string], number>(
         `SELECT id FROM (SELECT id, bytes FROM dead_letter
@@ -159,12 +155,11 @@ export class DeadLetters {
     if (letter.decision === 'quarantined') this.#decidedLengths.add(letter.length);
     const id = (this.#last.get() ?? 0) + 1;
     this.#insert.run(letterRow({ ...letter, id }));
-    this.#countAdded(1);
     return id;
   }
 
   decide({ id, length }: DeadLetter, decision: Decision): void {
-    this.#decide(id, decision);
+    this.#decide.run(decision, id);
     if (decision === 'dropped') this.#decidedLengths.add(length);
   }
 }
@@ -176,7 +171,7 @@ function letterRow(letter: DeadLetter): readonly Stored[] {
   const from = [source, sourceKind, lane, offset, cursor, place];
   const names = [migrationId, updateId, recordTime];
   const fault = [field, given, expected, reason];
-  return withChecksum([id, kind, code, decision, ...from, ...names, ...fault, sha256, length, bytes, createdAt]);
+  return [id, kind, code, decision, ...from, ...names, ...fault, sha256, length, bytes, createdAt];
 }
 
 /**

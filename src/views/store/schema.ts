@@ -1,12 +1,11 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. An older file is not migrated, but rebuilt from the feed (`holdfast rebuild`). */
-export const SCHEMA_VERSION = 9;
+export const SCHEMA_VERSION = 10;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
  * else a big-endian BLOB of 16 bytes. Ids are a BLOB where they are lower-case hex of even length, else TEXT.
- * `checksum`: of the other columns of its row; see views/store/row-checksum.ts.
  */
 const DDL = `
 -- What the directory was made for; one row.
@@ -19,8 +18,7 @@ CREATE TABLE setting(
   dso_pinned INTEGER NOT NULL,          -- whether an operator named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_owner INTEGER NOT NULL,
-  feed TEXT,                            -- what the cursors of the source that resumes belong to, in its own form
-  checksum INTEGER NOT NULL
+  feed TEXT                             -- what the cursors of the source that resumes belong to, in its own form
 ) STRICT;
 
 -- Where the feed was read to, per lane of its source; written in every transaction. Those of a source that resumes exist
@@ -33,8 +31,7 @@ CREATE TABLE position(
   sha256 BLOB,                          -- of the last message before the cursor; kept where the source resumes
   checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON
   furthest_migration INTEGER,           -- the furthest place read there: see views/write/overtaken.ts
-  furthest_time INTEGER,                -- -1 for imports
-  checksum INTEGER NOT NULL
+  furthest_time INTEGER                 -- -1 for imports
 ) STRICT;
 
 -- Migrations are independent: each has its own open interval, clock and supply.
@@ -49,8 +46,7 @@ CREATE TABLE migration(
   contracts INTEGER NOT NULL,           -- coins, owners with coin and supply now, in the open interval
   owners INTEGER NOT NULL,
   unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits
-  locked TEXT NOT NULL,
-  checksum INTEGER NOT NULL
+  locked TEXT NOT NULL
 ) STRICT;
 
 -- The first and the last time applied per synchronizer: updates between are redeliveries, earlier ones disorder.
@@ -58,18 +54,17 @@ CREATE TABLE synchronizer(
   migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL,
   updates INTEGER NOT NULL,             -- how many were applied at the last time: rows of last_update
   unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the source that continues after them
-  checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, synchronizer_id)
 ) STRICT, WITHOUT ROWID;
 
 -- The updates applied at a synchronizer's last time: a second one of each is a redelivery; see views/write/last-updates.ts.
 CREATE TABLE last_update(
-  migration_id INTEGER, synchronizer_id TEXT, update_id ANY, checksum INTEGER NOT NULL,
+  migration_id INTEGER, synchronizer_id TEXT, update_id ANY,
   PRIMARY KEY(migration_id, synchronizer_id, update_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE owner(
-  id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, party TEXT NOT NULL, checksum INTEGER NOT NULL, UNIQUE(migration_id, party)
+  id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, party TEXT NOT NULL, UNIQUE(migration_id, party)
 ) STRICT;
 
 CREATE TABLE snapshot(
@@ -78,7 +73,6 @@ CREATE TABLE snapshot(
   forced INTEGER NOT NULL,
   contracts INTEGER NOT NULL, owners INTEGER NOT NULL, unlocked TEXT NOT NULL, locked TEXT NOT NULL,
   changes_digest BLOB, digest BLOB,     -- of 32 bytes; null where forced; see ledger/digest.ts
-  checksum INTEGER NOT NULL,
   PRIMARY KEY(migration_id, record_time)
 ) STRICT, WITHOUT ROWID;
 
@@ -88,7 +82,7 @@ CREATE TABLE open_items(no INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, i
 CREATE INDEX open_items_by_migration ON open_items(migration_id);
 
 CREATE TABLE template(
-  id INTEGER PRIMARY KEY, template_id TEXT NOT NULL, package_name TEXT NOT NULL, checksum INTEGER NOT NULL,
+  id INTEGER PRIMARY KEY, template_id TEXT NOT NULL, package_name TEXT NOT NULL,
   UNIQUE(template_id, package_name)
 ) STRICT;
 
@@ -97,8 +91,7 @@ CREATE TABLE holding(
   no INTEGER PRIMARY KEY, owner INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
   created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
   update_id ANY,                        -- null for imports
-  args TEXT,                            -- null for the canonical Amulet; see ledger/coin.ts
-  checksum INTEGER                      -- of values that nothing else repeats; see views/store/holding-checksum.ts
+  args TEXT                             -- null for the canonical Amulet; see ledger/coin.ts
 ) STRICT;
 
 -- Active now, by owner and creation. expiry: null for never. id_hash: the low 32 bits, signed, of the hash of migration and contract
@@ -120,15 +113,12 @@ CREATE TABLE owner_total(owner INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KE
 
 -- Open mining rounds active now. content: SHA-256 of the create's content.
 CREATE TABLE round(
-  migration_id INTEGER, contract_id ANY, number INTEGER NOT NULL, content TEXT NOT NULL, checksum INTEGER NOT NULL,
+  migration_id INTEGER, contract_id ANY, number INTEGER NOT NULL, content TEXT NOT NULL,
   PRIMARY KEY(migration_id, contract_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Ids active now of coins and rounds that do not count; h: the hash of migration and id, 53 bits (ledger/contract-id.ts).
 CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
-
--- How many rows the writer knows of in tables that could lose one unseen; see views/store/row-counts.ts.
-CREATE TABLE row_count(name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
 -- Messages that could not be applied, and the decisions.
 CREATE TABLE dead_letter(
@@ -143,8 +133,7 @@ CREATE TABLE dead_letter(
   migration_id INTEGER, update_id TEXT, record_time INTEGER,
   field TEXT, given TEXT, expected TEXT, reason TEXT NOT NULL,
   sha256 BLOB NOT NULL, length INTEGER NOT NULL, bytes BLOB NOT NULL,
-  created_at INTEGER NOT NULL,          -- our clock, microseconds
-  checksum INTEGER NOT NULL
+  created_at INTEGER NOT NULL           -- our clock, microseconds
 ) STRICT;
 CREATE INDEX dead_letter_by_sha256 ON dead_letter(sha256);
 `;

@@ -2,7 +2,6 @@ import { INT64_MAX } from '../../json/int64.ts';
 import { type CoinColumns, coinContent, coinExtra } from '../../ledger/coin.ts';
 import { idHash, type StoredId, storedId } from '../../ledger/contract-id.ts';
 import { expiryRound } from '../../ledger/expiry.ts';
-import { holdingChecksum } from '../store/holding-checksum.ts';
 import type { SumTerms } from '../store/totals.ts';
 
 const WIDE_BYTES = 16;
@@ -23,12 +22,11 @@ export interface StoredHolding {
   readonly contractId: unknown;
   readonly updateId: unknown;
   readonly args: string | null;
-  readonly checksum: bigint | null;
 }
 
 export const HOLDING_COLUMNS = `c.no AS no, c.owner AS owner, c.created_seq AS createdSeq, c.locked AS locked, c.amount AS amount,
   c.rate AS rate, c.round AS round, c.created_at AS createdAt, c.node AS node, c.template AS template,
-  c.contract_id AS contractId, c.update_id AS updateId, c.args AS args, c.checksum AS checksum`;
+  c.contract_id AS contractId, c.update_id AS updateId, c.args AS args`;
 
 /** What a holding adds to its owner's sums, and the expiry its index rows must have; null where its numbers cannot be a coin's. */
 export interface CoinTerms extends SumTerms {
@@ -60,15 +58,6 @@ function unitsOrNull(column: unknown): bigint | null {
 export function isStoredId(id: unknown, charsMax = CONTRACT_ID_CHARS_MAX): id is StoredId {
   if (typeof id === 'string') return id.length > 0 && id.length <= charsMax && storedId(id) === id;
   return Buffer.isBuffer(id) && id.length > 0;
-}
-
-/** The checksum that a row of `holding` must have; null for one in which an id or the round cannot be read. */
-export function checksumOf(no: bigint, holding: Omit<StoredHolding, 'no'>): bigint | null {
-  const { round, createdAt, node, template, contractId, updateId, args } = holding;
-  const isId = (id: unknown): id is StoredId => typeof id === 'string' || Buffer.isBuffer(id);
-  if (round === null || !isId(contractId) || (updateId !== null && !isId(updateId))) return null;
-  const numbers = { no: Number(no), createdAt: Number(createdAt), node: Number(node), template: Number(template) };
-  return BigInt(holdingChecksum({ ...numbers, round, contractId, updateId, args }));
 }
 
 export function hashOf(id: StoredId, migrationId: number): bigint {

@@ -3,7 +3,6 @@ import type { Database } from 'better-sqlite3';
 import { identify } from '../../decode/identify.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { DEAD_LETTER_COLUMNS, DEAD_LETTER_KINDS } from '../store/dead-letters.ts';
-import { isSoundRow, type Stored } from '../store/row-checksum.ts';
 import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './types.ts';
 
 const SHA256_BYTES = 32;
@@ -28,7 +27,6 @@ interface LetterRow {
   readonly length: bigint;
   readonly bytes: Buffer;
   readonly createdAt: bigint;
-  readonly checksum: bigint;
 }
 
 /** A message may be 16 MiB, so few of them are read in one step. */
@@ -39,7 +37,7 @@ export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyS
   const total = inOneMoment(db, () => verifyHalts(db, report));
   const rows = db
     .prepare<[bigint], LetterRow>(
-      `SELECT ${DEAD_LETTER_COLUMNS}, checksum FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
+      `SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
     )
     .safeIntegers();
   let next = 1n;
@@ -81,14 +79,13 @@ function verifyHalts(db: Database, report: VerifyContext['report']): number {
 }
 
 function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: string, found: string) => void): void {
-  const { id, kind, code, decision, sha256, length, bytes, createdAt, checksum } = letter;
+  const { id, kind, code, decision, sha256, length, bytes, createdAt } = letter;
   if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
   const kindOfCode = new Map<string, string>(Object.entries(DEAD_LETTER_KINDS)).get(code);
   if (kindOfCode === undefined) differs(`a code (${Object.keys(DEAD_LETTER_KINDS).join(', ')})`, code);
   else if (kind !== kindOfCode) differs(`kind ${kindOfCode}, that of its code ${code}`, kind);
   if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
   if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
-  if (!isSoundRow(Object.values(letter) as Stored[])) differs('a checksum of its columns', String(checksum));
   const reason = reasonOf(letter);
   // The reason of such an archive ends with the dead letter that explains it.
   const isSaid = code === 'create_left_out' ? letter.reason.startsWith(`${reason}; `) : letter.reason === reason;

@@ -4,7 +4,6 @@ import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { NUMBER_MAX } from '../store/hash-index.ts';
 import {
   type CoinTerms,
-  checksumOf,
   HOLDING_COLUMNS,
   hashOf,
   isArguments,
@@ -94,11 +93,6 @@ export function createEntryVerifier({ db, report }: VerifyContext, { numbers, he
       differs(table, `created_seq ${entry.createdSeq} as in holding`, entry.entryCreatedSeq);
     verifyIntervals(table, entry, owner.openSeq, differs);
     verifyFacts(entry, differs);
-    const checksum = checksumOf(no, entry);
-    if (entry.checksum !== checksum) {
-      const columns = 'round, created_at, node, template, contract_id, update_id and args';
-      differs('holding', `${columns} of the checksum ${entry.checksum}`, `columns of the checksum ${checksum}`);
-    }
     if (table === 'held' && isStoredId(entry.contractId)) verifyActiveId(entry, entry.contractId, owner, differs);
     const terms = termsOf(entry);
     if (terms === null)

@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
 import { isPartyId } from '../../ledger/party.ts';
-import { ownerChecksum } from '../write/owners.ts';
 import { createEntryVerifier, ENTRY_TABLES, type EntryVerifier, type Met } from './entries.ts';
 import type { SupplyFold } from './supply.ts';
 import { inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
@@ -10,7 +9,6 @@ interface OwnerRow {
   readonly id: bigint;
   readonly migrationId: bigint;
   readonly party: string;
-  readonly checksum: bigint;
   /** Null where the migration is missing. */
   readonly openSeq: bigint | null;
 }
@@ -68,7 +66,7 @@ function createOwnerVerifier(
   const { db, report } = context;
   const ownerRow = db
     .prepare<[bigint], OwnerRow>(
-      `SELECT id, o.migration_id AS migrationId, party, o.checksum, open_seq AS openSeq
+      `SELECT id, o.migration_id AS migrationId, party, open_seq AS openSeq
        FROM owner o LEFT JOIN migration m ON m.migration_id = o.migration_id WHERE id = ?`,
     )
     .safeIntegers();
@@ -76,18 +74,13 @@ function createOwnerVerifier(
     .prepare<[bigint], Version>('SELECT seq, v FROM owner_total WHERE owner = ? ORDER BY seq')
     .safeIntegers();
 
-  function verifyKnown({ id, migrationId, party, checksum, openSeq }: OwnerRow): number {
+  function verifyKnown({ id, migrationId, party, openSeq }: OwnerRow): number {
     if (openSeq === null) {
       const expected = `a row of migration ${migrationId}, which owner ${id} belongs to`;
       report({ table: 'migration', owner: party, snapshot: null, expected, found: 'none' });
     }
     if (!isPartyId(party)) {
       report({ table: 'owner', owner: null, snapshot: null, expected: `a party id for owner ${id}`, found: party });
-    }
-    const wanted = ownerChecksum(Number(id), Number(migrationId), party);
-    if (checksum !== BigInt(wanted)) {
-      const expected = `owner ${id}: checksum ${wanted}, that of its migration and party`;
-      report({ table: 'owner', owner: party, snapshot: null, expected, found: String(checksum) });
     }
     const reportVersion = (seq: bigint, expected: string, found: string): void =>
       report({

@@ -1,6 +1,4 @@
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
-import { lastUpdateChecksum } from '../write/last-updates.ts';
-import { synchronizerChecksum } from '../write/state.ts';
 import { isStoredId } from './contract.ts';
 import type { VerifyContext } from './types.ts';
 
@@ -11,7 +9,6 @@ interface SynchronizerRow {
   readonly recordTime: bigint;
   readonly updates: bigint;
   readonly unseen: bigint;
-  readonly checksum: bigint;
   /** Rows of it in last_update. */
   readonly known: bigint;
 }
@@ -20,7 +17,6 @@ interface LastUpdateRow {
   readonly migrationId: bigint;
   readonly name: string;
   readonly updateId: unknown;
-  readonly checksum: bigint;
   /** Whether the synchronizer has a row of its own. */
   readonly known: bigint;
 }
@@ -35,13 +31,13 @@ function verifyTimes({ db, report }: VerifyContext): void {
   const rows = db
     .prepare<[], SynchronizerRow>(
       `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
-         updates, unseen, checksum,
+         updates, unseen,
          (SELECT count(*) FROM last_update u
           WHERE u.migration_id = s.migration_id AND u.synchronizer_id = s.synchronizer_id) AS known
        FROM synchronizer s`,
     )
     .safeIntegers();
-  for (const { migrationId, name, firstTime, recordTime, updates, unseen, checksum, known } of rows.iterate()) {
+  for (const { migrationId, name, firstTime, recordTime, updates, unseen, known } of rows.iterate()) {
     const snapshot = `migration ${migrationId}`;
     const differs = (table: string, expected: string, found: string): void =>
       report({ table, owner: null, snapshot, expected: `${name}: ${expected}`, found });
@@ -49,15 +45,6 @@ function verifyTimes({ db, report }: VerifyContext): void {
       differs('synchronizer', 'a time in 1970-2200', String(recordTime));
     if (firstTime < 0n || firstTime > recordTime)
       differs('synchronizer', 'first_time from 1970 to record_time', String(firstTime));
-    const wanted = synchronizerChecksum({
-      migrationId: Number(migrationId),
-      name,
-      firstTime: Number(firstTime),
-      recordTime: Number(recordTime),
-      updates: Number(updates),
-      unseen: Number(unseen),
-    });
-    if (checksum !== BigInt(wanted)) differs('synchronizer', 'a checksum of its columns', String(checksum));
     if (unseen !== 0n && unseen !== 1n) differs('synchronizer', 'unseen 0 or 1', String(unseen));
     if (updates < 1n) differs('synchronizer', 'an update or more at its last time', String(updates));
     if (known !== updates) differs('last_update', `${updates} rows, as synchronizer says`, String(known));
@@ -67,21 +54,17 @@ function verifyTimes({ db, report }: VerifyContext): void {
 function verifyLastUpdates({ db, report }: VerifyContext): void {
   const rows = db
     .prepare<[], LastUpdateRow>(
-      `SELECT u.migration_id AS migrationId, u.synchronizer_id AS name, update_id AS updateId, u.checksum AS checksum,
+      `SELECT u.migration_id AS migrationId, u.synchronizer_id AS name, update_id AS updateId,
          s.record_time IS NOT NULL AS known
        FROM last_update u LEFT JOIN synchronizer s
          ON s.migration_id = u.migration_id AND s.synchronizer_id = u.synchronizer_id`,
     )
     .safeIntegers();
-  for (const { migrationId, name, updateId, checksum, known } of rows.iterate()) {
+  for (const { migrationId, name, updateId, known } of rows.iterate()) {
     const differs = (expected: string, found: string): void =>
       report({ table: 'last_update', owner: null, snapshot: `migration ${migrationId}`, expected, found });
     if (known === 0n) differs(`${name}: a row of synchronizer`, 'none');
-    if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER)) {
+    if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER))
       differs(`${name}: update_id in the form it is stored in`, String(updateId));
-      continue;
-    }
-    const wanted = lastUpdateChecksum(Number(migrationId), name, updateId);
-    if (checksum !== BigInt(wanted)) differs(`${name}: a checksum of its columns`, String(checksum));
   }
 }

@@ -1,13 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import { type CoinEntity, ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
-import { rowChecksum } from '../store/row-checksum.ts';
 import type { VerifyContext } from './types.ts';
 
 interface TemplateRow {
   readonly id: bigint;
   readonly templateId: string;
   readonly packageName: string;
-  readonly checksum: bigint;
 }
 
 /** The coin entity of each template number. */
@@ -22,7 +20,7 @@ function coinEntityOf(templateId: string): CoinEntity | null {
 
 function templateRows(db: Database): TemplateRow[] {
   const rows = db.prepare<[], TemplateRow>(
-    'SELECT id, template_id AS templateId, package_name AS packageName, checksum FROM template ORDER BY id',
+    'SELECT id, template_id AS templateId, package_name AS packageName FROM template ORDER BY id',
   );
   return rows.safeIntegers().all();
 }
@@ -31,11 +29,9 @@ function templateRows(db: Database): TemplateRow[] {
 export function verifyTemplates({ db, report }: VerifyContext): void {
   const differs = (expected: string, found: string): void =>
     report({ table: 'template', owner: null, snapshot: null, expected, found });
-  templateRows(db).forEach(({ id, templateId, packageName, checksum }, i) => {
+  templateRows(db).forEach(({ id, templateId, packageName }, i) => {
     if (id !== BigInt(i + 1)) differs(`numbers from 1 without gaps, next ${i + 1}`, String(id));
     if (coinEntityOf(templateId) === null) differs(`row ${id}: a coin template`, templateId);
-    if (checksum !== BigInt(rowChecksum(Number(id), templateId, packageName)))
-      differs(`row ${id}: a checksum of its columns`, String(checksum));
     if (packageName !== PACKAGE_NAME) differs(`row ${id}: package_name ${PACKAGE_NAME}`, packageName);
   });
 }

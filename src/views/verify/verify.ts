@@ -21,8 +21,8 @@ const ROWS_PER_STEP = 20_000;
  * step reads one moment, and what is compared across steps was sealed before the first. Memory grows with snapshots, by a bit
  * for each contract, and by some 15 bytes for each that is active.
  *
- * Rows that no other table repeats have a checksum, and tables that could lose one of them a count. Both show what was changed
- * behind the writer's back; only a replay can show that the writer got it from the feed.
+ * The digests prove what the contracts are (docs/digest.md); what else is stored has to have its form, and to agree with what
+ * repeats it. Only a replay can show that the writer got it from the feed.
  */
 export function* verifyViews(
   dataDir: string,

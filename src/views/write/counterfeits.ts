@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3';
 import type { EventCursor } from '../../chunk/event-cursor.ts';
 import { type StoredId, sameId } from '../../ledger/contract-id.ts';
 import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
-import { prepareRowCount } from '../store/row-counts.ts';
 
 interface Change {
   readonly migrationId: number;
@@ -22,8 +21,6 @@ export class Counterfeits {
   readonly #exists;
   readonly #insert;
   readonly #delete;
-  readonly #saveCount;
-  #count: number;
   /** Id hashes that may be stored: all of them where `#knowsAll`, else those of the chunk that is being applied. */
   #stored: Set<number>;
   #knowsAll: boolean;
@@ -39,8 +36,6 @@ export class Counterfeits {
       .all(KEPT_MAX + 1);
     this.#knowsAll = idHashes.length <= KEPT_MAX;
     this.#stored = new Set(this.#knowsAll ? idHashes : []);
-    const count = db.prepare<[], number>('SELECT count(*) FROM counterfeit').pluck();
-    this.#count = this.#knowsAll ? idHashes.length : count.get()!;
     this.#byHash = prepareByKey(db, { columns: 'h', table: 'counterfeit', key: 'h' });
     this.#exists = db
       .prepare<[number, number, StoredId], number>(
@@ -49,7 +44,6 @@ export class Counterfeits {
       .pluck();
     this.#insert = db.prepare('INSERT OR IGNORE INTO counterfeit VALUES (?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM counterfeit WHERE h = ? AND migration_id = ? AND contract_id = ?');
-    this.#saveCount = prepareRowCount(db, 'counterfeit');
   }
 
   /** Reads which of these hashes may be those of counterfeits, so that `has` needs no statement for the others. */
@@ -90,13 +84,10 @@ export class Counterfeits {
 
   flush(): void {
     for (const [idHash, changes] of this.#changed) {
-      for (const { migrationId, id, active } of changes) {
-        const { changes: rows } = (active ? this.#insert : this.#delete).run(idHash, migrationId, id);
-        this.#count += active ? rows : -rows;
-      }
+      for (const { migrationId, id, active } of changes)
+        (active ? this.#insert : this.#delete).run(idHash, migrationId, id);
       this.#written.set(idHash, this.#byHash.one.get(idHash) !== undefined);
     }
-    this.#saveCount(this.#count);
   }
 
   /** Called after the commit. */

@@ -3,7 +3,6 @@ import { EventCursor } from '../../chunk/event-cursor.ts';
 import { expiryOf } from '../../ledger/expiry.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import { expiryColumn, unitsColumn } from '../store/columns.ts';
-import { holdingChecksum } from '../store/holding-checksum.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { type Contracts, isActive, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
 import type { Owner } from './owners.ts';
@@ -22,7 +21,7 @@ interface SpentRow {
  * with `no` in place of the time of creation: nearly the same order, and neighbours are on the same pages.
  */
 export function createContractFlush(db: Database): (contracts: Contracts) => void {
-  const holding = BulkRows.inserting(db, 'INSERT INTO holding', 14);
+  const holding = BulkRows.inserting(db, 'INSERT INTO holding', 13);
   const held = BulkRows.inserting(db, 'INSERT INTO held', 6);
   const spent = BulkRows.inserting(db, 'INSERT INTO spent', 6);
   const noLongerHeld = BulkRows.deleting(db, 'held', ['owner', 'created_at', 'no']);
@@ -44,8 +43,6 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
     for (const c of created) {
       if (c.archivedSeq === -1) continue;
       const { locked, amount, rate, round, createdAt, node, extra } = create.moveTo(c.create);
-      const [contractId, updateId] = [create.contractId(), create.updateId()];
-      const facts = { no: c.no, round, createdAt, node, template: c.template, contractId, updateId, args: extra };
       holding.add([
         c.no,
         c.owner.no,
@@ -57,10 +54,9 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
         createdAt,
         node,
         c.template,
-        contractId,
-        updateId,
+        create.contractId(),
+        create.updateId(),
         extra,
-        holdingChecksum(facts),
       ]);
     }
     holding.finish();

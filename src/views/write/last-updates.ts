@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { type UpdateRef, updateIdOf } from '../../chunk/refs.ts';
 import { idText, type StoredId, storedId } from '../../ledger/contract-id.ts';
-import { rowChecksum } from '../store/row-checksum.ts';
 
 /** The rows of `last_update` of one synchronizer. */
 interface StoredUpdates {
@@ -69,25 +68,19 @@ export class LastUpdates {
   }
 }
 
-export function lastUpdateChecksum(migrationId: number, synchronizerId: string, updateId: StoredId): number {
-  return rowChecksum(migrationId, synchronizerId, idText(updateId));
-}
-
 /** Returns the function that gives the rows of one synchronizer. */
 export function prepareLastUpdates(db: Database): (migrationId: number, synchronizerId: string) => StoredUpdates {
   const ofSynchronizer = 'FROM last_update WHERE migration_id = ? AND synchronizer_id = ?';
   const has = db.prepare<[number, string, StoredId], number>(`SELECT 1 ${ofSynchronizer} AND update_id = ?`).pluck();
   const any = db.prepare<[number, string], StoredId>(`SELECT update_id ${ofSynchronizer} LIMIT 1`).pluck();
   const forget = db.prepare(`DELETE ${ofSynchronizer}`);
-  const insert = db.prepare('INSERT INTO last_update VALUES (?, ?, ?, ?)');
+  const insert = db.prepare('INSERT INTO last_update VALUES (?, ?, ?)');
   return (migrationId, synchronizerId) => ({
     has: (id) => has.get(migrationId, synchronizerId, id) === 1,
     any: () => any.get(migrationId, synchronizerId) ?? '',
     write(added, { keepOlder }) {
       if (!keepOlder) forget.run(migrationId, synchronizerId);
-      for (const id of added) {
-        insert.run(migrationId, synchronizerId, id, lastUpdateChecksum(migrationId, synchronizerId, id));
-      }
+      for (const id of added) insert.run(migrationId, synchronizerId, id);
     },
   });
 }

@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3';
 import type { EventCursor } from '../../chunk/event-cursor.ts';
 import { NamedValues } from '../../chunk/names.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import { rowChecksum } from '../store/row-checksum.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
 import type { MigrationState, WriterState } from './state.ts';
@@ -22,10 +21,6 @@ export interface Owner {
 export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
   if (owner[kind] === NO_SUMS) owner[kind] = noSums();
   return owner[kind];
-}
-
-export function ownerChecksum(no: number, migrationId: number, party: string): number {
-  return rowChecksum(no, migrationId, party);
 }
 
 /** Size of one generation of the cache; at most twice as many owners are in memory. */
@@ -65,7 +60,7 @@ export class Owners {
     this.#version = db
       .prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? + 0 ORDER BY seq DESC LIMIT 1')
       .pluck();
-    this.#insertOwner = BulkRows.inserting(db, 'INSERT INTO owner', 4);
+    this.#insertOwner = BulkRows.inserting(db, 'INSERT INTO owner', 3);
     this.#insertVersion = BulkRows.inserting(db, 'INSERT OR REPLACE INTO owner_total', 3);
   }
 
@@ -140,8 +135,7 @@ export class Owners {
   /** Writes new owners and all versions, those of the open intervals included; inside the batch's transaction. */
   flush(): void {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
-    for (const { no, migration, party } of this.#added)
-      this.#insertOwner.add([no, migration.migrationId, party, ownerChecksum(no, migration.migrationId, party)]);
+    for (const { no, migration, party } of this.#added) this.#insertOwner.add([no, migration.migrationId, party]);
     this.#insertOwner.finish();
     for (const i of rowOrder(this.#versions, (version) => version.owner)) {
       const { owner, seq, v } = this.#versions[i]!;

@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { StoredLane, StoredSource } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { type Stored, withChecksum } from '../store/row-checksum.ts';
-import { prepareRowsAdded } from '../store/row-counts.ts';
+import type { Stored } from '../store/columns.ts';
 import { lastMessages, type Segment } from './segment.ts';
 
 /** How far one lane was read. */
@@ -104,12 +103,11 @@ export type SavePositions = (lanes: ReadonlyMap<string, LaneState>) => void;
  * know yet that it was replaced, writes nothing. Throws PositionMoved, which rolls the batch back.
  */
 export function preparePositions(db: Database): SavePositions {
-  const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const update = db.prepare(
     `UPDATE position SET lane = ?, source = ?, start = ?, cursor = ?, sha256 = ?, checkpoints = ?,
-       furthest_migration = ?, furthest_time = ?, checksum = ? WHERE lane = ? AND cursor = ?`,
+       furthest_migration = ?, furthest_time = ? WHERE lane = ? AND cursor = ?`,
   );
-  const countAdded = prepareRowsAdded(db, 'position');
   const count = db.prepare<[], number>('SELECT count(*) FROM position').pluck();
   return (lanes) => {
     const known = [...lanes.values()].filter(({ storedCursor }) => storedCursor !== null).length;
@@ -119,7 +117,6 @@ export function preparePositions(db: Database): SavePositions {
       const row = positionRow(lane, state);
       const done = storedCursor === null ? insert.run(row) : update.run(row, lane, storedCursor);
       if (done.changes !== 1) throw new PositionMoved();
-      if (storedCursor === null) countAdded(1);
     }
   };
 }
@@ -133,5 +130,5 @@ export function positionRow(lane: string, state: LaneState): readonly Stored[] {
   const { source, start, cursor, sha256, checkpoints, furthest } = state;
   const times = JSON.stringify(Object.fromEntries(checkpoints));
   const place = [furthest?.migrationId ?? null, furthest?.recordTime ?? null];
-  return withChecksum([lane, source, start, cursor, sha256, times, ...place]);
+  return [lane, source, start, cursor, sha256, times, ...place];
 }

@@ -1,9 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { EventCursor } from '../../chunk/event-cursor.ts';
-import { idText, type StoredId, sameId, storedIdHash } from '../../ledger/contract-id.ts';
+import { type StoredId, sameId, storedIdHash } from '../../ledger/contract-id.ts';
 import type { OpenRound } from '../../ledger/update.ts';
-import { rowChecksum } from '../store/row-checksum.ts';
-import { prepareRowCount } from '../store/row-counts.ts';
 
 /** An open mining round active now. */
 export interface ActiveRound {
@@ -14,16 +12,11 @@ export interface ActiveRound {
   readonly content: string;
 }
 
-export function roundChecksum({ migrationId, contractId, number, content }: Omit<ActiveRound, 'idHash'>): number {
-  return rowChecksum(migrationId, idText(contractId), number, content);
-}
-
 /** Open mining rounds active now: about three a migration, so all are kept in memory. */
 export class Rounds {
   readonly #active: ActiveRound[];
   readonly #insert;
   readonly #delete;
-  readonly #saveCount;
   #added: ActiveRound[] = [];
   #removed: ActiveRound[] = [];
 
@@ -38,9 +31,8 @@ export class Rounds {
       const migrationId = Number(row.migrationId);
       return { ...row, migrationId, idHash: storedIdHash(row.contractId, migrationId) };
     });
-    this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?, ?)');
+    this.#insert = db.prepare('INSERT INTO round VALUES (?, ?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM round WHERE migration_id = ? AND contract_id = ?');
-    this.#saveCount = prepareRowCount(db, 'round');
   }
 
   /** The active round that an event names. For nearly every event the hash shows that there is none, and no id is created. */
@@ -68,11 +60,8 @@ export class Rounds {
 
   flush(): void {
     for (const round of this.#removed) this.#delete.run(round.migrationId, round.contractId);
-    for (const round of this.#added) {
-      const { migrationId, contractId, number, content } = round;
-      this.#insert.run(migrationId, contractId, number, content, roundChecksum(round));
-    }
-    this.#saveCount(this.#active.length);
+    for (const { migrationId, contractId, number, content } of this.#added)
+      this.#insert.run(migrationId, contractId, number, content);
   }
 
   settle(): void {

@@ -2,8 +2,6 @@ import type { Database } from 'better-sqlite3';
 import { changesHash } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import { withChecksum } from '../store/row-checksum.ts';
-import { prepareRowsAdded } from '../store/row-counts.ts';
 import { DigestChain } from './digest-chain.ts';
 import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owners.ts';
@@ -31,7 +29,6 @@ export class Seals {
   readonly #items: OpenItems;
   readonly #chain: DigestChain;
   readonly #insert: BulkRows;
-  readonly #countAdded;
   readonly #runs: SealedRun[] = [];
   #nextNo: number;
 
@@ -39,8 +36,7 @@ export class Seals {
     this.#owners = owners;
     this.#items = items;
     this.#chain = new DigestChain(db);
-    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 12);
-    this.#countAdded = prepareRowsAdded(db, 'snapshot');
+    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
     this.#nextNo = db.prepare<[], number>('SELECT coalesce(max(no), 0) + 1 FROM snapshot').pluck().get()!;
   }
 
@@ -73,9 +69,8 @@ export class Seals {
         const supply = [run.changes === null ? 1 : 0, contracts, owners, unlocked, locked];
         const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
         const digest = changes && this.#chain.next(changes, { migrationId, periodUs });
-        this.#insert.add(withChecksum([migrationId, recordTime, seq + i, no + i, ...supply, changes, digest]));
+        this.#insert.add([migrationId, recordTime, seq + i, no + i, ...supply, changes, digest]);
       }
-      this.#countAdded(count);
     }
     this.#insert.finish();
   }

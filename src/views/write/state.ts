@@ -1,8 +1,5 @@
 import type { Database } from 'better-sqlite3';
 import type { Micros } from '../../ledger/time.ts';
-import { prepareRowChange } from '../store/row-change.ts';
-import { rowChecksum, withChecksum } from '../store/row-checksum.ts';
-import { prepareRowCount } from '../store/row-counts.ts';
 import { LastUpdates, prepareLastUpdates } from './last-updates.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
@@ -73,10 +70,6 @@ interface SynchronizerRow {
   readonly unseen: number;
 }
 
-export function synchronizerChecksum(row: SynchronizerRow): number {
-  return rowChecksum(row.migrationId, row.name, row.firstTime, row.recordTime, row.updates, row.unseen);
-}
-
 export function loadState(db: Database): WriterState {
   const setting = db
     .prepare<
@@ -139,31 +132,26 @@ export function newMigration(migrationId: number): MigrationState {
 
 /** Writes the state back, except for the positions; called inside the batch's transaction. */
 export function createStateSaver(db: Database): (state: WriterState) => void {
-  const columns = ['dso', 'source_migration_id', 'next_no', 'next_owner', 'feed'];
-  const saveSetting = prepareRowChange(db, 'setting', { key: 'lock', columns });
-  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const setting = db.prepare(
+    'UPDATE setting SET dso = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
+  );
+  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?)');
   const lastUpdatesOf = prepareLastUpdates(db);
-  const saveMigrations = prepareRowCount(db, 'migration');
-  const saveSynchronizers = prepareRowCount(db, 'synchronizer');
   return (state) => {
-    saveSetting(1, state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
+    setting.run(state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
     for (const m of state.migrations.values()) {
       const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
       const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes)];
-      migration.run(withChecksum([m.migrationId, m.openSeq, ...times, ...supply]));
+      migration.run([m.migrationId, m.openSeq, ...times, ...supply]);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
         const { firstTime, recordTime } = last;
-        const updates = last.updates.count;
-        const row = { migrationId: m.migrationId, name, firstTime, recordTime, updates, unseen: last.unseen ? 1 : 0 };
-        const { migrationId, unseen } = row;
-        synchronizer.run(migrationId, name, firstTime, recordTime, updates, unseen, synchronizerChecksum(row));
+        const unseen = last.unseen ? 1 : 0;
+        synchronizer.run(m.migrationId, name, firstTime, recordTime, last.updates.count, unseen);
         last.updates.save(lastUpdatesOf(m.migrationId, name));
         last.changed = false;
       }
     }
-    saveMigrations(state.migrations.size);
-    saveSynchronizers([...state.migrations.values()].reduce((sum, { synchronizers }) => sum + synchronizers.size, 0));
   };
 }

@@ -1,12 +1,9 @@
 import type { Database } from 'better-sqlite3';
-import { rowChecksum } from '../store/row-checksum.ts';
-import { prepareRowsAdded } from '../store/row-counts.ts';
 
 /** Template ids as the feed writes them, with their package names; few, so all are kept in memory. */
 export class Templates {
   readonly #numbers = new Map<string, number>();
   readonly #insert;
-  readonly #countAdded;
   #added: { no: number; templateId: string; packageName: string }[] = [];
 
   constructor(db: Database) {
@@ -14,8 +11,7 @@ export class Templates {
       'SELECT id, template_id AS templateId, package_name AS packageName FROM template',
     );
     for (const row of rows.all()) this.#numbers.set(`${row.templateId}\n${row.packageName}`, row.id);
-    this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?, ?)');
-    this.#countAdded = prepareRowsAdded(db, 'template');
+    this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?)');
   }
 
   /** The number of `<template id>\n<package name>`, by first appearance in the feed. */
@@ -30,9 +26,7 @@ export class Templates {
   }
 
   flush(): void {
-    for (const { no, templateId, packageName } of this.#added)
-      this.#insert.run(no, templateId, packageName, rowChecksum(no, templateId, packageName));
-    this.#countAdded(this.#added.length);
+    for (const { no, templateId, packageName } of this.#added) this.#insert.run(no, templateId, packageName);
   }
 
   settle(): void {

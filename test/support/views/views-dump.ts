@@ -6,9 +6,6 @@ const OF_THE_SOURCE = ['position', 'dead_letter'];
 /** Made at random with the directory, or given by the source. */
 const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'source_migration_id'];
 
-/** A checksum says nothing that the other columns of its row do not; `holdfast verify` compares them. */
-const FOLLOWS = 'checksum';
-
 /** Every row of every table of the views that the feed alone decides, as text, in order; for comparing two directories. */
 export function dumpViews(dataDir: string): Record<string, string[]> {
   return reading(dataDir, (db) => {
@@ -61,14 +58,9 @@ function dumpTable(db: DatabaseFile.Database, table: string): string[] {
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
     .pluck()
     .all(table)
-    .filter((name) => name !== FOLLOWS && (table !== 'setting' || !SETTINGS_LEFT_OUT.includes(name)))
+    .filter((name) => table !== 'setting' || !SETTINGS_LEFT_OUT.includes(name))
     .join(', ');
-  // How many rows of a table there are is of the source where its rows are.
-  const condition = table === 'row_count' ? `name NOT IN ('${OF_THE_SOURCE.join(`', '`)}')` : 'true';
-  const rows = db
-    .prepare<[], unknown[]>(`SELECT ${columns} FROM ${table} WHERE ${condition} ORDER BY ${columns}`)
-    .raw()
-    .safeIntegers();
+  const rows = db.prepare<[], unknown[]>(`SELECT ${columns} FROM ${table} ORDER BY ${columns}`).raw().safeIntegers();
   return rows.all().map((row) => row.map(cell).join(' | '));
 }
 

@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backUpViews } from '../../src/views/backup/backup.ts';
@@ -33,12 +32,6 @@ function tablesAtFault(name: string): string[] {
   return [...tables];
 }
 
-function change(sql: string): void {
-  const db = new DatabaseFile(join(folder.at('data'), 'views.db'));
-  expect(db.prepare(sql).run().changes).toBe(1);
-  db.close();
-}
-
 /** In a directory of its own, `restored`. */
 function restoreBackup(): void {
   backUpViews(folder.at('data'), folder.at('backup'), { files: [], now: new Date() });
@@ -55,27 +48,6 @@ describe('a row of the settings', () => {
     expect(tablesAtFault('restored')).toEqual([]);
     await replayInto(folder.at('restored'), [whole]);
     expect(tablesAtFault('restored')).toEqual([]);
-  });
-
-  it('that was damaged is found still when others have changed it since', async () => {
-    change(`UPDATE setting SET directory_id = 'other'`);
-    await replayInto(folder.at('data'), [whole], { dso: storedDso(folder.at('data')) });
-    expect(tablesAtFault('data')).toEqual(['setting']);
-    restoreBackup();
-    expect(tablesAtFault('restored')).toEqual(['setting']);
-  });
-});
-
-describe('the count of the rows of a table', () => {
-  it('is not read again from what is there: a lost row is found still after the next ones', async () => {
-    await replayInto(folder.at('data'), [folder.writeLines('bad.ndjson', ['{"foo":1}', '{"foo":2}'])], {
-      onBadUpdate: 'quarantine',
-    });
-    change('DELETE FROM dead_letter WHERE id = 2');
-    await replayInto(folder.at('data'), [folder.writeLines('bad.ndjson', ['{"foo":3}'])], {
-      onBadUpdate: 'quarantine',
-    });
-    expect(tablesAtFault('data')).toEqual(['dead_letter']);
   });
 });
 
