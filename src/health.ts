@@ -1,7 +1,7 @@
 import { counted } from './counted.ts';
 import { deadLetterJson, haltLine, plainCommand } from './dead-letters/text.ts';
 import type { HoldingsStore } from './holdings/facts.ts';
-import type { Health, Readiness } from './http/service/health.ts';
+import type { Health, NotReadyCause, Readiness } from './http/service/health.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
 import type { Standing } from './views/read/standing.ts';
@@ -65,6 +65,7 @@ export function createReadOnlyHealth({
       return {
         ready: hasSnapshot,
         reasons: hasSnapshot ? [] : [NO_SNAPSHOT],
+        causes: hasSnapshot ? [] : ['no_snapshot'],
         degraded: [...haltedLines, ...quarantinedLines(deadLetters)],
       };
     },
@@ -110,11 +111,19 @@ function readiness(
   { hasSnapshot, failure, ...lag }: { hasSnapshot: boolean; failure: Error | null; readyLagMaxMs: number; now: number },
 ): Readiness {
   const reasons: string[] = [];
-  if (failure !== null) reasons.push('the writer has stopped by itself; see the log');
-  else if (status.phase === 'reading' && status.source !== null) reasons.push(...sourceReasons(status.source, lag));
-  else if (status.phase !== 'caught_up') reasons.push(phaseReason(status));
-  if (!hasSnapshot) reasons.push(NO_SNAPSHOT);
-  return { ready: reasons.length === 0, reasons, degraded: quarantinedLines(status.deadLetters) };
+  const causes: NotReadyCause[] = [];
+  const add = (cause: NotReadyCause, ...why: readonly string[]): void => {
+    reasons.push(...why);
+    causes.push(cause);
+  };
+  const { phase, source } = status;
+  const lagging = phase === 'reading' && source !== null ? sourceReasons(source, lag) : [];
+  if (failure !== null) add('failed', 'the writer has stopped by itself; see the log');
+  else if (lagging.length > 0) add('behind', ...lagging);
+  else if (phase === 'reading' && source === null) add('starting', phaseReason(status));
+  else if (phase !== 'reading' && phase !== 'caught_up') add(phase, phaseReason(status));
+  if (!hasSnapshot) add('no_snapshot', NO_SNAPSHOT);
+  return { ready: causes.length === 0, reasons, causes, degraded: quarantinedLines(status.deadLetters) };
 }
 
 function phaseReason({ phase, halted, lastError }: IngestStatus): string {

@@ -10,6 +10,7 @@ import { createMetrics, measureConnections, measureStreams } from './http/server
 import { startHttpServer } from './http/server/server.ts';
 import type { ServedDocument } from './http/service/docs.ts';
 import { createUsersArea } from './http/users/area.ts';
+import { measureIngest, measureService } from './service/metrics.ts';
 import { openReading } from './service/reading.ts';
 import { startWriting } from './service/writing.ts';
 import { topicSpec } from './sources.ts';
@@ -42,23 +43,27 @@ export async function startService(
   const role = starting.use(
     config.readOnly ? openReading(config, version) : await startWriting(config, { logger, sources, version }),
   );
-  const { users, force, failed } = role;
+  const { users, force, failed, ingestStatus } = role;
   const store = starting.use(openEventLoopStore(dataDir));
   const answers = starting.use(startAnswers(store, { dataDir, rules: { emptyOwners }, logger }));
 
   const metrics = createMetrics();
+  const health = role.health(store);
+  const { registry } = metrics;
+  measureService(registry, { dataDir, version, health, store, reads: () => answers.load() });
+  if (ingestStatus !== null) measureIngest(registry, ingestStatus);
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createConnections({ logger, trustedProxies });
-  measureConnections(metrics.registry, connections);
+  measureConnections(registry, connections);
   const { streamStatus: status, streamLookMs: lookMs } = role;
   const streams = createStreams({ store, status, lookMs, logger });
-  measureStreams(metrics.registry, streams.openCount);
+  measureStreams(registry, streams.openCount);
   const app = createApp({
     answers,
     clientAddress: (c) => clientAddress(c as never),
     requireRoom: (c) => connections.requireRoom(c.env.incoming.socket),
     streams,
-    health: role.health(store),
+    health,
     force,
     limits: config,
     dashboard: config.dashboard === 'on',
@@ -69,7 +74,7 @@ export async function startService(
     metrics,
     clockMs: () => performance.now(),
   });
-  const usersArea = users && createUsersArea({ users, logger, metrics: metrics.requests, clientAddress });
+  const usersArea = users && createUsersArea({ users, logger, metrics, clientAddress });
   await beforeListening();
   const server = starting.use(
     await startHttpServer({

@@ -110,6 +110,8 @@ export interface SourceStatus {
   readonly caughtUpAt: number | null;
   /** Messages that are not stored yet; null where that is not known. */
   readonly lagMessages: number | null;
+  /** Bytes that are not read yet; null where that is not known. */
+  readonly lagBytes: number | null;
   /** How far the views are behind what was read of it, in record time; null where that is not known. */
   readonly lagSeconds: number | null;
   /** What `/status` says of it besides its name: JSON. */

@@ -48,6 +48,7 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
       halted: halted && deadLetterFacts(halted),
       ...deadLetterStatus(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
+      appliedRecordTime: appliedRecordTime(writer),
       counts: writer.counts,
       lastError,
     });

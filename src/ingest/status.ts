@@ -1,4 +1,5 @@
 import type { SourceStatus } from '../feed/source.ts';
+import type { Micros } from '../ledger/time.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { Counts } from '../views/write/counts.ts';
 
@@ -28,6 +29,8 @@ export interface IngestStatus {
   /** The newest dead letter that was quarantined since the start. */
   readonly quarantined: DeadLetterFacts | null;
   readonly dso: DsoStatus;
+  /** The newest record time applied; null before the first. */
+  readonly appliedRecordTime: Micros | null;
   readonly counts: Counts;
   /** Counts of dead letters by decision, as stored. */
   readonly deadLetters: Readonly<Record<string, number>>;

@@ -49,6 +49,7 @@ const STARTING: IngestStatus = {
   halted: null,
   quarantined: null,
   dso: { party: null, pinned: false },
+  appliedRecordTime: null,
   counts: noCounts(),
   deadLetters: {},
   lastError: null,

@@ -11,6 +11,7 @@ export function openReading({ dataDir }: { readonly dataDir: string }, version: 
     streamStatus: () => readOnlyStreamStatus(standing.read()),
     // It reads what another process writes, at the cost of a lock each time.
     streamLookMs: 1_000,
+    ingestStatus: null,
     force: null,
     users: null,
     failed: standing.replaced,

@@ -48,6 +48,7 @@ export async function startWriting(
       }),
     streamStatus: () => streamStatus(ingest.status, { readyLagMaxMs: config.readyLagMaxMs, now: Date.now() }),
     streamLookMs: 250,
+    ingestStatus: () => ingest.status,
     force: config.forceSnapshots ? (options) => ingest.force(options) : null,
     users,
     failed,

@@ -86,7 +86,8 @@ describe("the service's own routes", () => {
 
   test('a service that is not ready says why with 503', async () => {
     const answer = { ready: false, reasons: ['no snapshot yet'], degraded: ['one dead letter'] };
-    using unready = openHoldings(dataDir, { health: { ready: async () => answer, status: async () => ({}) } });
+    const readiness = { ...answer, causes: ['no_snapshot' as const] };
+    using unready = openHoldings(dataDir, { health: { ready: async () => readiness, status: async () => ({}) } });
     const response = await unready.app.request('/readyz');
     expect(response.status).toBe(503);
     expect(await response.text()).toBe(JSON.stringify(answer));

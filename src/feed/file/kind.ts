@@ -18,17 +18,19 @@ export const FILE_KIND: SourceKind<FileSettings, never> = {
       const { read = null, total = null } = progress ?? {};
       const cursor = lanes.get(FILE_LANE)?.cursor;
       const left = read === null || total === null ? null : total - read;
+      const lagBytes = isAtEnd ? 0 : left;
       return {
         stopped: `${name} is not read to its end yet`,
         blocking: [],
         caughtUpAt: null,
         lagMessages: null,
+        lagBytes,
         lagSeconds: isAtEnd ? 0 : null,
         details: {
           position: { next_message: cursor === undefined ? null : Number(cursor) },
           read_bytes: read,
           total_bytes: total,
-          lag_bytes: isAtEnd ? 0 : left,
+          lag_bytes: lagBytes,
         },
       };
     },

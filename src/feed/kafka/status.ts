@@ -49,7 +49,7 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
     if (last === null || (telemetry === null && halted === null)) {
       const details = { position: positionOf(stored), topic: null };
       const stopped = `${name} is not read to its end yet`;
-      return { stopped, blocking: [], caughtUpAt: null, lagMessages: null, lagSeconds: null, details };
+      return { stopped, blocking: [], caughtUpAt: null, lagMessages: null, lagBytes: null, lagSeconds: null, details };
     }
     newest = newestOf(newest, last.newestRecordTime, halted?.recordTime ?? null);
     const partitions = last.partitions.map((of) => {
@@ -101,7 +101,7 @@ function statusOf(
   };
   const lagMessages = partitions.reduce((sum, { lag }) => sum + (lag ?? 0), 0);
   const details = { position: positionOf(stored), topic: shown };
-  return { stopped, blocking, caughtUpAt, lagMessages, lagSeconds: lag, details };
+  return { stopped, blocking, caughtUpAt, lagMessages, lagBytes: null, lagSeconds: lag, details };
 }
 
 /** Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag. */

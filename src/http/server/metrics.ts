@@ -48,31 +48,63 @@ export function createMetrics(): Metrics {
 
 /** Both are read when the metrics are requested. */
 export function measureConnections(registry: Registry, connections: Connections): void {
-  new Gauge({
-    name: 'holdfast_http_connections',
-    help: 'Connections that are open.',
-    registers: [registry],
-    collect() {
-      this.set(connections.openCount());
+  gauges(registry, [
+    { name: 'holdfast_http_connections', help: 'Connections that are open.', read: () => connections.openCount() },
+    {
+      name: 'holdfast_http_answers_waiting_bytes',
+      help: 'Bytes of answers that clients have not read yet.',
+      read: () => connections.waitingBytes(),
     },
-  });
-  new Gauge({
-    name: 'holdfast_http_answers_waiting_bytes',
-    help: 'Bytes of answers that clients have not read yet.',
-    registers: [registry],
-    collect() {
-      this.set(connections.waitingBytes());
-    },
-  });
+  ]);
+}
+
+/** One value, or one for each value of the metric's only label. Null: not known now, and left out. */
+type Measured = number | null | Readonly<Record<string, number>>;
+
+interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly label?: string;
+  readonly read: () => Measured | Promise<Measured>;
+}
+
+/** Metrics that are read when they are requested. */
+export function gauges(registry: Registry, metrics: readonly Metric[]): void {
+  for (const { name, help, label, read } of metrics) {
+    new Gauge({
+      name,
+      help,
+      labelNames: label === undefined ? [] : [label],
+      registers: [registry],
+      async collect() {
+        const measured = await read();
+        this.reset();
+        if (measured === null) this.remove();
+        else if (typeof measured === 'number') this.set(measured);
+        else for (const [value, figure] of Object.entries(measured)) this.set({ [label!]: value }, figure);
+      },
+    });
+  }
+}
+
+/** Counts that somebody else keeps, read when they are requested. */
+export function counters(registry: Registry, metrics: readonly Metric[]): void {
+  for (const { name, help, label, read } of metrics) {
+    new Counter({
+      name,
+      help,
+      labelNames: label === undefined ? [] : [label],
+      registers: [registry],
+      async collect() {
+        const counted = await read();
+        this.reset();
+        if (typeof counted === 'number') this.inc(counted);
+        else for (const [value, count] of Object.entries(counted ?? {})) this.inc({ [label!]: value }, count);
+      },
+    });
+  }
 }
 
 export function measureStreams(registry: Registry, openCount: () => number): void {
-  new Gauge({
-    name: 'holdfast_http_streams',
-    help: 'Streams of events that are open.',
-    registers: [registry],
-    collect() {
-      this.set(openCount());
-    },
-  });
+  gauges(registry, [{ name: 'holdfast_http_streams', help: 'Streams of events that are open.', read: openCount }]);
 }

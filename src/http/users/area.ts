@@ -6,7 +6,7 @@ import { createTokenVerifier } from '../../users/tokens/token-verifier.ts';
 import type { UsersError } from '../../users/users-error.ts';
 import { HttpFault } from '../server/http-fault.ts';
 import { jsonResponse, jsonTextResponse } from '../server/json-response.ts';
-import type { RequestMetrics } from '../server/metrics.ts';
+import { counters, gauges, type Metrics } from '../server/metrics.ts';
 import { addRoutes, methodsOf, type Route } from '../server/routes.ts';
 import { settle } from '../server/settle.ts';
 import { versionAnswer } from './answers.ts';
@@ -20,7 +20,7 @@ import { asKnownError, type ServeDeps, serveOperation, type Traces } from './ser
 export interface UsersAreaDeps {
   readonly users: Users;
   readonly logger: Logger;
-  readonly metrics: RequestMetrics;
+  readonly metrics: Metrics;
   /** The client that failed authentications are counted for; behind trusted proxies the one they name. */
   readonly clientAddress: (c: UsersContext) => string;
   /** The time of day, for checking tokens. */
@@ -56,13 +56,31 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
       handle: (c: UsersContext) => answer(c, operation, serveDeps),
     })),
   ];
-  addRoutes(app, routes, { logger, metrics });
+  addRoutes(app, routes, { logger, metrics: metrics.requests });
+  measureTokens(metrics, serveDeps);
   app.notFound((c) => {
     const methods = methodsOf(app, c);
     if (methods.length > 0) return plainText(405, 'Method Not Allowed', { Allow: methods.join(', ') });
     return unknownPath(c.req.method, targetOf(c).path);
   });
   return app;
+}
+
+function measureTokens({ registry }: Metrics, { verifier, failures }: ServeDeps): void {
+  counters(registry, [
+    {
+      name: 'holdfast_users_failed_authentications_total',
+      help: 'Requests of the users area whose token nobody verifies, or that have none.',
+      read: () => failures.total,
+    },
+  ]);
+  gauges(registry, [
+    {
+      name: 'holdfast_users_remembered_tokens',
+      help: 'Verified tokens that are remembered.',
+      read: () => verifier.rememberedCount,
+    },
+  ]);
 }
 
 function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Response | Promise<Response> {

@@ -6,6 +6,8 @@ const ADDRESSES_MAX = 10_000;
 
 /** Counts an address's requests without a valid token. */
 export interface FailedAuthentications {
+  /** Of all addresses, since the start. */
+  readonly total: number;
   /** Counts one more; throws a 429 where the address has used up its limit for this minute. */
   count(address: string): void;
 }
@@ -16,9 +18,14 @@ export function createFailedAuthentications(options: {
   readonly nowMs: () => number;
 }): FailedAuthentications {
   const { perMinuteMax, nowMs } = options;
+  let total = 0;
   const failures = new Map<string, { startedAtMs: number; count: number }>();
   return {
+    get total() {
+      return total;
+    },
     count(address) {
+      total += 1;
       if (perMinuteMax === 0) return;
       const now = nowMs();
       const known = failures.get(address);

@@ -17,6 +17,8 @@ export interface TokenVerifier {
    * was verified before and is still valid.
    */
   verify(token: string): VerifiedToken | Promise<VerifiedToken | null>;
+  /** How many verified tokens are remembered. */
+  readonly rememberedCount: number;
 }
 
 /** How often a verification starts again because its identity provider or key set has changed meanwhile. */
@@ -139,6 +141,9 @@ export function createTokenVerifier(deps: {
   }
 
   return {
+    get rememberedCount() {
+      return cache.size;
+    },
     verify(text) {
       const remembered = cache.get(text);
       if (remembered !== undefined && stillCounts(remembered)) return remembered;

@@ -31,6 +31,10 @@ export class VerifiedCache {
     this.#tokensMax = tokensMax;
   }
 
+  get size(): number {
+    return this.#tokens.size;
+  }
+
   get(token: string): RememberedToken | undefined {
     return this.#tokens.get(fingerprint(token));
   }

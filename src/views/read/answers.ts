@@ -2,13 +2,16 @@ import { type Answers, answersFrom } from '../../holdings/answer.ts';
 import type { HoldingsStore } from '../../holdings/facts.ts';
 import { NOT_BOUNDED } from './budget.ts';
 import { createRankings } from './rankings.ts';
-import { type ReaderThreadsOptions, startReaderThreads } from './reader-thread.ts';
+import { type ReaderThreadsOptions, type ReadLoad, startReaderThreads } from './reader-thread.ts';
 
 /**
  * A server's answers: questions with bounded reads are answered on the event loop, the others in reader threads, which also
  * create the text, so that no question can block the service (docs/rules.md, fees).
  */
-export function startAnswers(eventLoop: HoldingsStore, options: ReaderThreadsOptions): Answers & AsyncDisposable {
+export function startAnswers(
+  eventLoop: HoldingsStore,
+  options: ReaderThreadsOptions,
+): Answers & AsyncDisposable & { load(): ReadLoad } {
   const near = answersFrom(eventLoop, options.rules);
   const threads = startReaderThreads(options);
   const rankings = createRankings();
@@ -31,6 +34,7 @@ export function startAnswers(eventLoop: HoldingsStore, options: ReaderThreadsOpt
         return threads.table(question, form, asker());
       }
     },
+    load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
   };
 }

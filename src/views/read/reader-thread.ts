@@ -13,7 +13,14 @@ import { startThread, type Thread, threadFile } from '../../threads/thread.ts';
  * Answers questions outside the event loop, each within a time limit (`read_too_long`). A question whose signal aborts before
  * a thread is free is dropped (`not_begun`). No `client` gets all threads.
  */
+/** Threads that work, and reads that wait for one. */
+export interface ReadLoad {
+  readonly busy: number;
+  readonly waiting: number;
+}
+
 export interface ReaderThreads extends AsyncDisposable {
+  load(): ReadLoad;
   json(question: Question, asker: Asker): Promise<string>;
   table(question: TableQuestion, form: TableForm, asker: Asker): Promise<TableText>;
   ranking(place: SnapshotPlace, asker: Asker): Promise<Ranking>;
@@ -163,6 +170,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
 
   for (let i = 0; i < THREADS; i++) startReader();
   return {
+    load: () => ({ busy: [...readers].filter((reader) => reader.read !== null).length, waiting: waiting.length }),
     json: (question, asker) => read(question.answer, asker, (thread) => thread.call('json', question)),
     table: (question, form, asker) => read(question.table, asker, (thread) => thread.call('table', { question, form })),
     ranking: (place, asker) => read('ranking', asker, (thread) => thread.call('ranking', place), RANKING_TIMES_MAX),

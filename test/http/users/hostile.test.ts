@@ -252,7 +252,7 @@ describe('hostile HTTP', () => {
     const app = createUsersArea({
       users: world.area.users,
       logger: pino({ level: 'silent' }),
-      metrics: createMetrics().requests,
+      metrics: createMetrics(),
       clientAddress: () => '',
     });
     const init = { method: 'POST', body, duplex: 'half' } as RequestInit;

@@ -47,7 +47,10 @@ export function openHoldings(
     clientAddress: () => 'a test',
     requireRoom: () => {},
     streams: createStreams({ store, status: () => STATUS, lookMs: 50, logger: pino({ level: 'silent' }) }),
-    health: { ready: async () => ({ ready: true, reasons: [], degraded: [] }), status: async () => ({ source: null }) },
+    health: {
+      ready: async () => ({ ready: true, reasons: [], causes: [], degraded: [] }),
+      status: async () => ({ source: null }),
+    },
     force: null,
     dashboard: false,
     limits: { ownersMax: 1000, bodyBytesMax: 1_048_576 },

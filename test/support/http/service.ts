@@ -4,6 +4,7 @@ import { type Circumstances, type Program, startProgram } from '../program/progr
 /** A running `serve` on a port of its own, and how to ask it. */
 export interface Service extends AsyncDisposable {
   readonly program: Program;
+  readonly url: string;
   ask(path: string, body?: unknown): Promise<{ readonly status: number; readonly body: unknown }>;
   /** Waits until the answer of a GET is as wanted; a service that ends first fails the test. */
   until(path: string, wanted: (status: number, body: unknown) => boolean): Promise<unknown>;
@@ -21,6 +22,7 @@ export async function startService(args: readonly string[], circumstances: Circu
   };
   return {
     program,
+    url: String(url),
     ask,
     async until(path, wanted) {
       for (;;) {

@@ -16,6 +16,7 @@ const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
       blocking: [],
       caughtUpAt: telemetry?.caughtUpAt ?? null,
       lagMessages: null,
+      lagBytes: null,
       lagSeconds: null,
       details: { cursor: lanes.get(LANE)?.cursor ?? null, pages: telemetry?.pages ?? 0 },
     }),

@@ -43,6 +43,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'config',
     'http/holdings/',
     'http/insight/',
+    'http/server/',
     'http/service/',
     'holdings/',
     'ingest/',

@@ -39,7 +39,7 @@ export async function startArea(
   const area = createUsersArea({
     users,
     logger,
-    metrics: createMetrics().requests,
+    metrics: createMetrics(),
     clientAddress: (c) => c.env.incoming.socket.remoteAddress ?? '',
     nowMs,
     elapsedMs: nowMs,

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Service, startService } from '../support/http/service.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+
+const STORY = join(import.meta.dirname, '../../fixtures/story.scan.ndjson');
+
+interface Status {
+  readonly counts: Readonly<Record<string, number>> & { readonly ignored: Readonly<Record<string, number>> };
+  readonly snapshots: readonly { readonly migration_id: number; readonly record_time: string }[];
+}
+
+/** The metrics of a service by name and labels, such as `holdfast_ignored_total{what="other template"}`. */
+async function metricsOf({ url }: Service): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+/** Those of a metric with one label, by the label's value. */
+function byLabel(metrics: ReadonlyMap<string, number>, name: string): Record<string, number> {
+  const own = [...metrics].filter(([key]) => key.startsWith(`${name}{`));
+  return Object.fromEntries(own.map(([key, value]) => [key.slice(key.indexOf('"') + 1, -2), value]));
+}
+
+function nonZero(figures: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(figures).filter(([, figure]) => figure !== 0));
+}
+
+describe('the metrics of a running service', () => {
+  it('say what was applied, as /status does', async () => {
+    using directory = temporaryDirectory();
+    await using service = await startService(['--data', directory.at('data'), '--file', STORY]);
+    await service.until('/readyz', (status) => status === 200);
+    const { counts, snapshots } = (await service.ask('/status')).body as Status;
+    const metrics = await metricsOf(service);
+    for (const [metric, count] of [
+      ['updates', 'updates'],
+      ['events', 'events'],
+      ['updates_redelivered', 'redelivered'],
+      ['imports_late', 'imports_late'],
+      ['creates_repeated', 'creates_repeated'],
+      ['counterfeits', 'counterfeits'],
+      ['checkpoints', 'checkpoints'],
+      ['checkpoints_behind', 'checkpoints_behind'],
+      ['messages_decided', 'decided'],
+    ])
+      expect([metric, metrics.get(`holdfast_${metric}_total`)]).toEqual([metric, counts[count!]]);
+    expect(counts.updates).toBeGreaterThan(0);
+    expect(byLabel(metrics, 'holdfast_ignored_total')).toEqual(counts.ignored);
+    const times = snapshots.map(({ migration_id, record_time }) => [migration_id, Date.parse(record_time) / 1000]);
+    expect(byLabel(metrics, 'holdfast_newest_snapshot_timestamp_seconds')).toEqual(Object.fromEntries(times));
+    expect([metrics.get('holdfast_ready'), metrics.get('holdfast_halted')]).toEqual([1, 0]);
+    expect(nonZero(byLabel(metrics, 'holdfast_not_ready'))).toEqual({});
+    expect(metrics.get('holdfast_file_bytes{file="views.db"}')).toBeGreaterThan(0);
+    expect(metrics.get('holdfast_disk_free_bytes')).toBeGreaterThan(0);
+    expect(metrics.get('holdfast_source_lag_bytes')).toBe(0);
+    // Not known of a file.
+    expect(metrics.has('holdfast_source_lag_messages')).toBe(false);
+  });
+
+  it('say that it is halted, and who failed to authenticate', async () => {
+    using directory = temporaryDirectory();
+    const bad = directory.writeLines('bad', ['{"update_id":7}']);
+    await using service = await startService(['--data', directory.at('data'), '--file', bad]);
+    await service.until('/readyz', (_, body) => /halted/.test(JSON.stringify(body)));
+    expect((await service.ask('/v2/authenticated-user')).status).toBe(401);
+    const metrics = await metricsOf(service);
+    expect([metrics.get('holdfast_ready'), metrics.get('holdfast_halted')]).toEqual([0, 1]);
+    expect(nonZero(byLabel(metrics, 'holdfast_not_ready'))).toEqual({ halted: 1, no_snapshot: 1 });
+    expect(nonZero(byLabel(metrics, 'holdfast_dead_letters'))).toEqual({ halted: 1 });
+    expect(metrics.get('holdfast_users_failed_authentications_total')).toBe(1);
+    expect(metrics.has('holdfast_newest_update_timestamp_seconds')).toBe(false);
+  });
+
+  it('of a process that only reads say nothing of an ingest', async () => {
+    using directory = temporaryDirectory();
+    await using writer = await startService(['--data', directory.at('data'), '--file', STORY]);
+    await writer.until('/readyz', (status) => status === 200);
+    await using reader = await startService(['--data', directory.at('data'), '--read-only']);
+    const [of, ofWriter] = [await metricsOf(reader), await metricsOf(writer)];
+    expect(of.get('holdfast_ready')).toBe(1);
+    const snapshot = 'holdfast_newest_snapshot_timestamp_seconds';
+    expect(byLabel(of, snapshot)).toEqual(byLabel(ofWriter, snapshot));
+    expect([of.has('holdfast_updates_total'), ofWriter.has('holdfast_updates_total')]).toEqual([false, true]);
+  });
+});
+
+it('every metric of ours is in the page for operators', async () => {
+  using directory = temporaryDirectory();
+  await using service = await startService(['--data', directory.at('data'), '--file', STORY]);
+  const names = new Set([...(await metricsOf(service)).keys()].map((key) => /^\w+/.exec(key)![0]));
+  const ours = [...names].filter((name) => name.startsWith('holdfast_'));
+  const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  expect(ours.filter((name) => !page.includes(`\`${name.replace(/_(bucket|sum|count)$/, '')}`))).toEqual([]);
+});
