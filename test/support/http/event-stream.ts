@@ -20,8 +20,9 @@ export interface EventStream extends Disposable {
   until(wanted: (stream: EventStream) => boolean): Promise<void>;
   /** Resolves with whether the body came to its end. */
   readonly ended: Promise<boolean>;
-  /** Reads nothing more from its socket. */
+  /** Reads nothing more from its socket, until it is resumed. */
   pause(): void;
+  resume(): void;
 }
 
 export interface StreamOptions {
@@ -92,6 +93,7 @@ function follow(sent: ClientRequest, response: IncomingMessage): EventStream {
       }),
     ended: ended.promise,
     pause: () => void response.pause(),
+    resume: () => void response.resume(),
     [Symbol.dispose]: () => void sent.destroy(),
   };
   return stream;
