@@ -2,6 +2,7 @@ import { readConfigurationFile } from './config/configuration-file.ts';
 import { defaultSettings, settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './config/given-settings.ts';
 import { KAFKA_KEYS, kafkaConfig } from './config/kafka.ts';
 import { writerSettings } from './config/read-only.ts';
+import { SCAN_KEYS, scanConfig } from './config/scan.ts';
 import {
   environmentName,
   type GivenSettings,
@@ -11,6 +12,8 @@ import {
   type SettingValue,
 } from './config/settings.ts';
 import type { TopicSettings } from './feed/kafka/settings.ts';
+import type { ScanSettings } from './feed/scan/settings.ts';
+import { Refusal } from './refusal.ts';
 import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';
 
 /** The fields of Config that say more than the name of their setting. */
@@ -23,12 +26,16 @@ const FIELDS = {
   readyLagMax: 'readyLagMaxMs',
 } as const satisfies Partial<Record<SettingKey, string>>;
 
-type OwnKey = Exclude<SettingKey, (typeof KAFKA_KEYS)[number]>;
+/** Those of a source, which are one field together. */
+const SOURCE_KEYS = [...KAFKA_KEYS, ...SCAN_KEYS] as const;
+
+type OwnKey = Exclude<SettingKey, (typeof SOURCE_KEYS)[number]>;
 type Field<Key> = Key extends keyof typeof FIELDS ? (typeof FIELDS)[Key] : Key;
 
 /** All settings, frozen. Units are in the names. Null: not given, and without a default. */
 export type Config = { readonly [Key in OwnKey as Field<Key>]: SettingValue<Key> } & {
   readonly kafka: TopicSettings | null;
+  readonly scan: ScanSettings | null;
   /** The settings that were given and need a service that writes, by their names in messages. */
   readonly writerSettings: readonly string[];
   /** The key `ledger` of the configuration file. */
@@ -66,9 +73,12 @@ export function dataDirDefault(): string {
 
 function withDefaults(given: GivenSettings): Omit<Config, 'users' | 'writerSettings'> {
   const values = { ...defaultSettings(), ...given };
-  const own = SETTING_KEYS.filter((key) => !(KAFKA_KEYS as readonly SettingKey[]).includes(key));
+  const own = SETTING_KEYS.filter((key) => !(SOURCE_KEYS as readonly SettingKey[]).includes(key));
   const fields = own.map((key) => [(FIELDS as Partial<Record<SettingKey, string>>)[key] ?? key, values[key]]);
-  return { ...Object.fromEntries(fields), kafka: kafkaConfig(given) };
+  const [kafka, scan] = [kafkaConfig(given), scanConfig(given, values)];
+  if (kafka !== null && scan !== null)
+    throw new Refusal(`${optionName('scan')} cannot be given with ${optionName('kafkaTopic')}: one source is followed`);
+  return { ...Object.fromEntries(fields), kafka, scan };
 }
 
 function freezeDeep<T>(value: T): T {

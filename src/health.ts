@@ -123,7 +123,8 @@ function readiness(
   else if (phase === 'reading' && source === null) add('starting', phaseReason(status));
   else if (phase !== 'reading' && phase !== 'caught_up') add(phase, phaseReason(status));
   if (!hasSnapshot) add('no_snapshot', NO_SNAPSHOT);
-  return { ready: causes.length === 0, reasons, causes, degraded: quarantinedLines(status.deadLetters) };
+  const degraded = [...quarantinedLines(status.deadLetters), ...(status.source?.status.degraded ?? [])];
+  return { ready: causes.length === 0, reasons, causes, degraded };
 }
 
 function phaseReason({ phase, halted, lastError }: IngestStatus): string {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMachineError, mayPass } from './machine-errors.ts';
 
-/** How a failed step is tried again. Only one process waits for each thing, so pauses have no random part. */
+/** How a failed step is tried again. Where many processes may wait for one thing, `pauseMs` adds a random part. */
 export interface RetryPolicy {
   /** The pause after a first failure; each is twice the one before, up to the longest. */
   readonly firstMs: number;
@@ -10,6 +10,8 @@ export interface RetryPolicy {
   readonly forMsMax: number | null;
   /** Whether an error may pass by itself; any other is thrown. */
   readonly passes: (error: unknown) => boolean;
+  /** The pause after this error, where that is not the usual one. */
+  readonly pauseMs?: (error: Error, usualMs: number) => number;
 }
 
 /** For a step of the ingest that failed at the disk or the database. */
@@ -68,7 +70,7 @@ export function createPauses(policy: RetryPolicy, { signal, nowMs = monotonicMs,
       const leftMs = failingSinceMs + (policy.forMsMax ?? Infinity) - nowMs();
       if (!(error instanceof Error) || !policy.passes(error) || leftMs <= 0) throw error;
       if (signal?.aborted === true) return;
-      const retryInMs = Math.min(nextMs, leftMs);
+      const retryInMs = Math.min(policy.pauseMs?.(error, nextMs) ?? nextMs, leftMs);
       nextMs = Math.min(nextMs * 2, policy.longestMs);
       await onPause({ error, retryInMs, leftMs });
       await wait(retryInMs, signal);

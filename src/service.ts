@@ -13,7 +13,7 @@ import { createUsersArea } from './http/users/area.ts';
 import { measureIngest, measureService } from './service/metrics.ts';
 import { openReading } from './service/reading.ts';
 import { startWriting } from './service/writing.ts';
-import { topicSpec } from './sources.ts';
+import { scanSpec, topicSpec } from './sources.ts';
 import { readVersion } from './version.ts';
 import { startAnswers } from './views/read/answers.ts';
 import { openEventLoopStore } from './views/read/store.ts';
@@ -34,7 +34,7 @@ export async function startService(
   {
     logger,
     beforeListening = async () => {},
-    sources = config.kafka === null ? [] : [topicSpec(config.kafka)],
+    sources = followedSources(config),
   }: { logger: Logger; beforeListening?: () => Promise<void>; sources?: readonly SourceSpec[] },
 ): Promise<Service> {
   await using starting = new AsyncDisposableStack();
@@ -92,6 +92,12 @@ export async function startService(
   logger.info({ url: server.url, data: dataDir }, 'listening');
   const parts = starting.move();
   return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+/** What is followed after the files: at most one. */
+function followedSources({ kafka, scan }: Config): readonly SourceSpec[] {
+  if (scan !== null) return [scanSpec(scan)];
+  return kafka === null ? [] : [topicSpec(kafka)];
 }
 
 function servedDocuments(version: string, areas: readonly string[]): readonly ServedDocument[] {

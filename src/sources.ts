@@ -1,10 +1,12 @@
 import { FILE_KIND } from './feed/file/kind.ts';
 import { TOPIC_KIND } from './feed/kafka/kind.ts';
 import type { TopicSettings } from './feed/kafka/settings.ts';
+import { SCAN_KIND } from './feed/scan/kind.ts';
+import { type ScanSettings, scanName } from './feed/scan/settings.ts';
 import type { SourceKind, SourceSpec } from './feed/source.ts';
 
 /** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */
-const KINDS: readonly SourceKind[] = [FILE_KIND, TOPIC_KIND];
+const KINDS: readonly SourceKind[] = [FILE_KIND, TOPIC_KIND, SCAN_KIND];
 
 export function fileSpec(path: string): SourceSpec {
   return { kind: FILE_KIND.kind, name: path, settings: { path } };
@@ -12,6 +14,10 @@ export function fileSpec(path: string): SourceSpec {
 
 export function topicSpec(kafka: TopicSettings): SourceSpec {
   return { kind: TOPIC_KIND.kind, name: `topic ${kafka.topic}`, settings: kafka };
+}
+
+export function scanSpec(scan: ScanSettings): SourceSpec {
+  return { kind: SCAN_KIND.kind, name: scanName(scan.urls), settings: scan };
 }
 
 export function knownKind(kind: string): SourceKind | null {

@@ -1,8 +1,7 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { TopicSettings } from '../feed/kafka/settings.ts';
 import { Refusal } from '../refusal.ts';
+import { certificateOf, readNamed, unusable } from './pem-file.ts';
 import { type GivenSettings, optionName, type SettingKey } from './settings.ts';
 
 /** Every Kafka setting, in the order in which a message names the first that was given. */
@@ -47,18 +46,6 @@ function sslConfig(given: GivenSettings): TopicSettings['ssl'] {
   return { ca, cert, key: privateKeyOf(kafkaSslKey, cert) };
 }
 
-/** TLS accepts any file of authorities, and with a wrong one silently trusts none. */
-function certificateOf(key: SettingKey, file: string | undefined): string | null {
-  if (file === undefined) return null;
-  const pem = readNamed(key, file);
-  try {
-    new X509Certificate(pem);
-  } catch (error) {
-    throw unusable(key, `${file} contains no PEM certificate`, error);
-  }
-  return pem;
-}
-
 function privateKeyOf(file: string | undefined, cert: string | null): string | null {
   if (file === undefined || cert === null) return null;
   const key = readNamed('kafkaSslKey', file);
@@ -69,10 +56,6 @@ function privateKeyOf(file: string | undefined, cert: string | null): string | n
     throw unusable('kafkaSslKey', wanted, error);
   }
   return key;
-}
-
-function unusable(key: SettingKey, what: string, error: unknown): Refusal {
-  return new Refusal(`${optionName(key)}: ${what} (${(error as Error).message})`, { cause: error });
 }
 
 function saslConfig(given: GivenSettings): TopicSettings['sasl'] {
@@ -91,12 +74,4 @@ function saslConfig(given: GivenSettings): TopicSettings['sasl'] {
 
 function needs(key: SettingKey, missing: SettingKey): Refusal {
   return new Refusal(`${optionName(key)} needs ${optionName(missing)} too`);
-}
-
-function readNamed(key: SettingKey, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Refusal(`${optionName(key)}: cannot read ${file}: ${(error as Error).message}`, { cause: error });
-  }
 }

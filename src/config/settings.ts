@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
-import { durationUs, flagValue, ipAddress, list, wholeNumber } from './value-schemas.ts';
+import { durationUs, flagValue, ipAddress, isHttpUrl, list, wholeNumber } from './value-schemas.ts';
 
 /** One setting, whose option, environment variable and key in the configuration file share one name. */
 export interface Setting<Value, Default extends string | null = string | null> {
@@ -44,6 +44,8 @@ const LONGEST = '36500d';
 const OWNERS_MAX_MAX = 100_000;
 /** More chunks are never under way at once. */
 const DECODE_WORKERS_MAX = 16;
+/** What a Scan gives at most. */
+const SCAN_PAGE_SIZE_MAX = 1000;
 /** A whole body is in memory, as bytes, as text and as values. */
 const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 
@@ -132,6 +134,31 @@ export const SETTINGS = {
       placeholder: 'D',
     },
   ),
+  scan: setting(list(z.string().refine(isHttpUrl)), {
+    expected: 'http or https addresses without a user, several separated by commas',
+    help: 'addresses of Scans of one network; the next is read where one fails',
+    default: null,
+    placeholder: 'URL,...',
+  }),
+  scanPageSize: setting(wholeNumber({ min: 1, max: SCAN_PAGE_SIZE_MAX }), {
+    expected: `a whole number from 1 to ${SCAN_PAGE_SIZE_MAX}`,
+    help: 'updates that a Scan is asked for at once',
+    default: '500',
+    placeholder: 'N',
+  }),
+  scanPollInterval: setting(durationMs({ min: '100ms', max: '1h' }), {
+    expected: `${DURATION_EXPECTED}, from 100ms to 1h`,
+    help: 'how often a Scan is asked for more at its end',
+    default: '10s',
+    placeholder: 'D',
+  }),
+  scanCa: path('PEM file of the authorities that may sign the Scans'),
+  start: setting(z.enum(['snapshot', 'beginning']), {
+    expected: 'snapshot or beginning',
+    help: 'where a network begins in an empty directory: at its active contracts, or at its first update',
+    default: 'snapshot',
+    placeholder: 'WHERE',
+  }),
   migrationId: setting(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }), {
     expected: 'a whole number from 0',
     help: 'migration of feeds that name none, the Ledger API form',

@@ -43,3 +43,10 @@ export function list(item: z.ZodType<string, string>): z.ZodType<readonly string
 }
 
 export const ipAddress = z.string().refine((text) => isIP(text) !== 0);
+
+/** An address of a server, without a user or password, which would reach the log, and without a query. */
+export function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return ['http:', 'https:'].includes(protocol) && [username, password, search, hash].every((part) => part === '');
+}

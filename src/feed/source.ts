@@ -67,11 +67,19 @@ export interface NamedSource {
 /** What a source is opened with besides its own settings. */
 export interface SourceContext {
   readonly stored: StoredSource;
+  /** How far the views are, whichever source that was of; null where no update was applied. */
+  readonly reached: Reached | null;
   /** The data directory's own id, created with it. */
   readonly directoryId: string;
   /** The migration of messages that name none. */
   readonly migrationId: number;
   readonly logger: SourceLogger;
+}
+
+/** Everything of a migration up to a time, of each of its synchronizers, is applied. */
+export interface Reached {
+  readonly migrationId: number;
+  readonly recordTime: Micros;
 }
 
 /** The methods of a pino logger that sources use. */
@@ -106,6 +114,8 @@ export interface SourceStatus {
   readonly stopped: string | null;
   /** Possible reasons for a lag, a sentence each. */
   readonly blocking: readonly string[];
+  /** What an operator should know although it is ready, a sentence each. */
+  readonly degraded?: readonly string[];
   /** Everything that the source had at this time of our clock is stored; null before that was so for the first time. */
   readonly caughtUpAt: number | null;
   /** Messages that are not stored yet; null where that is not known. */
@@ -132,6 +142,10 @@ export interface SourceStart {
   readonly identity: string;
   /** The cursor of each lane when it was first seen. */
   readonly cursors: ReadonlyMap<string, string>;
+  /** The DSO whose coins count, where the source's network says which one it is. */
+  readonly dso?: string;
+  /** Set where a seed follows: what is stored of half a one is thrown away before. */
+  readonly anew?: true;
 }
 
 /** Where a source that resumes continues; before the views saw one, the identity is null and there are no lanes. */

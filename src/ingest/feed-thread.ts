@@ -12,6 +12,7 @@ import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import type { LogLine } from '../threads/log-line.ts';
 import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
+import { reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 
 /** How a feed's source is opened, in a form that can cross threads. */
@@ -69,7 +70,7 @@ export interface DecodedChunk extends SentChunk {
 /** What a source is opened with besides its own settings. */
 export function openingContext(writer: ViewsWriter): Opening['context'] {
   const { storedSource: stored, directoryId, sourceMigrationId: migrationId } = writer;
-  return { stored, directoryId, migrationId };
+  return { stored, reached: reachedOf(writer.state), directoryId, migrationId };
 }
 
 interface Requested {

@@ -20,10 +20,15 @@ export interface ContainerElement {
 export function* containerElements(bytes: Buffer, shape: Exclude<FileShape, 'lines'>): Generator<ContainerElement> {
   const cursor: Cursor = { bytes, at: bomLength(bytes) };
   if (shape === 'array') yield* arrayElements(cursor);
-  else if (shape === 'page') yield* pageElements(cursor);
+  else if (shape === 'page') yield* pageElements(cursor, PAGE_KEY);
   else yield* objectElements(cursor);
   skipBlanks(cursor);
   if (cursor.at < bytes.length) throw broken(cursor, `nothing after the ${shape}`);
+}
+
+/** The elements of the list that an object has under a key. */
+export function* listedElements(bytes: Buffer, key: string): Generator<ContainerElement> {
+  yield* pageElements({ bytes, at: 0 }, key);
 }
 
 interface Cursor {
@@ -31,16 +36,16 @@ interface Cursor {
   at: number;
 }
 
-function* pageElements(cursor: Cursor): Generator<ContainerElement> {
+function* pageElements(cursor: Cursor, listKey: string): Generator<ContainerElement> {
   let found = false;
   take(cursor, BRACE_OPEN, '{');
   do {
     skipBlanks(cursor);
     const key = takeKey(cursor);
-    if (key !== PAGE_KEY) {
+    if (key !== listKey) {
       skipValue(cursor);
     } else {
-      if (found) throw broken(cursor, `${PAGE_KEY} only once`);
+      if (found) throw broken(cursor, `${listKey} only once`);
       found = true;
       yield* arrayElements(cursor);
     }

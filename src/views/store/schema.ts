@@ -15,7 +15,7 @@ CREATE TABLE setting(
   period INTEGER NOT NULL,              -- snapshot grid
   source_migration_id INTEGER,          -- of a source that names none (the Ledger API form), once one was read
   dso TEXT,                             -- the DSO whose coins count, once known
-  dso_pinned INTEGER NOT NULL,          -- whether an operator named it
+  dso_pinned INTEGER NOT NULL,          -- whether an operator or the source's network named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_owner INTEGER NOT NULL,
   feed TEXT                             -- what the cursors of the source that resumes belong to, in its own form

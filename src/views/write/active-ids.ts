@@ -43,6 +43,11 @@ export class ActiveIds {
     this.#onRead({ contracts: this.#numbers.size, ms: performance.now() - started });
   }
 
+  /** To be called where `held` was changed otherwise: it is read again. */
+  forget(): void {
+    this.#readAt = null;
+  }
+
   /** Calls `take` with the number of every contract whose id has that hash; others may have it too. */
   each(idHash: number, take: (no: number) => void): void {
     const numbers = this.#numbers;

@@ -1,24 +1,49 @@
-import { FeedRefused, type SourceStart } from '../../feed/source.ts';
+import { FeedRefused, type Reached, type SourceStart } from '../../feed/source.ts';
 import { newLane } from './positions.ts';
 import type { WriterState } from './state.ts';
 
 /** Whether there is anything to store: new lanes, or a source of which nothing is applied yet. */
-export function isNews(state: WriterState, { identity, cursors }: SourceStart): boolean {
+export function isNews(state: WriterState, { identity, cursors, dso, anew }: SourceStart): boolean {
+  if (anew === true || (dso !== undefined && dso !== state.dso)) return true;
   const isKnown = [...cursors.keys()].every((lane) => state.lanes.has(lane));
   return state.feed !== identity || !isKnown || !isBegun(state);
 }
 
-/**
- * Begins the lanes that are new. Synchronizers known before anything of the source is applied are from files, and the source
- * must overlap with those (PossibleGap). Throws FeedRefused where the views were built from another source.
- */
-export function noteSourceStart(state: WriterState, { identity, cursors }: SourceStart, source: string): void {
+/** Throws FeedRefused where the views were built from another source, or count the coins of another DSO. */
+export function checkSourceStart(state: WriterState, { identity, dso }: SourceStart, source: string): void {
   if (state.feed !== null && state.feed !== identity)
     throw new FeedRefused(
       `these views were built from ${state.feed}, and ${source} is ${identity}: ` +
         'name the source as before, or give another --data directory',
     );
+  if (dso !== undefined && state.dso !== null && state.dso !== dso)
+    throw new FeedRefused(
+      `these views count the coins of ${state.dso}, and the DSO of ${source} is ${dso}: ` +
+        'leave --dso out, name a source of the same network, or give another --data directory',
+    );
+}
+
+/** The place up to which the newest migration is known of all its synchronizers. */
+export function reachedOf({ migrations }: WriterState): Reached | null {
+  const begun = [...migrations.values()].filter(({ timeReached }) => timeReached !== null);
+  const newest = begun.sort((a, b) => a.migrationId - b.migrationId).at(-1);
+  if (newest === undefined) return null;
+  const { migrationId, seededAt, synchronizers } = newest;
+  const last = [...synchronizers.values()].map(({ recordTime }) => recordTime);
+  const recordTime = last.length > 0 ? Math.min(...last) : seededAt;
+  return recordTime === null ? null : { migrationId, recordTime };
+}
+
+/**
+ * Begins the lanes that are new. Synchronizers known before anything of the source is applied are from files, and the source
+ * must overlap with those (PossibleGap).
+ */
+export function noteSourceStart(state: WriterState, { identity, cursors, dso }: SourceStart, source: string): void {
   state.feed = identity;
+  if (dso !== undefined) {
+    state.dso = dso;
+    state.dsoPinned = true;
+  }
   for (const [lane, start] of cursors) {
     if (!state.lanes.has(lane)) state.lanes.set(lane, newLane(source, { start, cursor: start }));
   }

@@ -48,8 +48,8 @@ export interface WriterState {
   /** What the cursors of the source that resumes belong to; null before there is one. */
   feed: string | null;
   dso: string | null;
-  /** Whether an operator named the DSO; otherwise it is the first seen. */
-  readonly dsoPinned: boolean;
+  /** Whether an operator or the source's network named the DSO; otherwise it is the first seen. */
+  dsoPinned: boolean;
   sourceMigrationId: number | null;
   nextNo: number;
   nextOwner: number;
@@ -133,13 +133,13 @@ export function newMigration(migrationId: number): MigrationState {
 /** Writes the state back, except for the positions; called inside the batch's transaction. */
 export function createStateSaver(db: Database): (state: WriterState) => void {
   const setting = db.prepare(
-    'UPDATE setting SET dso = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
+    'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
   );
   const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?)');
   const lastUpdatesOf = prepareLastUpdates(db);
   return (state) => {
-    setting.run(state.dso, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
+    setting.run(state.dso, state.dsoPinned ? 1 : 0, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
     for (const m of state.migrations.values()) {
       const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
       const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes)];

@@ -12,10 +12,11 @@ import { Batch, type LastingParts } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
+import { forgetHalfSeed } from './half-seed.ts';
 import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
 import { movePast, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
-import { isNews, noteSourceStart } from './source-start.ts';
+import { checkSourceStart, isNews, noteSourceStart } from './source-start.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
@@ -97,7 +98,13 @@ export class ViewsWriter implements Disposable {
     // What a failed commit noted is only in memory.
     if (!this.#broken && !isNews(this.#batch.state, start)) return;
     this.commit();
-    noteSourceStart(this.#batch.state, start, this.#begun.name);
+    const { name } = this.#begun;
+    checkSourceStart(this.#batch.state, start, name);
+    if (start.anew === true) {
+      forgetHalfSeed(this.db, this.#batch.state, { source: name, active: this.#lasting.active });
+      this.#reapply([]);
+    }
+    noteSourceStart(this.#batch.state, start, name);
     this.commit();
   }
 

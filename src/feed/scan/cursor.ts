@@ -1,0 +1,45 @@
+import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
+
+/** A place in the updates of a network, the same on each of its Scans: after all up to a time of a migration. */
+export interface ScanCursor {
+  readonly migrationId: number;
+  readonly recordTime: Micros;
+}
+
+/** A Scan's snapshot: it has everything up to its time, and nothing after it. */
+export interface SeedPlace extends ScanCursor {
+  /** The record time as the Scan writes it. */
+  readonly text: string;
+}
+
+/** The cursor before the first update. */
+export const AT_START = 'start';
+/** The cursor within a seed: without its mark it is begun anew. */
+export const IN_SEED = 'seed';
+
+export function cursorText({ migrationId, recordTime }: ScanCursor): string {
+  return `${migrationId} ${formatTime(recordTime)}`;
+}
+
+/** Null for a cursor that is no place yet. */
+export function parseCursor(text: string): ScanCursor | null {
+  if (text === AT_START || text === IN_SEED) return null;
+  const [migrationId = '', time = ''] = text.split(' ');
+  const recordTime = parseLedgerTime(time);
+  if (recordTime === null || !/^\d+$/.test(migrationId))
+    throw new Error(`a stored cursor of a Scan that is none: ${text}`);
+  return { migrationId: Number(migrationId), recordTime };
+}
+
+export function isAfter(a: ScanCursor, b: ScanCursor): boolean {
+  return a.migrationId === b.migrationId ? a.recordTime > b.recordTime : a.migrationId > b.migrationId;
+}
+
+export function earlier({ migrationId, recordTime }: ScanCursor, micros: Micros): ScanCursor {
+  return { migrationId, recordTime: Math.max(0, recordTime - micros) };
+}
+
+/** As a request names it. */
+export function afterOf({ migrationId, recordTime }: ScanCursor): object {
+  return { after_migration_id: migrationId, after_record_time: formatTime(recordTime) };
+}

@@ -1,0 +1,14 @@
+import type { SourceKind } from '../source.ts';
+import type { ScanSettings } from './settings.ts';
+import { followScan, type ScanTelemetry } from './status.ts';
+
+/** All updates are in one lane; a cursor is the place after an update on its ledger: `4 2026-02-14T15:00:00Z`. */
+export const SCAN_KIND: SourceKind<ScanSettings, ScanTelemetry> = {
+  kind: 'network',
+  resumes: true,
+  placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
+  async open(settings, context) {
+    return (await import('./source.ts')).openScanSource(settings, context);
+  },
+  follow: followScan,
+};

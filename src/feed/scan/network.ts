@@ -1,0 +1,49 @@
+import { FeedRefused } from '../source.ts';
+import type { ScanClient } from './client.ts';
+import { ScanFailure } from './failure.ts';
+import { isObject } from './updates.ts';
+
+/** Small questions about a Scan's network. Each throws ScanFailure for an answer without what was asked for. */
+
+export async function askDso(client: ScanClient): Promise<string> {
+  return fieldOf(client, '/v0/dso-party-id', 'dso_party_id', isText);
+}
+
+export async function askMigrationId(client: ScanClient): Promise<number> {
+  return fieldOf(client, '/v0/migrations/last', 'migration_id', isCount);
+}
+
+/** What positions belong to: they are the same on every Scan of a network. */
+export function identityOf(dso: string): string {
+  return `the network of ${dso}`;
+}
+
+/**
+ * Before the first update of all is read. A Scan gives no imports with its updates, so that of a network which came through a
+ * migration the contracts carried over would be missing.
+ */
+export async function requireBeginning(client: ScanClient): Promise<void> {
+  const migrationId = await askMigrationId(client);
+  if (migrationId > 0)
+    throw new FeedRefused(
+      `--start beginning: the network is in migration ${migrationId}, and a Scan does not give what was carried over into it: ` +
+        'begin with --start snapshot, or with files that have it',
+    );
+  if (!(await fieldOf(client, '/v0/backfilling/status', 'complete', (value) => typeof value === 'boolean')))
+    throw new ScanFailure(`${client.url}: has not all of the history yet; another Scan may have it`, {});
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+async function fieldOf<Value>(
+  client: ScanClient,
+  path: string,
+  field: string,
+  isValue: (value: unknown) => value is Value,
+): Promise<Value> {
+  const { value } = await client.ask(path);
+  const found = isObject(value) ? value[field] : undefined;
+  if (!isValue(found)) throw new ScanFailure(`${client.url}${path}: answers without ${field}`, {});
+  return found;
+}

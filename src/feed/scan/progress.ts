@@ -1,0 +1,139 @@
+import { formatTime, type Micros } from '../../ledger/time.ts';
+import type { Pause } from '../../retry.ts';
+import type { Message, SourceLogger } from '../source.ts';
+import type { ScanTelemetry } from './status.ts';
+
+/** How often a long step is reported in the log. */
+const REPORT_MS = 10_000;
+/** The pace of a catch-up is that of about this long: a ledger's traffic changes. */
+const PACE_MS = 30_000;
+
+interface PageRead {
+  readonly messages: readonly Message[];
+  /** How far the ledger is read; null before the first update of all. */
+  readonly recordTime: Micros | null;
+  readonly isEnd: boolean;
+  /** Our clock, milliseconds. */
+  readonly askedAt: number;
+}
+
+/** What the status and the log say of reading Scans. */
+export class ScanProgress {
+  readonly #logger: SourceLogger;
+  #telemetry: ScanTelemetry;
+  /** The cursor of the last message read, and that which is stored. */
+  #read: string | null;
+  #stored: string | null;
+  /** When the Scan's end was asked for: reached once all read by then is stored. */
+  #end: { readonly at: number; readonly cursor: string | null } | null = null;
+  #pace: { readonly at: number; readonly recordTime: Micros }[] = [];
+  #reportedMs = performance.now();
+
+  constructor({ urls, logger, stored }: { urls: readonly string[]; logger: SourceLogger; stored: string | null }) {
+    this.#logger = logger;
+    this.#read = stored;
+    this.#stored = stored;
+    this.#telemetry = {
+      stopped: `connecting to ${urls.join(', ')}`,
+      scan: urls[0]!,
+      answeredAt: null,
+      errors: 0,
+      lastError: null,
+      caughtUpAt: null,
+      lagSeconds: null,
+      secondsLeft: null,
+      newestRecordTime: null,
+      seedContracts: null,
+      degraded: [],
+    };
+  }
+
+  get telemetry(): ScanTelemetry {
+    return this.#telemetry;
+  }
+
+  #set(change: Partial<ScanTelemetry>): void {
+    this.#telemetry = { ...this.#telemetry, ...change };
+  }
+
+  begin(scan: string): void {
+    this.#set({ scan });
+  }
+
+  readonly failed = ({ error, retryInMs }: Pick<Pause, 'error' | 'retryInMs'>): void => {
+    const stopped = `cannot read the network: ${error.message}`;
+    this.#set({ stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
+    this.#logger.warn({ scan: this.#telemetry.scan, err: error, retryInMs: Math.round(retryInMs) }, stopped);
+  };
+
+  stop(stopped: string): void {
+    this.#set({ stopped });
+  }
+
+  seeding(contracts: number, time: string): void {
+    this.#answered({
+      stopped: `reading the active contracts of ${time}: ${contracts} so far`,
+      seedContracts: contracts,
+    });
+    this.#report({ contracts, recordTime: time }, 'reading the active contracts');
+  }
+
+  seeded(difference: string | null, time: string): void {
+    const { scan, seedContracts: contracts } = this.#telemetry;
+    this.#set({ stopped: null, degraded: difference === null ? [] : [difference] });
+    if (difference !== null) this.#logger.warn({ scan }, difference);
+    this.#logger.info({ scan, contracts, recordTime: time }, 'all active contracts are read; updates follow');
+  }
+
+  page({ messages, recordTime, isEnd, askedAt }: PageRead): void {
+    this.#read = messages.at(-1)?.cursor ?? this.#read;
+    const lagSeconds = isEnd
+      ? 0
+      : recordTime === null
+        ? null
+        : Math.max(0, Math.round(askedAt / 1000 - recordTime / 1e6));
+    if (isEnd) this.#pace = [];
+    else if (recordTime !== null) this.#notePace(recordTime, askedAt);
+    const secondsLeft = isEnd ? 0 : this.#secondsLeft();
+    this.#answered({ stopped: null, lagSeconds, secondsLeft, newestRecordTime: recordTime });
+    if (isEnd) this.#end ??= { at: askedAt, cursor: this.#read };
+    this.#checkEnd();
+    if (isEnd || recordTime === null) return;
+    this.#report({ recordTime: formatTime(recordTime), lagSeconds, secondsLeft }, 'catching up with the network');
+  }
+
+  stored(cursor: string | null): void {
+    this.#stored = cursor;
+    this.#checkEnd();
+  }
+
+  #checkEnd(): void {
+    if (this.#end === null || this.#end.cursor !== this.#stored) return;
+    this.#set({ caughtUpAt: this.#end.at });
+    this.#end = null;
+  }
+
+  #answered(change: Partial<ScanTelemetry>): void {
+    this.#set({ ...change, answeredAt: Date.now(), errors: 0 });
+  }
+
+  #report(fields: object, message: string): void {
+    if (performance.now() - this.#reportedMs < REPORT_MS) return;
+    this.#reportedMs = performance.now();
+    this.#logger.info({ scan: this.#telemetry.scan, ...fields }, message);
+  }
+
+  #notePace(recordTime: Micros, at: number): void {
+    this.#pace.push({ at, recordTime });
+    while (this.#pace.length > 2 && at - this.#pace[1]!.at > PACE_MS) this.#pace.shift();
+  }
+
+  /** Null where nothing is known yet, and where the ledger is faster than it is read. */
+  #secondsLeft(): number | null {
+    const [first, last] = [this.#pace[0], this.#pace.at(-1)];
+    if (first === undefined || last === undefined || last.at <= first.at) return null;
+    const pace = (last.recordTime - first.recordTime) / 1000 / (last.at - first.at);
+    const behindMs = last.at - last.recordTime / 1000;
+    return pace > 1 && behindMs > 0 ? Math.round(behindMs / (pace - 1) / 1000) : null;
+  }
+}

@@ -1,0 +1,80 @@
+import { FeedRefused } from '../source.ts';
+import type { ScanClient } from './client.ts';
+import { earlier, isAfter, type ScanCursor } from './cursor.ts';
+import { PageSize } from './page-size.ts';
+import { askUpdates, type ScanUpdate } from './updates.ts';
+
+/**
+ * A cursor has no synchronizer in it: an update of a second one may have the time at which a page ended, or be taken in by the
+ * Scan later than others of its time. So at the end it is asked again for this much.
+ */
+const OVERLAP_US = 60_000_000;
+export interface ReadPage {
+  /** Those that were not returned before. */
+  readonly updates: readonly ScanUpdate[];
+  /** Whether the Scan has no more for now. */
+  readonly isEnd: boolean;
+}
+
+/** Reads updates from a place on, page by page, each update once; the pages may be of different Scans. */
+export class UpdatesReader {
+  readonly #size: PageSize;
+  /** The last place of an update returned. */
+  #furthest: ScanCursor | null;
+  /** After what to ask. */
+  #after: ScanCursor | null;
+  /** Updates returned whose time may be asked for again. */
+  readonly #known = new Map<string, ScanCursor>();
+
+  /** `from`: null for the first update of all. */
+  constructor({ from, pageSize }: { from: ScanCursor | null; pageSize: number }) {
+    this.#size = new PageSize(pageSize);
+    this.#furthest = from;
+    this.#after = from && earlier(from, OVERLAP_US);
+  }
+
+  get furthest(): ScanCursor | null {
+    return this.#furthest;
+  }
+
+  /** Throws ScanFailure, and FeedRefused where the Scan has more updates at one time than it gives in a page. */
+  async next(client: ScanClient): Promise<ReadPage> {
+    const page = await this.#size.ask((pageSize) => askUpdates(client, { after: this.#after, pageSize }));
+    const isFull = page.length >= this.#size.now;
+    const updates = page.filter(({ id }) => !this.#known.has(id));
+    for (const { id, at } of updates) {
+      if (at === null) continue;
+      this.#known.set(id, at);
+      if (this.#furthest === null || isAfter(at, this.#furthest)) this.#furthest = at;
+    }
+    if (isFull) this.#goOn(client, page);
+    else {
+      this.#after = this.#furthest && earlier(this.#furthest, OVERLAP_US);
+      this.#size.reset();
+    }
+    this.#forget();
+    return { updates, isEnd: !isFull };
+  }
+
+  /** Behind a full page another synchronizer may have an update at its last time, so that one is asked for again. */
+  #goOn(client: ScanClient, page: readonly ScanUpdate[]): void {
+    const last = page.findLast(({ at }) => at !== null)?.at ?? null;
+    const after = last && earlier(last, 1);
+    if (after !== null && (this.#after === null || isAfter(after, this.#after))) {
+      this.#after = after;
+      return;
+    }
+    // All of the page has one time.
+    if (!this.#size.grow())
+      throw new FeedRefused(
+        `${client.url} has more updates at one record time than the ${this.#size.now} that it gives in a page: ` +
+          'read this part of the ledger from files',
+      );
+  }
+
+  #forget(): void {
+    if (this.#furthest === null) return;
+    const kept = earlier(this.#furthest, OVERLAP_US);
+    for (const [id, at] of this.#known) if (isAfter(kept, at)) this.#known.delete(id);
+  }
+}

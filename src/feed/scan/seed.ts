@@ -1,0 +1,90 @@
+import { tryDecode } from '../../decode/decode.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import { parseLedgerTime } from '../../ledger/time.ts';
+import type { Message } from '../source.ts';
+import type { ScanAnswer, ScanClient } from './client.ts';
+import type { SeedPlace } from './cursor.ts';
+import { ScanFailure } from './failure.ts';
+import { PageSize } from './page-size.ts';
+import type { SeedCheck } from './seed-check.ts';
+import { isObject, listedIn } from './updates.ts';
+
+const TEMPLATES = [
+  'splice-amulet:Splice.Amulet:Amulet',
+  'splice-amulet:Splice.Amulet:LockedAmulet',
+  'splice-amulet:Splice.Round:OpenMiningRound',
+];
+
+/** The newest snapshot of a migration. `now`: our clock, milliseconds. */
+export async function askSeedPlace(client: ScanClient, migrationId: number, now: number): Promise<SeedPlace> {
+  const before = encodeURIComponent(new Date(now).toISOString());
+  const path = `/v0/state/acs/snapshot-timestamp?before=${before}&migration_id=${migrationId}`;
+  const { value } = await client.ask(path).catch((error: unknown) => {
+    throw mayCome(error, `has no snapshot of migration ${migrationId} yet`);
+  });
+  const text = isObject(value) ? value.record_time : undefined;
+  const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
+  if (recordTime === null) throw new ScanFailure(`${client.url}: answers without the time of its snapshot`, {});
+  return { migrationId, recordTime, text: text as string };
+}
+
+/** A page of a snapshot is gone: snapshots are removed in time, and another one can be read. */
+export function mayCome(error: unknown, what: string): unknown {
+  if (!(error instanceof ScanFailure) || error.status !== 404) return error;
+  return new ScanFailure(`${what} (${error.message})`, { cause: error });
+}
+
+/** What of a message the caller does not know. */
+export type SeedMessage = Pick<Message, 'bytes' | 'decoded'>;
+
+/**
+ * The coins and rounds of a snapshot as imports of a seed, a page at a time. `ask` may try again: the Scan stays the same, because
+ * each numbers its pages for itself.
+ */
+export async function* seedPages(
+  client: ScanClient,
+  { text, migrationId }: SeedPlace,
+  { pageSize, check, ask }: { pageSize: number; check: SeedCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
+): AsyncGenerator<readonly SeedMessage[]> {
+  const size = new PageSize(pageSize);
+  const asked = { migration_id: migrationId, record_time: text, templates: TEMPLATES };
+  let after: unknown = null;
+  do {
+    const more = after === null ? asked : { ...asked, after };
+    const answer: ScanAnswer = await ask(() =>
+      size.ask((page_size) => client.ask('/v1/state/acs', { ...more, page_size })),
+    ).catch((error: unknown) => {
+      throw mayCome(error, `the snapshot of ${text} is gone`);
+    });
+    yield listedIn(client, answer, 'created_events').map(({ bytes, value }) => {
+      const message = Buffer.from(importText(bytes, value, migrationId));
+      const decoded = tryDecode(message, { migrationId });
+      // What is bad is decoded again and judged where every message is.
+      if (decoded instanceof BadUpdate) return { bytes: message };
+      check.add(decoded);
+      return { bytes: message, decoded };
+    });
+    after = (answer.value as Record<string, unknown>).next_page_token ?? null;
+  } while (after !== null);
+}
+
+/** An active contract as an import of a seed, with all of its own text: nothing of its payload is written anew. */
+function importText(contract: Buffer, value: unknown, migrationId: number): string {
+  const { contract_id: given, created_in_update_id: made } = isObject(value) ? value : {};
+  const id = JSON.stringify(typeof given === 'string' ? given : '');
+  const event = JSON.stringify(`${typeof given === 'string' ? given : ''}:0`);
+  // Older Scans wrote other values there, with a # before them.
+  const createdIn =
+    typeof made === 'string' && !made.startsWith('#') ? `"created_in_update_id":${JSON.stringify(made)},` : '';
+  return (
+    `{"update_id":${id},"migration_id":${migrationId},"record_time":"0001-01-01T00:00:00.000000Z","seed":true,${createdIn}` +
+    `"root_event_ids":[${event}],"events_by_id":{${event}:{"event_type":"created_event","event_id":${event},` +
+    `${contract.toString().slice(1)}}}`
+  );
+}
+
+/** The end of a seed (docs/rules.md, rule 13). */
+export function seedMark(client: ScanClient, { migrationId, text }: SeedPlace): Buffer {
+  const seed = { migration_id: migrationId, record_time: text, synchronizer_times: [], source: `scan ${client.url}` };
+  return Buffer.from(JSON.stringify({ seed }));
+}

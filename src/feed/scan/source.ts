@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPauses, type Pauses, retry } from '../../retry.ts';
+import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
+import { createScanClient, type ScanClient } from './client.ts';
+import { AT_START, cursorText, IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
+import { RETRY_SCAN, ScanFailure } from './failure.ts';
+import { askDso, askMigrationId, identityOf, requireBeginning } from './network.ts';
+import { ScanProgress } from './progress.ts';
+import { UpdatesReader } from './reader.ts';
+import { askSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
+import { SeedCheck } from './seed-check.ts';
+import { type ScanSettings, scanName } from './settings.ts';
+import { LANE, type ScanTelemetry } from './status.ts';
+
+/** In the middle of a seed, for how long to try a Scan again where there is another one. */
+const SAME_SCAN_FOR_MS = 60_000;
+
+type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
+
+/**
+ * The updates of a network, as its Scans give them: one is read, and where it fails the next. Positions are the ledger's own, so
+ * it continues after what any source has brought. Waits for what may come back; throws FeedRefused for what will not.
+ */
+export function openScanSource(
+  settings: ScanSettings,
+  { stored, reached, logger }: SourceContext,
+): Source<ScanTelemetry> {
+  const { urls, pageSize, pollIntervalMs } = settings;
+  const known = stored.lanes.get(LANE)?.cursor ?? null;
+  const progress = new ScanProgress({ urls, logger, stored: known });
+  /** After the last message returned; null before the first update of all, and before a seed's mark. */
+  let at: ScanCursor | null = (known === null ? null : parseCursor(known)) ?? reached;
+  let network: string | null = null;
+  let number = 0;
+
+  function messageOf(bytes: Buffer, cursor: string, more: Pick<Message, 'decoded'> = {}): Message {
+    number += 1;
+    return { lane: LANE, offset: number, cursor, bytes, ...more };
+  }
+
+  async function* batches(signal: AbortSignal): Batches {
+    const clients = urls.map((url) => createScanClient(url, { ca: settings.ca, signal }));
+    const pauses = createPauses(RETRY_SCAN, { signal });
+    /** Scans that refuse what is asked, and why: to ask again changes nothing. */
+    const refusing = new Map<ScanClient, string>();
+    try {
+      for (let turn = 0; !signal.aborted; turn++) {
+        const asked = clients.filter((client) => !refusing.has(client));
+        if (asked.length === 0) throw new FeedRefused([...refusing.values()].join('; '));
+        const client = asked[turn % asked.length]!;
+        try {
+          yield* readFrom(client, { signal, pauses });
+        } catch (error) {
+          if (signal.aborted) return;
+          if (!(error instanceof ScanFailure)) throw error;
+          if (!error.passes) refusing.set(client, error.message);
+          await pauses.afterFailure(error, progress.failed);
+        }
+      }
+    } finally {
+      for (const client of clients) client[Symbol.dispose]();
+      progress.stop(`${scanName(urls)} is no longer read`);
+    }
+  }
+
+  async function* readFrom(client: ScanClient, { signal, pauses }: { signal: AbortSignal; pauses: Pauses }): Batches {
+    progress.begin(client.url);
+    const dso = await askDso(client);
+    const identity = identityOf(dso);
+    if (network !== null && network !== identity)
+      throw new FeedRefused(`${client.url} is of ${identity}, and the other Scans are of ${network}`);
+    if (at === null && settings.start === 'snapshot') yield* seed(client, { dso, signal });
+    else if (network === null) {
+      if (at === null) await requireBeginning(client);
+      yield { identity, cursors: new Map([[LANE, at === null ? AT_START : cursorText(at)]]), dso };
+    }
+    network = identity;
+    const reader = new UpdatesReader({ from: at, pageSize });
+    while (!signal.aborted) {
+      const askedAt = Date.now();
+      const { updates, isEnd } = await reader.next(client);
+      pauses.afterSuccess();
+      const messages = updates.map((update) => {
+        if (update.at !== null && (at === null || isAfter(update.at, at))) at = update.at;
+        return messageOf(update.bytes, at === null ? AT_START : cursorText(at));
+      });
+      progress.page({ messages, recordTime: at?.recordTime ?? null, isEnd, askedAt });
+      if (messages.length > 0) yield messages;
+      if (isEnd) await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** All of a snapshot, compared with what its Scan says of it, and only then its mark. */
+  async function* seed(client: ScanClient, { dso, signal }: { dso: string; signal: AbortSignal }): Batches {
+    const place = await askSeedPlace(client, await askMigrationId(client), Date.now());
+    yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
+    const check = new SeedCheck(dso);
+    const policy = { ...RETRY_SCAN, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null, passes: mayPass };
+    const ask = <T>(step: () => Promise<T>): Promise<T> => retry(policy, step, { signal, onFailure: progress.failed });
+    for await (const page of seedPages(client, place, { pageSize, check, ask })) {
+      progress.seeding(check.contracts, place.text);
+      yield page.map(({ bytes, ...more }) => messageOf(bytes as Buffer, IN_SEED, more));
+    }
+    await ask(() => check.compareOwners(client, place)).catch((error: unknown) => {
+      throw mayCome(error, `the summary of ${place.text} is gone`);
+    });
+    progress.seeded(await ask(() => check.supplyDifference(client, place)).catch(unanswered), place.text);
+    at = place;
+    yield [messageOf(seedMark(client, place), cursorText(place))];
+  }
+
+  return {
+    name: scanName(urls),
+    batches,
+    progress: () => ({ read: number, total: null }),
+    stored: (cursors) => progress.stored(cursors.get(LANE) ?? null),
+    telemetry: () => progress.telemetry,
+  };
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof ScanFailure && error.passes;
+}
+
+/** The supply is at another address of the host, which may not be open to us. */
+function unanswered(error: unknown): string {
+  if (!(error instanceof ScanFailure)) throw error;
+  return `the supply of the seed could not be compared: ${error.message}`;
+}

@@ -1,0 +1,58 @@
+import { parseLedgerTime } from '../../ledger/time.ts';
+import { listedElements } from '../file/elements.ts';
+import { BrokenContainer } from '../source.ts';
+import type { ScanAnswer, ScanClient } from './client.ts';
+import { afterOf, type ScanCursor } from './cursor.ts';
+import { ScanFailure } from './failure.ts';
+
+/** An update as a Scan gave it. */
+export interface ScanUpdate {
+  readonly bytes: Buffer;
+  /** Its id, or all of its text where it has none. */
+  readonly id: string;
+  /** Null where it has no migration and time that can be read: then it is bad, and its place is that of the one before. */
+  readonly at: ScanCursor | null;
+}
+
+/** A page of updates, in the Scan's order: by migration, record time and synchronizer. */
+export async function askUpdates(
+  client: ScanClient,
+  { after, pageSize }: { after: ScanCursor | null; pageSize: number },
+): Promise<readonly ScanUpdate[]> {
+  const answer = await client.ask('/v2/updates', {
+    page_size: pageSize,
+    ...(after !== null && { after: afterOf(after) }),
+    daml_value_encoding: 'compact_json',
+  });
+  return listedIn(client, answer, 'transactions').map(({ bytes, value }) => updateOf(bytes, value));
+}
+
+/** The elements of a list in an answer, each with its own bytes. Throws ScanFailure where there is no such list. */
+export function listedIn(
+  client: ScanClient,
+  { bytes, value }: ScanAnswer,
+  key: string,
+): readonly { readonly bytes: Buffer; readonly value: unknown }[] {
+  const values = isObject(value) ? value[key] : undefined;
+  if (!Array.isArray(values)) throw new ScanFailure(`${client.url}: answers without ${key}`, {});
+  try {
+    const elements = [...listedElements(bytes, key)];
+    if (elements.length === values.length)
+      return elements.map((element, i) => ({ bytes: element.bytes, value: values[i] }));
+  } catch (error) {
+    if (!(error instanceof BrokenContainer)) throw error;
+  }
+  throw new ScanFailure(`${client.url}: answers with ${key} in a form that cannot be read`, {});
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function updateOf(bytes: Buffer, value: unknown): ScanUpdate {
+  const { update_id: id, record_time: time, migration_id: own, event } = isObject(value) ? value : {};
+  const migrationId = isObject(event) ? event.migration_id : own;
+  const recordTime = typeof time === 'string' ? parseLedgerTime(time) : null;
+  const at = typeof migrationId === 'number' && recordTime !== null ? { migrationId, recordTime } : null;
+  return { bytes, id: typeof id === 'string' ? id : bytes.toString(), at };
+}

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createScanClient } from '../../../src/feed/scan/client.ts';
+import { holdfast } from '../../support/program/command.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
+import { serveScan } from '../../support/scan/serve.ts';
+import { type FakeScan, type Fault, startFakeScan } from '../../support/scan/server.ts';
+import { replayInto } from '../../support/views/replayed.ts';
+import { dumpViews } from '../../support/views/views-dump.ts';
+
+let directory: TemporaryDirectory;
+let scan: FakeScan;
+let data: string;
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  scan = await startFakeScan({ migrationId: 0, lines: LINES });
+  data = directory.at('data');
+});
+afterEach(async () => {
+  await scan[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+const LINES = scanLedger(21, 120);
+const PASSING: readonly (readonly [string, Fault])[] = [
+  ['429 with Retry-After', { status: 429, body: 'Too Many Requests', headers: { 'retry-after': '1' } }],
+  ['500', { status: 500, body: { error: 'An unexpected error occurred.' } }],
+  ['502 of a proxy', { status: 502, body: '<html>' }],
+  [
+    '503 before the history is there',
+    { status: 503, body: { error: 'This scan has not yet loaded its updates history' } },
+  ],
+  ['an answer that is cut', 'cut'],
+  ['an answer that is no gzip', 'no gzip'],
+  ['an answer that is no JSON', 'no json'],
+  ['an answer without updates', { status: 200, body: { something: [] } }],
+  ['a closed connection', 'closed'],
+];
+
+const options = (more: object = {}): Record<string, unknown> => {
+  return { data, scan: scan.url, scanPageSize: '20', start: 'beginning', ...more };
+};
+
+/** All was read, and the views are those of the same updates read from a file. */
+async function expectAll(service: Awaited<ReturnType<typeof serveScan>>): Promise<void> {
+  await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: LINES.length } });
+  await service.until('/readyz', { ready: true });
+  await service[Symbol.asyncDispose]();
+  await replayInto(directory.at('wanted'), [directory.writeLines('feed.ndjson', LINES)], { dso: DSO });
+  expect(dumpViews(data)).toEqual(dumpViews(directory.at('wanted')));
+}
+
+const refused = (text: RegExp): object => ({
+  ready: false,
+  reasons: expect.arrayContaining([expect.stringMatching(text)]),
+});
+
+describe('a Scan that fails', () => {
+  it.each(PASSING)('by %s is asked again, and nothing is missing', async (_, fault) => {
+    scan.fail('/v2/updates', fault, 1);
+    await using service = await serveScan(options());
+    await expectAll(service);
+    expect(service.log.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  });
+
+  it('for long is what readiness says, and the next one is asked', async () => {
+    scan.fail('/', 'closed');
+    {
+      await using service = await serveScan(options());
+      await service.until('/readyz', refused(/^cannot read the network: .*\/v0\/dso-party-id: /));
+    }
+    await using other = await startFakeScan({ migrationId: 0, lines: LINES });
+    await using service = await serveScan(options({ scan: `${scan.url},${other.url}` }));
+    await expectAll(service);
+  });
+
+  it('by 403 is refused, with the reason, and not asked again; the next one is', async () => {
+    scan.fail('/', { status: 403, body: 'RBAC: access denied' });
+    {
+      await using service = await serveScan(options());
+      await service.until('/readyz', refused(/dso-party-id: answers 403 \(RBAC: access denied\)$/));
+      await service.until('/status', { phase: 'refused' });
+    }
+    await using other = await startFakeScan({ migrationId: 0, lines: LINES });
+    await using service = await serveScan(options({ scan: `${scan.url},${other.url}` }));
+    await expectAll(service);
+  });
+
+  it('by a redirect is not followed', async () => {
+    scan.fail('/', { status: 308, body: '', headers: { location: 'https://elsewhere.example/' } });
+    await using service = await serveScan(options());
+    await service.until('/readyz', refused(/answers 308, which refers to https:\/\/elsewhere\.example\/$/));
+  });
+});
+
+describe('pages', () => {
+  it('are as small as the Scan says, and as it can answer in time', async () => {
+    scan.change({ pageSizeMax: 50, pageSizeInTime: 12 });
+    await using service = await serveScan(options({ scanPageSize: '500' }));
+    await expectAll(service);
+    const sizes = scan.asked.filter(({ path }) => path === '/v2/updates').map(({ body }) => body.page_size);
+    expect(sizes.slice(0, 5)).toEqual([500, 50, 25, 12, 12]);
+  });
+
+  it('that end between updates of one time, or are full of one time, lose none', async () => {
+    await using service = await serveScan(options({ scanPageSize: '1' }));
+    await expectAll(service);
+  });
+
+  it('are asked again for a minute at the end: an update that the Scan takes in late is read', async () => {
+    const late = LINES.findIndex((line, i) => i > 90 && line.includes('zweite::1220ee'));
+    scan.lines.splice(0, scan.lines.length, ...LINES.slice(0, late), ...LINES.slice(late + 1, late + 2));
+    await using service = await serveScan(options());
+    await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: late + 1 } });
+    const [given, moved] = [LINES[late]!, timeOf(LINES[late + 1]!).replace(/\d{3}Z$/, '000Z')];
+    scan.add(given.replace(timeOf(given), moved));
+    await service.until('/status', { counts: { updates: late + 2 } });
+  });
+});
+
+describe('what does not fit is refused before anything is applied', () => {
+  it('--start beginning of a network that came through a migration', async () => {
+    scan.change({ migrationId: 4 });
+    await using service = await serveScan(options());
+    await service.until('/readyz', refused(/^--start beginning: the network is in migration 4, .* --start snapshot/));
+  });
+
+  it('another DSO than the pinned one', async () => {
+    await using service = await serveScan(options({ dso: 'OTHER::1220ff' }));
+    await service.until(
+      '/readyz',
+      refused(/^these views count the coins of OTHER::1220ff, and the DSO of Scan .* is DSO/),
+    );
+    expect(dumpViews(data).holding).toEqual([]);
+  });
+
+  it('another network than before, and Scans of two', async () => {
+    {
+      await using service = await serveScan(options());
+      await service.until('/readyz', { ready: true });
+    }
+    scan.change({ dso: 'OTHER::1220ff' });
+    {
+      await using service = await serveScan(options());
+      await service.until(
+        '/readyz',
+        refused(/^these views were built from the network of DSO::1220dd, and Scan .* is the/),
+      );
+    }
+    await using other = await startFakeScan({ migrationId: 0, lines: LINES });
+    scan.fail('/v2/updates', 'closed', 1);
+    await using service = await serveScan(options({ data: directory.at('new'), scan: `${scan.url},${other.url}` }));
+    await service.until('/status', {
+      phase: 'refused',
+      last_error: { message: expect.stringMatching(/and the other Scans are/) },
+    });
+  });
+});
+
+describe('a network', () => {
+  it('is continued after files', async () => {
+    await replayInto(data, [directory.writeLines('files.ndjson', LINES.slice(0, 70))], { dso: DSO });
+    await using service = await serveScan(options({ start: 'snapshot' }));
+    await service.until('/status', { counts: { updates: 50 } });
+    await service.until('/readyz', { ready: true });
+  });
+
+  it('halts at a bad update, and continues behind it once that is dropped', async () => {
+    const bad = LINES[80]!.replace(/"root_event_ids":\[[^\]]*\]/, '"root_event_ids":7');
+    scan.lines[80] = bad;
+    {
+      await using service = await serveScan(options());
+      await service.until('/status', { phase: 'halted', halted: { item: 81 } });
+    }
+    await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data);
+    await using service = await serveScan(options());
+    await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { decided: 0 } });
+  });
+});
+
+describe('an answer', () => {
+  it('is bounded in bytes and in time', async () => {
+    const { signal } = new AbortController();
+    using client = createScanClient(`${scan.url}/api/scan`, {
+      ca: null,
+      signal,
+      answerBytesMax: 100_000,
+      answerTimeoutMs: 300,
+    });
+    scan.fail('/v0/endless', 'endless');
+    await expect(client.ask('/v0/endless')).rejects.toThrow(/answers with more than 100000 bytes$/);
+    scan.fail('/v0/silent', 'silent');
+    await expect(client.ask('/v0/silent')).rejects.toThrow(/has not answered within 0.3 s$/);
+  });
+});

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { holdfast } from '../../support/program/command.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { activeContracts, seedImports, seedMark } from '../../support/scan/active-contracts.ts';
+import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
+import { serveScan } from '../../support/scan/serve.ts';
+import { type FakeScan, startFakeScan } from '../../support/scan/server.ts';
+import { replayInto } from '../../support/views/replayed.ts';
+import { dumpViews } from '../../support/views/views-dump.ts';
+
+let directory: TemporaryDirectory;
+let scan: FakeScan;
+let data: string;
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  scan = await startFakeScan({ migrationId: 0 });
+  data = directory.at('data');
+});
+afterEach(async () => {
+  await scan[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+const LINES = scanLedger(11, 400);
+/** Of a snapshot: that of an update, so that it belongs to it. */
+const at = (update: number): string => timeOf(LINES[update]!);
+
+/** The views of a seed at that time and of the updates behind it, read from a file. */
+async function replayedFrom(recordTime: string): Promise<ReturnType<typeof dumpViews>> {
+  const contracts = activeContracts(LINES, { migrationId: 0, recordTime });
+  const behind = LINES.filter((line) => timeOf(line) > recordTime);
+  const lines = [...seedImports(contracts, 0), seedMark(0, recordTime), ...behind];
+  const name = `wanted-${recordTime}`;
+  await replayInto(directory.at(name), [directory.writeLines(`${name}.ndjson`, lines)], { dso: DSO });
+  return dumpViews(directory.at(name));
+}
+
+const options = (more: object = {}): Record<string, unknown> => ({ data, scan: scan.url, scanPageSize: '20', ...more });
+
+describe('serve --scan in an empty directory', () => {
+  it('begins with the newest active contracts and continues with the updates after them', async () => {
+    scan.change({ snapshots: [at(100), at(200)] });
+    scan.add(...LINES.slice(0, 300));
+    {
+      await using service = await serveScan(options());
+      await service.until('/readyz', { ready: true, degraded: [] });
+    }
+    // What it holds is continued: there is no second seed.
+    scan.change({ snapshots: [at(299)] });
+    scan.add(...LINES.slice(300));
+    const before = scan.asked.length;
+    await using service = await serveScan(options());
+    await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: 100 } });
+    expect(scan.asked.slice(before).some(({ path }) => path.includes('acs'))).toBe(false);
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data)).toEqual(await replayedFrom(at(200)));
+    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+
+  it('waits where the Scan has no snapshot yet', async () => {
+    scan.add(...LINES);
+    await using service = await serveScan(options());
+    await service.until('/readyz', {
+      ready: false,
+      reasons: [expect.stringContaining('has no snapshot of migration 0 yet'), 'no snapshot is sealed yet'],
+    });
+    scan.change({ snapshots: [at(200)] });
+    await service.until('/readyz', { ready: true });
+  });
+
+  it('begins its seed anew where it was stopped in the middle, also at another snapshot', async () => {
+    scan.change({ snapshots: [at(100)] });
+    scan.add(...LINES);
+    scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
+    {
+      await using service = await serveScan(options());
+      await service.until('/status', { source: { position: 'seed', network: { errors_in_a_row: 1 } } });
+      await service.until('/readyz', { ready: false });
+    }
+    expect(dumpViews(data).holding!.length).toBeGreaterThan(20);
+    expect(dumpViews(data).snapshot).toEqual([]);
+    scan.fail('/v1/holdings/summary', null);
+    scan.change({ snapshots: [at(250)] });
+    await using service = await serveScan(options());
+    await service.until('/readyz', { ready: true });
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data)).toEqual(await replayedFrom(at(250)));
+    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+
+  it('begins anew with another Scan where the first fails in the middle', async () => {
+    await using other = await startFakeScan({ migrationId: 0, firstRow: 5, snapshots: [at(250)], lines: LINES });
+    scan.change({ snapshots: [at(100)] });
+    scan.add(...LINES);
+    scan.fail('/v1/holdings/summary', { status: 404, body: { error: 'gone' } });
+    await using service = await serveScan(options({ scan: `${scan.url},${other.url}` }));
+    await service.until('/readyz', { ready: true });
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data)).toEqual(await replayedFrom(at(250)));
+  });
+
+  it('is refused where the sums of an owner are not those that the Scan says, and nothing is served', async () => {
+    scan.change({ snapshots: [at(200)], wrongBy: { summary: 1, supply: 0 } });
+    scan.add(...LINES);
+    {
+      await using service = await serveScan(options());
+      const reason = expect.stringMatching(
+        /^the active contracts of .* give .* and its summary says .*: nothing of this/,
+      );
+      await service.until('/readyz', { ready: false, reasons: [reason, 'no snapshot is sealed yet'] });
+    }
+    scan.change({ wrongBy: { summary: 0, supply: 0 } });
+    await using service = await serveScan(options());
+    await service.until('/readyz', { ready: true });
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data)).toEqual(await replayedFrom(at(200)));
+  });
+
+  it('is degraded where the supply is not that which the Scan says', async () => {
+    scan.change({ snapshots: [at(200)], wrongBy: { summary: 0, supply: 7 } });
+    scan.add(...LINES);
+    await using service = await serveScan(options());
+    const difference = expect.stringMatching(/^the seed of .* has a supply of .*, and .* says .*: contracts that came/);
+    await service.until('/readyz', { ready: true, degraded: [difference] });
+  });
+
+  it('tries the same page of the same Scan again', async () => {
+    scan.change({ snapshots: [at(200)] });
+    scan.add(...LINES);
+    scan.fail('/v1/state/acs', 'cut', 1);
+    await using service = await serveScan(options());
+    await service.until('/readyz', { ready: true });
+    expect(scan.asked.filter(({ path }) => path.includes('snapshot-timestamp'))).toHaveLength(1);
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data)).toEqual(await replayedFrom(at(200)));
+  });
+});

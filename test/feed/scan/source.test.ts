@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { holdfast } from '../../support/program/command.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { DSO, scanLedger } from '../../support/scan/ledger.ts';
+import { serveScan } from '../../support/scan/serve.ts';
+import { type FakeScan, startFakeScan } from '../../support/scan/server.ts';
+import { replayInto } from '../../support/views/replayed.ts';
+import { dumpViews } from '../../support/views/views-dump.ts';
+
+let directory: TemporaryDirectory;
+let scan: FakeScan;
+let data: string;
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  scan = await startFakeScan({ migrationId: 0 });
+  data = directory.at('data');
+});
+afterEach(async () => {
+  await scan[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+/** A ledger, and the views of it read from a file. */
+async function ledger(seed: number): Promise<{ lines: readonly string[]; wanted: ReturnType<typeof dumpViews> }> {
+  const lines = scanLedger(seed, 400);
+  await replayInto(directory.at('wanted'), [directory.writeLines('feed.ndjson', lines)], { dso: DSO });
+  return { lines, wanted: dumpViews(directory.at('wanted')) };
+}
+
+describe('serve --scan --start beginning', () => {
+  it.each([1, 2, 3])('builds the views of the same feed read from a file (seed %i)', async (seed) => {
+    const { lines, wanted } = await ledger(seed);
+    scan.add(...lines.slice(0, 250));
+    {
+      await using service = await serveScan({ data, scan: scan.url, start: 'beginning', scanPageSize: '7' });
+      await service.until('/readyz', { ready: true, reasons: [], degraded: [] });
+      scan.add(...lines.slice(250, 350));
+      await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: 350 } });
+    }
+    scan.add(...lines.slice(350));
+    await using service = await serveScan({ data, scan: scan.url, scanPageSize: '7' });
+    await service.until('/status', { counts: { updates: lines.length - 350 }, dso: DSO, dso_pinned: true });
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data)).toEqual(wanted);
+    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+});
