@@ -7,6 +7,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { freePorts } from './support/program/free-ports.ts';
 import { runProgram } from './support/program/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from './support/program/temporary-directory.ts';
+import { type FakeScanOptions, startFakeScan } from './support/scan/server.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];
@@ -19,6 +20,8 @@ interface Places {
   readonly ports: readonly [number, number];
   readonly broker: string;
   readonly topic: string;
+  /** In place of each https://scan.sv-1.example, by its number. */
+  readonly scans: readonly string[];
 }
 
 /** The blocks of a page that a reader types into a shell, each with the line it begins at. */
@@ -53,11 +56,12 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
  * or the block ends. npm is not run: what it would start is looked up. A comment that ends in `exit 3` says what the
  * command before it exits with.
  */
-function scriptOf(commands: string, { ports: [port, other], broker, topic }: Places): string {
+function scriptOf(commands: string, { ports: [port, other], broker, topic, scans }: Places): string {
   const lines = commands
     .replaceAll(/(?<=127\.0\.0\.1:|--port )8080\b/g, String(port))
     .replaceAll(/(?<=127\.0\.0\.1:|--port )8081\b/g, String(other))
     .replaceAll('kafka:9092', broker)
+    .replaceAll(/https:\/\/scan\.sv-(\d)\.example/g, (_, number: string) => scans[Number(number) - 1]!)
     .replaceAll('--kafka-topic updates', `--kafka-topic ${topic}`)
     .replaceAll(' fixtures/', ` ${root}/fixtures/`)
     .split('\n')
@@ -91,6 +95,13 @@ function scriptOf(commands: string, { ports: [port, other], broker, topic }: Pla
     end`;
 }
 
+/** The story, as a Scan has it. */
+const STORY: FakeScanOptions = {
+  lines: read('fixtures/story.scan.ndjson').trim().split('\n'),
+  dso: 'DSO::1220bba319c9c823d166e41281696923ad9481c065e891e86e9b257381fa82439928',
+  snapshots: ['2025-02-12T00:30:00Z'],
+};
+
 const blocks = pages.flatMap(blocksOf);
 const mentions = pages.flatMap((page) =>
   [...read(page).matchAll(/`holdfast ([a-z-]+)([^`]*)`/g)].map(([, command, rest]) => ({
@@ -103,7 +114,10 @@ describe('the commands of README and docs', () => {
   it.each(blocks)('at $name do what they say', async ({ commands }) => {
     using directory = temporaryDirectory();
     const ports = (await freePorts(2)) as [number, number];
-    const at = { ports, broker: inject('kafka').addresses.plain, topic: `documented-${ports[0]}` };
+    await using first = await startFakeScan(STORY);
+    await using second = await startFakeScan(STORY);
+    const scans = [first.url, second.url];
+    const at = { ports, broker: inject('kafka').addresses.plain, topic: `documented-${ports[0]}`, scans };
     await setTheScene(directory, commands, at);
     const script = scriptOf(commands, at);
     const shell = spawn('bash', ['-c', script], { cwd: directory.path, stdio: ['ignore', 'ignore', 'pipe'] });
