@@ -64,6 +64,7 @@ describe('where a setting comes from', () => {
       writerSettings: [],
       files: [],
       kafka: null,
+      scan: null,
       migrationId: null,
       snapshotPeriodUs: null,
       dso: null,

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createScanClient } from '../../../src/feed/scan/client.ts';
+import { createCertificates } from '../../support/kafka/certificates.ts';
 import { holdfast } from '../../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
@@ -90,6 +92,20 @@ describe('a Scan that fails', () => {
     scan.fail('/', { status: 308, body: '', headers: { location: 'https://elsewhere.example/' } });
     await using service = await serveScan(options());
     await service.until('/readyz', refused(/answers 308, which refers to https:\/\/elsewhere\.example\/$/));
+  });
+});
+
+describe('a Scan with TLS', () => {
+  it('is read where --scan-ca names its authority, and says so where not', async () => {
+    const { ca, broker } = await createCertificates(directory.path);
+    const pem = readFileSync(broker, 'utf8');
+    await using secured = await startFakeScan({ migrationId: 0, lines: LINES, tls: { cert: pem, key: pem } });
+    {
+      await using service = await serveScan(options({ scan: secured.url }));
+      await service.until('/readyz', refused(/--scan-ca names the file of the authority/));
+    }
+    await using service = await serveScan(options({ scan: secured.url, scanCa: ca }));
+    await expectAll(service);
   });
 });
 
