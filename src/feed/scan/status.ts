@@ -51,6 +51,7 @@ export function followScan(name: string): { status(state: SourceState<ScanTeleme
         blocking: errors > 0 && lastError !== null ? [lastError] : [],
         caughtUpAt,
         lagMessages: null,
+        lagSeconds: of.lagSeconds,
         details: { position: cursor, network: shown },
       };
     },
