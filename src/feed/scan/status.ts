@@ -52,6 +52,7 @@ export function followScan(name: string): { status(state: SourceState<ScanTeleme
         caughtUpAt,
         lagMessages: null,
         lagSeconds: of.lagSeconds,
+        lagBytes: null,
         details: { position: cursor, network: shown },
       };
     },
