@@ -17,6 +17,7 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
   ['history', async () => (await import('./history.ts')).historyCommand],
   ['top', async () => (await import('./top.ts')).topCommand],
   ['owners', async () => (await import('./owners.ts')).ownersCommand],
+  ['status', async () => (await import('./status.ts')).statusCommand],
   ['verify', async () => (await import('./verify.ts')).verifyCommand],
   ['backup', async () => (await import('./backup.ts')).backupCommand],
   ['restore', async () => (await import('./restore.ts')).restoreCommand],

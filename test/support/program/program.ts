@@ -17,6 +17,8 @@ export interface Program extends AsyncDisposable {
   readonly pid: number;
   readonly ended: Promise<Ended>;
   kill(signal: NodeJS.Signals): void;
+  /** What it has printed until now. */
+  stdout(): string;
   /** The first log line with that message, as it is on standard error now or later; rejects where the process ends without it. */
   logged(message: string): Promise<Record<string, unknown>>;
 }
@@ -51,6 +53,7 @@ export function startProgram(args: readonly string[], { limits, uid, preload, en
     pid: child.pid!,
     ended,
     kill: (signal) => void child.kill(signal),
+    stdout: () => stdout.text(),
     async logged(message) {
       for (let over = false; ; ) {
         const line = stderr

@@ -7,6 +7,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli/'],
   'cli/': [
     'service',
+    'health',
     'config',
     'config/',
     'http/',

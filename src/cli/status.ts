@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { createReadOnlyHealth } from '../health.ts';
+import { Refusal } from '../refusal.ts';
+import { readVersion } from '../version.ts';
+import { openStanding } from '../views/read/standing.ts';
+import { openViewsStore } from '../views/read/store.ts';
+import { askService } from './ask-service.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { formatTable } from './table.ts';
+import { safeJson, safeText } from './terminal-text.ts';
+
+const WATCH_MS = 2_000;
+/** Between the two readings from which the rate comes. */
+const RATE_MS = 1_000;
+const CLEAR_SCREEN = '\u001b[H\u001b[J';
+
+const READINESS = z.object({ ready: z.boolean(), reasons: z.array(z.string()), degraded: z.array(z.string()) });
+/** What is used of `/status`; a service of another version may say more. */
+const STATUS = z.object({
+  version: z.string(),
+  phase: z.string(),
+  source: z.looseObject({ name: z.string() }).nullable(),
+  snapshots: z.array(z.object({ migration_id: z.number(), record_time: z.string() })),
+  counts: z.looseObject({ updates: z.number() }).optional(),
+  dead_letters: z.record(z.string(), z.number()),
+});
+
+interface Reading {
+  readonly readiness: z.infer<typeof READINESS>;
+  readonly status: z.infer<typeof STATUS>;
+  readonly atMs: number;
+}
+
+export const statusCommand: CliCommand = {
+  usage: 'status',
+  summary: 'What a running service (--url) or a data directory is doing, and what to do next',
+  examples: ['holdfast status --data ./data', 'holdfast status --url http://127.0.0.1:8080 --watch'],
+  settings: [],
+  addOptions: (command) =>
+    command
+      .option('--url <URL>', 'of a running service, instead of --data')
+      .option('--watch', 'again every 2 s, until it is stopped')
+      .option('--json', 'print JSON for programs: the answers of /readyz and /status'),
+  run: async ({ options, config, terminal }) => {
+    const { url } = options as { readonly url?: string };
+    if (options.json === true && options.watch === true)
+      throw new Refusal('--json: given with --watch, expected one of them');
+    const name = url ?? config.dataDir;
+    const read = url === undefined ? readingsOf(config.dataDir) : () => readService(requireUrl(url));
+    const signal = terminal.stopSignal();
+    let before: Reading | null = null;
+    do {
+      if (before !== null) await sleep(options.watch === true ? WATCH_MS : RATE_MS, null, { signal }).catch(() => {});
+      if (signal.aborted) break;
+      const now: Reading = await read();
+      const isShown = options.watch === true || before !== null || now.status.counts === undefined;
+      if (options.json === true) {
+        const { readiness, status } = now;
+        terminal.stdout.write(safeJson({ readiness, status }));
+        break;
+      }
+      if (isShown) {
+        const isRedrawn = options.watch === true && 'isTTY' in terminal.stdout && terminal.stdout.isTTY === true;
+        terminal.stdout.write(`${isRedrawn ? CLEAR_SCREEN : ''}${statusText(name, now, before)}`);
+        if (options.watch !== true) break;
+      }
+      before = now;
+    } while (!signal.aborted);
+    return EXIT.ok;
+  },
+};
+
+function requireUrl(given: string): string {
+  if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given;
+  throw new Refusal(`--url ${given}: expected the address of a service, such as http://127.0.0.1:8080`);
+}
+
+async function readService(url: string): Promise<Reading> {
+  const readiness = READINESS.parse(await askService(url, '/readyz'));
+  const status = STATUS.parse(await askService(url, '/status'));
+  return { readiness, status, atMs: performance.now() };
+}
+
+/** Of a directory what views.db stores is known: not whether a process reads a source for it. */
+function readingsOf(dataDir: string): () => Promise<Reading> {
+  return async () => {
+    using store = openViewsStore(dataDir);
+    using standing = openStanding(dataDir);
+    const health = createReadOnlyHealth({ store, version: readVersion(), standing: standing.read });
+    const status = STATUS.parse({ ...(await health.status()), phase: 'stored' });
+    return { readiness: READINESS.parse(await health.ready()), status, atMs: performance.now() };
+  };
+}
+
+function statusText(name: string, now: Reading, before: Reading | null): string {
+  const { readiness, status } = now;
+  const { version, phase, source, snapshots, counts, dead_letters } = status;
+  const rows = [
+    ['holdfast', `${version}, ${name}`],
+    ['ready', readiness.ready ? 'yes' : 'no'],
+    ...readiness.reasons.map((reason) => ['', reason]),
+    ...readiness.degraded.map((what) => ['degraded', what]),
+    ['phase', phase],
+    ...(source === null ? [] : sourceRows(source)),
+    ...(counts === undefined ? [] : [['updates', `${counts.updates} since the start${rateText(now, before)}`]]),
+    ...snapshots.map(({ migration_id, record_time }) => [
+      'newest snapshot',
+      `${record_time}, migration ${migration_id}`,
+    ]),
+    ...Object.entries(dead_letters).map(([decision, count]) => ['dead letters', `${count} ${decision}`]),
+  ];
+  const safe = rows.map((cells) => cells.map(safeText));
+  return formatTable(safe[0]!, safe.slice(1));
+}
+
+/** Each kind of source says different things; single values are shown as they are. */
+function sourceRows({ name, ...details }: NonNullable<Reading['status']['source']>): string[][] {
+  const figures = Object.entries(details).flatMap(([key, value]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value)
+      : [[key, value] as const],
+  );
+  const single = figures.filter(([, value]) => typeof value === 'string' || typeof value === 'number');
+  return [['source', name], ...single.map(([key, value]) => [`  ${key.replaceAll('_', ' ')}`, String(value)])];
+}
+
+function rateText(now: Reading, before: Reading | null): string {
+  const [to, from] = [now.status.counts?.updates, before?.status.counts?.updates];
+  if (to === undefined || from === undefined || before === null) return '';
+  // A service that was started again counts from 0.
+  const rate = Math.max(0, to - from) / ((now.atMs - before.atMs) / 1000);
+  return `, ${Math.round(rate)} a second`;
+}
