@@ -16,6 +16,8 @@ const EXPECTED = 'fixtures/story.expected.json';
 /** Alice has 300 locked here, and round 104 is two rounds after her coins were created. */
 const ASKED = { snapshot: '2025-02-12T00:30:00Z', round: 104, owners: ['alice', 'bob'] };
 
+const WEEKS = 3;
+
 interface Answer {
   readonly computed_as_of_round: number;
   readonly summaries: readonly { readonly party_id: string }[];
@@ -32,8 +34,8 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !n
 /** The story, and after it some weeks of a few hundred owners, so that there is something to replay and to look at. */
 function replay(folder: string, dataDir: string): void {
   const feed = join(folder, 'weeks.ndjson');
-  const { bytes } = writeWeeks(feed);
-  say(`1. Replay feeds: a small story, and the three weeks after it in ${Math.round(bytes / 1e6)} MB\n`);
+  const { bytes } = writeWeeks(feed, WEEKS);
+  say(`1. Replay feeds: a small story, and the ${WEEKS} weeks after it in ${Math.round(bytes / 1e6)} MB\n`);
   console.log(`holdfast replay ${FIXTURE} ${feed}\n`);
   const args = [...PROGRAM, 'replay', FIXTURE, feed, '--data', dataDir];
   const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });

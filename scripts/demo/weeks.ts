@@ -8,9 +8,8 @@ import { scanLine } from '../../test/support/ledger/scan-lines.ts';
 import { createEconomy } from './economy.ts';
 
 const START = Date.parse('2025-02-12T01:20:00Z') * 1000;
-const WEEKS = 3;
+const ROUNDS_OF_WEEK = 7 * 24 * 6;
 const ROUND_MICROS = 600_000_000;
-const ROUNDS = (WEEKS * 7 * 86_400_000_000) / ROUND_MICROS;
 /** The story ends with this round as its newest, and three are open. */
 const LAST_ROUND_OF_STORY = 104;
 
@@ -18,19 +17,20 @@ const LAST_ROUND_OF_STORY = 104;
  * Writes the weeks after the story: a few hundred owners who are rewarded in each mining round, pay each other more by day than
  * by night, and lock coin for some days. What is paid is conserved, so that its totals look like those of a real ledger.
  */
-export function writeWeeks(path: string): { readonly bytes: number; readonly updates: number } {
+export function writeWeeks(path: string, weeks: number): { readonly bytes: number; readonly updates: number } {
   const random = createRandom(7);
   const stage = { migrationId: 0, active: new Map(buildStory().active) };
   const economy = createEconomy(random);
   const file = openSync(path, 'w');
+  const rounds = Math.ceil(weeks * ROUNDS_OF_WEEK);
   let [bytes, updates] = [0, 0];
-  for (let made = 0; made < ROUNDS; made++) {
+  for (let made = 0; made < rounds; made++) {
     const [opened, start] = [LAST_ROUND_OF_STORY + 1 + made, START + made * ROUND_MICROS];
     const advance: Happening = {
       through: 'AmuletRules_AdvanceOpenMiningRounds',
       inside: [{ archives: `round ${opened - 3}` }, { opens: BigInt(opened) }],
     };
-    const happenings = [[advance], ...economy.round({ round: BigInt(opened - 1), start, share: made / ROUNDS })];
+    const happenings = [[advance], ...economy.round({ round: BigInt(opened - 1), start, share: made / rounds })];
     const apart = Math.floor(ROUND_MICROS / (happenings.length + 1));
     const lines = happenings.map((each, index) => {
       const recordTime = start + index * apart + random.below(apart);

@@ -9,16 +9,18 @@ import { durationMs } from './data/time.ts';
 import { type Asked, useAnswer } from './data/use-answer.ts';
 import { Footer } from './frame/footer.tsx';
 import { Header } from './frame/header.tsx';
+import { NoParty } from './frame/no-party.tsx';
 import { NothingYet } from './frame/nothing-yet.tsx';
 import { OverviewPage } from './overview/overview-page.tsx';
 import { OwnerPage } from './owner/owner-page.tsx';
+import { isParty } from './parts/party.tsx';
 import { Answered } from './parts/states.tsx';
 import { SnapshotsPage } from './snapshots/snapshots-page.tsx';
 
 export function App(): JSX.Element {
   const place = useAddress();
   const party = partyOf(place);
-  const live = useLive(party);
+  const live = useLive(party !== null && isParty(party) ? party : null);
   const migration = place.query.get('migration') ?? undefined;
   const newest = useAnswer(snapshotsRequest({ migration_id: migration, limit: 1 }), live.snapshot);
   const status = useAnswer(statusRequest, `${live.status?.phase} of migration ${live.snapshot?.split(' ')[0]}`);
@@ -36,7 +38,7 @@ export function App(): JSX.Element {
       </a>
       <Header live={live} shown={here?.migration} status={status.answer} />
       <main id="content">
-        <h1 tabIndex={-1} class={party === null ? '' : 'hidden'}>
+        <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
           {title}
         </h1>
         <Page {...{ place, party, live, status, newest, here }} />
@@ -66,6 +68,7 @@ function Page({
   return (
     <Answered asked={newest} lines={12}>
       {() => {
+        if (party !== null && !isParty(party)) return <NoParty text={party} />;
         if (party !== null) return <OwnerPage key={party} party={party} here={here!} live={live} />;
         if (place.path === 'snapshots') return <SnapshotsPage key={here!.migration} here={here!} />;
         return <OverviewPage key={here!.migration} {...{ live, status, newest }} here={here!} />;

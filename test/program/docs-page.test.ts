@@ -1,17 +1,10 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser, watchPage } from '../support/http/browser.ts';
 import { fixture } from '../support/http/expected-answers.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-
-/** Where Debian's package puts it; `scripts/setup-browser.sh` installs it. */
-const CHROMIUM = '/usr/bin/chromium';
-const FLAGS =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync';
-/** No name resolves: the page must not need the internet. */
-const OFFLINE = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
 
 const folder = temporaryDirectory();
 const data = folder.at('data');
@@ -20,11 +13,10 @@ let browser: Browser;
 let origin = '';
 
 beforeAll(async () => {
-  if (!existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install chromium`);
   service = await startService(['--data', data, '--file', fixture('story.scan.ndjson')]);
   origin = String((await service.program.logged('listening')).url);
   await service.until('/readyz', (status) => status === 200);
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS.split(' '), OFFLINE] });
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
@@ -35,19 +27,10 @@ afterAll(async () => {
 /** The page with one of its documents shown, and all that it must not do so far. */
 async function openPage(document: string): Promise<{ page: Page; faults: string[]; requests: string[] }> {
   const page = await browser.newPage();
-  const [faults, requests]: [string[], string[]] = [[], []];
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text());
-  });
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.on('request', (request) => {
-    requests.push(new URL(request.url()).pathname);
-    const address = new URL(request.url());
-    if (address.protocol !== 'data:' && address.origin !== origin) faults.push(`a request to ${request.url()}`);
-  });
+  const watched = watchPage(page, origin);
   await page.goto(`${origin}/docs?urls.primaryName=${document}`);
   await page.locator('.opblock').first().waitFor();
-  return { page, faults, requests };
+  return { page, ...watched };
 }
 
 /** Opens an operation, tries it out as the page fills it in, and gives the status and body that are shown. */

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 it('the demo has some weeks of a few hundred owners behind its story, all of which is applied', async () => {
   using folder = temporaryDirectory();
   const [weeks, data] = [folder.at('weeks.ndjson'), folder.at('data')];
-  const { updates } = writeWeeks(weeks);
+  const { updates } = writeWeeks(weeks, 3);
   const replay = await runProgram(['replay', fixture('story.scan.ndjson'), weeks, '--data', data]);
   expect(replay.code).toBe(0);
   const lines = replay.stdout.trim().split('\n');

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { followStream, type StreamStatus } from './stream.ts';
+import type { StreamStatus } from '../../http/insight/stream/status.ts';
+import { followStream } from './stream.ts';
 
 /** What the stream has told so far. */
 export interface Live {
@@ -7,12 +8,13 @@ export interface Live {
   readonly status: StreamStatus | null;
   /** Updates a second between the last two words about them; null before the second. */
   readonly rate: number | null;
-  /** The id of the newest snapshot, and the time of the owner's newest change: where they change there is news to ask for. */
+  /** The id of the newest snapshot: another one is news to ask for. */
   readonly snapshot: string | null;
-  readonly ownerChange: string | null;
+  /** Another text whenever the owner's history may be another one. */
+  readonly ownerNews: string | null;
 }
 
-const NOTHING: Live = { connection: 'connecting', status: null, rate: null, snapshot: null, ownerChange: null };
+const NOTHING: Live = { connection: 'connecting', status: null, rate: null, snapshot: null, ownerNews: null };
 
 export function useLive(owner: string | null): Live {
   const [live, setLive] = useState(NOTHING);
@@ -30,8 +32,8 @@ export function useLive(owner: string | null): Live {
         change({ connection: 'live', status, rate: counted === null ? null : rateBetween(counted, now) });
         counted = now;
       },
-      snapshot: (snapshot) => change({ snapshot }),
-      owner: (ownerChange) => change({ ownerChange }),
+      snapshot: (snapshot, gap) => change(gap ? { snapshot, ownerNews: snapshot } : { snapshot }),
+      owner: (ownerNews) => change({ ownerNews }),
     });
   }, [owner]);
   return live;

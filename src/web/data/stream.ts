@@ -1,20 +1,12 @@
+import type { StreamStatus } from '../../http/insight/stream/status.ts';
 import { ROOT } from './root.ts';
-
-/** What a `status` event says of the service. */
-export interface StreamStatus {
-  readonly phase: string;
-  readonly lag_seconds: number | null;
-  readonly updates: number;
-  readonly halted: { readonly place: string; readonly reason: string } | null;
-  readonly degraded: readonly string[];
-}
 
 export interface StreamListener {
   readonly opened: () => void;
   readonly lost: () => void;
   readonly status: (status: StreamStatus) => void;
-  /** A snapshot was sealed, or the stream begins anew; the id is that of the newest one. */
-  readonly snapshot: (id: string) => void;
+  /** A snapshot was sealed, or the stream begins; `gap`: of what lies before it nothing may have been told, of owners neither. */
+  readonly snapshot: (id: string, gap: boolean) => void;
   /** What an owner that was asked for has has changed. */
   readonly owner: (recordTime: string) => void;
 }
@@ -40,9 +32,10 @@ export function followStream(owner: string | null, listener: StreamListener): ()
     source.addEventListener('status', ({ data }) => listener.status(JSON.parse(data)));
     source.addEventListener('owner', ({ data }) => listener.owner(JSON.parse(data).record_time));
     for (const name of ['snapshot', 'reset'])
-      source.addEventListener(name, ({ lastEventId }: MessageEvent) => {
+      source.addEventListener(name, ({ lastEventId, data }: MessageEvent) => {
+        const gap = lastId === '' || name === 'reset' || JSON.parse(data).skipped === true;
         lastId = lastEventId;
-        listener.snapshot(lastId);
+        listener.snapshot(lastId, gap);
       });
   };
   open();

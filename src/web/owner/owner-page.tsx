@@ -27,7 +27,7 @@ export function OwnerPage({
   const round = query.get('round') ?? undefined;
   const newest = usePaced(here.newest.record_time, PACE_MS);
   const holding = { migration: here.migration, time: at ?? newest, party };
-  const changed = usePaced(live.ownerChange, PACE_MS);
+  const changed = usePaced(live.ownerNews, PACE_MS);
   return (
     <>
       <PartyHead party={party} />

@@ -12,6 +12,11 @@ export function Party({ id, migration }: { readonly id: string; readonly migrati
   );
 }
 
+/** Whether a text has the form of a party id; the service says what exactly is wrong with it. */
+export function isParty(text: string): boolean {
+  return /^[\w: -]+::[\w: -]+$/.test(text);
+}
+
 export function partyParts(id: string): { readonly name: string; readonly fingerprint: string } {
   const cut = id.indexOf('::');
   return cut < 0 ? { name: id, fingerprint: '' } : { name: id.slice(0, cut), fingerprint: id.slice(cut + 2) };

@@ -1,0 +1,52 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Dashboard, startDashboard } from '../support/web/dashboard.ts';
+import { LARGE, NOBODY } from '../support/web/parties.ts';
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+});
+afterAll(async () => await dashboard?.[Symbol.asyncDispose]());
+
+/** What an accessibility checker finds, by the rule and the elements; contrast in the colours as they are shown. */
+async function breaches(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[];
+  };
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target} ${node.failureSummary}`));
+}
+
+const PAGES = [
+  ['the overview', '/'],
+  ['an owner', `/owners/${LARGE}`],
+  ['an owner then', `/owners/${LARGE}?at=2025-02-13T12:00:00Z&round=300`],
+  ['an owner who never had coin', `/owners/${NOBODY}`],
+  ['what is no party', '/owners/nobody'],
+  ['the snapshots', '/snapshots'],
+] as const;
+const SCREENS = [
+  [1280, 'light'],
+  [1280, 'dark'],
+  [390, 'light'],
+  [390, 'dark'],
+] as const;
+
+describe.each(SCREENS)('at %s pixels in %s colours', (width, colorScheme) => {
+  it.each(PAGES)('%s is whole, fits, is accessible and does nothing it must not', async (_name, path) => {
+    const { page, faults } = await dashboard.open(path, { viewport: { width, height: 844 }, colorScheme });
+    const [cards, overflow, dark] = (await page.evaluate(
+      `[document.querySelectorAll('.card').length, document.documentElement.scrollWidth - innerWidth, getComputedStyle(document.body).backgroundColor]`,
+    )) as [number, number, string];
+    expect(cards).toBeGreaterThanOrEqual(1);
+    expect(overflow).toBeLessThanOrEqual(0);
+    expect(dark === 'rgb(13, 19, 24)').toBe(colorScheme === 'dark');
+    const curl = page.getByRole('button', { name: /^curl/ });
+    if ((await curl.count()) > 0) await curl.first().click();
+    expect(await breaches(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+});
