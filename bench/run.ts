@@ -10,6 +10,7 @@ import { loadReference } from './reference-load.ts';
 import { startPostgres } from './reference-postgres.ts';
 import { benchReplay, benchSealing, makeBenchFeed } from './replay.ts';
 import { benchMainnet } from './replay-mainnet.ts';
+import { benchStreams } from './streams.ts';
 import { benchSummaries } from './summaries.ts';
 import { type Promised, printPromises, rounded } from './table.ts';
 
@@ -44,6 +45,7 @@ const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = 
   sealing: () => benchSealing(dense()),
   summaries: () => withReference(dense(), (reference) => benchSummaries(folder, dense(), { rounds, reference })),
   'authenticated-user': () => benchAuthenticatedUser(folder, { rounds }),
+  streams: () => benchStreams(folder, dense(), { rounds }),
   kafka: () => benchKafka(dense(), { events, rounds }),
   growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents, hugeEvents }),
 };
