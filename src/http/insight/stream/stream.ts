@@ -18,7 +18,7 @@ export interface Stream {
   /** Why it must be cut; null while it takes what it is sent. */
   fault(): string | null;
   /** Ends it, with a last event unless the client still has to take others. */
-  end(status: StreamStatus): void;
+  end(status: StreamStatus | null): void;
   cut(): void;
 }
 
@@ -51,7 +51,7 @@ export function createStream(
   }
 
   function write(text: string): void {
-    if (response.destroyed) return;
+    if (response.destroyed || response.writableEnded) return;
     isTaken = false;
     heldBytes = Buffer.byteLength(text);
     writtenMs = performance.now();
@@ -79,7 +79,7 @@ export function createStream(
     end(status) {
       if (!isTaken) return void response.destroy();
       const { socket } = response;
-      response.end(eventText('status', status));
+      response.end(status === null ? '' : eventText('status', status));
       // The server waits for its connections when it stops.
       socket?.destroySoon();
     },

@@ -43,7 +43,9 @@ export function createStreams({
   const streams = new Set<Stream>();
   /** Those that may have something to send. */
   const queue = new Set<Stream>();
-  let news: News = { heads: { newest: null, behind: null }, status: statusNow() };
+  /** Null before the first look. */
+  let news: News | null = null;
+  let isFailing = false;
   let isSending = false;
   let isEnding = false;
   let timer: NodeJS.Timeout | undefined;
@@ -52,12 +54,14 @@ export function createStreams({
     const status = statusNow();
     const newest = await store.facts({ kind: 'last sealed' });
     // What was sealed until the end of the source was reached.
-    const wasBehind = [news.status, status].some(({ phase }) => phase === 'reading');
-    news = { heads: { newest, behind: wasBehind ? newest : news.heads.behind }, status };
+    const wasBehind = status.phase === 'reading' || news?.status.phase === 'reading';
+    news = { heads: { newest, behind: wasBehind ? newest : (news?.heads.behind ?? null) }, status };
+    isFailing = false;
   }
 
   async function lookAtAll(): Promise<void> {
-    await look();
+    await look().catch(failed);
+    if (news === null) return;
     for (const stream of streams) {
       const fault = stream.fault();
       if (fault === null) queue.add(stream);
@@ -72,8 +76,10 @@ export function createStreams({
     stream.cut();
   }
 
+  /** Once until it works again: it is tried several times a second. */
   function failed(error: unknown): void {
-    logger.error({ err: error }, 'streams cannot be read on');
+    if (!isFailing) logger.error({ err: error }, 'the views cannot be read for streams; trying again');
+    isFailing = true;
   }
 
   function sendQueued(): void {
@@ -87,7 +93,7 @@ export function createStreams({
     const startMs = performance.now();
     for (const stream of queue) {
       queue.delete(stream);
-      await stream.send(news).catch((error: unknown) => {
+      await stream.send(news!).catch((error: unknown) => {
         failed(error);
         cut(stream, 'what it is sent cannot be read');
       });
@@ -130,14 +136,16 @@ export function createStreams({
       const stream: Stream = createStream(response, { client, cursor, limits, onTaken: () => queued(stream) });
       streams.add(stream);
       response.once('close', () => close(stream));
-      timer ??= setInterval(() => void lookAtAll().catch(failed), lookMs).unref();
+      timer ??= setInterval(() => void lookAtAll(), lookMs).unref();
       // The newest snapshot as of now, and not as of the last look.
       void look().then(() => queued(stream), failed);
     },
     openCount: () => streams.size,
     end() {
       isEnding = true;
-      for (const stream of streams) stream.end({ ...statusNow(), phase: 'stopping' });
+      clearInterval(timer);
+      queue.clear();
+      for (const stream of streams) stream.end(news && { ...news.status, phase: 'stopping' });
     },
   };
 }
