@@ -19,6 +19,7 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
   ['owners', async () => (await import('./owners.ts')).ownersCommand],
   ['status', async () => (await import('./status.ts')).statusCommand],
   ['verify', async () => (await import('./verify.ts')).verifyCommand],
+  ['compare', async () => (await import('./compare.ts')).compareCommand],
   ['backup', async () => (await import('./backup.ts')).backupCommand],
   ['restore', async () => (await import('./restore.ts')).restoreCommand],
   ['rebuild', async () => (await import('./rebuild.ts')).rebuildCommand],

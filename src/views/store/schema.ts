@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. An older file is not migrated, but rebuilt from the feed (`holdfast rebuild`). */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
@@ -53,6 +53,7 @@ CREATE TABLE migration(
 CREATE TABLE synchronizer(
   migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL,
   updates INTEGER NOT NULL,             -- how many were applied at the last time: rows of last_update
+  repairs INTEGER NOT NULL,             -- how many were ever applied at the time of the one before them
   unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the source that continues after them
   PRIMARY KEY(migration_id, synchronizer_id)
 ) STRICT, WITHOUT ROWID;

@@ -8,6 +8,7 @@ interface SynchronizerRow {
   readonly firstTime: bigint;
   readonly recordTime: bigint;
   readonly updates: bigint;
+  readonly repairs: bigint;
   readonly unseen: bigint;
   /** Rows of it in last_update. */
   readonly known: bigint;
@@ -31,13 +32,13 @@ function verifyTimes({ db, report }: VerifyContext): void {
   const rows = db
     .prepare<[], SynchronizerRow>(
       `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
-         updates, unseen,
+         updates, repairs, unseen,
          (SELECT count(*) FROM last_update u
           WHERE u.migration_id = s.migration_id AND u.synchronizer_id = s.synchronizer_id) AS known
        FROM synchronizer s`,
     )
     .safeIntegers();
-  for (const { migrationId, name, firstTime, recordTime, updates, unseen, known } of rows.iterate()) {
+  for (const { migrationId, name, firstTime, recordTime, updates, repairs, unseen, known } of rows.iterate()) {
     const snapshot = `migration ${migrationId}`;
     const differs = (table: string, expected: string, found: string): void =>
       report({ table, owner: null, snapshot, expected: `${name}: ${expected}`, found });
@@ -47,6 +48,8 @@ function verifyTimes({ db, report }: VerifyContext): void {
       differs('synchronizer', 'first_time from 1970 to record_time', String(firstTime));
     if (unseen !== 0n && unseen !== 1n) differs('synchronizer', 'unseen 0 or 1', String(unseen));
     if (updates < 1n) differs('synchronizer', 'an update or more at its last time', String(updates));
+    if (repairs < updates - 1n)
+      differs('synchronizer', `repairs from ${updates - 1n} on, those at its last time`, String(repairs));
     if (known !== updates) differs('last_update', `${updates} rows, as synchronizer says`, String(known));
   }
 }

@@ -114,7 +114,8 @@ function applyUpdate(
   if (isOfLastTime) last.updates.add(update.ref());
   const updates = isOfLastTime ? last.updates : LastUpdates.first(update.ref());
   const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
-  migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, unseen, changed: true });
+  const repairs = (last?.repairs ?? 0) + (isOfLastTime ? 1 : 0);
+  migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, repairs, unseen, changed: true });
 }
 
 /** Imports open a migration; they do not move time, and rule 1 does not apply to them (docs/rules.md, rule 5). */

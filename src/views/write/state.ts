@@ -10,6 +10,8 @@ export interface SynchronizerState {
   readonly recordTime: Micros;
   /** All updates applied at that time. */
   readonly updates: LastUpdates;
+  /** How many were ever applied at the time of the one before them. */
+  readonly repairs: number;
   /** Known from files, and not yet seen in the source that continues after them. */
   unseen: boolean;
   changed: boolean;
@@ -67,6 +69,7 @@ interface SynchronizerRow {
   readonly firstTime: Micros;
   readonly recordTime: Micros;
   readonly updates: number;
+  readonly repairs: number;
   readonly unseen: number;
 }
 
@@ -101,12 +104,12 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
-       updates, unseen FROM synchronizer`,
+       updates, repairs, unseen FROM synchronizer`,
   );
   const lastUpdatesOf = prepareLastUpdates(db);
-  for (const { migrationId, name, firstTime, recordTime, updates: count, unseen } of synchronizers.all()) {
+  for (const { migrationId, name, updates: count, unseen, ...row } of synchronizers.all()) {
     const updates = LastUpdates.stored(lastUpdatesOf(migrationId, name), count);
-    const state = { firstTime, recordTime, updates, unseen: unseen === 1, changed: false };
+    const state = { ...row, updates, unseen: unseen === 1, changed: false };
     migrations.get(migrationId)?.synchronizers.set(name, state);
   }
   return migrations;
@@ -136,7 +139,7 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
     'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
   );
   const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?)');
+  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
   const lastUpdatesOf = prepareLastUpdates(db);
   return (state) => {
     setting.run(state.dso, state.dsoPinned ? 1 : 0, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
@@ -146,9 +149,9 @@ export function createStateSaver(db: Database): (state: WriterState) => void {
       migration.run([m.migrationId, m.openSeq, ...times, ...supply]);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
-        const { firstTime, recordTime } = last;
+        const { firstTime, recordTime, updates, repairs } = last;
         const unseen = last.unseen ? 1 : 0;
-        synchronizer.run(m.migrationId, name, firstTime, recordTime, last.updates.count, unseen);
+        synchronizer.run(m.migrationId, name, firstTime, recordTime, updates.count, repairs, unseen);
         last.updates.save(lastUpdatesOf(m.migrationId, name));
         last.changed = false;
       }

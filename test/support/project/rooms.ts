@@ -8,6 +8,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/': [
     'service',
     'health',
+    'compare/',
     'config',
     'config/',
     'http/',
@@ -85,6 +86,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ledger/',
   ],
   'dead-letters/': ['views/store/', 'ledger/'],
+  'compare/': ['holdings/', 'ledger/'],
   'views/backup/': ['views/store/'],
   'views/verify/': ['views/write/', 'views/store/', 'decode/', 'json/', 'ledger/'],
   'views/read/': ['threads/', 'holdings/', 'views/store/', 'ledger/'],

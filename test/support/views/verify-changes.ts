@@ -44,6 +44,7 @@ synchronizer | record_time = record_time - 1
 synchronizer | synchronizer_id = synchronizer_id || 'a'
 synchronizer | updates = updates + 1
 synchronizer | updates = updates - 1
+synchronizer | repairs = -1
 synchronizer | migration_id = migration_id + 7
 synchronizer | record_time = -record_time
 synchronizer | updates = 0

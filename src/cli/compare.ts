@@ -1,0 +1,121 @@
+import { type Compared, compareChains, obstacle, type Wanted } from '../compare/compare.ts';
+import { otherReplica } from '../compare/other.ts';
+import { ownReplica } from '../compare/own.ts';
+import { counted } from '../counted.ts';
+import { parameter } from '../holdings/insight/parameters.ts';
+import { formatTime } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
+import { openViewsStore } from '../views/read/store.ts';
+import { readUpdateOrder, type UpdateOrder } from '../views/read/update-order.ts';
+import { type CliCommand, EXIT } from './command.ts';
+import { safeText } from './terminal-text.ts';
+
+interface Options {
+  readonly migration?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly json?: true;
+}
+
+export const compareCommand: CliCommand = {
+  usage: 'compare <URL>',
+  summary: 'Compare the digests of all snapshots with those of another Holdfast, and name the first that differs',
+  examples: [
+    'holdfast compare https://holdfast.example',
+    'holdfast compare http://10.0.0.7:8080 --migration 4 --from 2025-02-01T00:00:00Z --json',
+  ],
+  settings: [],
+  addOptions: (command) =>
+    command
+      .option('--migration <N>', 'only this migration (default: all that both have)')
+      .option('--from <TIME>', 'from this time on, RFC 3339 (default: the first snapshot that both have)')
+      .option('--to <TIME>', 'up to this time (default: the newest snapshot that both have)')
+      .option('--json', 'print JSON for programs'),
+  run: async ({ args, options, config, terminal: { stdout, stderr, stopSignal } }) => {
+    const given = options as Options;
+    const url = parseUrl(args[0]!);
+    const { migration, wanted } = parseWanted(given);
+    using store = openViewsStore(config.dataDir);
+    const replicas = { own: ownReplica(store), other: otherReplica(url, { stop: stopSignal() }) };
+    const say = (text: string): void => void stderr.write(`holdfast: ${safeText(text)}\n`);
+    const found: Compared[] = [];
+    for (const { migrationId } of await store.facts({ kind: 'newest snapshots' })) {
+      if (migration !== null && migration !== BigInt(migrationId)) continue;
+      const [own, other] = [await replicas.own.chain(migrationId), await replicas.other.chain(migrationId)];
+      if (own === null || other === null) continue;
+      const reason = obstacle(own, other);
+      if (reason !== null) say(`migration ${migrationId}: cannot be compared: ${reason}`);
+      else found.push(...(await compareChains(replicas, { own, other }, wanted)));
+    }
+    if (given.json === true) stdout.write(`${JSON.stringify({ migrations: found.map(listed) }, null, 2)}\n`);
+    else for (const each of found) stdout.write(comparedLine(each));
+    if (found.length === 0) {
+      say(`nothing in common with ${url}: no snapshot of the grid that both have can be compared`);
+      return EXIT.noSnapshot;
+    }
+    for (const note of orderNotes(readUpdateOrder(config.dataDir), found)) say(note);
+    return found.every(({ firstDifferent }) => firstDifferent === null) ? EXIT.ok : EXIT.differs;
+  },
+};
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '') return url;
+  // A password is not repeated.
+  const given = url === null || url.username + url.password === '' ? showGiven(text) : 'one with a user or password';
+  throw new Refusal(`URL: given ${given}, expected the http(s) address of a Holdfast, such as http://10.0.0.7:8080`);
+}
+
+function parseWanted({ migration, from, to }: Options): { migration: bigint | null; wanted: Wanted } {
+  const wanted = { from: parseOption('from', from), to: parseOption('to', to) };
+  if (wanted.from !== null && wanted.to !== null && wanted.from > wanted.to)
+    throw new Refusal(`--from: given ${from}, expected a time at or before --to, which is ${to}`);
+  const micros = (time: bigint | null): number | null => (time === null ? null : Number(time));
+  const range = { from: micros(wanted.from), to: micros(wanted.to) };
+  return { migration: parseOption('migration', migration), wanted: range };
+}
+
+function parseOption(name: 'migration' | 'from' | 'to', text: string | undefined): bigint | null {
+  if (text === undefined) return null;
+  const { parse, expected } = parameter(name === 'migration' ? 'migration_id' : name);
+  const value = parse(text);
+  if (typeof value === 'bigint') return value;
+  throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}`);
+}
+
+function listed({ migrationId, from, to, compared, firstDifferent, by }: Compared): Readonly<Record<string, unknown>> {
+  return {
+    migration_id: migrationId,
+    from: formatTime(from),
+    to: formatTime(to),
+    compared,
+    first_different: firstDifferent === null ? null : formatTime(firstDifferent),
+    by,
+  };
+}
+
+function comparedLine({ migrationId, from, to, compared, firstDifferent, by, leftOut }: Compared): string {
+  const result = firstDifferent === null ? 'equal' : `different, first at ${formatTime(firstDifferent)}`;
+  const range = `${counted(compared, 'snapshot')} from ${formatTime(from)} to ${formatTime(to)}, by ${by}`;
+  const whose = leftOut?.of === 'own' ? 'this one begins' : 'the other one begins';
+  const left =
+    leftOut === null
+      ? ''
+      : `; without that of ${formatTime(leftOut.recordTime)}, with which ${whose}, as it has everything`;
+  return `migration ${migrationId}: ${result}; ${range}${left}\n`;
+}
+
+/** Where the same updates may have been read in another order by the other one. */
+function orderNotes(orders: readonly UpdateOrder[], found: readonly Compared[]): readonly string[] {
+  const ids = new Set(found.map(({ migrationId }) => migrationId));
+  return orders.flatMap(({ migrationId, synchronizers, repairs }) => {
+    if (!ids.has(migrationId) || (synchronizers < 2 && repairs === 0)) return [];
+    const knows = [
+      ...(synchronizers < 2 ? [] : [counted(synchronizers, 'synchronizer')]),
+      ...(repairs === 0 ? [] : [counted(repairs, 'repair')]),
+    ];
+    const depends = 'a difference may only mean that the other one read them in another order (docs/digest.md)';
+    return [`migration ${migrationId} has updates of ${knows.join(' and ')}: ${depends}`];
+  });
+}

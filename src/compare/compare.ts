@@ -1,0 +1,63 @@
+import { formatDuration } from '../ledger/duration.ts';
+import { formatTime, type Micros } from '../ledger/time.ts';
+import type { Chain, Digests, Range, Replica } from './replica.ts';
+
+/** Of one migration that both have. */
+export interface Compared extends Range {
+  readonly migrationId: number;
+  /** The number of snapshots. */
+  readonly compared: number;
+  readonly firstDifferent: Micros | null;
+  /** By `digest` everything since the first snapshot is compared, by `changes_digest` what changed in these intervals alone. */
+  readonly by: 'digest' | 'changes_digest';
+  /** The snapshot with which the later chain begins, which has everything in it and so is left out; null where there is none. */
+  readonly leftOut: { readonly recordTime: Micros; readonly of: 'own' | 'other' } | null;
+}
+
+/** What to compare; null: as much as both have. */
+export interface Wanted {
+  readonly from: Micros | null;
+  readonly to: Micros | null;
+}
+
+/** Why two chains cannot be compared; null where they can. */
+export function obstacle(own: Chain, other: Chain): string | null {
+  if (own.periodUs !== other.periodUs)
+    return `other snapshot period: ${formatDuration(own.periodUs)} here, ${formatDuration(other.periodUs)} there`;
+  const isSame = own.dso === null || other.dso === null || own.dso === other.dso;
+  return isSame ? null : `other DSO: ${own.dso} here, ${other.dso} there`;
+}
+
+/** Compares two chains over the times that both have; nothing where there are none. */
+export async function compareChains(
+  { own, other }: { readonly own: Replica; readonly other: Replica },
+  chains: { readonly own: Chain; readonly other: Chain },
+  wanted: Wanted,
+): Promise<readonly Compared[]> {
+  const { migrationId, periodUs } = chains.own;
+  const begin = Math.max(chains.own.first, chains.other.first);
+  const isBehind = wanted.from !== null && wanted.from > begin;
+  const isOneStart = chains.own.first === chains.other.first;
+  const leftOut =
+    isOneStart || isBehind ? null : ({ recordTime: begin, of: chains.own.first === begin ? 'own' : 'other' } as const);
+  const from = isBehind ? Math.ceil(wanted.from! / periodUs) * periodUs : begin + (leftOut === null ? 0 : periodUs);
+  const to = Math.min(chains.own.newest, chains.other.newest, wanted.to ?? Infinity);
+  const by = isOneStart && wanted.from === null ? 'digest' : 'changes_digest';
+  const there = other.digests(chains.other, { from, to })[Symbol.asyncIterator]();
+  let [compared, last] = [0, from];
+  let firstDifferent: Micros | null = null;
+  for await (const ours of own.digests(chains.own, { from, to })) {
+    const { value: theirs } = (await there.next()) as { readonly value?: Digests };
+    if (theirs?.recordTime !== ours.recordTime) throw new Error(missing(ours, theirs));
+    const isEqual = by === 'digest' ? ours.digest === theirs.digest : ours.changesDigest === theirs.changesDigest;
+    if (!isEqual) firstDifferent ??= ours.recordTime;
+    compared += 1;
+    last = ours.recordTime;
+  }
+  return compared === 0 ? [] : [{ migrationId, from, to: last, compared, firstDifferent, by, leftOut }];
+}
+
+function missing({ recordTime }: Digests, theirs: Digests | undefined): string {
+  const given = theirs === undefined ? 'none' : `one at ${formatTime(theirs.recordTime)}`;
+  return `the other's snapshots have a gap: given ${given}, expected one at ${formatTime(recordTime)}`;
+}
