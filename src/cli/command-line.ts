@@ -29,6 +29,7 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
   ['dead-letters', async () => (await import('./dead-letters-drop.ts')).deadLettersDropCommand],
   ['token', async () => (await import('./token.ts')).tokenCommand],
   ['openapi', async () => (await import('./openapi.ts')).openapiCommand],
+  ['fetch', async () => (await import('./fetch.ts')).fetchCommand],
   ['produce', async () => (await import('./produce.ts')).produceCommand],
 ];
 

@@ -23,6 +23,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'feed/',
     'feed/file/',
     'feed/kafka/',
+    'feed/scan/',
     'decode/',
     'users/',
     'ledger/',

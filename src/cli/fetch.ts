@@ -1,0 +1,79 @@
+import { SCAN_KEYS } from '../config/scan.ts';
+import { counted } from '../counted.ts';
+import { openLinesFile, takeTail } from '../feed/file/lines-file.ts';
+import { cursorOfLine } from '../feed/scan/cursor-of-line.ts';
+import { openScanSource } from '../feed/scan/source.ts';
+import { LANE } from '../feed/scan/status.ts';
+import { FeedRefused, type StoredSource } from '../feed/source.ts';
+import { Refusal } from '../refusal.ts';
+import { type CliCommand, EXIT } from './command.ts';
+
+const END_WATCH_MS = 100;
+
+export const fetchCommand: CliCommand = {
+  usage: 'fetch',
+  summary: "Write a network's updates as lines to standard output or a file, until the end reached now",
+  examples: [
+    'holdfast fetch --scan https://scan.example --output updates.ndjson',
+    'holdfast fetch --scan https://scan.example --start beginning --output history.ndjson.zst',
+  ],
+  dataDir: 'unused',
+  settings: SCAN_KEYS,
+  addOptions: (command) =>
+    command
+      .option(
+        '--output <FILE>',
+        'the file, compressed where its name ends in .gz or .zst; an existing plain one is continued',
+      )
+      .option('--follow', 'continue at the end, until SIGTERM or SIGINT'),
+  run: async ({ options, config: { scan }, terminal, logger }) => {
+    if (scan === null) throw new Refusal('--scan says which network to fetch');
+    const path = (options.output as string | undefined) ?? null;
+    const tail = path === null ? [] : takeTail(path);
+    const from = continued(tail, path);
+    // Half a seed is of no use: what follows it may be of another snapshot.
+    const isHalf = tail.length > 0 && from.lanes.size === 0;
+    const known = new Set(isHalf ? [] : tail.map((line) => line.toString()));
+    const source = openScanSource(scan, { stored: from, reached: null, directoryId: '', migrationId: 0, logger });
+    const output = openLinesFile(path, terminal.stdout);
+    const end = new AbortController();
+    const stop = terminal.stopSignal();
+    // At the end nothing comes any more that could be looked at.
+    const watch = setInterval(() => {
+      if (options.follow !== true && source.telemetry?.().caughtUpAt !== null) end.abort();
+    }, END_WATCH_MS);
+    let updates = 0;
+    try {
+      if (isHalf) await output.clear();
+      for await (const batch of source.batches(AbortSignal.any([stop, end.signal]))) {
+        if ('identity' in batch) {
+          if (batch.anew === true && updates > 0) await output.clear();
+          continue;
+        }
+        // Again the last minute of what is there: see the source.
+        const fresh = batch.filter(({ bytes }) => bytes !== null && !known.has(Buffer.from(bytes).toString()));
+        await output.write(fresh.map(({ bytes }) => bytes!));
+        updates += fresh.length;
+        source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]));
+      }
+    } catch (error) {
+      if (error instanceof FeedRefused) throw new Refusal(error.message, { cause: error });
+      throw error;
+    } finally {
+      clearInterval(watch);
+      await output.end();
+    }
+    logger.info({ updates, output: path }, `${counted(updates, 'line')} written`);
+    return EXIT.ok;
+  },
+};
+
+/** Where a file ends, as a source's stored position: nowhere where it is empty or half a seed. */
+function continued(tail: readonly Buffer[], path: string | null): StoredSource {
+  const last = tail.at(-1);
+  const cursor = last === undefined ? null : cursorOfLine(last);
+  if (last !== undefined && cursor === null)
+    throw new Refusal(`--output ${path}: its last line is no update of a network; name another file`);
+  const lanes = cursor === null || cursor === 'seed' ? [] : [[LANE, { start: cursor, cursor, sha256: null }] as const];
+  return { identity: null, lanes: new Map(lanes) };
+}

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { closeSync, createWriteStream, existsSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { createGzip, createZstdCompress } from 'node:zlib';
+import { Refusal } from '../../refusal.ts';
+
+/** How much of the end of a file is looked at: far more than a minute of the real network's updates. */
+const TAIL_BYTES = 64 * 2 ** 20;
+const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20];
+
+/** Updates written as lines: to standard output, or to a file that is compressed where its name says so. */
+export interface LinesFile {
+  /** Waits while what is written is not taken. */
+  write(messages: readonly Uint8Array[]): Promise<void>;
+  /** Begins the file anew; throws where what was written cannot be taken back. */
+  clear(): Promise<void>;
+  /** Resolves when everything is written. */
+  end(): Promise<void>;
+}
+
+/** The whole lines at the end of a file that may be continued; what follows the last of them is cut off. */
+export function takeTail(path: string): readonly Buffer[] {
+  if (!existsSync(path)) return [];
+  if (compressionOf(path) !== null)
+    throw new Refusal(
+      `--output ${path}: is there already, and a compressed file cannot be continued; name another one`,
+    );
+  const file = openSync(path, 'r+');
+  try {
+    const { size } = fstatSync(file);
+    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(file, tail, 0, tail.length, size - tail.length);
+    const end = tail.lastIndexOf(LF) + 1;
+    if (end === 0 && size > TAIL_BYTES)
+      throw new Refusal(`--output ${path}: ends with no line of a feed; name another one`);
+    ftruncateSync(file, size - tail.length + end);
+    const start = tail.length === size ? 0 : tail.indexOf(LF) + 1;
+    return linesOf(tail.subarray(start, end));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function linesOf(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(LF, start);
+    if (end > start) lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return lines;
+}
+
+function compressionOf(path: string): 'gzip' | 'zstd' | null {
+  if (path.endsWith('.gz')) return 'gzip';
+  return path.endsWith('.zst') ? 'zstd' : null;
+}
+
+/** Null: standard output. A file is continued at its end. */
+export function openLinesFile(path: string | null, stdout: Writable): LinesFile {
+  let out = path === null ? { into: stdout, done: Promise.resolve() } : openOutput(path, 'a');
+
+  return {
+    async write(messages) {
+      for (const message of messages) if (!out.into.write(lineOf(message))) await once(out.into, 'drain');
+    },
+    async clear() {
+      if (path === null) throw new Error('the seed has to begin anew, and what was written of it cannot be taken back');
+      out.into.end();
+      await out.done;
+      out = openOutput(path, 'w');
+    },
+    async end() {
+      if (path !== null) out.into.end();
+      await out.done;
+    },
+  };
+}
+
+function openOutput(path: string, flags: 'a' | 'w'): { into: Writable; done: Promise<void> } {
+  const file = createWriteStream(path, { flags });
+  const compression = compressionOf(path);
+  if (compression === null) return { into: file, done: settled(file) };
+  const packing = compression === 'gzip' ? createGzip() : createZstdCompress();
+  packing.pipe(file);
+  return { into: packing, done: settled(file) };
+}
+
+/** Awaited later: a failure before that must not be an unhandled one. */
+function settled(stream: Writable): Promise<void> {
+  const done = finished(stream);
+  done.catch(() => {});
+  return done;
+}
+
+/** A message may be printed over several lines. White space within its strings is always escaped. */
+function lineOf(message: Uint8Array): Buffer {
+  const line = Buffer.concat([message, Buffer.of(LF)]);
+  for (let i = 0; i < line.length - 1; i++) if (line[i] === LF || line[i] === CR) line[i] = SPACE;
+  return line;
+}

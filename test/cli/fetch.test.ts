@@ -1,0 +1,109 @@
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Ended, runProgram, startProgram } from '../support/program/program.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { DSO, scanLedger, timeOf } from '../support/scan/ledger.ts';
+import { type FakeScan, startFakeScan } from '../support/scan/server.ts';
+import { replayInto } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
+
+const LINES = scanLedger(41, 200);
+const SEEDED_AT = timeOf(LINES[80]!);
+let directory: TemporaryDirectory;
+let scan: FakeScan;
+beforeEach(async () => {
+  directory = temporaryDirectory();
+  scan = await startFakeScan({ migrationId: 0, lines: LINES.slice(0, 150), snapshots: [SEEDED_AT] });
+});
+afterEach(async () => {
+  await scan[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+const fetched = (...args: string[]): Promise<Ended> => runProgram(['fetch', '--scan', scan.url, ...args]);
+const linesIn = (file: string): string[] => readFileSync(directory.at(file), 'utf8').trimEnd().split('\n');
+
+async function viewsOf(name: string, file: string): Promise<ReturnType<typeof dumpViews>> {
+  expect(await replayInto(directory.at(name), [file], { dso: DSO })).toMatchObject({ halted: null });
+  return dumpViews(directory.at(name));
+}
+
+/** The views of the seed and of the updates after it. */
+function wantedViews(): Promise<ReturnType<typeof dumpViews>> {
+  const contracts = activeContracts(LINES, { migrationId: 0, recordTime: SEEDED_AT });
+  const lines = [
+    ...seedImports(contracts, 0),
+    seedMark(0, SEEDED_AT),
+    ...LINES.filter((line) => timeOf(line) > SEEDED_AT),
+  ];
+  return viewsOf('wanted', directory.writeLines('wanted.ndjson', lines));
+}
+
+describe('fetch', () => {
+  it('writes all updates as they came to standard output, once each', async () => {
+    const { code, stdout } = await fetched('--start', 'beginning', '--scan-page-size', '7');
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n').sort()).toEqual(LINES.slice(0, 150).sort());
+  });
+
+  it('writes a seed that replays to the same views, and continues its file after a line that is cut off', async () => {
+    const output = directory.at('feed.ndjson');
+    expect(await fetched('--output', output)).toMatchObject({ code: 0 });
+    truncateSync(output, readFileSync(output).length - 50);
+    scan.add(...LINES.slice(150));
+    expect(await fetched('--output', output)).toMatchObject({ code: 0 });
+    expect(new Set(linesIn('feed.ndjson')).size).toBe(linesIn('feed.ndjson').length);
+    expect(await viewsOf('views', output)).toEqual(await wantedViews());
+  });
+
+  it('begins half a seed anew, also after a kill', async () => {
+    const output = directory.at('feed.ndjson');
+    scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
+    {
+      await using program = startProgram(['fetch', '--scan', scan.url, '--output', output]);
+      await expect.poll(() => scan.asked.some(({ path }) => path.includes('summary')), { timeout: 30_000 }).toBe(true);
+      program.kill('SIGKILL');
+      await program.ended;
+    }
+    expect(linesIn('feed.ndjson').length).toBeGreaterThan(20);
+    scan.fail('/v1/holdings/summary', null);
+    scan.add(...LINES.slice(150));
+    expect(await fetched('--output', output)).toMatchObject({ code: 0 });
+    expect(await viewsOf('views', output)).toEqual(await wantedViews());
+  });
+
+  it('with --follow writes what comes later, until it is stopped', async () => {
+    const output = directory.at('feed.ndjson');
+    const args = ['--output', output, '--follow', '--start', 'beginning', '--scan-poll-interval', '100ms'];
+    await using program = startProgram(['fetch', '--scan', scan.url, ...args]);
+    await expect.poll(() => existsSync(output) && linesIn('feed.ndjson').length, { timeout: 30_000 }).toBe(150);
+    scan.add(...LINES.slice(150));
+    await expect.poll(() => linesIn('feed.ndjson').length, { timeout: 30_000 }).toBe(200);
+    program.kill('SIGTERM');
+    expect(await program.ended).toMatchObject({ code: 0 });
+  });
+
+  it.each(['feed.ndjson.gz', 'feed.ndjson.zst'])('compresses %s, and does not continue it', async (name) => {
+    const output = directory.at(name);
+    scan.add(...LINES.slice(150));
+    expect(await fetched('--output', output)).toMatchObject({ code: 0 });
+    expect(await viewsOf('views', output)).toEqual(await wantedViews());
+    const again = await fetched('--output', output);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('a compressed file cannot be continued') });
+  });
+
+  it('does not continue what is no feed', async () => {
+    appendFileSync(directory.at('notes.txt'), 'something else\n');
+    const { code, stderr } = await fetched('--output', directory.at('notes.txt'));
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('its last line is no update') });
+    expect(linesIn('notes.txt')).toEqual(['something else']);
+  });
+
+  it('says why a network is refused', async () => {
+    scan.change({ migrationId: 4 });
+    const { code, stderr } = await fetched('--start', 'beginning');
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('the network is in migration 4') });
+    expect(await runProgram(['fetch'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--scan says') });
+  });
+});
