@@ -41,6 +41,8 @@ export interface SealedMigration {
   readonly periodUs: number;
   /** Null until one is named or seen. */
   readonly dso: string | null;
+  /** When it began with the active contracts of a node; null where it began with updates. */
+  readonly seededAt: Micros | null;
   readonly oldest: Snapshot;
   readonly newest: Snapshot;
 }

@@ -13,7 +13,7 @@ export async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore
   const { every, order: given, limit, after } = query;
   const order = given ?? 'desc';
   const migration = await findMigration(store, query, after);
-  const { migrationId, periodUs, dso } = migration;
+  const { migrationId, periodUs, dso, seededAt } = migration;
   if (every !== null) requireMultiple(every, periodUs);
   const range = listedRange(migration, query, after);
   const found = await store.facts({
@@ -26,8 +26,12 @@ export async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore
   });
   const place = { table: 'snapshots', query, migrationId, snapshot: range.newest } as const;
   const { rows, next } = pageOf(found, place, ({ recordTime }) => formatTime(recordTime));
-  // No source seeds a directory yet.
-  const head = { migration_id: migrationId, period: formatDuration(periodUs), dso, seeded_at: null };
+  const head = {
+    migration_id: migrationId,
+    period: formatDuration(periodUs),
+    dso,
+    seeded_at: seededAt === null ? null : formatTime(seededAt),
+  };
   return {
     head,
     rowsName: 'snapshots',

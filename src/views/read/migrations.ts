@@ -16,6 +16,10 @@ export function createMigrationReader(db: Database): MigrationReader {
   const setting = db.prepare<[], { periodUs: number; dso: string | null }>(
     'SELECT period AS periodUs, dso FROM setting',
   );
+  // A seed without its mark has no snapshot.
+  const seededAt = db
+    .prepare<[number], number | null>('SELECT seeded_at FROM migration WHERE migration_id = ?')
+    .pluck();
   const oldest = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
   const newest = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1');
   const exact = prepareSnapshots<[number, number]>(db, 'WHERE migration_id = ? AND record_time = ?');
@@ -32,7 +36,8 @@ export function createMigrationReader(db: Database): MigrationReader {
     if (migrationId === null || last === null) return null;
     const { periodUs, dso } = setting.get()!;
     const first = snapshotOf(oldest.get(migrationId))!;
-    return { migrationId: last.migrationId, periodUs, dso, oldest: first, newest: last };
+    const seeded = seededAt.get(last.migrationId) ?? null;
+    return { migrationId: last.migrationId, periodUs, dso, seededAt: seeded, oldest: first, newest: last };
   }
 
   /** Those at the multiples of a time; their places are known, so no other is read. */

@@ -34,7 +34,14 @@ export function memoryTables(oracle: Oracle, periodUs: number): ReadTables {
       const [oldest, newest] = [snapshots[0], snapshots.at(-1)];
       if (oldest === undefined || newest === undefined) return null;
       const { dso } = oracle;
-      return { migrationId: newest.migrationId, periodUs, dso, oldest: factsOf(oldest), newest: factsOf(newest) };
+      return {
+        migrationId: newest.migrationId,
+        periodUs,
+        dso,
+        seededAt: null,
+        oldest: factsOf(oldest),
+        newest: factsOf(newest),
+      };
     },
     'listed snapshots': ({ migrationId, from, to, every, order, rows }) => {
       const found = of(migrationId).filter(({ recordTime: t }) => t >= from && t <= to && t % (every ?? 1) === 0);
