@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { optionName, SETTINGS, type SettingKey } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config.ts';
@@ -16,6 +16,7 @@ const rows = page('docs/operations.md')
   .filter((line) => line.startsWith('|'));
 /** The table of settings; other tables may name one too, and so may what one means. */
 const settings = rows.filter((row) => row.startsWith('| `--'));
+const PICTURE_BYTES_MAX = 100_000;
 
 describe('the pages', () => {
   const options = Object.keys(SETTINGS).map((key) => optionName(key as SettingKey));
@@ -70,6 +71,14 @@ describe('the pages', () => {
     const links = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThanOrEqual(4);
     expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+  });
+
+  it('have small pictures only, and each of them is shown', () => {
+    const pictures = globSync('docs/*.png', { cwd: root });
+    expect(pictures.length).toBeGreaterThan(0);
+    expect(pictures.filter((path) => statSync(join(root, path)).size > PICTURE_BYTES_MAX)).toEqual([]);
+    const shown = readme + page('docs/operations.md');
+    expect(pictures.filter((path) => !shown.includes(`${basename(path)})`))).toEqual([]);
   });
 
   it('lists every command', async () => {

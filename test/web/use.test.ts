@@ -36,6 +36,15 @@ it('completes the beginning of a party id', async () => {
   expect(faults).toEqual([]);
 });
 
+it('shows what it finds within a narrow screen', async () => {
+  const { page } = await dashboard.open('/', { viewport: { width: 390, height: 844 } });
+  await search(page).fill('a');
+  await found(page).first().waitFor();
+  const { x, width } = (await page.getByRole('listbox').boundingBox())!;
+  expect(x).toBeGreaterThanOrEqual(0);
+  expect(x + width).toBeLessThanOrEqual(390);
+});
+
 it('is used by keyboard alone', async () => {
   const { page, faults } = await dashboard.open('/');
   const focused = (): Promise<string> =>

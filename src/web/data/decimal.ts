@@ -63,7 +63,7 @@ export function partsOf(decimal: string): DecimalParts {
 }
 
 /** About how many ticks an axis has. */
-const TICKS = 4;
+const TICKS = 5;
 
 /** The marks of an axis from zero that ends at or above the largest amount: 1, 2 or 5 times a power of ten apart. */
 export function ticksUpTo(max: bigint): readonly bigint[] {
