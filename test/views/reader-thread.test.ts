@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { HoldingsFault } from '../../src/holdings/fault.ts';
@@ -55,6 +56,28 @@ describe('reads off the event loop', () => {
     await Promise.all([ask('10.0.0.2'), ask('10.0.0.3')]);
     expect(answered.filter((from) => from === client).length).toBeLessThan(50);
     await Promise.all(greedy);
+  });
+
+  test('begin a ranking as soon as any of those who wait for it may have a thread', async () => {
+    await using threads = startReaderThreads(options);
+    await Promise.all(Array.from({ length: 20 }, () => threads.json(state, { client: '10.0.0.4' })));
+    let answered = 0;
+    const greedy = Array.from({ length: 100 }, () => threads.json(state, { client }).then(() => answered++));
+    const place = { migrationId: 0, recordTime: Number(query.recordTime) };
+    const ranking = threads.ranking(place, { client });
+    threads.joinRanking(place, '10.0.0.2');
+    await ranking;
+    expect(answered).toBeLessThan(50);
+    await Promise.all(greedy);
+  });
+
+  test('leave nothing on the signal of a request, which may be that of many pages', async () => {
+    await using threads = startReaderThreads(options);
+    const { signal } = new AbortController();
+    for (let page = 0; page < 20; page++) await threads.json(state, { client, signal });
+    const fails = { ...state, query: { ...state.query, recordTime: 1n } } as Question;
+    await expect(threads.json(fails, { client, signal })).rejects.toThrow(HoldingsFault);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('are refused where too many of one client wait, but not for another client', async () => {

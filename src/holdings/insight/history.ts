@@ -52,7 +52,7 @@ export async function changesTable(query: ChangesQuery, store: HoldingsStore): P
   const grid = multiplesWithin(within(rangeAfter(range, { order, after }), gridOf(migration)), periodUs);
   const about = { kind: 'changes', migrationId, party, from: grid.from, to: grid.to, order, rows: limit + 1 } as const;
   const changes = grid.from > grid.to ? [] : (await store.facts(about)).changes;
-  const place = { table: 'changes', query, migrationId, snapshot: range.newest } as const;
+  const place = { table: 'changes', query, migrationId, snapshot: range.to } as const;
   const { rows, next } = pageOf(changes, place, ({ recordTime }) => formatTime(recordTime));
   return {
     head: { migration_id: migrationId, party_id: party },
@@ -60,7 +60,7 @@ export async function changesTable(query: ChangesQuery, store: HoldingsStore): P
     columns: CHANGE_COLUMNS,
     rows: rows.map(changeRow),
     next,
-    snapshotDigest: migration.newest.digest,
+    snapshotDigest: range.fixed ? null : migration.newest.digest,
     fixed: range.fixed,
     about: [party, `migration ${migrationId}`],
   };

@@ -59,11 +59,9 @@ export function requireOrder({ from, to }: { readonly from: bigint | null; reado
 
 /** The times that a list may have. */
 export interface ListedRange {
-  /** Both inclusive; `from` is after `to` where there are none. */
+  /** Both inclusive; `from` is after `to` where there are none. All pages end at the first page's `to`, which tokens hold. */
   readonly from: Micros;
   readonly to: Micros;
-  /** The newest snapshot when the first page was made: all pages end there. */
-  readonly newest: Micros;
   /** Whether the same request will always have the same answer. */
   readonly fixed: boolean;
 }
@@ -80,7 +78,6 @@ export function listedRange(
   return {
     from: Math.max(oldest, Number(from ?? oldest)),
     to: Math.min(newest, Number(to ?? newest)),
-    newest,
     fixed: isFixed(migration, query, to),
   };
 }

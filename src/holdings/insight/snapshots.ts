@@ -24,7 +24,9 @@ export async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore
     order,
     rows: limit + 1,
   });
-  const place = { table: 'snapshots', query, migrationId, snapshot: range.newest } as const;
+  const place = { table: 'snapshots', query, migrationId, snapshot: range.to } as const;
+  // The DSO may be known only later.
+  const fixed = range.fixed && dso !== null;
   const { rows, next } = pageOf(found, place, ({ recordTime }) => formatTime(recordTime));
   const head = {
     migration_id: migrationId,
@@ -38,8 +40,8 @@ export async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore
     columns: SNAPSHOT_COLUMNS,
     rows: rows.map(snapshotRow),
     next,
-    snapshotDigest: migration.newest.digest,
-    fixed: range.fixed,
+    snapshotDigest: fixed ? null : migration.newest.digest,
+    fixed,
     about: [`migration ${migrationId}`],
   };
 }

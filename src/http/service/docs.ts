@@ -50,6 +50,8 @@ export function docsRoutes(documents: readonly ServedDocument[]): readonly Route
   const asset = (name: string): Promise<Bytes> => {
     const bytes = read.get(name) ?? readFile(join(assets, name)).then((file) => new Uint8Array(file));
     read.set(name, bytes);
+    // What failed may work the next time.
+    bytes.catch(() => read.delete(name));
     return bytes;
   };
   return [

@@ -1,8 +1,14 @@
-import { type Answers, answersFrom } from '../../holdings/answer.ts';
-import type { HoldingsStore } from '../../holdings/facts.ts';
+import { type Answers, type Asker, answersFrom } from '../../holdings/answer.ts';
+import type { FactKind, Facts, HoldingsStore, Lookup } from '../../holdings/facts.ts';
 import { NOT_BOUNDED } from './budget.ts';
 import { createRankings } from './rankings.ts';
-import { type ReaderThreadsOptions, type ReadLoad, startReaderThreads } from './reader-thread.ts';
+import {
+  type NumberedLookup,
+  type ReaderThreads,
+  type ReaderThreadsOptions,
+  type ReadLoad,
+  startReaderThreads,
+} from './reader-thread.ts';
 
 /**
  * A server's answers: questions with bounded reads are answered on the event loop, the others in reader threads, which also
@@ -26,9 +32,13 @@ export function startAnswers(
     },
     async table(question, form, asker) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
-      const store = rankings.over(eventLoop, (place) => threads.ranking(place, { client: asker().client }));
+      const ranked = rankings.over(
+        eventLoop,
+        (place) => threads.ranking(place, { client: asker().client }),
+        (place) => threads.joinRanking(place, asker().client),
+      );
       try {
-        return await answersFrom(store, options.rules).table(question, form);
+        return await answersFrom(withNumbered(ranked, threads, asker), options.rules).table(question, form);
       } catch (error) {
         if (error !== NOT_BOUNDED) throw error;
         return threads.table(question, form, asker());
@@ -36,5 +46,19 @@ export function startAnswers(
     },
     load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
+  };
+}
+
+/** A store whose owners of a ranking are read by a thread where they are too many for the event loop. */
+function withNumbered(store: HoldingsStore, threads: ReaderThreads, asker: () => Asker): HoldingsStore {
+  return {
+    async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
+      try {
+        return await store.facts(lookup);
+      } catch (error) {
+        if (error !== NOT_BOUNDED || lookup.kind !== 'numbered owners') throw error;
+        return (await threads.numbered(lookup as unknown as NumberedLookup, asker())) as Facts<K>;
+      }
+    },
   };
 }

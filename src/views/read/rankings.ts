@@ -15,17 +15,19 @@ interface Kept {
 
 /** The rankings of the last few snapshots requested. One that is being computed is awaited, not computed a second time. */
 export interface Rankings {
-  /** A store with cached rankings; `rank` computes one that is not cached. */
-  over(store: HoldingsStore, rank: Rank): HoldingsStore;
+  /** A store with cached rankings; `rank` computes one that is not cached, `join` is told of one that is being computed. */
+  over(store: HoldingsStore, rank: Rank, join?: (place: SnapshotPlace) => void): HoldingsStore;
 }
 
 export function createRankings(): Rankings {
   /** The least recently requested one comes first. */
   const kept = new Map<string, Kept>();
 
-  function ranked({ migrationId, recordTime }: SnapshotPlace, rank: Rank): Promise<Ranking> {
-    const key = `${migrationId} ${recordTime}`;
-    const known = kept.get(key) ?? made(key, rank({ migrationId, recordTime }));
+  function ranked(place: SnapshotPlace, rank: Rank, join: (place: SnapshotPlace) => void): Promise<Ranking> {
+    const key = `${place.migrationId} ${place.recordTime}`;
+    const before = kept.get(key);
+    if (before?.bytes === null) join(place);
+    const known = before ?? made(key, rank(place));
     kept.delete(key);
     kept.set(key, known);
     return known.ranking;
@@ -54,10 +56,11 @@ export function createRankings(): Rankings {
   }
 
   return {
-    over: (store, rank) => ({
+    over: (store, rank, join = () => {}) => ({
       facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
         if (lookup.kind !== 'ranking') return store.facts(lookup);
-        return ranked(lookup as unknown as SnapshotPlace, rank) as Promise<Facts<K>>;
+        const { migrationId, recordTime } = lookup as unknown as SnapshotPlace;
+        return ranked({ migrationId, recordTime }, rank, join) as Promise<Facts<K>>;
       },
     }),
   };

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { Asker } from '../../holdings/answer.ts';
+import type { Lookup } from '../../holdings/facts.ts';
 import { HoldingsFault } from '../../holdings/fault.ts';
-import type { Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
+import type { PartyTotals, Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
 import type { TableQuestion } from '../../holdings/insight/question.ts';
 import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 import type { Question } from '../../holdings/question.ts';
@@ -9,22 +10,27 @@ import type { AnswerRules } from '../../holdings/summary.ts';
 import type { ThreadContract } from '../../threads/contract.ts';
 import { startThread, type Thread, threadFile } from '../../threads/thread.ts';
 
-/**
- * Answers questions outside the event loop, each within a time limit (`read_too_long`). A question whose signal aborts before
- * a thread is free is dropped (`not_begun`). No `client` gets all threads.
- */
 /** Threads that work, and reads that wait for one. */
 export interface ReadLoad {
   readonly busy: number;
   readonly waiting: number;
 }
 
+/**
+ * Answers questions outside the event loop, each within a time limit (`read_too_long`). A question whose signal aborts before
+ * a thread is free is dropped (`not_begun`). No `client` gets all threads.
+ */
 export interface ReaderThreads extends AsyncDisposable {
   load(): ReadLoad;
   json(question: Question, asker: Asker): Promise<string>;
   table(question: TableQuestion, form: TableForm, asker: Asker): Promise<TableText>;
   ranking(place: SnapshotPlace, asker: Asker): Promise<Ranking>;
+  /** Another client waits for that ranking too: where it has not begun, it begins when either may have a thread. */
+  joinRanking(place: SnapshotPlace, client: string): void;
+  numbered(lookup: NumberedLookup, asker: Asker): Promise<readonly PartyTotals[]>;
 }
+
+export type NumberedLookup = Lookup<'numbered owners'>;
 
 export interface ReaderContract extends ThreadContract {
   readonly data: { readonly dataDir: string; readonly rules: AnswerRules };
@@ -32,14 +38,15 @@ export interface ReaderContract extends ThreadContract {
     readonly json: (question: Question) => string;
     readonly table: (request: { readonly question: TableQuestion; readonly form: TableForm }) => TableText;
     readonly ranking: (place: SnapshotPlace) => Ranking;
+    readonly numbered: (lookup: NumberedLookup) => readonly PartyTotals[];
   };
 }
 
 /** How long a question may wait for a thread, and how long a thread may work on it. */
 const WAIT_MS_MAX = 10_000;
 const READ_MS_MAX = 10_000;
-/** A ranking reads every owner, and is made once for all who ask; it may take as many times as long, which is less than a connection may be silent. */
-const RANKING_TIMES_MAX = 5;
+/** A ranking reads every owner, and is made once for all who ask; it may take as many times as long, which with the wait is less than a connection may be silent. */
+const RANKING_TIMES_MAX = 4;
 /** One more than a client may use, so that one client cannot delay the others; more would not help on a machine of few cores. */
 const THREADS = 3;
 const THREADS_PER_CLIENT_MAX = 2;
@@ -54,7 +61,8 @@ interface Read {
   readonly name: string;
   /** Asks a thread. */
   readonly call: (thread: Thread<ReaderContract>) => Promise<void>;
-  readonly client: string;
+  /** Who waits for it: several only for a ranking. */
+  readonly clients: Set<string>;
   readonly readMsMax: number;
   readonly reject: (error: unknown) => void;
   /** The timer of waiting, then of reading. */
@@ -121,8 +129,9 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   /** Of the waiting questions, the first of a client with the fewest threads. */
   function takeNext(): Read | undefined {
     let next: { readonly at: number; readonly threads: number } | null = null;
-    for (const [at, { client }] of waiting.entries()) {
-      const threads = [...readers].filter(({ read }) => read?.client === client).length;
+    const threadsOf = (client: string): number => [...readers].filter(({ read }) => read?.clients.has(client)).length;
+    for (const [at, { clients }] of waiting.entries()) {
+      const threads = Math.min(...[...clients].map(threadsOf));
       if (threads < Math.min(THREADS_PER_CLIENT_MAX, next?.threads ?? THREADS)) next = { at, threads };
     }
     return next === null ? undefined : waiting.splice(next.at, 1)[0];
@@ -149,7 +158,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     call: (thread: Thread<ReaderContract>) => Promise<Answer>,
     times = 1,
   ): Promise<Answer> {
-    const own = waiting.filter((each) => each.client === client).length;
+    const own = waiting.filter((each) => each.clients.has(client)).length;
     if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
       throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
@@ -157,15 +166,21 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     const read: Read = {
       name,
       call: async (thread) => resolve(await call(thread)),
-      client,
+      clients: new Set([client]),
       readMsMax: readMsMax * times,
       reject,
       deadline: setTimeout(tooLate, WAIT_MS_MAX),
     };
-    signal?.addEventListener('abort', () => stopWaiting(read, 'the client went away'), { once: true });
+    const leave = (): void => stopWaiting(read, 'the client went away');
+    signal?.addEventListener('abort', leave, { once: true });
     waiting.push(read);
     askNext();
-    return promise;
+    try {
+      return await promise;
+    } finally {
+      // The same signal is that of all pages of a long answer, and a listener would keep each of them in memory.
+      signal?.removeEventListener('abort', leave);
+    }
   }
 
   for (let i = 0; i < THREADS; i++) startReader();
@@ -173,13 +188,23 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     load: () => ({ busy: [...readers].filter((reader) => reader.read !== null).length, waiting: waiting.length }),
     json: (question, asker) => read(question.answer, asker, (thread) => thread.call('json', question)),
     table: (question, form, asker) => read(question.table, asker, (thread) => thread.call('table', { question, form })),
-    ranking: (place, asker) => read('ranking', asker, (thread) => thread.call('ranking', place), RANKING_TIMES_MAX),
+    ranking: (place, asker) =>
+      read(rankingOf(place), asker, (thread) => thread.call('ranking', place), RANKING_TIMES_MAX),
+    joinRanking(place, client) {
+      waiting.find(({ name }) => name === rankingOf(place))?.clients.add(client);
+      askNext();
+    },
+    numbered: (lookup, asker) => read('owners by number', asker, (thread) => thread.call('numbered', lookup)),
     async [Symbol.asyncDispose]() {
       stopping = true;
       for (const read of [...waiting]) stopWaiting(read, 'the service is stopping');
       await Promise.all([...readers].map(({ thread }) => thread.terminate()));
     },
   };
+}
+
+function rankingOf({ migrationId, recordTime }: SnapshotPlace): string {
+  return `ranking of migration ${migrationId} at ${recordTime}`;
 }
 
 function fail(read: Read, error: Error): void {

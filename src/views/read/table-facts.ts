@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { PartyTotals, SnapshotPlace, TableFactKinds } from '../../holdings/insight/facts.ts';
-import { type ReadKinds, requireUnbounded } from './budget.ts';
+import { NOT_BOUNDED, type ReadKinds, requireUnbounded } from './budget.ts';
 import { createGridReader, type SealedGrid } from './grid.ts';
 import { createOwnerList } from './listed-owners.ts';
 import { createMigrationReader } from './migrations.ts';
@@ -57,7 +57,8 @@ export function createTableReaders(db: Database, snapshots: SnapshotReader): Rea
       requireUnbounded(budget);
       return rankOwners(db, requireSnapshot(lookup), versions);
     },
-    'numbered owners': (lookup) => {
+    'numbered owners': (lookup, budget) => {
+      if (lookup.owners.length > budget.rows) throw NOT_BOUNDED;
       const { seq } = requireSnapshot(lookup);
       return lookup.owners.map((owner) => totalsOf(owner, seq));
     },
