@@ -58,7 +58,7 @@ describe('reads off the event loop', () => {
     await Promise.all(greedy);
   });
 
-  test('begin a ranking as soon as any of those who wait for it may have a thread', async () => {
+  test('begin a ranking as soon as one of those who wait for it may have a thread', async () => {
     await using threads = startReaderThreads(options);
     await Promise.all(Array.from({ length: 20 }, () => threads.json(state, { client: '10.0.0.4' })));
     let answered = 0;
