@@ -63,7 +63,7 @@ function scriptOf(commands: string, { ports: [port, other], broker, topic, scans
     .replaceAll('kafka:9092', broker)
     .replaceAll(/https:\/\/scan\.sv-(\d)\.example/g, (_, number: string) => scans[Number(number) - 1]!)
     .replaceAll('--kafka-topic updates', `--kafka-topic ${topic}`)
-    .replaceAll(' fixtures/', ` ${root}/fixtures/`)
+    .replaceAll(/ (fixtures|scripts)\//g, ` ${root}/$1/`)
     .split('\n')
     .map((line) => {
       const [, command, comment = ''] = /^(.*?)(?:\s+#\s(.*))?$/.exec(line)!;
