@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts';
 import type { ScanSettings } from '../feed/scan/settings.ts';
 import { Refusal } from '../refusal.ts';
 import { certificateOf } from './pem-file.ts';
@@ -6,6 +7,7 @@ import { type GivenSettings, optionName, type SettingKey, type SettingValue } fr
 /** Every setting of Scans, in the order in which a message names the first that was given. */
 export const SCAN_KEYS = [
   'scan',
+  'scanAgree',
   'scanPageSize',
   'scanPollInterval',
   'scanCa',
@@ -15,7 +17,7 @@ export const SCAN_KEYS = [
 /** Null where no Scan is given. Throws a Refusal for a setting without one, and for a file that cannot be read. */
 export function scanConfig(
   given: GivenSettings,
-  values: { readonly [Key in 'scanPageSize' | 'scanPollInterval' | 'start']: SettingValue<Key> },
+  values: { readonly [Key in 'scanAgree' | 'scanPageSize' | 'scanPollInterval' | 'start']: SettingValue<Key> },
 ): ScanSettings | null {
   const { scan, scanCa } = given;
   if (scan === undefined || scan.length === 0) {
@@ -26,8 +28,12 @@ export function scanConfig(
   const urls = scan.map(operationsOf);
   const twice = urls.find((url, i) => urls.indexOf(url) !== i);
   if (twice !== undefined) throw new Refusal(`${optionName('scan')}: ${twice} is given twice`);
-  const { scanPageSize: pageSize, scanPollInterval: pollIntervalMs, start } = values;
-  return { urls, pageSize, pollIntervalMs, ca: certificateOf('scanCa', scanCa), start };
+  const { scanAgree: agree, scanPageSize: pageSize, scanPollInterval: pollIntervalMs, start } = values;
+  if (agree > urls.length)
+    throw new Refusal(
+      `${optionName('scanAgree')} ${agree}: ${counted(urls.length, 'Scan')} named in ${optionName('scan')}`,
+    );
+  return { urls, agree, pageSize, pollIntervalMs, ca: certificateOf('scanCa', scanCa), start };
 }
 
 /** The path below which a Scan's operations are may be given or left out. */

@@ -44,6 +44,8 @@ const LONGEST = '36500d';
 const OWNERS_MAX_MAX = 100_000;
 /** More chunks are never under way at once. */
 const DECODE_WORKERS_MAX = 16;
+/** More super validators than any network has. */
+const SCANS_MAX = 100;
 /** What a Scan gives at most. */
 const SCAN_PAGE_SIZE_MAX = 1000;
 /** A whole body is in memory, as bytes, as text and as values. */
@@ -139,6 +141,12 @@ export const SETTINGS = {
     help: 'addresses of Scans of one network; the next is read where one fails',
     default: null,
     placeholder: 'URL,...',
+  }),
+  scanAgree: setting(wholeNumber({ min: 1, max: SCANS_MAX }), {
+    expected: `a whole number from 1 to ${SCANS_MAX}`,
+    help: 'an update counts once so many of the Scans tell it alike; 1 reads only one of them',
+    default: '1',
+    placeholder: 'N',
   }),
   scanPageSize: setting(wholeNumber({ min: 1, max: SCAN_PAGE_SIZE_MAX }), {
     expected: `a whole number from 1 to ${SCAN_PAGE_SIZE_MAX}`,

@@ -169,6 +169,12 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
       help: 'Record time from the newest update applied to the newest known.',
       read: () => status().source?.status.lagSeconds ?? null,
     },
+    {
+      name: 'holdfast_source_disagreements',
+      help: 'Updates of a server that others did not tell alike, and that were not believed.',
+      label: 'server',
+      read: () => status().source?.status.disagreements ?? {},
+    },
   ]);
 }
 

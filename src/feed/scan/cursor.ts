@@ -12,6 +12,12 @@ export interface SeedPlace extends ScanCursor {
   readonly text: string;
 }
 
+/**
+ * A cursor has no synchronizer in it: an update of a second one may have the time at which a page ended, or be taken in by the
+ * Scan later than others of its time. So at the end it is asked again for this much.
+ */
+export const OVERLAP_US = 60_000_000;
+
 /** The cursor before the first update. */
 export const AT_START = 'start';
 /** The cursor within a seed: without its mark it is begun anew. */

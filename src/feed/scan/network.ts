@@ -3,10 +3,24 @@ import type { ScanClient } from './client.ts';
 import { ScanFailure } from './failure.ts';
 import { isObject } from './updates.ts';
 
+/** Those that are asked as well, and how many must say the same. */
+export interface Asked {
+  readonly others: readonly ScanClient[];
+  readonly needed: number;
+}
+
 /** Small questions about a Scan's network. Each throws ScanFailure for an answer without what was asked for. */
 
-export async function askDso(client: ScanClient): Promise<string> {
-  return fieldOf(client, '/v0/dso-party-id', 'dso_party_id', isText);
+/** As many Scans as are needed must tell the same one. */
+export async function askDso(client: ScanClient, { others, needed }: Asked): Promise<string> {
+  const own = await fieldOf(client, '/v0/dso-party-id', 'dso_party_id', isText);
+  if (needed === 1) return own;
+  const told = await Promise.allSettled(
+    others.map((other) => fieldOf(other, '/v0/dso-party-id', 'dso_party_id', isText)),
+  );
+  const alike = told.filter((each) => each.status === 'fulfilled' && each.value === own).length;
+  if (alike >= needed) return own;
+  throw new ScanFailure(`${client.url}: only ${alike} of ${others.length} Scans say that the DSO is ${own}`, {});
 }
 
 export async function askMigrationId(client: ScanClient): Promise<number> {

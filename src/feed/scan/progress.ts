@@ -1,6 +1,7 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
 import type { Message, SourceLogger } from '../source.ts';
+import type { DisputedText } from './agreement.ts';
 import type { ScanTelemetry } from './status.ts';
 
 /** How often a long step is reported in the log. */
@@ -45,6 +46,7 @@ export class ScanProgress {
       newestRecordTime: null,
       seedContracts: null,
       degraded: [],
+      disagreements: {},
     };
   }
 
@@ -65,6 +67,29 @@ export class ScanProgress {
     this.#set({ stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
     this.#logger.warn({ scan: this.#telemetry.scan, err: error, retryInMs: Math.round(retryInMs) }, stopped);
   };
+
+  /** One of several Scans that are read at once. */
+  oneFailed({ scan, error, retryInMs }: { scan: string; error: Error; retryInMs: number }): void {
+    this.#set({ errors: this.#telemetry.errors + 1, lastError: error.message });
+    this.#logger.warn({ scan, err: error, retryInMs: Math.round(retryInMs) }, `cannot read a Scan: ${error.message}`);
+  }
+
+  /** What these Scans tell is not believed. */
+  disagreed({ update, toldBy, notBy }: DisputedText): void {
+    const { id: updateId } = update;
+    const last = `update ${updateId}${timeText(update)} of ${toldBy.join(', ')} is not that of ${notBy.join(', ')}`;
+    const counts = { ...this.#telemetry.disagreements };
+    for (const scan of toldBy) counts[scan] = (counts[scan] ?? 0) + 1;
+    this.#set({ disagreements: counts, degraded: [`Scans disagree: ${last}`] });
+    this.#logger.error({ scans: toldBy, others: notBy, updateId }, `Scans disagree, and it is not believed: ${last}`);
+  }
+
+  waits({ update, toldBy, notBy }: DisputedText): void {
+    const lacking = notBy.length === 0 ? 'the others have not answered' : `not told alike by ${notBy.join(', ')}`;
+    const stopped = `waiting before update ${update.id}${timeText(update)}, told by ${toldBy.join(', ')}: ${lacking}`;
+    if (stopped !== this.#telemetry.stopped) this.#logger.warn({ scans: toldBy, others: notBy }, stopped);
+    this.#set({ stopped });
+  }
 
   stop(stopped: string): void {
     this.#set({ stopped });
@@ -136,4 +161,8 @@ export class ScanProgress {
     const behindMs = last.at - last.recordTime / 1000;
     return pace > 1 && behindMs > 0 ? Math.round(behindMs / (pace - 1) / 1000) : null;
   }
+}
+
+function timeText({ at }: DisputedText['update']): string {
+  return at === null ? '' : ` of ${formatTime(at.recordTime)}`;
 }

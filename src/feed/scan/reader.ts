@@ -1,14 +1,9 @@
 import { FeedRefused } from '../source.ts';
 import type { ScanClient } from './client.ts';
-import { earlier, isAfter, type ScanCursor } from './cursor.ts';
+import { earlier, isAfter, OVERLAP_US, type ScanCursor } from './cursor.ts';
 import { PageSize } from './page-size.ts';
 import { askUpdates, type ScanUpdate } from './updates.ts';
 
-/**
- * A cursor has no synchronizer in it: an update of a second one may have the time at which a page ended, or be taken in by the
- * Scan later than others of its time. So at the end it is asked again for this much.
- */
-const OVERLAP_US = 60_000_000;
 export interface ReadPage {
   /** Those that were not returned before. */
   readonly updates: readonly ScanUpdate[];

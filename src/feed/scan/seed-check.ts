@@ -7,6 +7,7 @@ import { FeedRefused } from '../source.ts';
 import type { ScanClient } from './client.ts';
 import type { SeedPlace } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
+import type { Asked } from './network.ts';
 import { isObject } from './updates.ts';
 
 /** Owners whose sums are compared. */
@@ -59,9 +60,22 @@ export class SeedCheck {
     return sums;
   }
 
-  /** Throws FeedRefused where a Scan says otherwise, and ScanFailure where it says nothing. */
-  async compareOwners(client: ScanClient, { text, migrationId }: SeedPlace): Promise<void> {
+  /**
+   * Throws FeedRefused where its Scan says otherwise, and ScanFailure where it says nothing, or where fewer Scans than are needed
+   * say the same.
+   */
+  async compareOwners(client: ScanClient, place: SeedPlace, { others, needed }: Asked): Promise<void> {
     if (this.#sample.size === 0) return;
+    await this.#compareOwnersOf(client, place);
+    if (needed === 1) return;
+    const told = await Promise.allSettled(others.map((other) => this.#compareOwnersOf(other, place)));
+    const alike = told.filter(({ status }) => status === 'fulfilled').length;
+    if (alike >= needed) return;
+    const [why] = told.flatMap((each) => (each.status === 'rejected' ? [(each.reason as Error).message] : []));
+    throw new ScanFailure(`${client.url}: only ${alike} of ${others.length} Scans agree with its seed: ${why}`, {});
+  }
+
+  async #compareOwnersOf(client: ScanClient, { text, migrationId }: SeedPlace): Promise<void> {
     const owner_party_ids = [...this.#sample.keys()];
     const asked = { migration_id: migrationId, record_time: text, owner_party_ids };
     const { value } = await client.ask('/v1/holdings/summary', asked);

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPauses, type Pauses, retry } from '../../retry.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
+import { AgreeingReader } from './agreeing-reader.ts';
 import { createScanClient, type ScanClient } from './client.ts';
 import { AT_START, cursorText, IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
 import { RETRY_SCAN, ScanFailure } from './failure.ts';
 import { askDso, askMigrationId, identityOf, requireBeginning } from './network.ts';
 import { ScanProgress } from './progress.ts';
-import { UpdatesReader } from './reader.ts';
+import { type ReadPage, UpdatesReader } from './reader.ts';
 import { askSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
 import { SeedCheck } from './seed-check.ts';
 import { type ScanSettings, scanName } from './settings.ts';
@@ -14,6 +15,11 @@ import { LANE, type ScanTelemetry } from './status.ts';
 
 /** In the middle of a seed, for how long to try a Scan again where there is another one. */
 const SAME_SCAN_FOR_MS = 60_000;
+
+interface Asked {
+  readonly clients: readonly ScanClient[];
+  readonly signal: AbortSignal;
+}
 
 type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
 
@@ -25,7 +31,7 @@ export function openScanSource(
   settings: ScanSettings,
   { stored, reached, logger }: SourceContext,
 ): Source<ScanTelemetry> {
-  const { urls, pageSize, pollIntervalMs } = settings;
+  const { urls, agree, pageSize, pollIntervalMs } = settings;
   const known = stored.lanes.get(LANE)?.cursor ?? null;
   const progress = new ScanProgress({ urls, logger, stored: known });
   /** After the last message returned; null before the first update of all, and before a seed's mark. */
@@ -49,7 +55,7 @@ export function openScanSource(
         if (asked.length === 0) throw new FeedRefused([...refusing.values()].join('; '));
         const client = asked[turn % asked.length]!;
         try {
-          yield* readFrom(client, { signal, pauses });
+          yield* readFrom(client, { clients, signal, pauses });
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof ScanFailure)) throw error;
@@ -63,35 +69,48 @@ export function openScanSource(
     }
   }
 
-  async function* readFrom(client: ScanClient, { signal, pauses }: { signal: AbortSignal; pauses: Pauses }): Batches {
+  async function* readFrom(client: ScanClient, { clients, signal, pauses }: Asked & { pauses: Pauses }): Batches {
     progress.begin(client.url);
-    const dso = await askDso(client);
+    const dso = await askDso(client, { others: clients, needed: agree });
     const identity = identityOf(dso);
     if (network !== null && network !== identity)
       throw new FeedRefused(`${client.url} is of ${identity}, and the other Scans are of ${network}`);
-    if (at === null && settings.start === 'snapshot') yield* seed(client, { dso, signal });
+    if (at === null && settings.start === 'snapshot') yield* seed(client, { dso, clients, signal });
     else if (network === null) {
       if (at === null) await requireBeginning(client);
       yield { identity, cursors: new Map([[LANE, at === null ? AT_START : cursorText(at)]]), dso };
     }
     network = identity;
-    const reader = new UpdatesReader({ from: at, pageSize });
+    const next = readerFrom(at, client, { clients, signal });
     while (!signal.aborted) {
-      const askedAt = Date.now();
-      const { updates, isEnd } = await reader.next(client);
+      const { updates, isEnd, askedAt } = await next();
       pauses.afterSuccess();
       const messages = updates.map((update) => {
         if (update.at !== null && (at === null || isAfter(update.at, at))) at = update.at;
         return messageOf(update.bytes, at === null ? AT_START : cursorText(at));
       });
-      progress.page({ messages, recordTime: at?.recordTime ?? null, isEnd, askedAt });
+      if (messages.length > 0 || isEnd) progress.page({ messages, recordTime: at?.recordTime ?? null, isEnd, askedAt });
       if (messages.length > 0) yield messages;
-      if (isEnd) await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
+      if (isEnd && agree === 1) await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
     }
   }
 
+  type NextPage = () => Promise<ReadPage & { readonly askedAt: number }>;
+
+  function readerFrom(from: ScanCursor | null, client: ScanClient, { clients, signal }: Asked): NextPage {
+    if (agree > 1) {
+      const reader = new AgreeingReader({ clients, needed: agree, from, pageSize, pollIntervalMs, progress, signal });
+      return () => reader.next();
+    }
+    const reader = new UpdatesReader({ from, pageSize });
+    return async () => {
+      const askedAt = Date.now();
+      return { ...(await reader.next(client)), askedAt };
+    };
+  }
+
   /** All of a snapshot, compared with what its Scan says of it, and only then its mark. */
-  async function* seed(client: ScanClient, { dso, signal }: { dso: string; signal: AbortSignal }): Batches {
+  async function* seed(client: ScanClient, { dso, clients, signal }: Asked & { dso: string }): Batches {
     const place = await askSeedPlace(client, await askMigrationId(client), Date.now());
     yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
     const check = new SeedCheck(dso);
@@ -101,7 +120,7 @@ export function openScanSource(
       progress.seeding(check.contracts, place.text);
       yield page.map(({ bytes, ...more }) => messageOf(bytes as Buffer, IN_SEED, more));
     }
-    await ask(() => check.compareOwners(client, place)).catch((error: unknown) => {
+    await ask(() => check.compareOwners(client, place, { others: clients, needed: agree })).catch((error: unknown) => {
       throw mayCome(error, `the summary of ${place.text} is gone`);
     });
     progress.seeded(await ask(() => check.supplyDifference(client, place)).catch(unanswered), place.text);

@@ -25,6 +25,8 @@ export interface ScanTelemetry {
   readonly seedContracts: number | null;
   /** What differs from what the Scan says, and does not stop it. */
   readonly degraded: readonly string[];
+  /** How many updates of a Scan were not believed, by its address. */
+  readonly disagreements: Readonly<Record<string, number>>;
 }
 
 /** The status of a network's source, from its last telemetry and what the views have by now. */
@@ -43,11 +45,13 @@ export function followScan(name: string): { status(state: SourceState<ScanTeleme
         seconds_left: of.secondsLeft,
         newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
         seed_contracts: of.seedContracts,
+        disagreements: of.disagreements,
       };
       const cursor = lanes.get(LANE)?.cursor ?? null;
       return {
         stopped: refused ?? (telemetry === null ? `${name} is not read to its end yet` : stopped),
         degraded: of.degraded,
+        disagreements: of.disagreements,
         blocking: errors > 0 && lastError !== null ? [lastError] : [],
         caughtUpAt,
         lagMessages: null,
@@ -71,6 +75,7 @@ const NOTHING: ScanTelemetry = {
   newestRecordTime: null,
   seedContracts: null,
   degraded: [],
+  disagreements: {},
 };
 
 function timeOf(ms: number | null): string | null {

@@ -12,6 +12,8 @@ export interface ScanUpdate {
   readonly id: string;
   /** Null where it has no migration and time that can be read: then it is bad, and its place is that of the one before. */
   readonly at: ScanCursor | null;
+  /** Empty where it has none that can be read. */
+  readonly synchronizer: string;
 }
 
 /** A page of updates, in the Scan's order: by migration, record time and synchronizer. */
@@ -50,9 +52,14 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 function updateOf(bytes: Buffer, value: unknown): ScanUpdate {
-  const { update_id: id, record_time: time, migration_id: own, event } = isObject(value) ? value : {};
-  const migrationId = isObject(event) ? event.migration_id : own;
+  const item = isObject(value) ? value : {};
+  const { update_id: id, record_time: time } = item;
+  const event = isObject(item.event) ? item.event : null;
+  const migrationId = event === null ? item.migration_id : event.migration_id;
+  const assigned = isObject(event?.created_event) ? event.target_synchronizer : event?.source_synchronizer;
+  const synchronizer = event === null ? item.synchronizer_id : assigned;
   const recordTime = typeof time === 'string' ? parseLedgerTime(time) : null;
   const at = typeof migrationId === 'number' && recordTime !== null ? { migrationId, recordTime } : null;
-  return { bytes, id: typeof id === 'string' ? id : bytes.toString(), at };
+  const text = typeof id === 'string' ? id : bytes.toString();
+  return { bytes, id: text, at, synchronizer: typeof synchronizer === 'string' ? synchronizer : '' };
 }

@@ -8,6 +8,7 @@ import { serviceConfig } from '../kafka/service.ts';
 export interface Serving extends AsyncDisposable {
   readonly log: readonly LogLine[];
   get(path: string): Promise<Record<string, unknown>>;
+  text(path: string): Promise<string>;
   /** Polled until the result is as wanted. */
   until(path: string, wanted: object): Promise<void>;
 }
@@ -20,7 +21,9 @@ export async function serveScan(options: Readonly<Record<string, unknown>>): Pro
   const service = await startService(config, { logger: logger as unknown as Logger });
   const get = async (path: string): Promise<Record<string, unknown>> =>
     (await (await fetch(new URL(path, service.url))).json()) as Record<string, unknown>;
+  const text = async (path: string): Promise<string> => (await fetch(new URL(path, service.url))).text();
   return {
+    text,
     log: logger.lines,
     get,
     until: (path, wanted) => expect.poll(() => get(path), { timeout: POLLED_MS }).toMatchObject(wanted),

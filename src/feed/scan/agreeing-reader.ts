@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FeedRefused } from '../source.ts';
+import { Agreement, type Disputed, type DisputedText } from './agreement.ts';
+import type { ScanClient } from './client.ts';
+import { isAfter, type ScanCursor } from './cursor.ts';
+import { RETRY_SCAN, ScanFailure } from './failure.ts';
+import type { ScanProgress } from './progress.ts';
+import { type ReadPage, UpdatesReader } from './reader.ts';
+
+/** How often the clock is looked at while every Scan is waited for. */
+const TURN_MS = 250;
+/** After this long an update that is not told alike is what readiness says. */
+const WAITING_MS = 2_000;
+
+interface Teller {
+  readonly client: ScanClient;
+  reader: UpdatesReader;
+  /** Resolves when the page that it was asked for is here, or it has failed. */
+  asking: Promise<void> | null;
+  notBefore: number;
+  failures: number;
+  /** When it was asked for the page that was its end; null where it may have more. */
+  endAt: number | null;
+  refusing: string | null;
+}
+
+export interface AgreeingOptions {
+  readonly clients: readonly ScanClient[];
+  readonly needed: number;
+  readonly from: ScanCursor | null;
+  readonly pageSize: number;
+  readonly pollIntervalMs: number;
+  readonly progress: ScanProgress;
+  readonly signal: AbortSignal;
+}
+
+/** Reads several Scans at once, each at its own pace, and returns what as many as are needed tell alike. */
+export class AgreeingReader {
+  readonly #options: AgreeingOptions;
+  readonly #agreement: Agreement;
+  readonly #tellers: readonly Teller[];
+  #furthest: ScanCursor | null;
+  #waiting: { readonly id: string | null; readonly since: number } = { id: null, since: 0 };
+
+  constructor(options: AgreeingOptions) {
+    const { clients, needed, from, pageSize } = options;
+    this.#options = options;
+    this.#furthest = from;
+    this.#agreement = new Agreement({ scans: clients.length, needed });
+    this.#tellers = clients.map((client) => {
+      const reader = new UpdatesReader({ from, pageSize });
+      return { client, reader, asking: null, notBefore: 0, failures: 0, endAt: null, refusing: null };
+    });
+  }
+
+  /** What is agreed by now, which may be nothing. Throws FeedRefused where too few Scans are left. */
+  async next(): Promise<ReadPage & { readonly askedAt: number }> {
+    const { needed, signal, progress } = this.#options;
+    const left = this.#tellers.filter(({ refusing }) => refusing === null);
+    if (left.length < needed) {
+      const why = this.#tellers.flatMap(({ refusing }) => refusing ?? []).join('; ');
+      throw new FeedRefused(`--scan-agree ${needed}: only ${left.length} of the Scans can be read: ${why}`);
+    }
+    for (const [scan, teller] of this.#tellers.entries()) this.#ask(scan, teller);
+    const asking = this.#tellers.flatMap((teller) => teller.asking ?? []);
+    await Promise.race([...asking, sleep(TURN_MS, undefined, { signal }).catch(() => {})]);
+    const { agreed, passedOver, waiting } = this.#agreement.take();
+    for (const update of agreed)
+      if (update.at !== null && (this.#furthest === null || isAfter(update.at, this.#furthest)))
+        this.#furthest = update.at;
+    for (const disputed of passedOver) progress.disagreed(this.#named(disputed));
+    const ends = left.flatMap(({ client, endAt }) => (this.#isIdle(client) && endAt !== null ? [endAt] : []));
+    this.#noteWaiting(waiting);
+    const isEnd = agreed.length === 0 && waiting === null && ends.length >= needed;
+    return { updates: agreed, isEnd, askedAt: isEnd ? ends.sort((a, b) => b - a)[needed - 1]! : Date.now() };
+  }
+
+  #isIdle(client: ScanClient): boolean {
+    return this.#agreement.isEmpty(this.#options.clients.indexOf(client));
+  }
+
+  #ask(scan: number, teller: Teller): void {
+    if (teller.refusing !== null || teller.asking !== null || !this.#agreement.isEmpty(scan)) return;
+    if (Date.now() < teller.notBefore) return;
+    // What is agreed already is not asked for again.
+    const { furthest } = teller.reader;
+    const known = this.#agreement.forgottenUpTo;
+    if (known !== null && (furthest === null || isAfter(known, furthest))) this.#readAgain(teller, known);
+    teller.asking = this.#read(scan, teller).finally(() => {
+      teller.asking = null;
+    });
+  }
+
+  async #read(scan: number, teller: Teller): Promise<void> {
+    const { pollIntervalMs, progress, signal } = this.#options;
+    const askedAt = Date.now();
+    try {
+      const { updates, isEnd } = await teller.reader.next(teller.client);
+      this.#agreement.add(scan, updates);
+      teller.failures = 0;
+      teller.endAt = isEnd ? askedAt : null;
+      if (isEnd) teller.notBefore = Date.now() + pollIntervalMs;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ScanFailure || error instanceof FeedRefused)) throw error;
+      if (error instanceof FeedRefused || !error.passes) teller.refusing = error.message;
+      const usualMs = Math.min(RETRY_SCAN.firstMs * 2 ** teller.failures, RETRY_SCAN.longestMs);
+      const retryInMs = RETRY_SCAN.pauseMs!(error, usualMs);
+      teller.failures += 1;
+      teller.endAt = null;
+      teller.notBefore = Date.now() + retryInMs;
+      progress.oneFailed({ scan: teller.client.url, error, retryInMs });
+    }
+  }
+
+  /** Those that lack an update may take it in later: after a while they are asked for it again. */
+  #noteWaiting(waiting: Disputed | null): void {
+    const { pollIntervalMs, progress } = this.#options;
+    const id = waiting?.update.id ?? null;
+    if (id !== this.#waiting.id) this.#waiting = { id, since: Date.now() };
+    if (waiting === null || Date.now() - this.#waiting.since < WAITING_MS) return;
+    this.#waiting = { id, since: Date.now() };
+    progress.waits(this.#named(waiting));
+    for (const scan of waiting.notBy) {
+      const teller = this.#tellers[scan]!;
+      if (teller.asking !== null) continue;
+      this.#agreement.clear(scan);
+      this.#readAgain(teller, waiting.update.at ?? this.#furthest);
+      teller.notBefore = Date.now() + pollIntervalMs;
+    }
+  }
+
+  #readAgain(teller: Teller, from: ScanCursor | null): void {
+    teller.reader = new UpdatesReader({ from, pageSize: this.#options.pageSize });
+  }
+
+  #named({ update, toldBy, notBy }: Disputed): DisputedText {
+    const urls = (scans: readonly number[]): string[] => scans.map((scan) => this.#tellers[scan]!.client.url);
+    return { update, toldBy: urls(toldBy), notBy: urls(notBy) };
+  }
+}
