@@ -9,6 +9,8 @@ const root = join(import.meta.dirname, '..');
 const source = join(root, 'src/web');
 const target = join(root, 'dist/web');
 const STYLES = [createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'), join(source, 'page.css')];
+/** What is compiled in; their licenses want to go with it. */
+const PACKAGES = ['preact', 'uplot'];
 
 /**
  * Builds the dashboard into dist/web: `index.html` and, in `assets/`, what it loads. The name of an asset has the hash of its
@@ -22,6 +24,10 @@ export async function buildWeb(): Promise<void> {
     'page.css': write('page.css', STYLES.map((path) => readFileSync(path, 'utf8')).join('\n')),
     'icon.svg': write('icon.svg', readFileSync(join(source, 'icon.svg'), 'utf8')),
   };
+  const licenses = PACKAGES.map(
+    (name) => `${name}\n\n${readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8')}`,
+  );
+  writeFileSync(join(target, 'licenses.txt'), licenses.join('\n'));
   let page = readFileSync(join(source, 'index.html'), 'utf8');
   for (const [name, hashed] of Object.entries(names)) page = page.replace(`"${name}"`, `"assets/${hashed}"`);
   writeFileSync(join(target, 'index.html'), page);

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { Snapshots, Status } from './data/answers.ts';
 import type { Here } from './data/here.ts';
 import { type Live, useLive } from './data/live.ts';
@@ -23,8 +23,11 @@ export function App(): JSX.Element {
   const live = useLive(party !== null && isParty(party) ? party : null);
   const migration = place.query.get('migration') ?? undefined;
   const newest = useAnswer(snapshotsRequest({ migration_id: migration, limit: 1 }), live.snapshot);
-  const status = useAnswer(statusRequest, `${live.status?.phase} of migration ${live.snapshot?.split(' ')[0]}`);
-  const here = newest.answer && hereOf(newest.answer);
+  const status = useAnswer(
+    statusRequest,
+    JSON.stringify([live.status?.phase, live.status?.degraded, live.snapshot?.split(' ')[0]]),
+  );
+  const here = useMemo(() => newest.answer && hereOf(newest.answer), [newest.answer]);
   const title = titleOf(place, party);
   useEffect(() => {
     document.title = `${title} · Holdfast`;
@@ -78,7 +81,13 @@ function Page({
 }
 
 function partyOf({ path }: Place): string | null {
-  return path.startsWith('owners/') ? decodeURIComponent(path.slice('owners/'.length)) : null;
+  if (!path.startsWith('owners/')) return null;
+  const text = path.slice('owners/'.length);
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function titleOf({ path }: Place, party: string | null): string {

@@ -25,6 +25,7 @@ const PAGES = [
   ['an owner then', `/owners/${LARGE}?at=2025-02-13T12:00:00Z&round=300`],
   ['an owner who never had coin', `/owners/${NOBODY}`],
   ['what is no party', '/owners/nobody'],
+  ['what is no address', '/owners/%E0%A4%A'],
   ['the snapshots', '/snapshots'],
 ] as const;
 const SCREENS = [

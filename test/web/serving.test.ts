@@ -95,7 +95,11 @@ describe('the dashboard', () => {
   it('is in the package, with what it loads', () => {
     const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json'], { encoding: 'utf8' });
     const packed = JSON.stringify(JSON.parse(stdout));
-    for (const name of ['index.html', ...readdirSync('dist/web/assets').map((each) => `assets/${each}`)])
+    for (const name of [
+      'index.html',
+      'licenses.txt',
+      ...readdirSync('dist/web/assets').map((each) => `assets/${each}`),
+    ])
       expect(packed).toContain(`"dist/web/${name}"`);
   });
 });

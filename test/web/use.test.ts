@@ -90,6 +90,23 @@ it('shows an owner at the time and round that are asked for, under an address to
   await page.getByRole('region', { name: 'Holdings now' }).waitFor();
 });
 
+it('begins at the first page of the contracts where another time is chosen', async () => {
+  const { page } = await dashboard.open(`/owners/${LARGE}`);
+  const contracts = page.getByRole('region', { name: 'Contracts' });
+  await contracts.getByRole('button', { name: 'Next' }).click();
+  await contracts.getByText('Page 2').waitFor();
+  await page.getByLabel('At (UTC)').fill('2025-02-14T00:00:00');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await contracts.getByText('Page 1').waitFor();
+  const { created_events } = await dashboard.answer<{ created_events: { contract_id: string }[] }>(
+    '/v0/holdings/state',
+    {
+      ...{ migration_id: 0, record_time: '2025-02-14T00:00:00Z', owner_party_ids: [LARGE], page_size: 1 },
+    },
+  );
+  await contracts.locator('tbody tr').first().getByText(created_events[0]!.contract_id).waitFor();
+});
+
 it.each([
   ['/', 'Supply over time', '/holdfast/v1/snapshots?migration_id=0&order=asc&every=10m&format=csv&limit=all'],
   ['/', 'Largest holders', '/holdfast/v1/top?migration_id=0&by=total&format=csv&limit=all'],

@@ -2,6 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 import type { StreamStatus } from '../../http/insight/stream/status.ts';
 import { followStream } from './stream.ts';
 
+/** While updates come, a status comes every 5 s at least. */
+const IDLE_MS = 10_000;
+
 /** What the stream has told so far. */
 export interface Live {
   readonly connection: 'connecting' | 'live' | 'lost';
@@ -19,22 +22,30 @@ const NOTHING: Live = { connection: 'connecting', status: null, rate: null, snap
 export function useLive(owner: string | null): Live {
   const [live, setLive] = useState(NOTHING);
   useEffect(() => {
+    let idle: ReturnType<typeof setTimeout> | undefined;
     let counted: { readonly updates: number; readonly atMs: number } | null = null;
     const change = (news: Partial<Live>): void => setLive((now) => ({ ...now, ...news }));
-    return followStream(owner, {
+    const end = followStream(owner, {
       opened: () => change({ connection: 'live' }),
       lost: () => {
         counted = null;
+        clearTimeout(idle);
         change({ connection: 'lost', rate: null });
       },
       status: (status) => {
         const now = { updates: status.updates, atMs: performance.now() };
         change({ connection: 'live', status, rate: counted === null ? null : rateBetween(counted, now) });
         counted = now;
+        clearTimeout(idle);
+        idle = setTimeout(() => change({ rate: 0 }), IDLE_MS);
       },
       snapshot: (snapshot, gap) => change(gap ? { snapshot, ownerNews: snapshot } : { snapshot }),
       owner: (ownerNews) => change({ ownerNews }),
     });
+    return () => {
+      clearTimeout(idle);
+      end();
+    };
   }, [owner]);
   return live;
 }

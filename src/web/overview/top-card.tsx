@@ -50,7 +50,11 @@ export function TopCard({ here }: { readonly here: Here }): JSX.Element {
                 rows={owners}
                 keyOf={({ party_id }) => party_id}
               />
-              <Pager pages={pages} next={next_page_token} what={`of ${owners_total} owners, at ${showTime(at)}`} />
+              <Pager
+                pages={pages}
+                next={next_page_token}
+                what={`· ${owners_total} owners with coin at ${showTime(at)} UTC`}
+              />
             </>
           )
         }

@@ -25,11 +25,17 @@ const COLUMNS: readonly Column<Coin>[] = [
 ];
 
 /** The contracts behind the totals, in the order of their creation. */
-export function ContractsCard({ holding }: { readonly holding: Holding }): JSX.Element {
-  // Later pages stay at the snapshot of the first.
-  const pages = usePages<{ readonly token: unknown; readonly time: string }>(
-    JSON.stringify([holding.party, holding.migration]),
-  );
+export function ContractsCard({
+  holding,
+  pinned,
+}: {
+  readonly holding: Holding;
+  /** Whether the reader chose the snapshot; else it is the newest, and another one soon. */
+  readonly pinned: boolean;
+}): JSX.Element {
+  // Later pages stay at the snapshot of the first, and a download at the one at which it was begun.
+  const question = JSON.stringify([holding.party, holding.migration, pinned && holding.time]);
+  const pages = usePages<{ readonly token: unknown; readonly time: string }>(question);
   const shown = pages.after === undefined ? holding : { ...holding, time: pages.after.time };
   const request = contractsRequest(shown, { pageSize: PAGE, after: pages.after?.token });
   const asked = useAnswer(request);
@@ -39,7 +45,7 @@ export function ContractsCard({ holding }: { readonly holding: Holding }): JSX.E
       class="wide"
       requests={[request]}
       busy={asked.busy}
-      aside={<ContractsDownload key={JSON.stringify(shown)} holding={shown} />}
+      aside={<ContractsDownload key={question} holding={shown} />}
     >
       <Answered asked={asked} lines={PAGE}>
         {({ record_time, created_events, next_page_token }) =>

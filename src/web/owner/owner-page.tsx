@@ -25,8 +25,8 @@ export function OwnerPage({
   const { query } = usePlace();
   const at = query.get('at');
   const round = query.get('round') ?? undefined;
-  const newest = usePaced(here.newest.record_time, PACE_MS);
-  const holding = { migration: here.migration, time: at ?? newest, party };
+  const shown = usePaced(here, PACE_MS);
+  const holding = { migration: shown.migration, time: at ?? shown.newest.record_time, party };
   const changed = usePaced(live.ownerNews, PACE_MS);
   return (
     <>
@@ -35,9 +35,9 @@ export function OwnerPage({
         <TotalsCard holding={holding} round={round} pinned={at !== null}>
           <MomentForm key={`${at} ${round}`} {...{ party, at, round, here }} />
         </TotalsCard>
-        <BalanceCard party={party} here={here} changed={changed} />
-        <ChangesCard party={party} migration={here.migration} changed={changed} />
-        <ContractsCard holding={holding} />
+        <BalanceCard party={party} here={shown} changed={changed} />
+        <ChangesCard party={party} migration={shown.migration} changed={changed} />
+        <ContractsCard holding={holding} pinned={at !== null} />
       </div>
     </>
   );
