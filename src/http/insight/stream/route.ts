@@ -15,11 +15,12 @@ export function streamRoute(
   cors: Cors,
 ): Route {
   const { method, path } = STREAM_OPERATION;
-  const handle = (c: Context): Response => {
+  const handle = async (c: Context): Promise<Response> => {
     const header = c.req.header('last-event-id');
     const { ownersMax } = STREAM_LIMITS;
     const request = readStreamRequest(new URL(c.req.url).searchParams, { header, ownersMax });
     const client = clientAddress(c);
+    await streams.look();
     streams.requireRoom(client);
     const headers = { ...cors.headers(c), ...HEADERS };
     if (c.req.method === 'HEAD') return new Response(null, { headers });

@@ -13,7 +13,9 @@ import { createStream, type News, type Stream } from './stream.ts';
 export interface Streams {
   /** Throws a 503 where there are too many, in all or of this client. */
   requireRoom(client: string): void;
-  /** Begins to send, where there is room; the head of the answer is sent already. */
+  /** Looks for what is new now. Rejects where the views cannot be read. */
+  look(): Promise<void>;
+  /** Begins to send what there was at the last look; the head of the answer is sent already. */
   open(request: StreamRequest, response: ServerResponse, client: string): void;
   openCount(): number;
   /** Ends all, and opens none from now on. */
@@ -43,7 +45,7 @@ export function createStreams({
   const streams = new Set<Stream>();
   /** Those that may have something to send. */
   const queue = new Set<Stream>();
-  /** Null before the first look. */
+  /** Null before the first look, and so before the first stream. */
   let news: News | null = null;
   let isFailing = false;
   let isSending = false;
@@ -61,7 +63,6 @@ export function createStreams({
 
   async function lookAtAll(): Promise<void> {
     await look().catch(failed);
-    if (news === null) return;
     for (const stream of streams) {
       const fault = stream.fault();
       if (fault === null) queue.add(stream);
@@ -131,14 +132,14 @@ export function createStreams({
       if (streams.size >= streamsMax)
         throw new HttpFault(503, `${streams.size} streams are open, and no more may be; try again later`, RETRY_AFTER);
     },
+    look,
     open(request, response, client) {
       const cursor = createCursor(request, { store, log, snapshotsBehindMax });
       const stream: Stream = createStream(response, { client, cursor, limits, onTaken: () => queued(stream) });
       streams.add(stream);
       response.once('close', () => close(stream));
       timer ??= setInterval(() => void lookAtAll(), lookMs).unref();
-      // The newest snapshot as of now, and not as of the last look.
-      void look().then(() => queued(stream), failed);
+      queued(stream);
     },
     openCount: () => streams.size,
     end() {
