@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, ITEM_BYTES, nextDigest } from '../../ledger/digest.ts';
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { addItems, type ItemsFound, noItems } from './items-found.ts';
@@ -56,10 +57,10 @@ function changesAt(migrationId: number, time: bigint, items: Iterable<Buffer>): 
 
 /** Takes sorted items place by place. */
 class ItemReader implements Disposable {
-  readonly #sorted: IterableIterator<[place: number, item: Buffer]>;
+  readonly #sorted: Generator<[place: number, item: Buffer], undefined>;
   #next: IteratorResult<[number, Buffer], undefined>;
 
-  constructor(sorted: IterableIterator<[place: number, item: Buffer]>) {
+  constructor(sorted: Generator<[place: number, item: Buffer], undefined>) {
     this.#sorted = sorted;
     this.#next = sorted.next();
   }
@@ -71,12 +72,12 @@ class ItemReader implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#sorted.return?.();
+    this.#sorted.return(undefined);
   }
 }
 
 /** How often other connections have written; what is stored then does not contradict what was read before. */
-export function dataVersion({ db }: Pick<VerifyContext, 'db'>): number {
+export function dataVersion(db: Database): number {
   return db.pragma('data_version', { simple: true }) as number;
 }
 
@@ -87,7 +88,7 @@ export function dataVersion({ db }: Pick<VerifyContext, 'db'>): number {
 export function* verifyOpenItems(context: VerifyContext, found: ItemsFound, version: number): Generator<VerifyStep> {
   const { db, report } = context;
   inOneMoment(db, () => {
-    if (dataVersion(context) !== version) return;
+    if (dataVersion(db) !== version) return;
     const sums = new Map(found.open());
     const rows = db.prepare<[], { migrationId: number; items: Buffer }>(
       'SELECT migration_id AS migrationId, items FROM open_items',

@@ -56,8 +56,12 @@ export class ItemsFound implements Disposable {
 
   #add({ grid, start, open }: Intervals, interval: number, line: string): void {
     const item = Buffer.from(itemOf(line), 'latin1');
-    if (interval < grid.length) this.#insert.add([start + interval, item]);
-    else addItems(open, item);
+    if (interval >= grid.length) return addItems(open, item);
+    try {
+      this.#insert.add([start + interval, item]);
+    } catch (error) {
+      throw noRoom(error);
+    }
   }
 
   #of(migrationId: number): Intervals {
@@ -70,10 +74,14 @@ export class ItemsFound implements Disposable {
   }
 
   /** All items of snapshots on the grid, in order, each with the snapshot's place among those of all migrations. */
-  sorted(): IterableIterator<[place: number, item: Buffer]> {
-    this.#insert.finish();
-    const sorted = this.#db.prepare<[], [number, Buffer]>('SELECT place, item FROM found ORDER BY place, item');
-    return sorted.raw().iterate();
+  *sorted(): Generator<[place: number, item: Buffer], undefined> {
+    try {
+      this.#insert.finish();
+      const sorted = this.#db.prepare<[], [number, Buffer]>('SELECT place, item FROM found ORDER BY place, item');
+      yield* sorted.raw().iterate();
+    } catch (error) {
+      throw noRoom(error);
+    }
   }
 
   /** The exclusive or of the items of each migration's open interval. */
@@ -84,6 +92,12 @@ export class ItemsFound implements Disposable {
   [Symbol.dispose](): void {
     this.#db.close();
   }
+}
+
+/** Not what the same error of views.db would mean. */
+function noRoom(error: unknown): Error {
+  const room = 'the contracts cannot be sorted in the folder for temporary files (TMPDIR, /var/tmp or /tmp)';
+  return new Error(`${room}: ${(error as Error).message}`, { cause: error });
 }
 
 export function noItems(): Buffer {

@@ -31,11 +31,12 @@ export function* verifyViews(
 ): Generator<VerifyStep, { readonly snapshots: number; readonly owners: number }> {
   const db = openForReading(dataDir);
   try {
+    // Before anything else is read.
+    const version = dataVersion(db);
     const sealed = readableOr<VerifyContext['sealed']>(new Map(), 'snapshot', () => sealedNow(db), report);
     const nextNo = readableOr(1n, 'holding', () => inOneMoment(db, () => nextNoNow(db)), report);
     const context: VerifyContext = { db, report, rowsPerStep, sealed, nextNo };
     const supply = new SupplyFold();
-    const version = dataVersion(context);
     using items = new ItemsFound(context);
     const met = { numbers: new NumbersSeen(nextNo), heldIds: new HeldIds(db), items };
     const phases: readonly (readonly [table: string, steps: () => Generator<VerifyStep>])[] = [
