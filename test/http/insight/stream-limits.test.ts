@@ -14,7 +14,7 @@ await replayInto(dataDir, [feed], { snapshotPeriodUs: 60_000_000 });
 const [FIRST, LAST] = ['0 2025-02-12T00:01:00Z', '0 2025-02-12T03:59:00Z'];
 
 it('cuts a client that takes nothing, and the others go on to the end', async () => {
-  await using service = await startStreaming(dataDir, { takeTimeoutMs: 300 });
+  await using service = await startStreaming(dataDir, { takeTimeoutMs: 2_000 });
   const all = { owners: MANY_OWNERS, lastEventId: FIRST };
   using idle = await openStream(service.url, all);
   idle.pause();
@@ -39,7 +39,7 @@ it('cuts a client for which too much is held, however lately it took some', asyn
   await using service = await startStreaming(dataDir, { heldBytesMax: 30_000 });
   using idle = await openStream(service.url, { owners: MANY_OWNERS, lastEventId: FIRST });
   idle.pause();
-  using other = await openStream(service.url, { owners: MANY_OWNERS.slice(0, 3), lastEventId: FIRST });
+  using other = await openStream(service.url, { lastEventId: FIRST });
   await other.until(() => other.events.at(-1)?.id === LAST);
   await expect.poll(() => service.log.join(), { timeout: 20_000 }).toMatch(/\d{5} bytes wait for it/);
   await expect.poll(() => service.streams.openCount()).toBe(1);

@@ -15,7 +15,7 @@ export interface Heads {
 
 /** How far a stream has come in the order in which snapshots were sealed. Nothing but this is kept for it. */
 export interface Cursor {
-  /** The events to send next, and whether there may be more at once; empty where there are none. */
+  /** The events to send next, a few at a time; empty where there are none. `mayLeaveOut`: whether snapshots may be left out now. */
   next(heads: Heads, mayLeaveOut: boolean): Promise<string>;
 }
 

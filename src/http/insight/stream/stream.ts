@@ -13,7 +13,7 @@ export interface News {
 /** One client. It is sent a piece at a time, and the next one when it has taken that. */
 export interface Stream {
   readonly client: string;
-  /** Sends what there is; resolves when it waits to be taken, after which `onTaken` is called. */
+  /** Writes the next piece, where there is one and the client has taken the one before; then `onTaken` is called. */
   send(news: News): Promise<void>;
   /** Why it must be cut; null while it takes what it is sent. */
   fault(): string | null;
