@@ -146,6 +146,8 @@ export interface SourceStart {
   readonly cursors: ReadonlyMap<string, string>;
   /** The DSO whose coins count, where the source's network says which one it is. */
   readonly dso?: string;
+  /** Set where its cursors are of the ledger itself, so that it continues after what another source has brought. */
+  readonly takesOver?: true;
   /** Set where a seed follows: what is stored of half a one is thrown away before. */
   readonly anew?: true;
 }

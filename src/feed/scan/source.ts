@@ -78,7 +78,8 @@ export function openScanSource(
     if (at === null && settings.start === 'snapshot') yield* seed(client, { dso, clients, signal });
     else if (network === null) {
       if (at === null) await requireBeginning(client);
-      yield { identity, cursors: new Map([[LANE, at === null ? AT_START : cursorText(at)]]), dso };
+      const cursors = new Map([[LANE, at === null ? AT_START : cursorText(at)]]);
+      yield { identity, cursors, dso, takesOver: true };
     }
     network = identity;
     const next = readerFrom(at, client, { clients, signal });

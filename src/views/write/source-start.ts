@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3';
 import { FeedRefused, type Reached, type SourceStart } from '../../feed/source.ts';
 import { newLane } from './positions.ts';
 import type { WriterState } from './state.ts';
@@ -10,8 +11,10 @@ export function isNews(state: WriterState, { identity, cursors, dso, anew }: Sou
 }
 
 /** Throws FeedRefused where the views were built from another source, or count the coins of another DSO. */
-export function checkSourceStart(state: WriterState, { identity, dso }: SourceStart, source: string): void {
-  if (state.feed !== null && state.feed !== identity)
+export function checkSourceStart(state: WriterState, start: SourceStart, source: string): void {
+  const { identity, dso } = start;
+  const isOfNetwork = state.dso === null || state.dso === dso;
+  if (isAnother(state, start) && !(start.takesOver === true && isOfNetwork))
     throw new FeedRefused(
       `these views were built from ${state.feed}, and ${source} is ${identity}: ` +
         'name the source as before, or give another --data directory',
@@ -21,6 +24,19 @@ export function checkSourceStart(state: WriterState, { identity, dso }: SourceSt
       `these views count the coins of ${state.dso}, and the DSO of ${source} is ${dso}: ` +
         'leave --dso out, name a source of the same network, or give another --data directory',
     );
+}
+
+/** Whether the views were built from another source than this one. */
+export function isAnother({ feed }: WriterState, { identity }: SourceStart): boolean {
+  return feed !== null && feed !== identity;
+}
+
+/** Forgets where another source was read to: the next one continues after what it has brought. */
+export function forgetPositions(db: Database): void {
+  db.transaction(() => {
+    db.prepare('DELETE FROM position WHERE start IS NOT NULL').run();
+    db.prepare('UPDATE setting SET feed = NULL').run();
+  })();
 }
 
 /** The place up to which the newest migration is known of all its synchronizers. */
@@ -35,7 +51,7 @@ export function reachedOf({ migrations }: WriterState): Reached | null {
 }
 
 /**
- * Begins the lanes that are new. Synchronizers known before anything of the source is applied are from files, and the source
+ * Begins the lanes that are new. Synchronizers known before anything of the source is applied are from others, and the source
  * must overlap with those (PossibleGap).
  */
 export function noteSourceStart(state: WriterState, { identity, cursors, dso }: SourceStart, source: string): void {

@@ -16,7 +16,7 @@ import { forgetHalfSeed } from './half-seed.ts';
 import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
 import { movePast, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
 import { type Segment, withoutMessages } from './segment.ts';
-import { checkSourceStart, isNews, noteSourceStart } from './source-start.ts';
+import { checkSourceStart, forgetPositions, isAnother, isNews, noteSourceStart } from './source-start.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
@@ -100,10 +100,10 @@ export class ViewsWriter implements Disposable {
     this.commit();
     const { name } = this.#begun;
     checkSourceStart(this.#batch.state, start, name);
-    if (start.anew === true) {
-      forgetHalfSeed(this.db, this.#batch.state, { source: name, active: this.#lasting.active });
-      this.#reapply([]);
-    }
+    const { state } = this.#batch;
+    if (start.anew === true) forgetHalfSeed(this.db, state, { source: name, active: this.#lasting.active });
+    else if (isAnother(state, start)) forgetPositions(this.db);
+    this.#reapply([]);
     noteSourceStart(this.#batch.state, start, name);
     this.commit();
   }

@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TOPIC_KIND } from '../../../src/feed/kafka/kind.ts';
 import { createScanClient } from '../../../src/feed/scan/client.ts';
+import { decodeAlone } from '../../../src/ingest/decode-chunks.ts';
+import { makeDataDirectory } from '../../../src/views/store/database.ts';
+import { ViewsWriter } from '../../../src/views/write/writer.ts';
 import { createCertificates } from '../../support/kafka/certificates.ts';
 import { holdfast } from '../../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { serveScan } from '../../support/scan/serve.ts';
 import { type FakeScan, type Fault, startFakeScan } from '../../support/scan/server.ts';
-import { replayInto } from '../../support/views/replayed.ts';
+import { replayInto, WRITER_OPTIONS } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
 let directory: TemporaryDirectory;
@@ -179,6 +183,32 @@ describe('a network', () => {
     await using service = await serveScan(options({ start: 'snapshot' }));
     await service.until('/status', { counts: { updates: 50 } });
     await service.until('/readyz', { ready: true });
+  });
+
+  it('is continued after another source, whose cursors it does not know', async () => {
+    const identity = '{"clusterId":"c","topic":"t"}';
+    makeDataDirectory(data);
+    {
+      using writer = new ViewsWriter(data, { ...WRITER_OPTIONS, dso: DSO });
+      writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
+      writer.followSource({ identity, cursors: new Map([['0', '0']]) });
+      for (const [offset, line] of LINES.slice(0, 70).entries())
+        writer.apply(decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }, { migrationId: 0 }));
+      writer.commit();
+    }
+    await using service = await serveScan(options());
+    await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: 50 } });
+    await service.until('/readyz', { ready: true });
+    await service[Symbol.asyncDispose]();
+    await replayInto(directory.at('wanted'), [directory.writeLines('feed.ndjson', LINES)], { dso: DSO });
+    expect(dumpViews(data)).toEqual(dumpViews(directory.at('wanted')));
+    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+    using writer = new ViewsWriter(data, WRITER_OPTIONS);
+    writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
+    const back = { identity, cursors: new Map([['0', '70']]) };
+    expect(() => writer.followSource(back)).toThrow(
+      /^these views were built from the network of DSO::1220dd, and topic t is/,
+    );
   });
 
   it('halts at a bad update, and continues behind it once that is dropped', async () => {
