@@ -8,7 +8,13 @@ import { rolldown } from 'rolldown';
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'src/web');
 const target = join(root, 'dist/web');
-const STYLES = [createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'), join(source, 'page.css')];
+/** In the order in which they apply: a narrow screen changes what is said before. */
+const STYLES = [
+  createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'),
+  ...['base', 'frame', 'cards', 'figures', 'charts', 'tables', 'owner', 'states', 'narrow'].map((name) =>
+    join(source, 'styles', `${name}.css`),
+  ),
+];
 /** What is compiled in; their licenses want to go with it. */
 const PACKAGES = ['preact', 'uplot'];
 

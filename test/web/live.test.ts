@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
+import { createWriteStream, readFileSync, type WriteStream, writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { party } from '../../fixtures/names.ts';
@@ -82,6 +82,21 @@ it('shows that the service is away, and goes on by itself when it is back', asyn
   await supply.getByText(total_coin, { exact: true }).waitFor();
   await page.getByLabel('Migration').selectOption('0');
   await supply.getByText(before!, { exact: true }).waitFor();
+});
+
+it('says what is wrong although the feed goes on', async () => {
+  using folder = temporaryDirectory();
+  const file = folder.at('feed.ndjson');
+  writeFileSync(file, [...STORY.slice(0, 6), '{"update_id":', ...STORY.slice(6)].map((line) => `${line}\n`).join(''));
+  const options = ['--data', folder.at('data'), '--file', file, '--on-bad-update', 'quarantine'];
+  await using service = await startService(options);
+  const { url } = await service.program.logged('listening');
+  await service.until('/readyz', (status) => status === 200);
+  const { page } = await openPage(browser, `${url}/`);
+  const card = page.getByRole('region', { name: 'Feed' });
+  await card.getByText('Caught up').waitFor();
+  await card.getByText('1 update is quarantined').waitFor();
+  expect(await card.locator('dd').last().textContent()).toBe('1 quarantined');
 });
 
 it('says why the feed is halted', async () => {
