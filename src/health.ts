@@ -30,12 +30,13 @@ export function createHealth({
       return readiness(status(), { hasSnapshot, failure: failure(), readyLagMaxMs, now: clockMs() });
     },
     async status() {
-      const { phase, source, halted, counts, deadLetters, lastError, dso } = status();
+      const { phase, source, halted, seededAt, counts, deadLetters, lastError, dso } = status();
       return {
         version,
         phase,
         source: source && { name: source.name, ...source.status.details },
         snapshots: await newestSnapshots(store),
+        seeded_at: seededAt === null ? null : formatTime(seededAt),
         dso: dso.party,
         dso_pinned: dso.pinned,
         counts: Object.fromEntries(Object.entries(counts).map(([name, count]) => [snakeCase(name), count])),

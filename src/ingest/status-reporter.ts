@@ -49,6 +49,7 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
       ...deadLetterStatus(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
       appliedRecordTime: appliedRecordTime(writer),
+      seededAt: seededAt(writer),
       counts: writer.counts,
       lastError,
     });
@@ -119,6 +120,13 @@ function sourceStatus(state: IngestState, writer: ViewsWriter): IngestStatus['so
     isAtEnd: phase === 'caught_up',
   });
   return { name, kind, status };
+}
+
+function seededAt(writer: ViewsWriter): Micros | null {
+  const seeded = [...writer.state.migrations.values()].filter(
+    (each) => each.seededAt !== null && each.timeReached !== null,
+  );
+  return seeded.sort((a, b) => a.migrationId - b.migrationId).at(-1)?.seededAt ?? null;
 }
 
 function appliedRecordTime(writer: ViewsWriter): Micros | null {

@@ -31,6 +31,8 @@ export interface IngestStatus {
   readonly dso: DsoStatus;
   /** The newest record time applied; null before the first. */
   readonly appliedRecordTime: Micros | null;
+  /** The time of the seed that the newest seeded migration began with; null where there is none. */
+  readonly seededAt: Micros | null;
   readonly counts: Counts;
   /** Counts of dead letters by decision, as stored. */
   readonly deadLetters: Readonly<Record<string, number>>;

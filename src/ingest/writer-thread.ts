@@ -50,6 +50,7 @@ const STARTING: IngestStatus = {
   quarantined: null,
   dso: { party: null, pinned: false },
   appliedRecordTime: null,
+  seededAt: null,
   counts: noCounts(),
   deadLetters: {},
   lastError: null,

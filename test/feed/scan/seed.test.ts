@@ -51,6 +51,7 @@ describe('serve --scan in an empty directory', () => {
     const before = scan.asked.length;
     await using service = await serveScan(options());
     await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: 100 } });
+    expect(await service.get('/status')).toMatchObject({ seeded_at: at(200).replace(/0+Z$/, 'Z') });
     expect(scan.asked.slice(before).some(({ path }) => path.includes('acs'))).toBe(false);
     await service[Symbol.asyncDispose]();
     expect(dumpViews(data)).toEqual(await replayedFrom(at(200)));
