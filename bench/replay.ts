@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { realLedger } from '../test/support/ledger/options.ts';
 import { builtReplayMb } from './built-replay.ts';
+import type { DigestReport } from './digest.ts';
 import { makeFeed } from './make-feed.ts';
 import { alternate, measure } from './measure.ts';
+import { median } from './median.ts';
 import type { RunReport } from './run-report.ts';
 import type { SealReport } from './seal.ts';
 import { type Promised, printTable, rounded } from './table.ts';
@@ -19,9 +21,16 @@ export function benchReplay(feed: string, { events, rounds }: { events: number; 
   };
   const medians = alternate('replay', runs, rounds);
   printReplay(medians, events, rounds);
+  const digests = median(Array.from({ length: rounds }, () => measure<DigestReport>('digest', feed).cpuMs));
   console.error('replay: memory of the installed program');
   return [
     ...replayPromises(medians, events),
+    {
+      what: 'digests, of the CPU of a replay with a decode worker',
+      measured: (100 * digests) / medians['holdfast, decode worker'].cpuMs,
+      most: 5,
+      unit: '%',
+    },
     { what: 'resident memory of holdfast replay', measured: builtReplayMb(feed), most: 450, unit: 'MiB' },
   ];
 }

@@ -6,6 +6,7 @@ const ITEMS_MIN = 1024;
 /** A list of items (docs/digest.md). In words of 32 bits, because copying eight words is faster than making a view of 32 bytes. */
 export class Items {
   #words = new Uint32Array(ITEMS_MIN * ITEM_WORDS);
+  #bytes = Buffer.from(this.#words.buffer);
   length = 0;
 
   clear(): void {
@@ -14,9 +15,8 @@ export class Items {
 
   /** Adds the item of a line. */
   addLine(line: string): void {
-    const words = this.#next();
-    const bytes = Buffer.from(words.buffer, words.byteOffset + this.length * ITEM_BYTES, ITEM_BYTES);
-    bytes.write(itemOf(line), 'latin1');
+    this.#next();
+    this.#bytes.write(itemOf(line), this.length * ITEM_BYTES, ITEM_BYTES, 'latin1');
     this.length += 1;
   }
 
@@ -41,7 +41,7 @@ export class Items {
 
   /** All of them as bytes, which are valid until the next change. */
   get bytes(): Buffer {
-    return Buffer.from(this.#words.buffer, 0, this.length * ITEM_BYTES);
+    return this.#bytes.subarray(0, this.length * ITEM_BYTES);
   }
 
   #next(): Uint32Array {
@@ -49,6 +49,7 @@ export class Items {
       const larger = new Uint32Array(this.#words.length * 2);
       larger.set(this.#words);
       this.#words = larger;
+      this.#bytes = Buffer.from(larger.buffer);
     }
     return this.#words;
   }

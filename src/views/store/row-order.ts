@@ -29,7 +29,8 @@ export function rowOrder<Row>(rows: readonly Row[], ...keys: readonly ((row: Row
 
 /** The positions of 32-bit words in ascending order; equal ones stay as they are. */
 export function wordOrder(words: Uint32Array): Uint32Array {
-  const sorting = { order: Uint32Array.from(words.keys()), spare: new Uint32Array(words.length) };
+  const sorting = { order: new Uint32Array(words.length), spare: new Uint32Array(words.length) };
+  for (let i = 0; i < words.length; i++) sorting.order[i] = i;
   sortByWord(sorting, words, 32);
   return sorting.order;
 }

@@ -1,0 +1,57 @@
+import { Items } from '../src/chunk/items.ts';
+import { tryDecode } from '../src/decode/decode.ts';
+import { BadUpdate } from '../src/ledger/bad-update.ts';
+import { archivedLine, changesHash, createdLine } from '../src/ledger/digest.ts';
+import type { LedgerEvent } from '../src/ledger/update.ts';
+import { passSorted } from '../src/views/write/sorted-items.ts';
+import { linesOf } from './lines.ts';
+
+/** What the digests of a feed cost by themselves. */
+export interface DigestReport {
+  readonly cpuMs: number;
+  readonly events: number;
+}
+
+/** About as many as an interval of the bench's feeds has. */
+const EVENTS_EACH = 9_000;
+
+/** The items of an interval, on their way from the thread that decodes to the one that seals. */
+function digest(events: readonly LedgerEvent[], decoded: Items, open: Items): void {
+  for (const event of events) {
+    if (event.kind === 'archive') decoded.addLine(archivedLine(event.contractId));
+    else if (event.kind === 'coin' && !(event.body instanceof BadUpdate))
+      decoded.addLine(createdLine(event.body, event.contractId));
+    else decoded.addNone();
+  }
+  const items = decoded.cut();
+  for (let i = 0; i < decoded.length; i++) open.addFrom(items, i);
+  const changes = changesHash(0, 0);
+  passSorted(
+    () => [open.bytes],
+    open.length,
+    (sorted) => changes.update(sorted),
+  );
+  changes.digest();
+  decoded.clear();
+  open.clear();
+}
+
+const report = { cpuMs: 0, events: 0 };
+const [decoded, open] = [new Items(), new Items()];
+let events: LedgerEvent[] = [];
+function measure(): void {
+  const before = process.cpuUsage();
+  digest(events, decoded, open);
+  const { user, system } = process.cpuUsage(before);
+  report.cpuMs += (user + system) / 1000;
+  report.events += events.length;
+  events = [];
+}
+
+for (const line of linesOf(process.argv[2]!)) {
+  const update = tryDecode(line, { migrationId: 0 });
+  if (!(update instanceof BadUpdate) && update.kind === 'update') events.push(...update.events);
+  if (events.length >= EVENTS_EACH) measure();
+}
+measure();
+process.stdout.write(`${JSON.stringify(report satisfies DigestReport)}\n`);
