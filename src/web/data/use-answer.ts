@@ -26,7 +26,8 @@ export function useAnswer<Answer>(request: ApiRequest<Answer> | null, refresh: u
     let retry: ReturnType<typeof setTimeout> | undefined;
     setState((now) => ({ ...now, busy: true }));
     ask(request, stop.signal).then(
-      (answer) => setState({ answer, error: null, busy: false }),
+      (answer) =>
+        setState((now) => ({ answer: isSame(now.answer, answer) ? now.answer : answer, error: null, busy: false })),
       (error: AskError) => {
         if (stop.signal.aborted) return;
         // What was shown stays while the service is away, but is not passed off as the answer to a wrong request.
@@ -40,4 +41,9 @@ export function useAnswer<Answer>(request: ApiRequest<Answer> | null, refresh: u
     };
   }, [key, refresh, attempt]);
   return { ...state, again };
+}
+
+/** An equal answer is no news: the chart under the pointer, say, is not drawn again. */
+function isSame(before: unknown, now: unknown): boolean {
+  return JSON.stringify(before) === JSON.stringify(now);
 }
