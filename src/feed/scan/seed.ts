@@ -5,6 +5,7 @@ import type { Message } from '../source.ts';
 import type { ScanAnswer, ScanClient } from './client.ts';
 import type { SeedPlace } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
+import type { Asked } from './network.ts';
 import { PageSize } from './page-size.ts';
 import type { SeedCheck } from './seed-check.ts';
 import { isObject, listedIn } from './updates.ts';
@@ -16,7 +17,7 @@ const TEMPLATES = [
 ];
 
 /** The newest snapshot of a migration. `now`: our clock, milliseconds. */
-export async function askSeedPlace(client: ScanClient, migrationId: number, now: number): Promise<SeedPlace> {
+async function askSeedPlace(client: ScanClient, migrationId: number, now: number): Promise<SeedPlace> {
   const before = encodeURIComponent(new Date(now).toISOString());
   const path = `/v0/state/acs/snapshot-timestamp?before=${before}&migration_id=${migrationId}`;
   const { value } = await client.ask(path).catch((error: unknown) => {
@@ -26,6 +27,21 @@ export async function askSeedPlace(client: ScanClient, migrationId: number, now:
   const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
   if (recordTime === null) throw new ScanFailure(`${client.url}: answers without the time of its snapshot`, {});
   return { migrationId, recordTime, text: text as string };
+}
+
+/** The newest snapshot of a Scan that as many of them have as are needed. */
+export async function askCommonSeedPlace(
+  client: ScanClient,
+  { migrationId, now, others, needed }: Asked & { migrationId: number; now: number },
+): Promise<SeedPlace> {
+  if (needed === 1) return askSeedPlace(client, migrationId, now);
+  const told = await Promise.allSettled(others.map((other) => askSeedPlace(other, migrationId, now)));
+  const newest = told.flatMap((each) => (each.status === 'fulfilled' ? [each.value.recordTime] : []));
+  const common = newest.sort((a, b) => b - a)[needed - 1];
+  if (common === undefined)
+    throw new ScanFailure(`${client.url}: only ${newest.length} of ${others.length} Scans have a snapshot`, {});
+  // To the millisecond above: snapshots are hours apart.
+  return askSeedPlace(client, migrationId, Math.ceil(common / 1000));
 }
 
 /** A page of a snapshot is gone: snapshots are removed in time, and another one can be read. */

@@ -8,7 +8,7 @@ import { RETRY_SCAN, ScanFailure } from './failure.ts';
 import { askDso, askMigrationId, identityOf, requireBeginning } from './network.ts';
 import { ScanProgress } from './progress.ts';
 import { type ReadPage, UpdatesReader } from './reader.ts';
-import { askSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
+import { askCommonSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
 import { SeedCheck } from './seed-check.ts';
 import { type ScanSettings, scanName } from './settings.ts';
 import { LANE, type ScanTelemetry } from './status.ts';
@@ -112,7 +112,9 @@ export function openScanSource(
 
   /** All of a snapshot, compared with what its Scan says of it, and only then its mark. */
   async function* seed(client: ScanClient, { dso, clients, signal }: Asked & { dso: string }): Batches {
-    const place = await askSeedPlace(client, await askMigrationId(client), Date.now());
+    const migrationId = await askMigrationId(client);
+    const among = { others: clients, needed: agree };
+    const place = await askCommonSeedPlace(client, { migrationId, now: Date.now(), ...among });
     yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
     const check = new SeedCheck(dso);
     const policy = { ...RETRY_SCAN, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null, passes: mayPass };
@@ -121,7 +123,7 @@ export function openScanSource(
       progress.seeding(check.contracts, place.text);
       yield page.map(({ bytes, ...more }) => messageOf(bytes as Buffer, IN_SEED, more));
     }
-    await ask(() => check.compareOwners(client, place, { others: clients, needed: agree })).catch((error: unknown) => {
+    await ask(() => check.compareOwners(client, place, among)).catch((error: unknown) => {
       throw mayCome(error, `the summary of ${place.text} is gone`);
     });
     progress.seeded(await ask(() => check.supplyDifference(client, place)).catch(unanswered), place.text);

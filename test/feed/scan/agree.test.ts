@@ -73,9 +73,12 @@ describe('serve --scan-agree 2 of three Scans', () => {
     await expectViews(service);
   });
 
-  it('begins with a seed that two of them have', async () => {
+  it('begins with a seed that two of them have, though one has a newer one', async () => {
+    scans[0]!.change({ snapshots: [timeOf(LINES[60]!), timeOf(LINES[90]!)] });
     await using service = await serve(2, { start: 'snapshot' });
     await service.until('/readyz', { ready: true });
+    const [shown] = timeOf(LINES[60]!).split('.');
+    expect(await service.get('/status')).toMatchObject({ seeded_at: expect.stringContaining(shown!) });
   });
 
   it('waits with a seed whose sums others do not have', async () => {
