@@ -89,7 +89,13 @@ function scriptOf(commands: string, { ports: [port, other], broker, topic, scans
       done
       echo 'not ready:' >&2; cat ready.json service.log >&2; return 1
     }
-    curl() { command curl -sS --fail-with-body "$@"; }
+    # A stream has no end: what counts is that it brings the newest snapshot.
+    curl() {
+      if [ "$1" != -N ]; then command curl -sS --fail-with-body "$@"; return; fi
+      command curl -sS "$@" >stream.txt & local asked=$!
+      for i in $(seq 300); do grep -q '^event: snapshot' stream.txt && { kill $asked; return; }; sleep 0.1; done
+      echo 'no snapshot in the stream:' >&2; cat stream.txt >&2; return 1
+    }
     npm() { [ "$1" = run ] && shift; case ' ${Object.keys(scripts).join(' ')} ' in *" $1 "*) ;; *) echo "no script $1" >&2; return 1;; esac; }
     ${lines.join('\n')}
     end`;
