@@ -49,7 +49,7 @@ export interface FeedThreadOptions {
 }
 
 /** Chunks of about 1 MiB (800 events of the usual size) that the thread may be ahead. */
-export const CHUNKS_AHEAD_MAX = 8;
+export const CHUNKS_AHEAD_MAX = 6;
 
 export interface FeedContract extends ThreadContract {
   readonly data: Opening;

@@ -42,8 +42,8 @@ const STOP_GRACE_MS = 6_000;
 
 /** Options of every thread that feeds or writes; a thread inherits the second from the one that starts it. */
 export const FEEDING = {
-  // Semi-spaces of 4 MiB: most objects die there, and larger ones let a thread keep hundreds of megabytes of garbage.
-  resourceLimits: { maxYoungGenerationSizeMb: 12 },
+  // Semi-spaces of 2 MiB: most objects die there, and larger ones let a thread keep hundreds of megabytes of garbage.
+  resourceLimits: { maxYoungGenerationSizeMb: 6 },
   // The descriptor of a pipe is closed by its socket. Node would close the same number again when the thread ends, which may
   // be a client's connection or a database by then.
   trackUnmanagedFds: false,

@@ -24,7 +24,7 @@ export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
 }
 
 /** Size of one generation of the cache; at most twice as many owners are in memory. */
-const OWNERS_PER_GENERATION = 30_000;
+const OWNERS_PER_GENERATION = 25_000;
 
 /**
  * Owners by party and by number: a bounded cache of two generations over `owner` and `owner_total`. Owners are dropped only
