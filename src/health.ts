@@ -107,6 +107,11 @@ export function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, nu
   return [`${counted(quarantined, 'update')} ${are} quarantined; see holdfast dead-letters list`];
 }
 
+/** What is wrong although the ingest goes on. */
+export function degradedLines({ deadLetters, source }: IngestStatus): readonly string[] {
+  return [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])];
+}
+
 function readiness(
   status: IngestStatus,
   { hasSnapshot, failure, ...lag }: { hasSnapshot: boolean; failure: Error | null; readyLagMaxMs: number; now: number },
@@ -124,8 +129,7 @@ function readiness(
   else if (phase === 'reading' && source === null) add('starting', phaseReason(status));
   else if (phase !== 'reading' && phase !== 'caught_up') add(phase, phaseReason(status));
   if (!hasSnapshot) add('no_snapshot', NO_SNAPSHOT);
-  const degraded = [...quarantinedLines(status.deadLetters), ...(status.source?.status.degraded ?? [])];
-  return { ready: causes.length === 0, reasons, causes, degraded };
+  return { ready: causes.length === 0, reasons, causes, degraded: degradedLines(status) };
 }
 
 function phaseReason({ phase, halted, lastError }: IngestStatus): string {

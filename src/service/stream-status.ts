@@ -1,5 +1,5 @@
 import { placeText } from '../dead-letters/text.ts';
-import { isCaughtUp, quarantinedLines } from '../health.ts';
+import { degradedLines, isCaughtUp, quarantinedLines } from '../health.ts';
 import type { StreamStatus } from '../http/insight/stream/status.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import type { Standing } from '../views/read/standing.ts';
@@ -7,14 +7,14 @@ import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 
 /** The ingest's status as streams are sent it. */
 export function streamStatus(status: IngestStatus, lag: { readyLagMaxMs: number; now: number }): StreamStatus {
-  const { phase, source, counts, deadLetters, lastError } = status;
+  const { phase, source, counts, lastError } = status;
   const unavailable = phase === 'retrying' ? [`ingest is unavailable (${lastError?.message}); it is tried again`] : [];
   return {
     phase: phaseOf(status, lag),
     lag_seconds: source?.status.lagSeconds ?? null,
     updates: counts.updates,
     halted: haltOf(status),
-    degraded: [...unavailable, ...quarantinedLines(deadLetters)],
+    degraded: [...unavailable, ...degradedLines(status)],
   };
 }
 
