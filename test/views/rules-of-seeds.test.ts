@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openViewsStore } from '../../src/views/read/store.ts';
+import { openForReading } from '../../src/views/store/database.ts';
+import { reachedOf } from '../../src/views/write/source-start.ts';
+import { loadState } from '../../src/views/write/state.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -96,6 +99,22 @@ describe('a seed', () => {
     expect(seeded).toMatchObject({ halted: null, counts: { redelivered: 0 } });
     const other = await replayed('other', [...imports, seedMark(0, recordTime), ...behind]);
     expect(other).toMatchObject({ halted: null, counts: { redelivered: 2 } });
+  });
+
+  it('that is of an earlier time on one synchronizer lets its later updates count, and a source begins there', async () => {
+    const { imports, mark } = seedAt('00:10');
+    const recordTime = (JSON.parse(mark) as { seed: { record_time: string } }).seed.record_time;
+    const earlier = seedMark(0, recordTime, { s2: recordTime.replace('00:10', '00:06') });
+    const [update] = linesOf(parseLedger('00:08 @s2 : +g greta 4'), 'scan');
+    await replayed('seed', [...imports, earlier]);
+    const db = openForReading(directory.at('seed'));
+    const reached = reachedOf(loadState(db));
+    db.close();
+    expect(reached).toEqual({ migrationId: 0, recordTime: Date.parse(timeOf(update!)) * 1000 - 120_000_000 });
+    expect(await replayed('seeded', [...imports, earlier, update!])).toMatchObject({
+      counts: { updates: 4, redelivered: 0 },
+    });
+    expect((await verified('seeded')).stdout).toMatch(/^equal: /);
   });
 
   it('without its mark is half a seed: nothing is sealed, and an update after it halts', async () => {

@@ -44,9 +44,13 @@ export function reachedOf({ migrations }: WriterState): Reached | null {
   const begun = [...migrations.values()].filter(({ timeReached }) => timeReached !== null);
   const newest = begun.sort((a, b) => a.migrationId - b.migrationId).at(-1);
   if (newest === undefined) return null;
-  const { migrationId, seededAt, synchronizers } = newest;
+  const { migrationId, seededAt, seedTimes, synchronizers } = newest;
   const last = [...synchronizers.values()].map(({ recordTime }) => recordTime);
-  const recordTime = last.length > 0 ? Math.min(...last) : seededAt;
+  const seeded = Object.entries(seedTimes).flatMap(([synchronizer, time]) =>
+    synchronizers.has(synchronizer) ? [] : [time],
+  );
+  const known = [...last, ...seeded];
+  const recordTime = known.length > 0 ? Math.min(...known) : seededAt;
   return recordTime === null ? null : { migrationId, recordTime };
 }
 
