@@ -57,6 +57,19 @@ describe('fetch', () => {
     expect(await viewsOf('views', output)).toEqual(await wantedViews());
   });
 
+  it('ends where the network has no update yet, and after a seed that none follows', async () => {
+    await using empty = await startFakeScan({ migrationId: 0 });
+    const args = ['fetch', '--scan', empty.url, '--start', 'beginning'];
+    expect(await runProgram(args)).toMatchObject({ code: 0, stdout: '' });
+    // Hours after the last update.
+    scan.change({ snapshots: ['2025-03-01T00:00:00.000000Z'] });
+    const { code, stdout } = await fetched();
+    expect({ code, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({
+      code: 0,
+      last: expect.stringMatching(/^\{"seed":/),
+    });
+  });
+
   it('begins half a seed anew, also after a kill', async () => {
     const output = directory.at('feed.ndjson');
     scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });

@@ -1,7 +1,8 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
-import type { Message, SourceLogger } from '../source.ts';
+import type { SourceLogger } from '../source.ts';
 import type { DisputedText } from './agreement.ts';
+import { IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
 import type { ScanTelemetry } from './status.ts';
 
 /** How often a long step is reported in the log. */
@@ -10,9 +11,8 @@ const REPORT_MS = 10_000;
 const PACE_MS = 30_000;
 
 interface PageRead {
-  readonly messages: readonly Message[];
-  /** How far the ledger is read; null before the first update of all. */
-  readonly recordTime: Micros | null;
+  /** How far the ledger is read, with this page; null before the first update of all. */
+  readonly place: ScanCursor | null;
   readonly isEnd: boolean;
   /** Our clock, milliseconds. */
   readonly askedAt: number;
@@ -22,17 +22,14 @@ interface PageRead {
 export class ScanProgress {
   readonly #logger: SourceLogger;
   #telemetry: ScanTelemetry;
-  /** The cursor of the last message read, and that which is stored. */
-  #read: string | null;
   #stored: string | null;
   /** When the Scan's end was asked for: reached once all read by then is stored. */
-  #end: { readonly at: number; readonly cursor: string | null } | null = null;
+  #end: { readonly at: number; readonly place: ScanCursor | null } | null = null;
   #pace: { readonly at: number; readonly recordTime: Micros }[] = [];
   #reportedMs = performance.now();
 
   constructor({ urls, logger, stored }: { urls: readonly string[]; logger: SourceLogger; stored: string | null }) {
     this.#logger = logger;
-    this.#read = stored;
     this.#stored = stored;
     this.#telemetry = {
       stopped: `connecting to ${urls.join(', ')}`,
@@ -110,8 +107,8 @@ export class ScanProgress {
     this.#logger.info({ scan, contracts, recordTime: time }, 'all active contracts are read; updates follow');
   }
 
-  page({ messages, recordTime, isEnd, askedAt }: PageRead): void {
-    this.#read = messages.at(-1)?.cursor ?? this.#read;
+  page({ place, isEnd, askedAt }: PageRead): void {
+    const recordTime = place?.recordTime ?? null;
     const lagSeconds = isEnd
       ? 0
       : recordTime === null
@@ -121,7 +118,7 @@ export class ScanProgress {
     else if (recordTime !== null) this.#notePace(recordTime, askedAt);
     const secondsLeft = isEnd ? 0 : this.#secondsLeft();
     this.#answered({ stopped: null, lagSeconds, secondsLeft, newestRecordTime: recordTime });
-    if (isEnd) this.#end ??= { at: askedAt, cursor: this.#read };
+    if (isEnd) this.#end ??= { at: askedAt, place };
     this.#checkEnd();
     if (isEnd || recordTime === null) return;
     this.#report({ recordTime: formatTime(recordTime), lagSeconds, secondsLeft }, 'catching up with the network');
@@ -132,8 +129,12 @@ export class ScanProgress {
     this.#checkEnd();
   }
 
+  /** One commit may store several pages, so that what is stored may be behind the end. */
   #checkEnd(): void {
-    if (this.#end === null || this.#end.cursor !== this.#stored) return;
+    if (this.#end === null || this.#stored === IN_SEED) return;
+    const { place } = this.#end;
+    const stored = this.#stored === null ? null : parseCursor(this.#stored);
+    if (place !== null && (stored === null || isAfter(place, stored))) return;
     this.#set({ caughtUpAt: this.#end.at });
     this.#end = null;
   }

@@ -90,7 +90,7 @@ export function openScanSource(
         if (update.at !== null && (at === null || isAfter(update.at, at))) at = update.at;
         return messageOf(update.bytes, at === null ? AT_START : cursorText(at));
       });
-      if (messages.length > 0 || isEnd) progress.page({ messages, recordTime: at?.recordTime ?? null, isEnd, askedAt });
+      if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, askedAt });
       if (messages.length > 0) yield messages;
       if (isEnd && agree === 1) await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
     }

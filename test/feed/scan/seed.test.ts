@@ -25,6 +25,9 @@ const LINES = scanLedger(11, 400);
 /** Of a snapshot: that of an update, so that it belongs to it. */
 const at = (update: number): string => timeOf(LINES[update]!);
 
+/** Hours after the last update. */
+const QUIET = '2025-03-01T00:00:00.000000Z';
+
 /** The views of a seed at that time and of the updates behind it, read from a file. */
 async function replayedFrom(recordTime: string): Promise<ReturnType<typeof dumpViews>> {
   const contracts = activeContracts(LINES, { migrationId: 0, recordTime });
@@ -56,6 +59,13 @@ describe('serve --scan in an empty directory', () => {
     await service[Symbol.asyncDispose]();
     expect(dumpViews(data)).toEqual(await replayedFrom(at(200)));
     expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+
+  it('is at its end where no update follows', async () => {
+    scan.change({ snapshots: [QUIET] });
+    scan.add(...LINES);
+    await using service = await serveScan(options());
+    await service.until('/readyz', { ready: true, degraded: [] });
   });
 
   it('waits where the Scan has no snapshot yet', async () => {

@@ -1,4 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openScanSource } from '../../../src/feed/scan/source.ts';
+import { LANE } from '../../../src/feed/scan/status.ts';
+import type { Message } from '../../../src/feed/source.ts';
+import { keepingLogger } from '../../support/kafka/reading.ts';
 import { holdfast } from '../../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { DSO, scanLedger } from '../../support/scan/ledger.ts';
@@ -43,5 +47,33 @@ describe('serve --scan --start beginning', () => {
     await service[Symbol.asyncDispose]();
     expect(dumpViews(data)).toEqual(wanted);
     expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+  });
+});
+
+describe('the end of a network', () => {
+  it('is reached where one commit stores more than what was its end', async () => {
+    const lines = scanLedger(4, 60);
+    const urls = [`${scan.url}/api/scan`];
+    const settings = { urls, agree: 1, pageSize: 100, pollIntervalMs: 10, ca: null, start: 'beginning' } as const;
+    const stored = { identity: null, lanes: new Map() };
+    const context = { stored, reached: null, directoryId: '', migrationId: 0, logger: keepingLogger() };
+    const source = openScanSource(settings, context);
+    const stop = new AbortController();
+    const batches = source.batches(stop.signal)[Symbol.asyncIterator]();
+    await batches.next();
+    scan.add(...lines.slice(0, 40));
+    await batches.next();
+    scan.add(...lines.slice(40));
+    const last: readonly Message[] = (await batches.next()).value;
+    expect(source.telemetry!().caughtUpAt).toBeNull();
+    source.stored!(new Map([[LANE, last.at(-1)!.cursor!]]));
+    expect(source.telemetry!().caughtUpAt).not.toBeNull();
+    stop.abort();
+    await batches.return!();
+  });
+
+  it('is reached where it has no update yet', async () => {
+    await using service = await serveScan({ data, scan: scan.url, start: 'beginning' });
+    await service.until('/status', { source: { network: { caught_up_at: expect.any(String) } } });
   });
 });
