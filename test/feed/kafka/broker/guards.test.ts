@@ -118,7 +118,7 @@ describe('a writer that was replaced', () => {
   it('would spoil the views without compare-and-set', async () => {
     const blind: Guards = {
       positions: (db) => {
-        const save = db.prepare('INSERT OR REPLACE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+        const save = db.prepare('INSERT OR REPLACE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
         return (partitions) => {
           for (const [partition, state] of partitions) save.run(positionRow(partition, state));
         };
