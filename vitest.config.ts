@@ -10,8 +10,8 @@ export default defineConfig({
   test: {
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // One more than the processors of a small machine: whatever waits leaves its processor to another.
-    maxWorkers: 3,
+    // Twice the processors of a small machine: many tests wait, and leave their processor to another.
+    maxWorkers: 4,
     sequence: { sequencer: SpreadOut },
     globalSetup: './test/support/program/built.ts',
     alias: [BUILT],
