@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FuzzedRequest } from '../../test/support/http/fuzz-requests.ts';
-import { type Answer, isPastTimeLimit, sendRequest } from '../../test/support/http/send-request.ts';
+import { type Answer, isAtLimit, sendRequest } from '../../test/support/http/send-request.ts';
 import { createRandom } from '../../test/support/ledger/random.ts';
 import { snapshotAt } from './ledger.ts';
 import { answerReports, partSettings } from './part.ts';
@@ -50,7 +50,7 @@ async function ask(question: Question): Promise<string | null> {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) };
   const group = groupOf(question, newestMs);
   const answer = await timed(group, url, { method: 'POST', target, headers, body: bytes });
-  if (answer === null || isPastTimeLimit(answer)) return null;
+  if (answer === null || isAtLimit(answer)) return null;
   if (answer.status !== 200) tally.fault(`${target} ${body}: ${answer.status} ${answer.text}`);
   return answer.status === 200 ? createHash('sha256').update(answer.text).digest('base64') : null;
 }
