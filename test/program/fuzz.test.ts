@@ -26,7 +26,8 @@ let administrator = '';
 beforeAll(async () => {
   const data = folder.at('data');
   service = await startService(['--data', data, '--file', fixture('story.scan.ndjson')]);
-  url = String((await service.program.logged('listening')).url);
+  await service.until('/readyz', (status) => status === 200);
+  url = service.url;
   const { stdout } = await runProgram(['token', '--user', 'participant_admin', '--expires-in', '30d', '--data', data]);
   administrator = `Bearer ${stdout.trim()}`;
 });
