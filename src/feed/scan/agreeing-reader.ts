@@ -65,9 +65,8 @@ export class AgreeingReader {
     const asking = this.#tellers.flatMap((teller) => teller.asking ?? []);
     await Promise.race([...asking, sleep(TURN_MS, undefined, { signal }).catch(() => {})]);
     const { agreed, passedOver, waiting } = this.#agreement.take();
-    for (const update of agreed)
-      if (update.at !== null && (this.#furthest === null || isAfter(update.at, this.#furthest)))
-        this.#furthest = update.at;
+    for (const { upTo } of agreed)
+      if (upTo !== null && (this.#furthest === null || isAfter(upTo, this.#furthest))) this.#furthest = upTo;
     for (const disputed of passedOver) progress.disagreed(this.#named(disputed));
     const ends = left.flatMap(({ client, endAt }) => (this.#isIdle(client) && endAt !== null ? [endAt] : []));
     this.#noteWaiting(waiting);
@@ -125,7 +124,7 @@ export class AgreeingReader {
       const teller = this.#tellers[scan]!;
       if (teller.asking !== null) continue;
       this.#agreement.clear(scan);
-      this.#readAgain(teller, waiting.update.at ?? this.#furthest);
+      this.#readAgain(teller, waiting.update.upTo ?? this.#furthest);
       teller.notBefore = Date.now() + pollIntervalMs;
     }
   }

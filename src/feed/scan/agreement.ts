@@ -32,6 +32,7 @@ const TOLD_MAX = 10_000;
 
 interface Told {
   readonly at: ScanCursor;
+  readonly upTo: ScanCursor | null;
   /** Who told it, by its content. */
   readonly by: Map<string, Set<number>>;
   isAgreed: boolean;
@@ -58,9 +59,9 @@ export class Agreement {
 
   add(scan: number, updates: readonly ScanUpdate[]): void {
     this.#queues[scan]!.push(...updates);
-    for (const { at } of updates) {
+    for (const { upTo } of updates) {
       const reached = this.#reached[scan]!;
-      if (at !== null && (reached === null || isAfter(at, reached))) this.#reached[scan] = at;
+      if (upTo !== null && (reached === null || isAfter(upTo, reached))) this.#reached[scan] = upTo;
     }
   }
 
@@ -130,7 +131,7 @@ export class Agreement {
   #noteTold(update: ScanUpdate, tellers: readonly number[]): Told {
     const key = placeText(update);
     const at = update.at ?? { migrationId: 0, recordTime: 0 };
-    const told = this.#told.get(key) ?? { at, by: new Map<string, Set<number>>(), isAgreed: false };
+    const told = this.#told.get(key) ?? { at, upTo: update.upTo, by: new Map<string, Set<number>>(), isAgreed: false };
     this.#told.set(key, told);
     for (const scan of tellers) {
       const content = contentOf(this.#queues[scan]![0]!);
@@ -140,10 +141,11 @@ export class Agreement {
   }
 
   #forget(): void {
-    for (const [key, { at }] of this.#told) {
+    for (const [key, { upTo }] of this.#told) {
       if (this.#told.size <= TOLD_MAX) return;
       this.#told.delete(key);
-      if (this.#forgottenUpTo === null || isAfter(at, this.#forgottenUpTo)) this.#forgottenUpTo = at;
+      const old = this.#forgottenUpTo;
+      if (upTo !== null && (old === null || isAfter(upTo, old))) this.#forgottenUpTo = upTo;
     }
   }
 }

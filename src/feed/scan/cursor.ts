@@ -18,6 +18,9 @@ export interface SeedPlace extends ScanCursor {
  */
 export const OVERLAP_US = 60_000_000;
 
+/** More than --record-time-ahead-max usually is: an update between the two waits for the clock. */
+const AHEAD_US_MAX = 24 * 3600 * 1_000_000;
+
 /** The cursor before the first update. */
 export const AT_START = 'start';
 /** The cursor within a seed: without its mark it is begun anew. */
@@ -39,6 +42,11 @@ export function parseCursor(text: string): ScanCursor | null {
 
 export function isAfter(a: ScanCursor, b: ScanCursor): boolean {
   return a.migrationId === b.migrationId ? a.recordTime > b.recordTime : a.migrationId > b.migrationId;
+}
+
+/** Whether no update can have this time yet. `now`: our clock, milliseconds. */
+export function isAhead({ recordTime }: ScanCursor, now: number): boolean {
+  return recordTime > now * 1000 + AHEAD_US_MAX;
 }
 
 export function earlier({ migrationId, recordTime }: ScanCursor, micros: Micros): ScanCursor {

@@ -37,10 +37,9 @@ export class UpdatesReader {
     const page = await this.#size.ask((pageSize) => askUpdates(client, { after: this.#after, pageSize }));
     const isFull = page.length >= this.#size.now;
     const updates = page.filter(({ id }) => !this.#known.has(id));
-    for (const { id, at } of updates) {
-      if (at === null) continue;
-      this.#known.set(id, at);
-      if (this.#furthest === null || isAfter(at, this.#furthest)) this.#furthest = at;
+    for (const { id, at, upTo } of updates) {
+      if (at !== null) this.#known.set(id, at);
+      if (upTo !== null && (this.#furthest === null || isAfter(upTo, this.#furthest))) this.#furthest = upTo;
     }
     if (isFull) this.#goOn(client, page);
     else {

@@ -86,9 +86,9 @@ export function openScanSource(
     while (!signal.aborted) {
       const { updates, isEnd, askedAt } = await next();
       pauses.afterSuccess();
-      const messages = updates.map((update) => {
-        if (update.at !== null && (at === null || isAfter(update.at, at))) at = update.at;
-        return messageOf(update.bytes, at === null ? AT_START : cursorText(at));
+      const messages = updates.map(({ bytes, upTo }) => {
+        if (upTo !== null && (at === null || isAfter(upTo, at))) at = upTo;
+        return messageOf(bytes, at === null ? AT_START : cursorText(at));
       });
       if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, askedAt });
       if (messages.length > 0) yield messages;

@@ -2,7 +2,7 @@ import { parseLedgerTime } from '../../ledger/time.ts';
 import { listedElements } from '../file/elements.ts';
 import { BrokenContainer } from '../source.ts';
 import type { ScanAnswer, ScanClient } from './client.ts';
-import { afterOf, type ScanCursor } from './cursor.ts';
+import { afterOf, isAhead, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 
 /** An update as a Scan gave it. */
@@ -10,8 +10,10 @@ export interface ScanUpdate {
   readonly bytes: Buffer;
   /** Its id, or all of its text where it has none. */
   readonly id: string;
-  /** Null where it has no migration and time that can be read: then it is bad, and its place is that of the one before. */
+  /** Where its Scan has it. Null where it has no migration and time that can be read: then it is bad. */
   readonly at: ScanCursor | null;
+  /** How far the ledger is read with it; null where that is no further than before, because its time is none or cannot be yet. */
+  readonly upTo: ScanCursor | null;
   /** Empty where it has none that can be read. */
   readonly synchronizer: string;
 }
@@ -61,5 +63,7 @@ function updateOf(bytes: Buffer, value: unknown): ScanUpdate {
   const recordTime = typeof time === 'string' ? parseLedgerTime(time) : null;
   const at = typeof migrationId === 'number' && recordTime !== null ? { migrationId, recordTime } : null;
   const text = typeof id === 'string' ? id : bytes.toString();
-  return { bytes, id: text, at, synchronizer: typeof synchronizer === 'string' ? synchronizer : '' };
+  // Nobody has judged it yet: what is wrong in it must not move the place past all that follows.
+  const upTo = at === null || isAhead(at, Date.now()) ? null : at;
+  return { bytes, id: text, at, upTo, synchronizer: typeof synchronizer === 'string' ? synchronizer : '' };
 }
