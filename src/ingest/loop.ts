@@ -65,6 +65,8 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         const halted = await applyChunk(writer, next, options);
         if (halted !== null) return halted;
         feed.applied(next);
+        // Where its last message was bad, the writer has stored all of it already.
+        if (source.kind.resumes && !writer.hasPending) feed.stored(storedCursors(writer));
         // Stops and forced snapshots arrive as messages, which are not handled while chunks come without a pause.
         await turn();
       }

@@ -115,6 +115,12 @@ describe('a source that src does not know', () => {
     expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
   });
 
+  it('is read to its end also where its last update is quarantined', async () => {
+    network.add(...FIRST, ...lines('00:31 =x : -b'));
+    await using service = await serve({ onBadUpdate: 'quarantine' });
+    await service.until('/readyz', { ready: true, degraded: [expect.stringContaining('1 update is quarantined')] });
+  });
+
   it('is refused where it is another network, and the service says so', async () => {
     network.add(...FIRST);
     {
