@@ -38,8 +38,8 @@ const windowsFile = values.windows === undefined ? null : resolve(values.windows
 const WINDOW_MS = Math.min(20_000, Math.max(3_000, (minutes * 60_000) / 36));
 const APPLIED_MS_MAX = 120_000;
 const POLL_MS = 100;
-/** The tables of bad requests are for this limit. */
-const BODY_BYTES_MAX = '20000';
+/** The tables of bad requests are for these. */
+const OF_BAD_REQUESTS = ['--body-bytes-max', '20000', '--dashboard', 'off'];
 
 function positive(name: string, given: string): number {
   const value = Number(given);
@@ -57,7 +57,7 @@ interface Soaked {
 async function soak(folder: string, interrupted: Promise<never>): Promise<Soaked> {
   const [data, feed] = [join(folder, 'data'), join(folder, 'feed')];
   execFileSync('mkfifo', [feed]);
-  const args = ['--data', data, '--on-bad-update', 'quarantine', '--body-bytes-max', BODY_BYTES_MAX];
+  const args = ['--data', data, '--on-bad-update', 'quarantine', ...OF_BAD_REQUESTS];
   await using service = await startSoaked([...args, '--file', STORY, feed], join(folder, 'log'));
   const { url } = service;
   const given = ['--user', 'participant_admin', '--expires-in', '30d', '--data', data];
