@@ -1,25 +1,18 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { type Ended, runProgram, startProgram } from '../support/program/program.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { freshScan } from '../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../support/scan/ledger.ts';
-import { type FakeScan, startFakeScan } from '../support/scan/server.ts';
+import { startFakeScan } from '../support/scan/server.ts';
 import { replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 const LINES = scanLedger(41, 200);
 const SEEDED_AT = timeOf(LINES[80]!);
-let directory: TemporaryDirectory;
-let scan: FakeScan;
-beforeEach(async () => {
-  directory = temporaryDirectory();
-  scan = await startFakeScan({ migrationId: 0, lines: LINES.slice(0, 150), snapshots: [SEEDED_AT] });
-});
-afterEach(async () => {
-  await scan[Symbol.asyncDispose]();
-  directory[Symbol.dispose]();
-});
+const directory = freshDirectory();
+const scan = freshScan({ migrationId: 0, lines: LINES.slice(0, 150), snapshots: [SEEDED_AT] });
 
 const fetched = (...args: string[]): Promise<Ended> => runProgram(['fetch', '--scan', scan.url, ...args]);
 const linesIn = (file: string): string[] => readFileSync(directory.at(file), 'utf8').trimEnd().split('\n');

@@ -1,20 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { openForReading } from '../../src/views/store/database.ts';
 import { reachedOf } from '../../src/views/write/source-start.ts';
 import { loadState } from '../../src/views/write/state.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-let directory: TemporaryDirectory;
-beforeEach(() => {
-  directory = temporaryDirectory();
-});
-afterEach(() => directory[Symbol.dispose]());
+const directory = freshDirectory();
 
 const LEDGER = linesOf(
   parseLedger(`

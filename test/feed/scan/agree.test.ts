@@ -1,24 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { describe, expect, it } from 'vitest';
+import { freshDirectory } from '../../support/program/fresh-directory.ts';
+import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { type Serving, serveScan } from '../../support/scan/serve.ts';
-import { type FakeScan, startFakeScan } from '../../support/scan/server.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
 const LINES = scanLedger(51, 200);
-let directory: TemporaryDirectory;
-let scans: FakeScan[];
-beforeEach(async () => {
-  directory = temporaryDirectory();
-  const start = (firstRow: number): Promise<FakeScan> =>
-    startFakeScan({ migrationId: 0, lines: LINES, firstRow, snapshots: [timeOf(LINES[60]!)] });
-  scans = await Promise.all([start(1), start(1_000), start(1_000_000)]);
-});
-afterEach(async () => {
-  for (const scan of scans) await scan[Symbol.asyncDispose]();
-  directory[Symbol.dispose]();
-});
+const directory = freshDirectory();
+const scans = [1, 1_000, 1_000_000].map((firstRow) =>
+  freshScan({ migrationId: 0, lines: LINES, firstRow, snapshots: [timeOf(LINES[60]!)] }),
+);
 
 const serve = (agree: number, more: object = {}): Promise<Serving> => {
   const scan = scans.map(({ url }) => url).join(',');

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../../src/feed/kafka/kind.ts';
 import { createScanClient } from '../../../src/feed/scan/client.ts';
 import { decodeAlone } from '../../../src/ingest/decode-chunks.ts';
@@ -7,27 +7,19 @@ import { makeDataDirectory } from '../../../src/views/store/database.ts';
 import { ViewsWriter } from '../../../src/views/write/writer.ts';
 import { createCertificates } from '../../support/kafka/certificates.ts';
 import { holdfast } from '../../support/program/command.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../support/program/fresh-directory.ts';
+import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { serveScan } from '../../support/scan/serve.ts';
-import { type FakeScan, type Fault, startFakeScan } from '../../support/scan/server.ts';
+import { type Fault, startFakeScan } from '../../support/scan/server.ts';
 import { replayInto, WRITER_OPTIONS } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
-let directory: TemporaryDirectory;
-let scan: FakeScan;
-let data: string;
-beforeEach(async () => {
-  directory = temporaryDirectory();
-  scan = await startFakeScan({ migrationId: 0, lines: LINES });
-  data = directory.at('data');
-});
-afterEach(async () => {
-  await scan[Symbol.asyncDispose]();
-  directory[Symbol.dispose]();
-});
-
 const LINES = scanLedger(21, 120);
+const directory = freshDirectory();
+const scan = freshScan({ migrationId: 0, lines: LINES });
+const data = (): string => directory.at('data');
+
 const PASSING: readonly (readonly [string, Fault])[] = [
   ['429 with Retry-After', { status: 429, body: 'Too Many Requests', headers: { 'retry-after': '1' } }],
   ['500', { status: 500, body: { error: 'An unexpected error occurred.' } }],
@@ -44,7 +36,7 @@ const PASSING: readonly (readonly [string, Fault])[] = [
 ];
 
 const options = (more: object = {}): Record<string, unknown> => {
-  return { data, scan: scan.url, scanPageSize: '20', start: 'beginning', ...more };
+  return { data: data(), scan: scan.url, scanPageSize: '20', start: 'beginning', ...more };
 };
 
 /** All was read, and the views are those of the same updates read from a file. */
@@ -53,7 +45,7 @@ async function expectAll(service: Awaited<ReturnType<typeof serveScan>>): Promis
   await service.until('/readyz', { ready: true });
   await service[Symbol.asyncDispose]();
   await replayInto(directory.at('wanted'), [directory.writeLines('feed.ndjson', LINES)], { dso: DSO });
-  expect(dumpViews(data)).toEqual(dumpViews(directory.at('wanted')));
+  expect(dumpViews(data())).toEqual(dumpViews(directory.at('wanted')));
 }
 
 const refused = (text: RegExp): object => ({
@@ -151,7 +143,7 @@ describe('what does not fit is refused before anything is applied', () => {
       '/readyz',
       refused(/^these views count the coins of OTHER::1220ff, and the DSO of Scan .* is DSO/),
     );
-    expect(dumpViews(data).holding).toEqual([]);
+    expect(dumpViews(data()).holding).toEqual([]);
   });
 
   it('another network than before, and Scans of two', async () => {
@@ -179,7 +171,7 @@ describe('what does not fit is refused before anything is applied', () => {
 
 describe('a network', () => {
   it('is continued after files', async () => {
-    await replayInto(data, [directory.writeLines('files.ndjson', LINES.slice(0, 70))], { dso: DSO });
+    await replayInto(data(), [directory.writeLines('files.ndjson', LINES.slice(0, 70))], { dso: DSO });
     await using service = await serveScan(options({ start: 'snapshot' }));
     await service.until('/status', { counts: { updates: 50 } });
     await service.until('/readyz', { ready: true });
@@ -187,9 +179,9 @@ describe('a network', () => {
 
   it('is continued after another source, whose cursors it does not know', async () => {
     const identity = '{"clusterId":"c","topic":"t"}';
-    makeDataDirectory(data);
+    makeDataDirectory(data());
     {
-      using writer = new ViewsWriter(data, { ...WRITER_OPTIONS, dso: DSO });
+      using writer = new ViewsWriter(data(), { ...WRITER_OPTIONS, dso: DSO });
       writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
       writer.followSource({ identity, cursors: new Map([['0', '0']]) });
       for (const [offset, line] of LINES.slice(0, 70).entries())
@@ -201,9 +193,9 @@ describe('a network', () => {
     await service.until('/readyz', { ready: true });
     await service[Symbol.asyncDispose]();
     await replayInto(directory.at('wanted'), [directory.writeLines('feed.ndjson', LINES)], { dso: DSO });
-    expect(dumpViews(data)).toEqual(dumpViews(directory.at('wanted')));
-    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
-    using writer = new ViewsWriter(data, WRITER_OPTIONS);
+    expect(dumpViews(data())).toEqual(dumpViews(directory.at('wanted')));
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
+    using writer = new ViewsWriter(data(), WRITER_OPTIONS);
     writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
     const back = { identity, cursors: new Map([['0', '70']]) };
     expect(() => writer.followSource(back)).toThrow(
@@ -219,7 +211,7 @@ describe('a network', () => {
       await using service = await serveScan(options());
       await service.until('/status', { phase: 'halted', halted: { kind: 'update' } });
     }
-    await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data);
+    await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data());
     await using service = await serveScan(options());
     await service.until('/readyz', { ready: true });
     await service.until('/status', { source: { position: expect.stringContaining(timeOf(more).slice(0, 19)) } });

@@ -1,25 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { holdfast } from '../../support/program/command.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { activeContracts, seedImports, seedMark } from '../../support/scan/active-contracts.ts';
+import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { serveScan } from '../../support/scan/serve.ts';
-import { type FakeScan, startFakeScan } from '../../support/scan/server.ts';
+import { startFakeScan } from '../../support/scan/server.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
-let directory: TemporaryDirectory;
-let scan: FakeScan;
-let data: string;
-beforeEach(async () => {
-  directory = temporaryDirectory();
-  scan = await startFakeScan({ migrationId: 0 });
-  data = directory.at('data');
-});
-afterEach(async () => {
-  await scan[Symbol.asyncDispose]();
-  directory[Symbol.dispose]();
-});
+const directory = freshDirectory();
+const scan = freshScan({ migrationId: 0 });
+const data = (): string => directory.at('data');
 
 const LINES = scanLedger(11, 400);
 /** Of a snapshot: that of an update, so that it belongs to it. */
@@ -38,7 +30,12 @@ async function replayedFrom(recordTime: string): Promise<ReturnType<typeof dumpV
   return dumpViews(directory.at(name));
 }
 
-const options = (more: object = {}): Record<string, unknown> => ({ data, scan: scan.url, scanPageSize: '20', ...more });
+const options = (more: object = {}): Record<string, unknown> => ({
+  data: data(),
+  scan: scan.url,
+  scanPageSize: '20',
+  ...more,
+});
 
 describe('serve --scan in an empty directory', () => {
   it('begins with the newest active contracts and continues with the updates after them', async () => {
@@ -57,8 +54,8 @@ describe('serve --scan in an empty directory', () => {
     expect(await service.get('/status')).toMatchObject({ seeded_at: at(200).replace(/0+Z$/, 'Z') });
     expect(scan.asked.slice(before).some(({ path }) => path.includes('acs'))).toBe(false);
     await service[Symbol.asyncDispose]();
-    expect(dumpViews(data)).toEqual(await replayedFrom(at(200)));
-    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+    expect(dumpViews(data())).toEqual(await replayedFrom(at(200)));
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 
   it('is at its end where no update follows', async () => {
@@ -90,15 +87,15 @@ describe('serve --scan in an empty directory', () => {
       });
       await service.until('/readyz', { ready: false });
     }
-    expect(dumpViews(data).holding!.length).toBeGreaterThan(20);
-    expect(dumpViews(data).snapshot).toEqual([]);
+    expect(dumpViews(data()).holding!.length).toBeGreaterThan(20);
+    expect(dumpViews(data()).snapshot).toEqual([]);
     scan.fail('/v1/holdings/summary', null);
     scan.change({ snapshots: [at(250)] });
     await using service = await serveScan(options());
     await service.until('/readyz', { ready: true });
     await service[Symbol.asyncDispose]();
-    expect(dumpViews(data)).toEqual(await replayedFrom(at(250)));
-    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+    expect(dumpViews(data())).toEqual(await replayedFrom(at(250)));
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 
   it('begins anew with another Scan where the first fails in the middle', async () => {
@@ -109,7 +106,7 @@ describe('serve --scan in an empty directory', () => {
     await using service = await serveScan(options({ scan: `${scan.url},${other.url}` }));
     await service.until('/readyz', { ready: true });
     await service[Symbol.asyncDispose]();
-    expect(dumpViews(data)).toEqual(await replayedFrom(at(250)));
+    expect(dumpViews(data())).toEqual(await replayedFrom(at(250)));
   });
 
   it('is refused where the sums of an owner are not those that the Scan says, and nothing is served', async () => {
@@ -126,7 +123,7 @@ describe('serve --scan in an empty directory', () => {
     await using service = await serveScan(options());
     await service.until('/readyz', { ready: true });
     await service[Symbol.asyncDispose]();
-    expect(dumpViews(data)).toEqual(await replayedFrom(at(200)));
+    expect(dumpViews(data())).toEqual(await replayedFrom(at(200)));
   });
 
   it('is degraded where the supply is not that which the Scan says', async () => {
@@ -145,6 +142,6 @@ describe('serve --scan in an empty directory', () => {
     await service.until('/readyz', { ready: true });
     expect(scan.asked.filter(({ path }) => path.includes('snapshot-timestamp'))).toHaveLength(1);
     await service[Symbol.asyncDispose]();
-    expect(dumpViews(data)).toEqual(await replayedFrom(at(200)));
+    expect(dumpViews(data())).toEqual(await replayedFrom(at(200)));
   });
 });

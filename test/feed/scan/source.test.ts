@@ -1,28 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openScanSource } from '../../../src/feed/scan/source.ts';
 import { LANE } from '../../../src/feed/scan/status.ts';
 import type { Message } from '../../../src/feed/source.ts';
 import { keepingLogger } from '../../support/kafka/reading.ts';
 import { holdfast } from '../../support/program/command.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { freshDirectory } from '../../support/program/fresh-directory.ts';
+import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger } from '../../support/scan/ledger.ts';
 import { serveScan } from '../../support/scan/serve.ts';
-import { type FakeScan, startFakeScan } from '../../support/scan/server.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
-let directory: TemporaryDirectory;
-let scan: FakeScan;
-let data: string;
-beforeEach(async () => {
-  directory = temporaryDirectory();
-  scan = await startFakeScan({ migrationId: 0 });
-  data = directory.at('data');
-});
-afterEach(async () => {
-  await scan[Symbol.asyncDispose]();
-  directory[Symbol.dispose]();
-});
+const directory = freshDirectory();
+const scan = freshScan({ migrationId: 0 });
+const data = (): string => directory.at('data');
 
 /** A ledger, and the views of it read from a file. */
 async function ledger(seed: number): Promise<{ lines: readonly string[]; wanted: ReturnType<typeof dumpViews> }> {
@@ -36,17 +27,17 @@ describe('serve --scan --start beginning', () => {
     const { lines, wanted } = await ledger(seed);
     scan.add(...lines.slice(0, 250));
     {
-      await using service = await serveScan({ data, scan: scan.url, start: 'beginning', scanPageSize: '7' });
+      await using service = await serveScan({ data: data(), scan: scan.url, start: 'beginning', scanPageSize: '7' });
       await service.until('/readyz', { ready: true, reasons: [], degraded: [] });
       scan.add(...lines.slice(250, 350));
       await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: 350 } });
     }
     scan.add(...lines.slice(350));
-    await using service = await serveScan({ data, scan: scan.url, scanPageSize: '7' });
+    await using service = await serveScan({ data: data(), scan: scan.url, scanPageSize: '7' });
     await service.until('/status', { counts: { updates: lines.length - 350 }, dso: DSO, dso_pinned: true });
     await service[Symbol.asyncDispose]();
-    expect(dumpViews(data)).toEqual(wanted);
-    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+    expect(dumpViews(data())).toEqual(wanted);
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 });
 
@@ -73,7 +64,7 @@ describe('the end of a network', () => {
   });
 
   it('is reached where it has no update yet', async () => {
-    await using service = await serveScan({ data, scan: scan.url, start: 'beginning' });
+    await using service = await serveScan({ data: data(), scan: scan.url, start: 'beginning' });
     await service.until('/status', { source: { network: { caught_up_at: expect.any(String) } } });
   });
 });
