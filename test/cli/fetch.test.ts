@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { describe, expect, it } from 'vitest';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { type Ended, runProgram, startProgram } from '../support/program/program.ts';
-import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { seededFeed } from '../support/scan/active-contracts.ts';
 import { freshScan } from '../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../support/scan/ledger.ts';
 import { startFakeScan } from '../support/scan/server.ts';
@@ -24,12 +24,7 @@ async function viewsOf(name: string, file: string): Promise<ReturnType<typeof du
 
 /** The views of the seed and of the updates after it. */
 function wantedViews(): Promise<ReturnType<typeof dumpViews>> {
-  const contracts = activeContracts(LINES, { migrationId: 0, recordTime: SEEDED_AT });
-  const lines = [
-    ...seedImports(contracts, 0),
-    seedMark(0, SEEDED_AT),
-    ...LINES.filter((line) => timeOf(line) > SEEDED_AT),
-  ];
+  const lines = seededFeed(LINES, { recordTime: SEEDED_AT });
   return viewsOf('wanted', directory.writeLines('wanted.ndjson', lines));
 }
 

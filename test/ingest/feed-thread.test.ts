@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -26,10 +25,10 @@ it('keeps no descriptor of a file it was stopped in the middle of', async () => 
 });
 
 it('keeps nothing for each time that it was waited for in vain', async () => {
-  execFileSync('mkfifo', [folder.at('silent')]);
-  const writer = openSync(folder.at('silent'), 'r+');
+  const silent = folder.namedPipe('silent');
+  const writer = openSync(silent, 'r+');
   try {
-    await using feed = startFileThread(folder.at('silent'));
+    await using feed = startFileThread(silent);
     const waitInVain = async (times: number): Promise<number> => {
       for (let i = 0; i < times; i++) expect(await feed.next(0)).toBe('idle');
       collectGarbage();

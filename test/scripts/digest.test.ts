@@ -9,7 +9,7 @@ import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { shortTime } from '../support/ledger/wire-text.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/digest.py');
@@ -68,8 +68,7 @@ describe('scripts/digest.py gives the digests that are stored', () => {
     using directory = temporaryDirectory();
     const ledger = linesOf(parseLedger('00:01 : +a alice 10 ; +b bob 5\n00:12 : -a\n00:31 : -b\n00:41 :'), 'scan');
     const recordTime = '2025-02-12T00:10:00.000000Z';
-    const seed = seedImports(activeContracts(ledger, { migrationId: 0, recordTime }), 0);
-    const feed = directory.writeLines('feed.ndjson', [...seed, seedMark(0, recordTime), ...ledger]);
+    const feed = directory.writeLines('feed.ndjson', [...seedOf(ledger, { recordTime }), ...ledger]);
     expect(await compare(feed)).toBe(4);
   });
 

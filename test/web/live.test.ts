@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { createWriteStream, readFileSync, type WriteStream, writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -23,8 +22,7 @@ function write(feed: WriteStream, lines: readonly string[]): void {
 
 it('follows a feed that goes on, from before the first snapshot', async () => {
   using folder = temporaryDirectory();
-  const pipe = folder.at('feed.ndjson');
-  spawnSync('mkfifo', [pipe]);
+  const pipe = folder.namedPipe('feed.ndjson');
   await using service = await startService(['--data', folder.at('data'), '--file', pipe]);
   const { url } = await service.program.logged('listening');
   const feed = createWriteStream(pipe);
@@ -101,8 +99,7 @@ it('says what is wrong although the feed goes on', async () => {
 
 it('says why the feed is halted', async () => {
   using folder = temporaryDirectory();
-  const pipe = folder.at('feed.ndjson');
-  spawnSync('mkfifo', [pipe]);
+  const pipe = folder.namedPipe('feed.ndjson');
   await using service = await startService(['--data', folder.at('data'), '--file', pipe]);
   const { url } = await service.program.logged('listening');
   const feed = createWriteStream(pipe);

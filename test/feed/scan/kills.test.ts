@@ -5,7 +5,7 @@ import { createRandom } from '../../support/ledger/random.ts';
 import { runProgram } from '../../support/program/program.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
-import { activeContracts, seedImports, seedMark } from '../../support/scan/active-contracts.ts';
+import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { type FakeScan, startFakeScan } from '../../support/scan/server.ts';
 import { replayInto } from '../../support/views/replayed.ts';
@@ -28,10 +28,7 @@ beforeAll(async () => {
 
 /** The lines of a file with all that a start reads. */
 function linesFrom(start: string): readonly string[] {
-  if (start === 'beginning') return LINES;
-  const contracts = activeContracts(LINES, { migrationId: 0, recordTime: SEEDED_AT });
-  const behind = LINES.filter((line) => timeOf(line) > SEEDED_AT);
-  return [...seedImports(contracts, 0), seedMark(0, SEEDED_AT), ...behind];
+  return start === 'beginning' ? LINES : seededFeed(LINES, { recordTime: SEEDED_AT });
 }
 
 describe(`serve --scan killed with SIGKILL at random moments, ${KILLS} times, and started again`, () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { holdfast } from '../../support/program/command.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
-import { activeContracts, seedImports, seedMark } from '../../support/scan/active-contracts.ts';
+import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { serveScan } from '../../support/scan/serve.ts';
@@ -22,11 +22,10 @@ const QUIET = '2025-03-01T00:00:00.000000Z';
 
 /** The views of a seed at that time and of the updates behind it, read from a file. */
 async function replayedFrom(recordTime: string): Promise<ReturnType<typeof dumpViews>> {
-  const contracts = activeContracts(LINES, { migrationId: 0, recordTime });
-  const behind = LINES.filter((line) => timeOf(line) > recordTime);
-  const lines = [...seedImports(contracts, 0), seedMark(0, recordTime), ...behind];
   const name = `wanted-${recordTime}`;
-  await replayInto(directory.at(name), [directory.writeLines(`${name}.ndjson`, lines)], { dso: DSO });
+  await replayInto(directory.at(name), [directory.writeLines(`${name}.ndjson`, seededFeed(LINES, { recordTime }))], {
+    dso: DSO,
+  });
   return dumpViews(directory.at(name));
 }
 

@@ -3,7 +3,7 @@ import { openHoldings } from '../../support/http/holdings-service.ts';
 import { askTable, readTable } from '../../support/http/table-pages.ts';
 import { parseLedger } from '../../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
-import { activeContracts, seedImports, seedMark } from '../../support/scan/active-contracts.ts';
+import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { linesOf, replayInto } from '../../support/views/replayed.ts';
 
 const directory = freshDirectory();
@@ -14,11 +14,7 @@ it('says when the views of a migration began with the active contracts of a node
     'scan',
   );
   const recordTime = '2025-02-12T00:15:00.000000Z';
-  const seed = [
-    ...seedImports(activeContracts(lines.slice(0, 2), { migrationId: 0, recordTime }), 0),
-    seedMark(0, recordTime),
-  ];
-  const feed = directory.writeLines('feed.ndjson', [...seed, ...lines.slice(2)]);
+  const feed = directory.writeLines('feed.ndjson', seededFeed(lines, { recordTime }));
   expect((await replayInto(directory.at('data'), [feed])).halted).toBeNull();
   using service = openHoldings(directory.at('data'));
   const headOf = async (migration_id: number): Promise<object> =>

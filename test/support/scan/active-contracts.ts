@@ -74,6 +74,17 @@ function* eventsOf({ event, events_by_id = {}, root_event_ids = [] }: ScanItem):
   }
 }
 
+/** A feed of migration 0 that begins with a seed at a time: the seed, and the updates behind it. */
+export function seededFeed(lines: readonly string[], { recordTime }: { recordTime: string }): string[] {
+  const behind = lines.filter((line) => (JSON.parse(line) as ScanItem).record_time > recordTime);
+  return [...seedOf(lines, { recordTime }), ...behind];
+}
+
+/** The imports of what is active at a time, and the mark. */
+export function seedOf(lines: readonly string[], { recordTime }: { recordTime: string }): string[] {
+  return [...seedImports(activeContracts(lines, { migrationId: 0, recordTime }), 0), seedMark(0, recordTime)];
+}
+
 /** Contracts as the imports of a seed, without its mark. */
 export function seedImports(contracts: readonly ActiveContract[], migrationId: number): string[] {
   return contracts.map(({ created, updateId }) => {
