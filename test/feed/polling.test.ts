@@ -1,58 +1,28 @@
-import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startService } from '../../src/service.ts';
-import { keepingLogger } from '../support/kafka/reading.ts';
-import { serviceConfig } from '../support/kafka/service.ts';
+import { type Serving, serveSources } from '../support/feed/serve.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
+import { writePollingKind } from '../support/polling/module.ts';
 import { type Network, startNetwork } from '../support/polling/network.ts';
 import { holdfast } from '../support/program/command.ts';
-import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
 /** The source under test lives in test/support/polling: src is only given where its module is. */
-let directory: TemporaryDirectory;
+const directory = freshDirectory();
+const data = (): string => directory.at('data');
 let network: Network;
-let data: string;
 let kind: string;
 beforeEach(async () => {
-  directory = temporaryDirectory();
   network = await startNetwork();
-  data = directory.at('data');
-  // Threads that strip types by themselves may crash: see test/support/program/built.ts.
-  const module = join(import.meta.dirname, '../support/polling/kind.ts');
-  directory.writeLines('kind.mjs', [stripTypeScriptTypes(readFileSync(module, 'utf8'))]);
-  kind = pathToFileURL(directory.at('kind.mjs')).href;
+  kind = writePollingKind(directory);
 });
-afterEach(async () => {
-  await network[Symbol.asyncDispose]();
-  directory[Symbol.dispose]();
-});
+afterEach(() => network[Symbol.asyncDispose]());
 
 const lines = (text: string): readonly string[] => linesOf(parseLedger(text), 'scan');
 
-interface Serving extends AsyncDisposable {
-  get(path: string): Promise<Record<string, unknown>>;
-  /** Polled until the result is as wanted. */
-  until(path: string, wanted: object): Promise<void>;
-}
-
-async function serve(options: Readonly<Record<string, unknown>> = {}): Promise<Serving> {
+function serve(options: Readonly<Record<string, unknown>> = {}): Promise<Serving> {
   const { url } = network;
-  const service = await startService(serviceConfig({ data, ...options }), {
-    logger: keepingLogger() as unknown as Logger,
-    sources: [{ kind, name: `network ${url}`, settings: { url, pageSize: 2 } }],
-  });
-  const get = async (path: string): Promise<Record<string, unknown>> =>
-    (await (await fetch(new URL(path, service.url))).json()) as Record<string, unknown>;
-  return {
-    get,
-    until: (path, wanted) => expect.poll(() => get(path), { timeout: 30_000 }).toMatchObject(wanted),
-    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
-  };
+  return serveSources({ data: data(), ...options }, [{ kind, name: `network ${url}`, settings: { url, pageSize: 2 } }]);
 }
 
 const FIRST = lines('00:01 : +a alice 10\n00:02 : +b bob 5\n00:11 : +c alice 7\n00:21 : -b');
@@ -79,7 +49,7 @@ describe('a source that src does not know', () => {
     await using service = await serve();
     await service.until('/status', { source: { cursor: cursorOf(more[0]!) }, counts: { updates: 1, redelivered: 0 } });
     expect(network.asked[before]).toBe(cursorOf(FIRST.at(-1)!));
-    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 
   it('says why it is not ready while its server does not answer', async () => {
@@ -105,14 +75,14 @@ describe('a source that src does not know', () => {
       const { reasons } = (await service.get('/readyz')) as { reasons: string[] };
       expect(reasons[0]).toContain(`halted at network ${network.url}, item 5, up_to ${cursorOf(bad)}: update x`);
     }
-    const listed = await holdfast('dead-letters', 'list', '--data', data, '--json');
+    const listed = await holdfast('dead-letters', 'list', '--data', data(), '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id: 1, decision: 'halted', up_to: cursorOf(bad) }]);
-    expect(await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data)).toMatchObject({ code: 0 });
+    expect(await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data())).toMatchObject({ code: 0 });
     const before = network.asked.length;
     await using service = await serve();
     await service.until('/status', { source: { cursor: cursorOf(good) }, counts: { updates: 1, decided: 0 } });
     expect(network.asked[before]).toBe(cursorOf(bad));
-    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 
   it('is read to its end also where its last update is quarantined', async () => {
@@ -140,7 +110,7 @@ describe('a source that src does not know', () => {
       counts: { updates: 0 },
       last_error: { message: reason },
     });
-    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 
   it('continues after a message that is retried', async () => {
@@ -150,13 +120,13 @@ describe('a source that src does not know', () => {
       await using service = await serve({ recordTimeGapMax: '1h' });
       await service.until('/status', { phase: 'halted', halted: { kind: 'gap', up_to: cursorOf(jump) } });
     }
-    const retry = ['dead-letters', 'retry', '--data', data];
+    const retry = ['dead-letters', 'retry', '--data', data()];
     expect(await holdfast(...retry, '--record-time-gap-max', '1h')).toMatchObject({ code: 3 });
     expect(await holdfast(...retry, '--record-time-gap-max', '1d')).toMatchObject({ code: 0 });
     const before = network.asked.length;
     await using service = await serve({ recordTimeGapMax: '1h' });
     await service.until('/status', { source: { cursor: cursorOf(next) }, counts: { updates: 1, redelivered: 0 } });
     expect(network.asked[before]).toBe(cursorOf(jump));
-    expect((await holdfast('verify', '--data', data)).stdout).toMatch(/^equal: /);
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 });

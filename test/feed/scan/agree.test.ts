@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { type Serving, serveScan } from '../../support/feed/serve.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
-import { type Serving, serveScan } from '../../support/scan/serve.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { serveScan } from '../../support/feed/serve.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { scanLedger, timeOf } from '../../support/scan/ledger.ts';
-import { serveScan } from '../../support/scan/serve.ts';
 import { startFakeScan } from '../../support/scan/server.ts';
 
 const LINES = scanLedger(51, 100);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { serveScan } from '../../support/feed/serve.ts';
 import { holdfast } from '../../support/program/command.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
-import { serveScan } from '../../support/scan/serve.ts';
 import { startFakeScan } from '../../support/scan/server.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';

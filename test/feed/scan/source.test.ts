@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { openScanSource } from '../../../src/feed/scan/source.ts';
 import { LANE } from '../../../src/feed/scan/status.ts';
 import type { Message } from '../../../src/feed/source.ts';
+import { serveScan } from '../../support/feed/serve.ts';
 import { keepingLogger } from '../../support/kafka/reading.ts';
 import { holdfast } from '../../support/program/command.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger } from '../../support/scan/ledger.ts';
-import { serveScan } from '../../support/scan/serve.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 

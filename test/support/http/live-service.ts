@@ -1,10 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { startService } from '../../../src/service.ts';
 import { serviceConfig } from '../kafka/service.ts';
+import { writePollingKind } from '../polling/module.ts';
 import { type Network, startNetwork } from '../polling/network.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 
@@ -26,14 +23,11 @@ export async function startLiveService(
   await using parts = new AsyncDisposableStack();
   const network = parts.use(await startNetwork());
   network.add(...lines);
-  // Threads that strip types by themselves may crash: see test/support/program/built.ts.
-  const module = join(import.meta.dirname, '../polling/kind.ts');
-  writeFileSync(directory.at('kind.mjs'), stripTypeScriptTypes(readFileSync(module, 'utf8')));
   const settings = { url: network.url, pageSize: 2 };
   const service = parts.use(
     await startService(serviceConfig({ data: directory.at('data'), ...options }), {
       logger: pino({ level: 'silent' }),
-      sources: [{ kind: pathToFileURL(directory.at('kind.mjs')).href, name: 'network', settings }],
+      sources: [{ kind: writePollingKind(directory), name: 'network', settings }],
     }),
   );
   const get: LiveService['get'] = async (path) => {

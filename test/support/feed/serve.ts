@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import { expect } from 'vitest';
+import type { SourceSpec } from '../../../src/feed/source.ts';
 import { startService } from '../../../src/service.ts';
 import { keepingLogger, type LogLine } from '../kafka/reading.ts';
 import { serviceConfig } from '../kafka/service.ts';
 
-/** A service on a network, in this process. */
+/** A service in this process, asked over HTTP. */
 export interface Serving extends AsyncDisposable {
   readonly log: readonly LogLine[];
   get(path: string): Promise<Record<string, unknown>>;
@@ -15,18 +16,29 @@ export interface Serving extends AsyncDisposable {
 
 const POLLED_MS = 30_000;
 
-export async function serveScan(options: Readonly<Record<string, unknown>>): Promise<Serving> {
+/** A service that reads what its options say, or other sources. */
+export async function serveSources(
+  options: Readonly<Record<string, unknown>>,
+  sources?: readonly SourceSpec[],
+): Promise<Serving> {
   const logger = keepingLogger();
-  const config = serviceConfig({ scanPollInterval: '100ms', ...options });
-  const service = await startService(config, { logger: logger as unknown as Logger });
-  const get = async (path: string): Promise<Record<string, unknown>> =>
-    (await (await fetch(new URL(path, service.url))).json()) as Record<string, unknown>;
+  const service = await startService(serviceConfig(options), {
+    logger: logger as unknown as Logger,
+    ...(sources && { sources }),
+  });
   const text = async (path: string): Promise<string> => (await fetch(new URL(path, service.url))).text();
+  const get = async (path: string): Promise<Record<string, unknown>> =>
+    JSON.parse(await text(path)) as Record<string, unknown>;
   return {
-    text,
     log: logger.lines,
+    text,
     get,
     until: (path, wanted) => expect.poll(() => get(path), { timeout: POLLED_MS }).toMatchObject(wanted),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
+}
+
+/** A service on a network. */
+export function serveScan(options: Readonly<Record<string, unknown>>): Promise<Serving> {
+  return serveSources({ scanPollInterval: '100ms', ...options });
 }
