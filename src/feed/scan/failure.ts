@@ -9,6 +9,8 @@ export class ScanFailure extends Error {
   readonly isTooMuch: boolean;
   /** The largest page that the Scan gives, where it said so. */
   readonly pageSizeMax: number | null;
+  /** To ask again changes nothing, whatever its status. */
+  readonly isFinal: boolean;
 
   constructor(
     message: string,
@@ -20,10 +22,12 @@ export class ScanFailure extends Error {
     this.retryAfterMs = about.retryAfterMs ?? null;
     this.isTooMuch = about.isTooMuch ?? false;
     this.pageSizeMax = about.pageSizeMax ?? null;
+    this.isFinal = about.isFinal ?? false;
   }
 
   /** Whether it may pass by itself; what is wrong with a request of ours does not. */
   get passes(): boolean {
+    if (this.isFinal) return false;
     return this.status === null || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }

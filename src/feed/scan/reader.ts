@@ -1,6 +1,6 @@
-import { FeedRefused } from '../source.ts';
 import type { ScanClient } from './client.ts';
 import { earlier, isAfter, OVERLAP_US, type ScanCursor } from './cursor.ts';
+import { ScanFailure } from './failure.ts';
 import { PageSize } from './page-size.ts';
 import { askUpdates, type ScanUpdate } from './updates.ts';
 
@@ -32,7 +32,12 @@ export class UpdatesReader {
     return this.#furthest;
   }
 
-  /** Throws ScanFailure, and FeedRefused where the Scan has more updates at one time than it gives in a page. */
+  /** Whether nothing else has read further. */
+  isAt(place: ScanCursor | null): boolean {
+    return place === null || (this.#furthest !== null && !isAfter(place, this.#furthest));
+  }
+
+  /** Throws ScanFailure: one that does not pass where the Scan has more updates at one time than it gives in a page. */
   async next(client: ScanClient): Promise<ReadPage> {
     const page = await this.#size.ask((pageSize) => askUpdates(client, { after: this.#after, pageSize }));
     const isFull = page.length >= this.#size.now;
@@ -56,13 +61,15 @@ export class UpdatesReader {
     const after = last && earlier(last, 1);
     if (after !== null && (this.#after === null || isAfter(after, this.#after))) {
       this.#after = after;
+      this.#size.movedOn();
       return;
     }
     // All of the page has one time.
     if (!this.#size.grow())
-      throw new FeedRefused(
+      throw new ScanFailure(
         `${client.url} has more updates at one record time than the ${this.#size.now} that it gives in a page: ` +
           'read this part of the ledger from files',
+        { isFinal: true },
       );
   }
 

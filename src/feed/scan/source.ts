@@ -38,6 +38,8 @@ export function openScanSource(
   let at: ScanCursor | null = (known === null ? null : parseCursor(known)) ?? reached;
   let network: string | null = null;
   let number = 0;
+  /** What a Scan has refused is remembered while others are asked. */
+  const readers = new Map<ScanClient, UpdatesReader>();
 
   function messageOf(bytes: Buffer, cursor: string, more: Pick<Message, 'decoded'> = {}): Message {
     number += 1;
@@ -103,7 +105,9 @@ export function openScanSource(
       const reader = new AgreeingReader({ clients, needed: agree, from, pageSize, pollIntervalMs, progress, signal });
       return () => reader.next();
     }
-    const reader = new UpdatesReader({ from, pageSize });
+    const known = readers.get(client);
+    const reader = known?.isAt(from) === true ? known : new UpdatesReader({ from, pageSize });
+    readers.set(client, reader);
     return async () => {
       const askedAt = Date.now();
       return { ...(await reader.next(client)), askedAt };
