@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RETRY_ANSWER } from '../network/failure.ts';
+import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import { Agreement, type Disputed, type DisputedText } from './agreement.ts';
-import type { ScanClient } from './client.ts';
 import { isAfter, type ScanCursor } from './cursor.ts';
-import { RETRY_SCAN, ScanFailure } from './failure.ts';
+import { ScanFailure } from './failure.ts';
 import type { ScanProgress } from './progress.ts';
 import { type ReadPage, UpdatesReader } from './reader.ts';
 
@@ -13,7 +14,7 @@ const TURN_MS = 250;
 const WAITING_MS = 2_000;
 
 interface Teller {
-  readonly client: ScanClient;
+  readonly client: JsonClient;
   reader: UpdatesReader;
   /** Resolves when the page that it was asked for is here, or it has failed. */
   asking: Promise<void> | null;
@@ -25,7 +26,7 @@ interface Teller {
 }
 
 export interface AgreeingOptions {
-  readonly clients: readonly ScanClient[];
+  readonly clients: readonly JsonClient[];
   readonly needed: number;
   readonly from: ScanCursor | null;
   readonly pageSize: number;
@@ -74,7 +75,7 @@ export class AgreeingReader {
     return { updates: agreed, isEnd, askedAt: isEnd ? ends.sort((a, b) => b - a)[needed - 1]! : Date.now() };
   }
 
-  #isIdle(client: ScanClient): boolean {
+  #isIdle(client: JsonClient): boolean {
     return this.#agreement.isEmpty(this.#options.clients.indexOf(client));
   }
 
@@ -103,8 +104,8 @@ export class AgreeingReader {
       if (signal.aborted) return;
       if (!(error instanceof ScanFailure || error instanceof FeedRefused)) throw error;
       if (error instanceof FeedRefused || !error.passes) teller.refusing = error.message;
-      const usualMs = Math.min(RETRY_SCAN.firstMs * 2 ** teller.failures, RETRY_SCAN.longestMs);
-      const retryInMs = RETRY_SCAN.pauseMs!(error, usualMs);
+      const usualMs = Math.min(RETRY_ANSWER.firstMs * 2 ** teller.failures, RETRY_ANSWER.longestMs);
+      const retryInMs = RETRY_ANSWER.pauseMs!(error, usualMs);
       teller.failures += 1;
       teller.endAt = null;
       teller.notBefore = Date.now() + retryInMs;

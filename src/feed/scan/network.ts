@@ -1,18 +1,17 @@
+import { isObject, type JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
-import type { ScanClient } from './client.ts';
 import { ScanFailure } from './failure.ts';
-import { isObject } from './updates.ts';
 
 /** Those that are asked as well, and how many must say the same. */
 export interface Asked {
-  readonly others: readonly ScanClient[];
+  readonly others: readonly JsonClient[];
   readonly needed: number;
 }
 
 /** Small questions about a Scan's network. Each throws ScanFailure for an answer without what was asked for. */
 
 /** As many Scans as are needed must tell the same one. */
-export async function askDso(client: ScanClient, { others, needed }: Asked): Promise<string> {
+export async function askDso(client: JsonClient, { others, needed }: Asked): Promise<string> {
   const own = await fieldOf(client, '/v0/dso-party-id', 'dso_party_id', isText);
   if (needed === 1) return own;
   const told = await Promise.allSettled(
@@ -23,7 +22,7 @@ export async function askDso(client: ScanClient, { others, needed }: Asked): Pro
   throw new ScanFailure(`${client.url}: only ${alike} of ${others.length} Scans say that the DSO is ${own}`, {});
 }
 
-export async function askMigrationId(client: ScanClient): Promise<number> {
+export async function askMigrationId(client: JsonClient): Promise<number> {
   return fieldOf(client, '/v0/migrations/last', 'migration_id', isCount);
 }
 
@@ -36,7 +35,7 @@ export function identityOf(dso: string): string {
  * Before the first update of all is read. A Scan gives no imports with its updates, so that of a network which came through a
  * migration the contracts carried over would be missing.
  */
-export async function requireBeginning(client: ScanClient): Promise<void> {
+export async function requireBeginning(client: JsonClient): Promise<void> {
   const migrationId = await askMigrationId(client);
   if (migrationId > 0)
     throw new FeedRefused(
@@ -51,7 +50,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 async function fieldOf<Value>(
-  client: ScanClient,
+  client: JsonClient,
   path: string,
   field: string,
   isValue: (value: unknown) => value is Value,

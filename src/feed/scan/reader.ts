@@ -1,4 +1,4 @@
-import type { ScanClient } from './client.ts';
+import type { JsonClient } from '../network/json-client.ts';
 import { earlier, isAfter, OVERLAP_US, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import { PageSize } from './page-size.ts';
@@ -38,7 +38,7 @@ export class UpdatesReader {
   }
 
   /** Throws ScanFailure: one that does not pass where the Scan has more updates at one time than it gives in a page. */
-  async next(client: ScanClient): Promise<ReadPage> {
+  async next(client: JsonClient): Promise<ReadPage> {
     const page = await this.#size.ask((pageSize) => askUpdates(client, { after: this.#after, pageSize }));
     const isFull = page.length >= this.#size.now;
     const updates = page.filter(({ id }) => !this.#known.has(id));
@@ -56,7 +56,7 @@ export class UpdatesReader {
   }
 
   /** Behind a full page another synchronizer may have an update at its last time, so that one is asked for again. */
-  #goOn(client: ScanClient, page: readonly ScanUpdate[]): void {
+  #goOn(client: JsonClient, page: readonly ScanUpdate[]): void {
     const last = page.findLast(({ at }) => at !== null)?.at ?? null;
     const after = last && earlier(last, 1);
     if (after !== null && (this.#after === null || isAfter(after, this.#after))) {

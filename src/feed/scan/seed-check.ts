@@ -3,12 +3,11 @@ import { formatAmount } from '../../ledger/amount.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
+import { isObject, type JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
-import type { ScanClient } from './client.ts';
 import type { SeedPlace } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import type { Asked } from './network.ts';
-import { isObject } from './updates.ts';
 
 /** Owners whose sums are compared. */
 const SAMPLE = 50;
@@ -64,7 +63,7 @@ export class SeedCheck {
    * Throws FeedRefused where its Scan says otherwise, and ScanFailure where it says nothing, or where fewer Scans than are needed
    * say the same.
    */
-  async compareOwners(client: ScanClient, place: SeedPlace, { others, needed }: Asked): Promise<void> {
+  async compareOwners(client: JsonClient, place: SeedPlace, { others, needed }: Asked): Promise<void> {
     if (this.#sample.size === 0) return;
     await this.#compareOwnersOf(client, place);
     if (needed === 1) return;
@@ -75,7 +74,7 @@ export class SeedCheck {
     throw new ScanFailure(`${client.url}: only ${alike} of ${others.length} Scans agree with its seed: ${why}`, {});
   }
 
-  async #compareOwnersOf(client: ScanClient, { text, migrationId }: SeedPlace): Promise<void> {
+  async #compareOwnersOf(client: JsonClient, { text, migrationId }: SeedPlace): Promise<void> {
     const owner_party_ids = [...this.#sample.keys()];
     const asked = { migration_id: migrationId, record_time: text, owner_party_ids };
     const { value } = await client.ask('/v1/holdings/summary', asked);
@@ -96,7 +95,7 @@ export class SeedCheck {
   }
 
   /** What differs from the Scan's supply, where it says one for the same time. */
-  async supplyDifference(client: ScanClient, { text, recordTime }: SeedPlace): Promise<string | null> {
+  async supplyDifference(client: JsonClient, { text, recordTime }: SeedPlace): Promise<string | null> {
     const { value } = await client.ask('//registry/metadata/v1/instruments/Amulet');
     const { totalSupply, totalSupplyAsOf } = isObject(value) ? value : {};
     if (typeof totalSupplyAsOf !== 'string' || parseLedgerTime(totalSupplyAsOf) !== recordTime) return null;

@@ -1,14 +1,14 @@
 import { tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
+import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import type { Message } from '../source.ts';
-import type { ScanAnswer, ScanClient } from './client.ts';
 import type { SeedPlace } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import type { Asked } from './network.ts';
 import { PageSize } from './page-size.ts';
 import type { SeedCheck } from './seed-check.ts';
-import { isObject, listedIn } from './updates.ts';
+import { listedIn } from './updates.ts';
 
 const TEMPLATES = [
   'splice-amulet:Splice.Amulet:Amulet',
@@ -17,7 +17,7 @@ const TEMPLATES = [
 ];
 
 /** The newest snapshot of a migration. `now`: our clock, milliseconds. */
-async function askSeedPlace(client: ScanClient, migrationId: number, now: number): Promise<SeedPlace> {
+async function askSeedPlace(client: JsonClient, migrationId: number, now: number): Promise<SeedPlace> {
   const before = encodeURIComponent(new Date(now).toISOString());
   const path = `/v0/state/acs/snapshot-timestamp?before=${before}&migration_id=${migrationId}`;
   const { value } = await client.ask(path).catch((error: unknown) => {
@@ -31,7 +31,7 @@ async function askSeedPlace(client: ScanClient, migrationId: number, now: number
 
 /** The newest snapshot of a Scan that as many of them have as are needed. */
 export async function askCommonSeedPlace(
-  client: ScanClient,
+  client: JsonClient,
   { migrationId, now, others, needed }: Asked & { migrationId: number; now: number },
 ): Promise<SeedPlace> {
   if (needed === 1) return askSeedPlace(client, migrationId, now);
@@ -58,7 +58,7 @@ export type SeedMessage = Pick<Message, 'bytes' | 'decoded'>;
  * each numbers its pages for itself.
  */
 export async function* seedPages(
-  client: ScanClient,
+  client: JsonClient,
   { text, migrationId }: SeedPlace,
   { pageSize, check, ask }: { pageSize: number; check: SeedCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
 ): AsyncGenerator<readonly SeedMessage[]> {
@@ -67,7 +67,7 @@ export async function* seedPages(
   let after: unknown = null;
   do {
     const more = after === null ? asked : { ...asked, after };
-    const answer: ScanAnswer = await ask(() =>
+    const answer: JsonAnswer = await ask(() =>
       size.ask((page_size) => client.ask('/v1/state/acs', { ...more, page_size })),
     ).catch((error: unknown) => {
       throw mayCome(error, `the snapshot of ${text} is gone`);
@@ -100,7 +100,7 @@ function importText(contract: Buffer, value: unknown, migrationId: number): stri
 }
 
 /** The end of a seed (docs/rules.md, rule 13). */
-export function seedMark(client: ScanClient, { migrationId, text }: SeedPlace): Buffer {
+export function seedMark(client: JsonClient, { migrationId, text }: SeedPlace): Buffer {
   const seed = { migration_id: migrationId, record_time: text, synchronizer_times: [], source: `scan ${client.url}` };
   return Buffer.from(JSON.stringify({ seed }));
 }

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPauses, type Pauses, retry } from '../../retry.ts';
+import { RETRY_ANSWER } from '../network/failure.ts';
+import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { AgreeingReader } from './agreeing-reader.ts';
-import { createScanClient, type ScanClient } from './client.ts';
+import { createScanClient } from './client.ts';
 import { AT_START, cursorText, IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
-import { RETRY_SCAN, ScanFailure } from './failure.ts';
+import { ScanFailure } from './failure.ts';
 import { askDso, askMigrationId, identityOf, requireBeginning } from './network.ts';
 import { ScanProgress } from './progress.ts';
 import { type ReadPage, UpdatesReader } from './reader.ts';
@@ -17,7 +19,7 @@ import { LANE, type ScanTelemetry } from './status.ts';
 const SAME_SCAN_FOR_MS = 60_000;
 
 interface Asked {
-  readonly clients: readonly ScanClient[];
+  readonly clients: readonly JsonClient[];
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +41,7 @@ export function openScanSource(
   let network: string | null = null;
   let number = 0;
   /** What a Scan has refused is remembered while others are asked. */
-  const readers = new Map<ScanClient, UpdatesReader>();
+  const readers = new Map<JsonClient, UpdatesReader>();
 
   function messageOf(bytes: Buffer, cursor: string, more: Pick<Message, 'decoded'> = {}): Message {
     number += 1;
@@ -48,9 +50,9 @@ export function openScanSource(
 
   async function* batches(signal: AbortSignal): Batches {
     const clients = urls.map((url) => createScanClient(url, { ca: settings.ca, signal }));
-    const pauses = createPauses(RETRY_SCAN, { signal });
+    const pauses = createPauses(RETRY_ANSWER, { signal });
     /** Scans that refuse what is asked, and why: to ask again changes nothing. */
-    const refusing = new Map<ScanClient, string>();
+    const refusing = new Map<JsonClient, string>();
     try {
       for (let turn = 0; !signal.aborted; turn++) {
         const asked = clients.filter((client) => !refusing.has(client));
@@ -71,7 +73,7 @@ export function openScanSource(
     }
   }
 
-  async function* readFrom(client: ScanClient, { clients, signal, pauses }: Asked & { pauses: Pauses }): Batches {
+  async function* readFrom(client: JsonClient, { clients, signal, pauses }: Asked & { pauses: Pauses }): Batches {
     progress.begin(client.url);
     const dso = await askDso(client, { others: clients, needed: agree });
     const identity = identityOf(dso);
@@ -100,7 +102,7 @@ export function openScanSource(
 
   type NextPage = () => Promise<ReadPage & { readonly askedAt: number }>;
 
-  function readerFrom(from: ScanCursor | null, client: ScanClient, { clients, signal }: Asked): NextPage {
+  function readerFrom(from: ScanCursor | null, client: JsonClient, { clients, signal }: Asked): NextPage {
     if (agree > 1) {
       const reader = new AgreeingReader({ clients, needed: agree, from, pageSize, pollIntervalMs, progress, signal });
       return () => reader.next();
@@ -115,13 +117,13 @@ export function openScanSource(
   }
 
   /** All of a snapshot, compared with what its Scan says of it, and only then its mark. */
-  async function* seed(client: ScanClient, { dso, clients, signal }: Asked & { dso: string }): Batches {
+  async function* seed(client: JsonClient, { dso, clients, signal }: Asked & { dso: string }): Batches {
     const migrationId = await askMigrationId(client);
     const among = { others: clients, needed: agree };
     const place = await askCommonSeedPlace(client, { migrationId, now: Date.now(), ...among });
     yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
     const check = new SeedCheck(dso);
-    const policy = { ...RETRY_SCAN, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null, passes: mayPass };
+    const policy = { ...RETRY_ANSWER, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null, passes: mayPass };
     const ask = <T>(step: () => Promise<T>): Promise<T> => retry(policy, step, { signal, onFailure: progress.failed });
     for await (const page of seedPages(client, place, { pageSize, check, ask })) {
       progress.seeding(check.contracts, place.text);

@@ -1,7 +1,7 @@
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { listedElements } from '../file/elements.ts';
+import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
-import type { ScanAnswer, ScanClient } from './client.ts';
 import { afterOf, isAhead, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 
@@ -20,7 +20,7 @@ export interface ScanUpdate {
 
 /** A page of updates, in the Scan's order: by migration, record time and synchronizer. */
 export async function askUpdates(
-  client: ScanClient,
+  client: JsonClient,
   { after, pageSize }: { after: ScanCursor | null; pageSize: number },
 ): Promise<readonly ScanUpdate[]> {
   const answer = await client.ask('/v2/updates', {
@@ -33,8 +33,8 @@ export async function askUpdates(
 
 /** The elements of a list in an answer, each with its own bytes. Throws ScanFailure where there is no such list. */
 export function listedIn(
-  client: ScanClient,
-  { bytes, value }: ScanAnswer,
+  client: JsonClient,
+  { bytes, value }: JsonAnswer,
   key: string,
 ): readonly { readonly bytes: Buffer; readonly value: unknown }[] {
   const values = isObject(value) ? value[key] : undefined;
@@ -47,10 +47,6 @@ export function listedIn(
     if (!(error instanceof BrokenContainer)) throw error;
   }
   throw new ScanFailure(`${client.url}: answers with ${key} in a form that cannot be read`, {});
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function updateOf(bytes: Buffer, value: unknown): ScanUpdate {

@@ -1,0 +1,98 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { CONTAINER_BYTES_MAX } from '../limits.ts';
+import { AnswerFailure } from './failure.ts';
+import { type Refused, readBody, readRefused } from './refused.ts';
+import { describeError, type ServerOptions } from './server-options.ts';
+
+/** A Scan gives up after 38 s by itself; what drips in for longer than this is given up here. */
+const ANSWER_TIMEOUT_MS = 90_000;
+
+/** An answer: its bytes, for what is used as it came, and what they mean. */
+export interface JsonAnswer {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/** One server. Throws AnswerFailure for whatever is no answer; answers and the time for one are bounded, redirects refused. */
+export interface JsonClient extends Disposable {
+  readonly url: string;
+  /** A path below the server's, or below its host where it begins with `//`; with a body it is posted. */
+  ask(path: string, body?: object): Promise<JsonAnswer>;
+}
+
+export interface JsonClientOptions {
+  readonly server: ServerOptions;
+  readonly signal: AbortSignal;
+  /** Headers of a request, such as its token; they may fail. */
+  readonly headers?: () => Promise<Readonly<Record<string, string>>>;
+  /** There was no answer that can be read. `isTooMuch`: a smaller one may be. */
+  failed(message: string, about: { readonly cause?: unknown; readonly isTooMuch: boolean }): AnswerFailure;
+  /** `target`: what was asked. */
+  refused(target: string, refused: Refused): AnswerFailure;
+  readonly answerBytesMax?: number;
+  readonly answerTimeoutMs?: number;
+}
+
+export function createJsonClient(
+  url: string,
+  {
+    server,
+    signal,
+    headers = async () => ({}),
+    failed,
+    refused,
+    answerBytesMax = CONTAINER_BYTES_MAX,
+    answerTimeoutMs = ANSWER_TIMEOUT_MS,
+  }: JsonClientOptions,
+): JsonClient {
+  const isTls = url.startsWith('https:');
+  const { ca } = server;
+  const agent = isTls
+    ? new HttpsAgent({ keepAlive: true, ...(ca !== null && { ca }) })
+    : new HttpAgent({ keepAlive: true });
+  const request = isTls ? httpsRequest : httpRequest;
+
+  async function ask(path: string, body?: object): Promise<JsonAnswer> {
+    const target = path.startsWith('//') ? new URL(path.slice(1), url) : new URL(`${url}${path}`);
+    const own = await headers();
+    const timeout = AbortSignal.timeout(answerTimeoutMs);
+    const cannot = (what: string, cause?: unknown, isTooMuch = false): AnswerFailure =>
+      failed(`${target.href}: ${what}`, { cause, isTooMuch });
+    try {
+      const sent = body === undefined ? null : JSON.stringify(body);
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const open = request(target, {
+          method: sent === null ? 'GET' : 'POST',
+          agent,
+          signal: AbortSignal.any([signal, timeout]),
+          headers: {
+            accept: 'application/json',
+            'accept-encoding': 'gzip',
+            ...(sent !== null && { 'content-type': 'application/json' }),
+            ...own,
+          },
+        });
+        open.on('response', resolve).on('error', reject).end(sent);
+      });
+      if (response.statusCode !== 200) throw refused(target.href, await readRefused(response));
+      const bytes = await readBody(response, answerBytesMax);
+      if (bytes === null) throw cannot(`answers with more than ${answerBytesMax} bytes`, undefined, true);
+      try {
+        return { bytes, value: JSON.parse(bytes.toString()) as unknown };
+      } catch (error) {
+        throw cannot('answers with what is no JSON', error);
+      }
+    } catch (error) {
+      if (error instanceof AnswerFailure || signal.aborted) throw error;
+      if (timeout.aborted) throw cannot(`has not answered within ${answerTimeoutMs / 1000} s`, error, true);
+      throw cannot(describeError(error as NodeJS.ErrnoException, server), error);
+    }
+  }
+
+  return { url, ask, [Symbol.dispose]: () => agent.destroy() };
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
