@@ -10,7 +10,8 @@ import { createMetrics, measureConnections, measureStreams } from './http/server
 import { startHttpServer } from './http/server/server.ts';
 import type { ServedDocument } from './http/service/docs.ts';
 import { createUsersArea } from './http/users/area.ts';
-import { measureIngest, measureService } from './service/metrics.ts';
+import { measureIngest } from './service/ingest-metrics.ts';
+import { measureService } from './service/metrics.ts';
 import { openReading } from './service/reading.ts';
 import { startWriting } from './service/writing.ts';
 import { scanSpec, topicSpec } from './sources.ts';

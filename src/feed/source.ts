@@ -124,6 +124,8 @@ export interface SourceStatus {
   readonly lagBytes: number | null;
   /** How far the views are behind what was read of it, in record time; null where that is not known. */
   readonly lagSeconds: number | null;
+  /** The number of the message at which reading continues, by lane; of a source that numbers them. */
+  readonly positions?: Readonly<Record<string, number>>;
   /** How many of its updates were not believed, by the server that gave them; of a source that compares several. */
   readonly disagreements?: Readonly<Record<string, number>>;
   /** What `/status` says of it besides its name: JSON. */

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
-import type { SentChunk } from '../chunk/sent-names.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import { FEEDING, startThread, type Thread, threadFile } from '../threads/thread.ts';
 import { CHUNKS_AHEAD_MAX } from './feed-thread.ts';
 import type { PackedMessages } from './message-batches.ts';
+import type { TimedChunk } from './sending-decoder.ts';
 
 export interface DecodeContract extends ThreadContract {
   readonly data: { readonly migrationId: number };
-  readonly requests: { readonly decode: (messages: PackedMessages) => SentChunk };
+  readonly requests: { readonly decode: (messages: PackedMessages) => TimedChunk };
   readonly notices: Record<never, never>;
 }
 
@@ -43,7 +43,7 @@ export class DecodeThreads implements AsyncDisposable {
   }
 
   /** Chunks come when they are ready, those of one decoder in the order of the calls. Rejects where its thread has ended. */
-  async decode(messages: PackedMessages): Promise<SentChunk & { readonly decoder: number }> {
+  async decode(messages: PackedMessages): Promise<TimedChunk & { readonly decoder: number }> {
     const decoder = this.#leastBusy();
     const { raw, ends, offsets } = messages;
     decoder.underWay += 1;

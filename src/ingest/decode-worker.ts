@@ -1,19 +1,10 @@
-import { transferList } from '../chunk/chunk.ts';
-import { NamesSender } from '../chunk/sent-names.ts';
 import { serveThread } from '../threads/serve-thread.ts';
-import { ChunkDecoder } from './decode-chunks.ts';
 import type { DecodeContract } from './decode-threads.ts';
 import { unpackMessages } from './message-batches.ts';
+import { SendingDecoder } from './sending-decoder.ts';
 
 /** A decode thread: messages -> chunks, one after the other. */
 await serveThread<DecodeContract>(({ data }) => {
-  const decoder = new ChunkDecoder(data);
-  const sender = new NamesSender();
-  return {
-    decode(messages, move) {
-      const chunk = decoder.decode(unpackMessages(messages), Buffer.from(messages.raw));
-      move(transferList(chunk));
-      return sender.send(chunk);
-    },
-  };
+  const decoder = new SendingDecoder(data);
+  return { decode: (messages, move) => decoder.decode(unpackMessages(messages), Buffer.from(messages.raw), move) };
 });

@@ -1,5 +1,5 @@
 import type { Chunk } from '../chunk/chunk.ts';
-import { NamesReceiver, type SentChunk } from '../chunk/sent-names.ts';
+import { NamesReceiver } from '../chunk/sent-names.ts';
 import {
   BrokenContainer,
   FeedRefused,
@@ -14,6 +14,7 @@ import type { LogLine } from '../threads/log-line.ts';
 import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
 import { reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
+import type { TimedChunk } from './sending-decoder.ts';
 
 /** How a feed's source is opened, in a form that can cross threads. */
 export interface Opening {
@@ -46,6 +47,8 @@ export interface Feed extends AsyncDisposable {
 export interface FeedThreadOptions {
   readonly onLog?: (line: LogLine) => void;
   readonly onTelemetry?: () => void;
+  /** Called for each chunk with how long decoding it took. */
+  readonly onDecoded?: (seconds: number) => void;
 }
 
 /** Chunks of about 1 MiB (800 events of the usual size) that the thread may be ahead. */
@@ -61,7 +64,7 @@ export interface FeedContract extends ThreadContract {
   readonly notices: { readonly telemetry: unknown; readonly log: LogLine };
 }
 
-export interface DecodedChunk extends SentChunk {
+export interface DecodedChunk extends TimedChunk {
   /** Which of the threads decoded it: each has names of its own. */
   readonly decoder: number;
   readonly progress: SourceProgress;
@@ -79,7 +82,7 @@ interface Requested {
 }
 
 /** Reads a source in a thread of its own, which decodes it together with others. */
-export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedThreadOptions = {}): Feed {
+export function startFeedThread(opening: Opening, { onLog, onTelemetry, onDecoded }: FeedThreadOptions = {}): Feed {
   let progress: SourceProgress = { read: 0, total: null };
   const names = new Map<number, NamesReceiver>();
   let telemetry: unknown = null;
@@ -144,6 +147,7 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry }: FeedTh
         return answer;
       }
       progress = answer.progress;
+      onDecoded?.(answer.seconds);
       const receiver = names.get(answer.decoder) ?? new NamesReceiver();
       names.set(answer.decoder, receiver);
       return receiver.receive(answer);

@@ -1,14 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { transferList } from '../chunk/chunk.ts';
-import { NamesSender } from '../chunk/sent-names.ts';
 import type { Message, Source, SourceStart } from '../feed/source.ts';
 import { sourceKind } from '../sources.ts';
 import { forwardingLogger } from '../threads/log-line.ts';
 import { type ServedThread, serveThread } from '../threads/serve-thread.ts';
-import { ChunkDecoder } from './decode-chunks.ts';
 import { DecodeThreads, decodeWorkersDefault } from './decode-threads.ts';
 import type { DecodedChunk, FeedContract } from './feed-thread.ts';
 import { messageBatches, packMessages, RawBuffers } from './message-batches.ts';
+import { SendingDecoder } from './sending-decoder.ts';
 import { STATUS_INTERVAL_MS } from './status.ts';
 
 /** The number of this thread among the decoders. */
@@ -34,8 +33,7 @@ await serveThread<FeedContract>(async (thread) => {
   const source = await openSource(thread);
   const buffers = new RawBuffers();
   const batches = messageBatches(source, thread.stop);
-  const decoder = new ChunkDecoder({ migrationId });
-  const sender = new NamesSender();
+  const decoder = new SendingDecoder({ migrationId });
   let last: Promise<unknown> = Promise.resolve();
   const telemetryTimer = setInterval(reportTelemetry, STATUS_INTERVAL_MS);
 
@@ -50,9 +48,7 @@ await serveThread<FeedContract>(async (thread) => {
     const progress = source.progress();
     // A source that had to decode messages to order them did so in this thread.
     if (!decoders.hasRoom || batch.some(({ decoded }) => decoded !== undefined)) {
-      const chunk = decoder.decode(batch, buffers.take());
-      move(transferList(chunk));
-      return { ...sender.send(chunk), decoder: THIS_THREAD, progress };
+      return { ...decoder.decode(batch, buffers.take(), move), decoder: THIS_THREAD, progress };
     }
     const sent = await decoders.decode(packMessages(batch, buffers.take()));
     move(transferList(sent.chunk));

@@ -11,6 +11,7 @@ import { openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';
 import { awaitClock, FEED_WAIT_MS, type LoopOptions, runLoop, stillHalted } from './loop.ts';
 import type { FollowedSource, StatusReporter } from './status-reporter.ts';
+import { addDuration, type Timings } from './timings.ts';
 import type { IngestSettings } from './writer-thread.ts';
 
 export interface Following {
@@ -21,6 +22,8 @@ export interface Following {
   readonly now: () => number;
   readonly onLog: (line: LogLine) => void;
   readonly decodeWorkers: number | null;
+  /** Decoding is added to it. */
+  readonly timings: Timings;
 }
 
 /** Arguments of every source's loop. */
@@ -120,13 +123,17 @@ function follow(following: Following, loop: LoopOfAll, source: FollowedSource): 
 }
 
 async function followOnce(
-  { writer, status, onLog, decodeWorkers }: Following,
+  { writer, status, onLog, decodeWorkers, timings }: Following,
   loop: LoopOfAll,
   source: FollowedSource,
 ): Promise<void> {
   const { kind, spec } = source;
   const opening = { source: spec, watch: false, decodeWorkers, context: openingContext(writer) };
-  await using feed = startFeedThread(opening, { onLog, onTelemetry: status.reportProgress });
+  await using feed = startFeedThread(opening, {
+    onLog,
+    onTelemetry: status.reportProgress,
+    onDecoded: (seconds) => addDuration(timings.decode, seconds),
+  });
   status.report({ source, feed, phase: 'reading' });
   const halted = await runLoop(writer, feed, {
     ...loop,

@@ -4,7 +4,8 @@ import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
-import { type IngestStatus, STATUS_INTERVAL_MS } from './status.ts';
+import { type IngestStatus, type RowCounts, STATUS_INTERVAL_MS } from './status.ts';
+import type { Timings } from './timings.ts';
 
 /** The part of the status that the reading of sources sets; the rest is read from the views and the feed. */
 export interface IngestState {
@@ -34,7 +35,11 @@ export interface StatusReporter {
   reportProgress(): void;
 }
 
-export function createStatusReporter(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusReporter {
+export function createStatusReporter(
+  writer: ViewsWriter,
+  timings: Timings,
+  onStatus: (status: IngestStatus) => void,
+): StatusReporter {
   const deadLetterStatus = createDeadLetterStatus(writer);
   let state: IngestState = { phase: 'starting', halted: null, source: null, feed: null, lastError: null };
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -51,6 +56,8 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
       appliedRecordTime: appliedRecordTime(writer),
       seededAt: seededAt(writer),
       counts: writer.counts,
+      timings,
+      rows: rowCounts(writer),
       lastError,
     });
   }
@@ -127,6 +134,11 @@ function seededAt(writer: ViewsWriter): Micros | null {
     (each) => each.seededAt !== null && each.timeReached !== null,
   );
   return seeded.sort((a, b) => a.migrationId - b.migrationId).at(-1)?.seededAt ?? null;
+}
+
+/** Owners are numbered from 1 and none is deleted; every active coin is held. */
+function rowCounts({ state: { nextOwner, migrations } }: ViewsWriter): RowCounts {
+  return { owner: nextOwner - 1, held: migrations.values().reduce((sum, { contracts }) => sum + contracts, 0) };
 }
 
 function appliedRecordTime(writer: ViewsWriter): Micros | null {

@@ -2,6 +2,7 @@ import type { SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import type { Counts } from '../views/write/counts.ts';
+import type { Timings } from './timings.ts';
 
 /** The status is sent to the main thread at most this often, unless a phase changes. */
 export const STATUS_INTERVAL_MS = 200;
@@ -34,9 +35,18 @@ export interface IngestStatus {
   /** The time of the seed that the newest seeded migration began with; null where there is none. */
   readonly seededAt: Micros | null;
   readonly counts: Counts;
+  readonly timings: Timings;
+  readonly rows: RowCounts;
   /** Counts of dead letters by decision, as stored. */
   readonly deadLetters: Readonly<Record<string, number>>;
   readonly lastError: { readonly at: string; readonly message: string } | null;
+}
+
+/** How many rows those tables of views.db have whose number is known without counting them. */
+export interface RowCounts {
+  readonly owner: number;
+  /** Coins that are active. */
+  readonly held: number;
 }
 
 /** The DSO whose coins count, once known; `pinned` where an operator named it. */

@@ -7,6 +7,7 @@ import type { DirectorySettings } from '../views/store/database.ts';
 import { noCounts } from '../views/write/counts.ts';
 import type { ForceOutcome } from '../views/write/force.ts';
 import type { IngestStatus } from './status.ts';
+import { noTimings } from './timings.ts';
 
 /** What the writer's thread is started with. */
 export interface IngestSettings extends DirectorySettings {
@@ -52,6 +53,8 @@ const STARTING: IngestStatus = {
   appliedRecordTime: null,
   seededAt: null,
   counts: noCounts(),
+  timings: noTimings(),
+  rows: { owner: 0, held: 0 },
   deadLetters: {},
   lastError: null,
 };

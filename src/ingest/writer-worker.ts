@@ -3,9 +3,11 @@ import { access } from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
 import type { LogLine } from '../threads/log-line.ts';
 import { serveThread } from '../threads/serve-thread.ts';
+import { Seals } from '../views/write/seal.ts';
 import { ViewsWriter } from '../views/write/writer.ts';
 import { followSources } from './follow-sources.ts';
 import { createStatusReporter } from './status-reporter.ts';
+import { noTimings, timeCalls } from './timings.ts';
 import type { WriterContract } from './writer-thread.ts';
 
 const NICENESS = 10;
@@ -31,6 +33,9 @@ async function giveWay(): Promise<void> {
 await serveThread<WriterContract>(async ({ data: settings, stop, notify }) => {
   await giveWay();
   const now = (): number => Date.now() * 1000;
+  const timings = noTimings();
+  timeCalls(ViewsWriter.prototype, 'commit', timings.commit);
+  timeCalls(Seals.prototype, 'seal', timings.seal);
   const writer = new ViewsWriter(settings.dataDir, {
     ...settings,
     now,
@@ -39,14 +44,14 @@ await serveThread<WriterContract>(async ({ data: settings, stop, notify }) => {
       if (ms >= LONG_READ_MS) notify('log', { level: 'info', fields, message: 'read the ids of the active contracts' });
     },
   });
-  const status = createStatusReporter(writer, (status) => notify('status', status));
+  const status = createStatusReporter(writer, timings, (status) => notify('status', status));
   return {
     async follow() {
       // After a failure nothing may be committed: the batch may contain half of an update.
       using _ = writer;
       const { decodeWorkers } = settings;
       const onLog = (line: LogLine): void => notify('log', line);
-      await followSources({ writer, status, signal: stop, now, onLog, decodeWorkers }, settings);
+      await followSources({ writer, status, signal: stop, now, onLog, decodeWorkers, timings }, settings);
       if (!stop.aborted) await once(stop, 'abort');
       status.report({ phase: 'stopped' });
     },

@@ -99,7 +99,7 @@ describe("the service's own routes", () => {
     const metrics = await app.request('/metrics');
     expect(metrics.headers.get('content-type')).toMatch(/^text\/plain; version=/);
     expect(await metrics.text()).toMatch(
-      /holdfast_http_requests_total\{operation="\/v1\/holdings\/summary",status="200"\} \d+/,
+      /holdfast_http_requests_total\{method="POST",operation="\/v1\/holdings\/summary",status="200"\} \d+/,
     );
   });
 });

@@ -56,7 +56,7 @@ describe('an operation that is added to a list', () => {
   test('is counted by its path, whatever its prefix', async () => {
     await app.request('/api/scan/v0/doubled?n=1');
     const counted = await metrics.registry.metrics();
-    expect(counted).toMatch(/holdfast_http_requests_total\{operation="\/v0\/doubled",status="200"\} \d/);
+    expect(counted).toMatch(/holdfast_http_requests_total\{method="GET",operation="\/v0\/doubled",status="200"\} \d/);
     expect(counted).not.toContain('operation="/api/scan');
   });
 

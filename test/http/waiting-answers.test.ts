@@ -72,7 +72,8 @@ describe('answers that wait for slow clients', () => {
 
     const { begun: metrics } = await askAndWait(service.port, '127.0.0.4', get('/metrics'));
     expect(Number(/^holdfast_http_answers_waiting_bytes (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(3 * ANSWER_BYTES);
-    expect(Number(/^holdfast_http_connections (\d+)$/m.exec(metrics)?.[1])).toBe(opened.length);
+    const connections = [...metrics.matchAll(/^holdfast_http_connections\{state="\w+"\} (\d+)$/gm)];
+    expect(connections.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(opened.length);
 
     for (const socket of opened) socket.destroy();
     await sleep(100);

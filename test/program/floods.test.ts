@@ -33,7 +33,8 @@ function residentBytes(): number {
 /** As the service counts them, this one among them. */
 async function openConnections(): Promise<number> {
   const answer = await exchange(port, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-  return Number(/^holdfast_http_connections (\d+)$/m.exec(answer)?.[1]);
+  const counts = [...answer.matchAll(/^holdfast_http_connections\{state="\w+"\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 async function expectServed(): Promise<void> {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/http/service.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -7,7 +8,10 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 const STORY = join(import.meta.dirname, '../../fixtures/story.scan.ndjson');
 
 interface Status {
-  readonly counts: Readonly<Record<string, number>> & { readonly ignored: Readonly<Record<string, number>> };
+  readonly counts: Readonly<Record<string, number>> & {
+    readonly ignored: Readonly<Record<string, number>>;
+    readonly events_by_kind: Readonly<Record<string, number>>;
+  };
   readonly snapshots: readonly { readonly migration_id: number; readonly record_time: string }[];
 }
 
@@ -24,6 +28,18 @@ function byLabel(metrics: ReadonlyMap<string, number>, name: string): Record<str
   return Object.fromEntries(own.map(([key, value]) => [key.slice(key.indexOf('"') + 1, -2), value]));
 }
 
+function rowsOf(data: string, tables: readonly string[]): Record<string, number> {
+  const db = new DatabaseFile(join(data, 'views.db'), { readonly: true });
+  const count = (table: string): number => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()!;
+  const rows = Object.fromEntries(tables.map((table) => [table, count(table)]));
+  db.close();
+  return rows;
+}
+
+function sum(figures: readonly number[]): number {
+  return figures.reduce((all, each) => all + each, 0);
+}
+
 function nonZero(figures: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(figures).filter(([, figure]) => figure !== 0));
 }
@@ -37,7 +53,6 @@ describe('the metrics of a running service', () => {
     const metrics = await metricsOf(service);
     for (const [metric, count] of [
       ['updates', 'updates'],
-      ['events', 'events'],
       ['updates_redelivered', 'redelivered'],
       ['imports_late', 'imports_late'],
       ['creates_repeated', 'creates_repeated'],
@@ -49,6 +64,13 @@ describe('the metrics of a running service', () => {
       expect([metric, metrics.get(`holdfast_${metric}_total`)]).toEqual([metric, counts[count!]]);
     expect(counts.updates).toBeGreaterThan(0);
     expect(byLabel(metrics, 'holdfast_ignored_total')).toEqual(counts.ignored);
+    const events = byLabel(metrics, 'holdfast_events_total');
+    expect(events).toEqual(counts.events_by_kind);
+    expect(sum(Object.values(events))).toBe(counts.events);
+    expect(nonZero(events)).toMatchObject({
+      'create Amulet': expect.any(Number),
+      'archive Amulet': expect.any(Number),
+    });
     const times = snapshots.map(({ migration_id, record_time }) => [migration_id, Date.parse(record_time) / 1000]);
     expect(byLabel(metrics, 'holdfast_newest_snapshot_timestamp_seconds')).toEqual(Object.fromEntries(times));
     expect([metrics.get('holdfast_ready'), metrics.get('holdfast_halted')]).toEqual([1, 0]);
@@ -56,8 +78,31 @@ describe('the metrics of a running service', () => {
     expect(metrics.get('holdfast_file_bytes{file="views.db"}')).toBeGreaterThan(0);
     expect(metrics.get('holdfast_disk_free_bytes')).toBeGreaterThan(0);
     expect(metrics.get('holdfast_source_lag_bytes')).toBe(0);
+    expect(metrics.get('holdfast_source_position{lane="file"}')).toBe(readFileSync(STORY, 'utf8').split('\n').length);
+    expect(metrics.get('holdfast_snapshot_period_seconds')).toBe(600);
+    expect(byLabel(metrics, 'holdfast_table_rows')).toEqual(rowsOf(directory.at('data'), ['owner', 'held']));
     // Not known of a file.
     expect(metrics.has('holdfast_source_lag_messages')).toBe(false);
+  });
+
+  it('say how long it took to commit, to seal and to decode, each time', async () => {
+    using directory = temporaryDirectory();
+    await using service = await startService(['--data', directory.at('data'), '--file', STORY]);
+    await service.until('/readyz', (status) => status === 200);
+    const metrics = await metricsOf(service);
+    for (const what of ['commit', 'seal', 'decode']) {
+      const name = `holdfast_${what}_seconds`;
+      const buckets = [...metrics].filter(([key]) => key.startsWith(`${name}_bucket`)).map(([, count]) => count);
+      expect(buckets.toSorted((a, b) => a - b)).toEqual(buckets);
+      expect(buckets.at(-1)).toBe(metrics.get(`${name}_count`));
+      expect(metrics.get(`${name}_sum`)).toBeGreaterThan(0);
+    }
+    // In one chunk and more than one transaction; snapshots without a change between them are sealed together.
+    expect(metrics.get('holdfast_decode_seconds_count')).toBe(1);
+    expect(metrics.get('holdfast_commit_seconds_count')).toBeGreaterThan(1);
+    const { snapshot } = rowsOf(directory.at('data'), ['snapshot']);
+    expect(metrics.get('holdfast_seal_seconds_count')).toBeGreaterThan(0);
+    expect(metrics.get('holdfast_seal_seconds_count')).toBeLessThanOrEqual(snapshot!);
   });
 
   it('say that it is halted, and who failed to authenticate', async () => {
@@ -71,6 +116,9 @@ describe('the metrics of a running service', () => {
     expect(nonZero(byLabel(metrics, 'holdfast_not_ready'))).toEqual({ halted: 1, no_snapshot: 1 });
     expect(nonZero(byLabel(metrics, 'holdfast_dead_letters'))).toEqual({ halted: 1 });
     expect(metrics.get('holdfast_users_failed_authentications_total')).toBe(1);
+    const operation = 'method="GET",operation="/v2/authenticated-user"';
+    expect(metrics.get(`holdfast_http_requests_total{${operation},status="401"}`)).toBe(1);
+    expect(metrics.get('holdfast_http_connections{state="busy"}')).toBe(1);
     expect(metrics.has('holdfast_newest_update_timestamp_seconds')).toBe(false);
   });
 
@@ -90,6 +138,7 @@ describe('the metrics of a running service', () => {
 it('every metric of ours is in the page for operators', async () => {
   using directory = temporaryDirectory();
   await using service = await startService(['--data', directory.at('data'), '--file', STORY]);
+  await service.until('/readyz', (status) => status === 200);
   const names = new Set([...(await metricsOf(service)).keys()].map((key) => /^\w+/.exec(key)![0]));
   const ours = [...names].filter((name) => name.startsWith('holdfast_'));
   const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');

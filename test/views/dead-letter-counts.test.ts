@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { IngestStatus } from '../../src/ingest/status.ts';
 import { createStatusReporter, type StatusReporter } from '../../src/ingest/status-reporter.ts';
+import { noTimings } from '../../src/ingest/timings.ts';
 import { createDeadLetterCounter, type Decision } from '../../src/views/store/dead-letters.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -76,7 +77,7 @@ it('looks at few pages for each status, however many there are, and whatever is 
 
 function statusOf(writer: ViewsWriter): { readonly status: StatusReporter; readonly last: () => object } {
   let deadLetters: IngestStatus['deadLetters'] = {};
-  const status = createStatusReporter(writer, (reported) => {
+  const status = createStatusReporter(writer, noTimings(), (reported) => {
     ({ deadLetters } = reported);
   });
   return { status, last: () => deadLetters };

@@ -26,6 +26,7 @@ export const FILE_KIND: SourceKind<FileSettings, never> = {
         lagMessages: null,
         lagBytes,
         lagSeconds: isAtEnd ? 0 : null,
+        positions: cursor === undefined ? {} : { [FILE_LANE]: Number(cursor) },
         details: {
           position: { next_message: cursor === undefined ? null : Number(cursor) },
           read_bytes: read,

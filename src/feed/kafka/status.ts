@@ -100,8 +100,9 @@ function statusOf(
     })),
   };
   const lagMessages = partitions.reduce((sum, { lag }) => sum + (lag ?? 0), 0);
-  const details = { position: positionOf(stored), topic: shown };
-  return { stopped, blocking, caughtUpAt, lagMessages, lagBytes: null, lagSeconds: lag, details };
+  const positions = positionOf(stored);
+  const details = { position: positions, topic: shown };
+  return { stopped, blocking, caughtUpAt, lagMessages, lagBytes: null, lagSeconds: lag, positions, details };
 }
 
 /** Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag. */

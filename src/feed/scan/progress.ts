@@ -43,7 +43,8 @@ export class ScanProgress {
       newestRecordTime: null,
       seedContracts: null,
       degraded: [],
-      disagreements: {},
+      // Each from the start, so that the first one is seen as an increase.
+      disagreements: Object.fromEntries(urls.map((url) => [url, 0])),
     };
   }
 

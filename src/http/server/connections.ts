@@ -9,7 +9,8 @@ import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
 export interface Connections {
   /** Keeps the server's connections within the limits from now on. */
   watch(server: Server): void;
-  openCount(): number;
+  /** How many are open: with a request that is not answered to its end, or without. */
+  count(): { readonly busy: number; readonly idle: number };
   /** Bytes of answers that clients have not read yet. */
   waitingBytes(): number;
   /** Throws a 503 where too many of them wait for a large answer to be added, in all or for this connection's client. */
@@ -101,7 +102,13 @@ export function createConnections(options: {
       server.on('connection', admit);
       server.prependListener('request', begin);
     },
-    openCount: () => connections.size,
+    count() {
+      const busy = connections
+        .values()
+        .filter(({ requests }) => requests > 0)
+        .toArray().length;
+      return { busy, idle: connections.size - busy };
+    },
     waitingBytes: () => waitingBytes(),
     requireRoom(socket) {
       const client = connections.get(socket)?.client ?? null;

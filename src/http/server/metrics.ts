@@ -1,9 +1,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Connections } from './connections.ts';
 
-/** Counts every request; `operation` is the path of a route, not of a request, so that labels stay few. */
+/** Counts every request by its route's method and path, not its own, so that labels stay few. */
 export interface RequestMetrics {
-  observe(operation: string, status: number, seconds: number): void;
+  observe(operation: Operation, status: number, seconds: number): void;
+}
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
 }
 
 export interface Metrics {
@@ -11,32 +16,36 @@ export interface Metrics {
   readonly requests: RequestMetrics;
 }
 
+/** Sums of other metrics, named as if they were counters. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const answered = new Counter({
     name: 'holdfast_http_requests_total',
     help: 'Requests answered, by operation and status.',
-    labelNames: ['operation', 'status'],
+    labelNames: ['method', 'operation', 'status'],
     registers: [registry],
   });
   const seconds = new Histogram({
     name: 'holdfast_http_request_seconds',
     help: 'Time from a request to its answer, by operation.',
-    labelNames: ['operation'],
+    labelNames: ['method', 'operation'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30],
     registers: [registry],
   });
   // Finding a metric by its labels costs more than counting.
-  const known = new Map<string, { count: Counter.Internal; time: Histogram.Internal<'operation'> }>();
+  const known = new Map<string, { count: Counter.Internal; time: Histogram.Internal<'method' | 'operation'> }>();
   return {
     registry,
     requests: {
-      observe(operation, status, duration) {
-        const key = `${operation} ${status}`;
+      observe({ method, path }, status, duration) {
+        const key = `${method} ${path} ${status}`;
         let metrics = known.get(key);
         if (metrics === undefined) {
-          metrics = { count: answered.labels(operation, String(status)), time: seconds.labels(operation) };
+          metrics = { count: answered.labels(method, path, String(status)), time: seconds.labels(method, path) };
           known.set(key, metrics);
         }
         metrics.count.inc();
@@ -46,10 +55,15 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Both are read when the metrics are requested. */
+/** All are read when the metrics are requested. */
 export function measureConnections(registry: Registry, connections: Connections): void {
   gauges(registry, [
-    { name: 'holdfast_http_connections', help: 'Connections that are open.', read: () => connections.openCount() },
+    {
+      name: 'holdfast_http_connections',
+      help: 'Connections that are open: busy with a request or a stream, or idle.',
+      label: 'state',
+      read: () => connections.count(),
+    },
     {
       name: 'holdfast_http_answers_waiting_bytes',
       help: 'Bytes of answers that clients have not read yet.',
@@ -58,53 +72,70 @@ export function measureConnections(registry: Registry, connections: Connections)
   ]);
 }
 
+export function measureStreams(registry: Registry, openCount: () => number): void {
+  gauges(registry, [{ name: 'holdfast_http_streams', help: 'Streams of events that are open.', read: openCount }]);
+}
+
 /** One value, or one for each value of the metric's only label. Null: not known now, and left out. */
 type Measured = number | null | Readonly<Record<string, number>>;
 
-interface Metric {
+interface Metric<Value> {
   readonly name: string;
   readonly help: string;
   readonly label?: string;
-  readonly read: () => Measured | Promise<Measured>;
+  readonly read: () => Value | Promise<Value>;
 }
 
 /** Metrics that are read when they are requested. */
-export function gauges(registry: Registry, metrics: readonly Metric[]): void {
-  for (const { name, help, label, read } of metrics) {
-    new Gauge({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [registry],
-      async collect() {
-        const measured = await read();
-        this.reset();
-        if (measured === null) this.remove();
-        else if (typeof measured === 'number') this.set(measured);
-        else for (const [value, figure] of Object.entries(measured)) this.set({ [label!]: value }, figure);
-      },
-    });
-  }
+export function gauges(registry: Registry, metrics: readonly Metric<Measured>[]): void {
+  for (const metric of metrics) readOnRequest(Gauge, registry, metric);
 }
 
 /** Counts that somebody else keeps, read when they are requested. */
-export function counters(registry: Registry, metrics: readonly Metric[]): void {
-  for (const { name, help, label, read } of metrics) {
-    new Counter({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [registry],
-      async collect() {
-        const counted = await read();
-        this.reset();
-        if (typeof counted === 'number') this.inc(counted);
-        else for (const [value, count] of Object.entries(counted ?? {})) this.inc({ [label!]: value }, count);
-      },
-    });
+export function counters(registry: Registry, metrics: readonly Metric<Measured>[]): void {
+  for (const metric of metrics) readOnRequest(Counter, registry, metric);
+}
+
+function readOnRequest(
+  Kind: typeof Gauge | typeof Counter,
+  registry: Registry,
+  { name, help, label, read }: Metric<Measured>,
+): void {
+  const metric = new Kind({
+    name,
+    help,
+    labelNames: label === undefined ? [] : [label],
+    registers: [registry],
+    async collect() {
+      const measured = await read();
+      metric.reset();
+      if (measured === null) metric.remove();
+      else if (typeof measured === 'number') metric.inc(measured);
+      else for (const [value, figure] of Object.entries(measured)) metric.inc({ [label!]: value }, figure);
+    },
+  });
+}
+
+/** How often something took at most as long as each of the bounds, in seconds; one more count for what took longer. */
+export interface DurationCounts {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+/** Durations that somebody else counts, read when they are requested: prom-client's own histogram counts itself. */
+export function histograms(registry: Registry, metrics: readonly Metric<DurationCounts>[]): void {
+  for (const { name, help, read } of metrics) {
+    const get = async (): Promise<object> => ({ name, help, type: 'histogram', values: samplesOf(name, await read()) });
+    registry.registerMetric({ name, get } as unknown as Gauge);
   }
 }
 
-export function measureStreams(registry: Registry, openCount: () => number): void {
-  gauges(registry, [{ name: 'holdfast_http_streams', help: 'Streams of events that are open.', read: openCount }]);
+function samplesOf(name: string, { bounds, counts, sum }: DurationCounts): object[] {
+  let value = 0;
+  const buckets = counts.map((count, i) => {
+    value += count;
+    return { metricName: `${name}_bucket`, labels: { le: bounds[i] ?? '+Inf' }, value };
+  });
+  return [...buckets, { metricName: `${name}_sum`, value: sum }, { metricName: `${name}_count`, value }];
 }

@@ -52,13 +52,13 @@ export function methodsOf(app: Hono, c: Context): readonly string[] {
 
 /** The route's handler, which also answers its faults and counts its requests. */
 function answering(
-  { path, cors, handle }: Route,
+  { method, path, cors, handle }: Route,
   { logger, metrics }: { readonly logger: Logger; readonly metrics: RequestMetrics },
 ): (c: Context) => Response | Promise<Response> {
   return (c) => {
     const startMs = performance.now();
     const answered = (response: Response): Response => {
-      metrics.observe(path, response.status, (performance.now() - startMs) / 1000);
+      metrics.observe({ method, path }, response.status, (performance.now() - startMs) / 1000);
       return response;
     };
     return settle(

@@ -8,7 +8,7 @@ import { INACTIVE_PURGE, type OpenRound } from '../../ledger/update.ts';
 import { addTo, takeFrom } from '../store/totals.ts';
 import type { Batch } from './batch.ts';
 import { isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
-import { addIgnored } from './counts.ts';
+import { addEvent, addIgnored } from './counts.ts';
 import { sumsOf } from './owners.ts';
 import type { MigrationState } from './state.ts';
 
@@ -55,7 +55,7 @@ function applyEvent(applying: Applying): void {
   if (event.isArchive && event.entity === null && !isActive(batch, migration, event)) {
     return addIgnored(batch.counts, INACTIVE_PURGE);
   }
-  batch.counts.events += 1;
+  addEvent(batch.counts, event.isArchive ? 'archive' : 'create', event.entity);
   if (event.isArchive) archive(applying);
   else create(applying);
 }

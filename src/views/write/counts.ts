@@ -1,9 +1,16 @@
+import type { Entity } from '../../ledger/templates.ts';
+
+/** An archive may name no template. */
+export type EventKind = `${'create' | 'archive'} ${Entity}` | 'archive';
+
 /** Counts since the process started, for /status and the summary line of a replay. */
 export interface Counts {
   /** Updates applied: transactions, reassignments, imports. */
   updates: number;
   /** Creates and archives of coins and rounds applied. */
   events: number;
+  /** The same by what they are: `create Amulet`. */
+  eventsByKind: Record<EventKind, number>;
   redelivered: number;
   /** Imports that came after their migration's first other update. */
   importsLate: number;
@@ -23,6 +30,15 @@ export function noCounts(): Counts {
   return {
     updates: 0,
     events: 0,
+    eventsByKind: {
+      'create Amulet': 0,
+      'create LockedAmulet': 0,
+      'create OpenMiningRound': 0,
+      'archive Amulet': 0,
+      'archive LockedAmulet': 0,
+      'archive OpenMiningRound': 0,
+      archive: 0,
+    },
     redelivered: 0,
     importsLate: 0,
     createsRepeated: 0,
@@ -35,9 +51,23 @@ export function noCounts(): Counts {
 }
 
 export function copyCounts(counts: Counts): Counts {
-  return { ...counts, ignored: { ...counts.ignored } };
+  return { ...counts, eventsByKind: { ...counts.eventsByKind }, ignored: { ...counts.ignored } };
 }
 
 export function addIgnored(counts: Counts, what: string): void {
   counts.ignored[what] = (counts.ignored[what] ?? 0) + 1;
+}
+
+const KINDS = {
+  create: { Amulet: 'create Amulet', LockedAmulet: 'create LockedAmulet', OpenMiningRound: 'create OpenMiningRound' },
+  archive: {
+    Amulet: 'archive Amulet',
+    LockedAmulet: 'archive LockedAmulet',
+    OpenMiningRound: 'archive OpenMiningRound',
+  },
+} as const;
+
+export function addEvent(counts: Counts, does: 'create' | 'archive', entity: Entity | null): void {
+  counts.events += 1;
+  counts.eventsByKind[entity === null ? 'archive' : KINDS[does][entity]] += 1;
 }

@@ -48,7 +48,7 @@ describe('serve --scan-agree 2 of three Scans', () => {
       counts: { updates: LINES.length },
     });
     const metrics = await service.text('/metrics');
-    expect(metrics).toContain(`holdfast_source_disagreements{server="${scans[0]!.url}/api/scan"} 2`);
+    expect(metrics).toContain(`holdfast_source_disagreements_total{server="${scans[0]!.url}/api/scan"} 2`);
     await service.until('/readyz', {
       ready: true,
       degraded: [expect.stringMatching(/^Scans disagree: update .* is not that of/)],
