@@ -1,3 +1,5 @@
+import { readBounded } from '../bounded-body.ts';
+
 const ANSWER_MS_MAX = 10_000;
 const ANSWER_BYTES_MAX = 16 * 2 ** 20;
 
@@ -5,25 +7,17 @@ const ANSWER_BYTES_MAX = 16 * 2 ** 20;
 export async function askService(base: string, path: string): Promise<unknown> {
   const url = `${base.replace(/\/+$/, '')}${path}`;
   try {
-    const response = await fetch(url, {
+    const { body } = await fetch(url, {
+      redirect: 'error',
       headers: { Accept: 'application/json' },
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
-    return JSON.parse(await textOf(response));
+    const bytes = await readBounded(body, ANSWER_BYTES_MAX);
+    if (bytes === null) throw new Error(`more than ${ANSWER_BYTES_MAX} bytes`);
+    return JSON.parse(bytes.toString());
   } catch (error) {
     const { message, cause } = error as Error;
     const why = cause instanceof Error ? cause.message : message;
     throw new Error(`${url}: no answer of a Holdfast (${why})`, { cause: error });
   }
-}
-
-async function textOf({ body }: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body ?? []) {
-    bytes += part.length;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`more than ${ANSWER_BYTES_MAX} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }

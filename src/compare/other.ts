@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readBounded } from '../bounded-body.ts';
 import { formatDuration, parseDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
@@ -93,15 +94,9 @@ async function fetchAnswer<Answer>(
 async function fetchText(url: URL, signal: AbortSignal): Promise<{ status: number; text: string }> {
   try {
     const response = await fetch(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    // Leaving the loop by a throw cancels the body.
-    for await (const part of response.body ?? []) {
-      bytes += part.byteLength;
-      if (bytes > BYTES_MAX) throw new NoAnswer(`${url}: the answer is larger than ${BYTES_MAX} bytes`);
-      parts.push(part);
-    }
-    return { status: response.status, text: Buffer.concat(parts).toString('utf8') };
+    const body = await readBounded(response.body, BYTES_MAX);
+    if (body === null) throw new NoAnswer(`${url}: the answer is larger than ${BYTES_MAX} bytes`);
+    return { status: response.status, text: body.toString() };
   } catch (error) {
     if (error instanceof NoAnswer) throw error;
     const { message, cause } = error as Error;

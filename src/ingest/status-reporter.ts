@@ -47,13 +47,14 @@ export function createStatusReporter(
   function reportNow(): void {
     reportedAt = performance.now();
     const { phase, halted, lastError } = state;
+    const appliedRecordTime = timeApplied(writer);
     onStatus({
       phase,
-      source: sourceStatus(state, writer),
+      source: sourceStatus(state, writer, appliedRecordTime),
       halted: halted && deadLetterFacts(halted),
       ...deadLetterStatus(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
-      appliedRecordTime: appliedRecordTime(writer),
+      appliedRecordTime,
       seededAt: seededAt(writer),
       counts: writer.counts,
       timings,
@@ -109,7 +110,11 @@ function whileReadable(read: () => void): void {
   }
 }
 
-function sourceStatus(state: IngestState, writer: ViewsWriter): IngestStatus['source'] {
+function sourceStatus(
+  state: IngestState,
+  writer: ViewsWriter,
+  appliedRecordTime: Micros | null,
+): IngestStatus['source'] {
   const { phase, halted, source, feed, lastError } = state;
   if (source === null) return null;
   const { name } = source.spec;
@@ -121,7 +126,7 @@ function sourceStatus(state: IngestState, writer: ViewsWriter): IngestStatus['so
     telemetry: feed?.telemetry ?? null,
     progress: feed?.progress ?? null,
     lanes: new Map(lanes),
-    appliedRecordTime: appliedRecordTime(writer),
+    appliedRecordTime,
     halted,
     refused: phase === 'refused' ? (lastError?.message ?? `${name} is refused`) : null,
     isAtEnd: phase === 'caught_up',
@@ -141,7 +146,7 @@ function rowCounts({ state: { nextOwner, migrations } }: ViewsWriter): RowCounts
   return { owner: nextOwner - 1, held: migrations.values().reduce((sum, { contracts }) => sum + contracts, 0) };
 }
 
-function appliedRecordTime(writer: ViewsWriter): Micros | null {
+function timeApplied(writer: ViewsWriter): Micros | null {
   const reached = [...writer.state.migrations.values()].flatMap(({ timeReached }) => timeReached ?? []);
   return reached.length === 0 ? null : Math.max(...reached);
 }

@@ -1,3 +1,4 @@
+import { readBounded } from '../../bounded-body.ts';
 import { hasCredentials } from '../urls.ts';
 import { type KeySet, parseKeySet } from './key-set.ts';
 
@@ -26,7 +27,9 @@ export async function fetchKeySet(
       await response.body?.cancel();
       throw new KeySetUnavailable(`status ${response.status}`);
     }
-    const keySet = parseKeySet(await readText(response));
+    const body = await readBounded(response.body, BYTES_MAX);
+    if (body === null) throw new KeySetUnavailable(`larger than ${BYTES_MAX} bytes`);
+    const keySet = parseKeySet(body.toString());
     if (keySet === null) throw new KeySetUnavailable('the document is no key set');
     return keySet;
   } catch (error) {
@@ -51,16 +54,4 @@ async function followRedirects(start: URL, signal: AbortSignal): Promise<Respons
     if (redirects === REDIRECTS_MAX) throw new KeySetUnavailable(`redirected more than ${REDIRECTS_MAX} times`);
     url = target;
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop by a throw cancels the body.
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > BYTES_MAX) throw new KeySetUnavailable(`larger than ${BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

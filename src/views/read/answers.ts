@@ -23,12 +23,7 @@ export function startAnswers(
   const rankings = createRankings();
   return {
     async json(question, asker) {
-      try {
-        return await near.json(question);
-      } catch (error) {
-        if (error !== NOT_BOUNDED) throw error;
-        return threads.json(question, asker());
-      }
+      return orElsewhere(near.json(question), () => threads.json(question, asker()));
     },
     async table(question, form, asker) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
@@ -37,12 +32,8 @@ export function startAnswers(
         (place) => threads.ranking(place, { client: asker().client }),
         (place) => threads.joinRanking(place, asker().client),
       );
-      try {
-        return await answersFrom(withNumbered(ranked, threads, asker), options.rules).table(question, form);
-      } catch (error) {
-        if (error !== NOT_BOUNDED) throw error;
-        return threads.table(question, form, asker());
-      }
+      const { table } = answersFrom(withNumbered(ranked, threads, asker), options.rules);
+      return orElsewhere(table(question, form), () => threads.table(question, form, asker()));
     },
     load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
@@ -53,12 +44,22 @@ export function startAnswers(
 function withNumbered(store: HoldingsStore, threads: ReaderThreads, asker: () => Asker): HoldingsStore {
   return {
     async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
-      try {
-        return await store.facts(lookup);
-      } catch (error) {
-        if (error !== NOT_BOUNDED || lookup.kind !== 'numbered owners') throw error;
-        return (await threads.numbered(lookup as unknown as NumberedLookup, asker())) as Facts<K>;
-      }
+      const facts = store.facts(lookup);
+      if (lookup.kind !== 'numbered owners') return facts;
+      return orElsewhere(
+        facts,
+        async () => (await threads.numbered(lookup as unknown as NumberedLookup, asker())) as Facts<K>,
+      );
     },
   };
+}
+
+/** What is read on the event loop, or by a thread where that would read too much. */
+async function orElsewhere<T>(near: Promise<T>, elsewhere: () => Promise<T>): Promise<T> {
+  try {
+    return await near;
+  } catch (error) {
+    if (error !== NOT_BOUNDED) throw error;
+    return elsewhere();
+  }
 }

@@ -112,8 +112,18 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'shell-word': [],
   'machine-errors': [],
   retry: [],
+  'bounded-body': [],
   'threads/': [],
 };
 
 /** Small facts that any room may use. */
-export const ANYWHERE = ['refusal', 'show-given', 'version', 'counted', 'shell-word', 'machine-errors', 'retry'];
+export const ANYWHERE = [
+  'refusal',
+  'show-given',
+  'version',
+  'counted',
+  'shell-word',
+  'machine-errors',
+  'retry',
+  'bounded-body',
+];
