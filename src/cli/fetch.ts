@@ -1,10 +1,11 @@
 import { SCAN_KEYS } from '../config/scan.ts';
 import { counted } from '../counted.ts';
 import { openLinesFile, takeTail } from '../feed/file/lines-file.ts';
-import { cursorOfLine } from '../feed/scan/cursor-of-line.ts';
+import { cursorText, IN_SEED, laterOf, type ScanCursor } from '../feed/scan/cursor.ts';
+import { lastPlace } from '../feed/scan/place-of-line.ts';
 import { openScanSource } from '../feed/scan/source.ts';
 import { LANE } from '../feed/scan/status.ts';
-import { FeedRefused, type StoredSource } from '../feed/source.ts';
+import { FeedRefused, type SourceContext } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT } from './command.ts';
 
@@ -30,22 +31,23 @@ export const fetchCommand: CliCommand = {
     if (scan === null) throw new Refusal('--scan says which network to fetch');
     const path = (options.output as string | undefined) ?? null;
     const tail = path === null ? [] : takeTail(path);
-    const from = continued(tail, path);
+    const end = endOf(tail, path);
     // Half a seed is of no use: what follows it may be of another snapshot.
-    const isHalf = tail.length > 0 && from.lanes.size === 0;
+    const isHalf = end === IN_SEED;
     const known = new Set(isHalf ? [] : tail.map((line) => line.toString()));
-    const source = openScanSource(scan, { stored: from, reached: null, directoryId: '', migrationId: 0, logger });
+    let furthest = isHalf ? null : end;
+    const source = openScanSource(scan, { ...continuing(furthest), logger });
     const output = openLinesFile(path, terminal.stdout);
-    const end = new AbortController();
+    const atEnd = new AbortController();
     const stop = terminal.stopSignal();
     // At the end nothing comes any more that could be looked at.
     const watch = setInterval(() => {
-      if (options.follow !== true && source.telemetry?.().caughtUpAt !== null) end.abort();
+      if (options.follow !== true && source.telemetry?.().caughtUpAt !== null) atEnd.abort();
     }, END_WATCH_MS);
     let updates = 0;
     try {
       if (isHalf) await output.clear();
-      for await (const batch of source.batches(AbortSignal.any([stop, end.signal]))) {
+      for await (const batch of source.batches(AbortSignal.any([stop, atEnd.signal]))) {
         if ('identity' in batch) {
           if (batch.anew === true && updates > 0) await output.clear();
           continue;
@@ -54,7 +56,9 @@ export const fetchCommand: CliCommand = {
         const fresh = batch.filter(({ bytes }) => bytes !== null && !known.has(Buffer.from(bytes).toString()));
         await output.write(fresh.map(({ bytes }) => bytes!));
         updates += fresh.length;
-        source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]));
+        const last = lastPlace(batch.map(({ bytes }) => bytes!));
+        if (last !== IN_SEED) furthest = laterOf(furthest, last);
+        source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]), furthest);
       }
     } catch (error) {
       if (error instanceof FeedRefused) throw new Refusal(error.message, { cause: error });
@@ -68,12 +72,18 @@ export const fetchCommand: CliCommand = {
   },
 };
 
-/** Where a file ends, as a source's stored position: nowhere where it is empty or half a seed. */
-function continued(tail: readonly Buffer[], path: string | null): StoredSource {
-  const last = tail.at(-1);
-  const cursor = last === undefined ? null : cursorOfLine(last);
-  if (last !== undefined && cursor === null)
-    throw new Refusal(`--output ${path}: its last line is no update of a network; name another file`);
-  const lanes = cursor === null || cursor === 'seed' ? [] : [[LANE, { start: cursor, cursor, sha256: null }] as const];
-  return { identity: null, lanes: new Map(lanes) };
+/** Where a file ends; null where it is empty. */
+function endOf(tail: readonly Buffer[], path: string | null): ScanCursor | typeof IN_SEED | null {
+  const place = lastPlace(tail);
+  if (tail.length > 0 && place === null)
+    throw new Refusal(`--output ${path}: it ends with no update of a network; name another file`);
+  return place;
+}
+
+/** As if that were what a directory has. */
+function continuing(place: ScanCursor | null): Omit<SourceContext, 'logger'> {
+  const cursor = place && cursorText(place);
+  const lanes = cursor === null ? [] : [[LANE, { start: cursor, cursor, sha256: null }] as const];
+  const stored = { identity: null, lanes: new Map(lanes) };
+  return { stored, reached: place, furthest: place, directoryId: '', migrationId: 0 };
 }

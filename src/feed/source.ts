@@ -28,8 +28,8 @@ export interface Source<Telemetry = unknown> {
   batches(signal: AbortSignal): AsyncIterable<readonly Message[] | SourceStart>;
   /** Bytes read so far and in all (null where that is not known), for progress. */
   progress(): SourceProgress;
-  /** Called after each COMMIT with the stored cursor of each lane. */
-  stored?(cursors: ReadonlyMap<string, string>): void;
+  /** Called after each COMMIT with the stored cursor of each lane, and the furthest time applied. */
+  stored?(cursors: ReadonlyMap<string, string>, furthest?: Reached | null): void;
   /** Called several times a second; only of a source without an end. */
   telemetry?(): Telemetry;
 }
@@ -69,6 +69,8 @@ export interface SourceContext {
   readonly stored: StoredSource;
   /** How far the views are, whichever source that was of; null where no update was applied. */
   readonly reached: Reached | null;
+  /** The largest time applied, of the newest migration; null where no update was applied. What is bad moves no time. */
+  readonly furthest: Reached | null;
   /** The data directory's own id, created with it. */
   readonly directoryId: string;
   /** The migration of messages that name none. */
@@ -76,7 +78,7 @@ export interface SourceContext {
   readonly logger: SourceLogger;
 }
 
-/** Everything of a migration up to a time, of each of its synchronizers, is applied. */
+/** A time of a migration. Of `reached`: everything up to it is applied, of each of its synchronizers. */
 export interface Reached {
   readonly migrationId: number;
   readonly recordTime: Micros;

@@ -3,6 +3,7 @@ import { NamesReceiver } from '../chunk/sent-names.ts';
 import {
   BrokenContainer,
   FeedRefused,
+  type Reached,
   type SourceContext,
   type SourceProgress,
   type SourceSpec,
@@ -12,7 +13,7 @@ import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import type { LogLine } from '../threads/log-line.ts';
 import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
-import { reachedOf } from '../views/write/source-start.ts';
+import { furthestOf, reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { TimedChunk } from './sending-decoder.ts';
 
@@ -40,8 +41,8 @@ export interface Feed extends AsyncDisposable {
   next(waitMs: number): Promise<Chunk | SourceStart | 'end' | 'idle'>;
   /** Says that a chunk was applied, and that its messages' bytes are not read any more. */
   applied(chunk: Chunk): void;
-  /** Called after each commit with the stored cursor of each lane. */
-  stored(cursors: ReadonlyMap<string, string>): void;
+  /** Called after each commit with the stored cursor of each lane, and the furthest time applied. */
+  stored(cursors: ReadonlyMap<string, string>, furthest: Reached | null): void;
 }
 
 export interface FeedThreadOptions {
@@ -59,7 +60,7 @@ export interface FeedContract extends ThreadContract {
   readonly requests: {
     /** The next chunk, null at the end of the source. Requested ahead, and returns a buffer that may be reused. */
     readonly next: (spare: ArrayBuffer | null) => DecodedChunk | SourceStart | null;
-    readonly stored: (cursors: ReadonlyMap<string, string>) => void;
+    readonly stored: (stored: { cursors: ReadonlyMap<string, string>; furthest: Reached | null }) => void;
   };
   readonly notices: { readonly telemetry: unknown; readonly log: LogLine };
 }
@@ -73,7 +74,8 @@ export interface DecodedChunk extends TimedChunk {
 /** What a source is opened with besides its own settings. */
 export function openingContext(writer: ViewsWriter): Opening['context'] {
   const { storedSource: stored, directoryId, sourceMigrationId: migrationId } = writer;
-  return { stored, reached: reachedOf(writer.state), directoryId, migrationId };
+  const { state } = writer;
+  return { stored, reached: reachedOf(state), furthest: furthestOf(state), directoryId, migrationId };
 }
 
 interface Requested {
@@ -155,7 +157,7 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry, onDecode
     applied({ raw }) {
       request(raw.buffer instanceof ArrayBuffer ? raw.buffer : null);
     },
-    stored: (cursors) => thread.notify('stored', cursors),
+    stored: (cursors, furthest) => thread.notify('stored', { cursors, furthest }),
     [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
   };
 }

@@ -74,7 +74,7 @@ await serveThread<FeedContract>(async (thread) => {
       last.catch(() => {});
       return answer(coming, move);
     },
-    stored: (cursors) => source.stored?.(cursors),
+    stored: ({ cursors, furthest }) => source.stored?.(cursors, furthest),
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
       await opened.disposeAsync();

@@ -2,6 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { type Chunk, messageCount } from '../chunk/chunk.ts';
 import { BrokenContainer, type NamedSource } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
+import { furthestOf } from '../views/write/source-start.ts';
 import type { ViewsWriter, WriterOptions } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 
@@ -45,7 +46,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   let openMessages = 0;
   const commit = async (): Promise<void> => {
     await persist(() => writer.commit());
-    if (source.kind.resumes) feed.stored(storedCursors(writer));
+    if (source.kind.resumes) feed.stored(storedCursors(writer), furthestOf(writer.state));
     options.onCommit(feed);
   };
   await persist(() => writer.beginSource(source));
@@ -66,7 +67,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         if (halted !== null) return halted;
         feed.applied(next);
         // Where its last message was bad, the writer has stored all of it already.
-        if (source.kind.resumes && !writer.hasPending) feed.stored(storedCursors(writer));
+        if (source.kind.resumes && !writer.hasPending) feed.stored(storedCursors(writer), furthestOf(writer.state));
         // Stops and forced snapshots arrive as messages, which are not handled while chunks come without a pause.
         await turn();
       }

@@ -97,7 +97,7 @@ describe('fetch', () => {
   it('does not continue what is no feed', async () => {
     appendFileSync(directory.at('notes.txt'), 'something else\n');
     const { code, stderr } = await fetched('--output', directory.at('notes.txt'));
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('its last line is no update') });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('it ends with no update') });
     expect(linesIn('notes.txt')).toEqual(['something else']);
   });
 

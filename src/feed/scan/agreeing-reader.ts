@@ -30,6 +30,7 @@ export interface AgreeingOptions {
   readonly needed: number;
   readonly from: ScanCursor | null;
   readonly pageSize: number;
+  readonly applied: () => ScanCursor | null;
   readonly pollIntervalMs: number;
   readonly progress: ScanProgress;
   readonly signal: AbortSignal;
@@ -44,12 +45,12 @@ export class AgreeingReader {
   #waiting: { readonly id: string | null; readonly since: number } = { id: null, since: 0 };
 
   constructor(options: AgreeingOptions) {
-    const { clients, needed, from, pageSize } = options;
+    const { clients, needed, from } = options;
     this.#options = options;
     this.#furthest = from;
     this.#agreement = new Agreement({ scans: clients.length, needed });
     this.#tellers = clients.map((client) => {
-      const reader = new UpdatesReader({ from, pageSize });
+      const reader = new UpdatesReader(options);
       return { client, reader, asking: null, notBefore: 0, failures: 0, endAt: null, refusing: null };
     });
   }
@@ -131,7 +132,7 @@ export class AgreeingReader {
   }
 
   #readAgain(teller: Teller, from: ScanCursor | null): void {
-    teller.reader = new UpdatesReader({ from, pageSize: this.#options.pageSize });
+    teller.reader = new UpdatesReader({ ...this.#options, from });
   }
 
   #named({ update, toldBy, notBy }: Disputed): DisputedText {

@@ -30,6 +30,13 @@ export interface Taken {
 /** A Scan that is slower than the others is still compared with so many of the updates taken last. */
 const TOLD_MAX = 10_000;
 
+/** An update as one Scan tells it. */
+interface Heard {
+  readonly update: ScanUpdate;
+  /** What is used of it, or all of it where it is bad. */
+  readonly content: string;
+}
+
 interface Told {
   readonly at: ScanCursor;
   readonly upTo: ScanCursor | null;
@@ -44,7 +51,7 @@ interface Told {
  */
 export class Agreement {
   readonly #needed: number;
-  readonly #queues: ScanUpdate[][];
+  readonly #queues: Heard[][];
   /** How far each Scan's answers reach. */
   readonly #reached: (ScanCursor | null)[];
   /** The last ones taken, by the place that an update has on its ledger. */
@@ -58,8 +65,10 @@ export class Agreement {
   }
 
   add(scan: number, updates: readonly ScanUpdate[]): void {
-    this.#queues[scan]!.push(...updates);
-    for (const { upTo } of updates) {
+    for (const each of updates) {
+      const heard = heardOf(each);
+      this.#queues[scan]!.push(heard);
+      const { upTo } = heard.update;
       const reached = this.#reached[scan]!;
       if (upTo !== null && (reached === null || isAfter(upTo, reached))) this.#reached[scan] = upTo;
     }
@@ -100,13 +109,13 @@ export class Agreement {
       }
       const teller = tellers.find((scan) => alike.has(scan));
       if (isEnough && !told.isAgreed && teller !== undefined) {
-        agreed.push(this.#queues[teller]![0]!);
+        agreed.push(this.#queues[teller]![0]!.update);
         told.isAgreed = true;
       }
       const others = tellers.filter((scan) => !isEnough || !alike.has(scan));
       if (others.length > 0) {
         const notBy = isEnough ? [...alike] : lacking;
-        passedOver.push({ update: this.#queues[others[0]!]![0]!, toldBy: others, notBy });
+        passedOver.push({ update: this.#queues[others[0]!]![0]!.update, toldBy: others, notBy });
       }
       for (const scan of tellers) this.#queues[scan]!.shift();
       this.#forget();
@@ -117,14 +126,14 @@ export class Agreement {
   #first(): ScanUpdate | null {
     const old = this.#forgottenUpTo;
     const isOld = (head: ScanUpdate | undefined): boolean => old !== null && head?.at != null && !isAfter(head.at, old);
-    for (const queue of this.#queues) while (isOld(queue[0])) queue.shift();
-    const heads = this.#queues.flatMap(([head]) => head ?? []);
+    for (const queue of this.#queues) while (isOld(queue[0]?.update)) queue.shift();
+    const heads = this.#queues.flatMap(([head]) => head?.update ?? []);
     return heads.length === 0 ? null : heads.reduce((least, each) => (comparePlaces(each, least) < 0 ? each : least));
   }
 
   #tellersOf(update: ScanUpdate): number[] {
     return this.#queues.flatMap(([head], scan) => {
-      return head !== undefined && comparePlaces(head, update) === 0 ? [scan] : [];
+      return head !== undefined && comparePlaces(head.update, update) === 0 ? [scan] : [];
     });
   }
 
@@ -134,7 +143,7 @@ export class Agreement {
     const told = this.#told.get(key) ?? { at, upTo: update.upTo, by: new Map<string, Set<number>>(), isAgreed: false };
     this.#told.set(key, told);
     for (const scan of tellers) {
-      const content = contentOf(this.#queues[scan]![0]!);
+      const { content } = this.#queues[scan]![0]!;
       told.by.set(content, (told.by.get(content) ?? new Set()).add(scan));
     }
     return told;
@@ -163,13 +172,11 @@ function placeText({ at, synchronizer, id }: ScanUpdate): string {
   return at === null ? id : `${at.migrationId} ${at.recordTime} ${synchronizer}`;
 }
 
-/** What is used of an update: Scans of two versions may print the rest differently. */
-function contentOf({ bytes }: ScanUpdate): string {
-  const decoded = tryDecode(bytes, { migrationId: 0 });
-  if (decoded instanceof BadUpdate) return hash('sha256', bytes);
+/** Scans of two versions may print differently what is not used. The time of what is bad says nothing. */
+function heardOf(update: ScanUpdate): Heard {
+  const decoded = tryDecode(update.bytes, { migrationId: 0 });
+  if (decoded instanceof BadUpdate) return { update: { ...update, upTo: null }, content: hash('sha256', update.bytes) };
   const used = decoded.kind === 'update' ? { ...decoded, ignored: [] } : decoded;
-  return hash(
-    'sha256',
-    JSON.stringify(used, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
-  );
+  const text = JSON.stringify(used, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+  return { update, content: hash('sha256', text) };
 }

@@ -53,6 +53,17 @@ export function earlier({ migrationId, recordTime }: ScanCursor, micros: Micros)
   return { migrationId, recordTime: Math.max(0, recordTime - micros) };
 }
 
+/** The one before the other; null where neither is known. */
+export function earlierOf(a: ScanCursor | null, b: ScanCursor | null): ScanCursor | null {
+  if (a === null || b === null) return a ?? b;
+  return isAfter(a, b) ? b : a;
+}
+
+export function laterOf(a: ScanCursor | null, b: ScanCursor | null): ScanCursor | null {
+  if (a === null || b === null) return a ?? b;
+  return isAfter(a, b) ? a : b;
+}
+
 /** As a request names it. */
 export function afterOf({ migrationId, recordTime }: ScanCursor): object {
   return { after_migration_id: migrationId, after_record_time: formatTime(recordTime) };

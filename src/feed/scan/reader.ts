@@ -1,5 +1,5 @@
 import type { JsonClient } from '../network/json-client.ts';
-import { earlier, isAfter, OVERLAP_US, type ScanCursor } from './cursor.ts';
+import { earlier, earlierOf, isAfter, OVERLAP_US, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import { PageSize } from './page-size.ts';
 import { askUpdates, type ScanUpdate } from './updates.ts';
@@ -11,21 +11,31 @@ export interface ReadPage {
   readonly isEnd: boolean;
 }
 
+export interface ReaderOptions {
+  readonly from: ScanCursor | null;
+  readonly pageSize: number;
+  readonly applied: () => ScanCursor | null;
+}
+
 /** Reads updates from a place on, page by page, each update once; the pages may be of different Scans. */
 export class UpdatesReader {
   readonly #size: PageSize;
+  readonly #applied: () => ScanCursor | null;
   /** The last place of an update returned. */
   #furthest: ScanCursor | null;
-  /** After what to ask. */
-  #after: ScanCursor | null;
+  /** The last page was full: after what to ask for the next one. Null at the end. */
+  #behindPage: ScanCursor | null = null;
   /** Updates returned whose time may be asked for again. */
   readonly #known = new Map<string, ScanCursor>();
 
-  /** `from`: null for the first update of all. */
-  constructor({ from, pageSize }: { from: ScanCursor | null; pageSize: number }) {
+  /**
+   * `from`: null for the first update of all. `applied`: how far what was returned is known to be good. What is bad may have any
+   * time, so at the end it is asked from there on.
+   */
+  constructor({ from, pageSize, applied }: ReaderOptions) {
     this.#size = new PageSize(pageSize);
+    this.#applied = applied;
     this.#furthest = from;
-    this.#after = from && earlier(from, OVERLAP_US);
   }
 
   get furthest(): ScanCursor | null {
@@ -39,28 +49,30 @@ export class UpdatesReader {
 
   /** Throws ScanFailure: one that does not pass where the Scan has more updates at one time than it gives in a page. */
   async next(client: JsonClient): Promise<ReadPage> {
-    const page = await this.#size.ask((pageSize) => askUpdates(client, { after: this.#after, pageSize }));
+    const sure = this.#sure();
+    const after = this.#behindPage ?? sure;
+    const page = await this.#size.ask((pageSize) => askUpdates(client, { after, pageSize }));
     const isFull = page.length >= this.#size.now;
     const updates = page.filter(({ id }) => !this.#known.has(id));
     for (const { id, at, upTo } of updates) {
       if (at !== null) this.#known.set(id, at);
       if (upTo !== null && (this.#furthest === null || isAfter(upTo, this.#furthest))) this.#furthest = upTo;
     }
-    if (isFull) this.#goOn(client, page);
+    if (isFull) this.#goOn(client, { page, after });
     else {
-      this.#after = this.#furthest && earlier(this.#furthest, OVERLAP_US);
+      this.#behindPage = null;
       this.#size.reset();
     }
-    this.#forget();
+    if (sure !== null) this.#forget(sure);
     return { updates, isEnd: !isFull };
   }
 
   /** Behind a full page another synchronizer may have an update at its last time, so that one is asked for again. */
-  #goOn(client: JsonClient, page: readonly ScanUpdate[]): void {
+  #goOn(client: JsonClient, { page, after }: { page: readonly ScanUpdate[]; after: ScanCursor | null }): void {
     const last = page.findLast(({ at }) => at !== null)?.at ?? null;
-    const after = last && earlier(last, 1);
-    if (after !== null && (this.#after === null || isAfter(after, this.#after))) {
-      this.#after = after;
+    const next = last && earlier(last, 1);
+    if (next !== null && (after === null || isAfter(next, after))) {
+      this.#behindPage = next;
       this.#size.movedOn();
       return;
     }
@@ -73,9 +85,13 @@ export class UpdatesReader {
       );
   }
 
-  #forget(): void {
-    if (this.#furthest === null) return;
-    const kept = earlier(this.#furthest, OVERLAP_US);
-    for (const [id, at] of this.#known) if (isAfter(kept, at)) this.#known.delete(id);
+  /** After what to ask at the end: nothing after it is missed. */
+  #sure(): ScanCursor | null {
+    const good = this.#applied();
+    return good && earlier(earlierOf(good, this.#furthest)!, OVERLAP_US);
+  }
+
+  #forget(sure: ScanCursor): void {
+    for (const [id, at] of this.#known) if (isAfter(sure, at)) this.#known.delete(id);
   }
 }

@@ -5,7 +5,7 @@ import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { AgreeingReader } from './agreeing-reader.ts';
 import { createScanClient } from './client.ts';
-import { AT_START, cursorText, IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
+import { AT_START, cursorText, earlierOf, IN_SEED, isAfter, laterOf, parseCursor, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import { askDso, askMigrationId, identityOf, requireBeginning } from './network.ts';
 import { ScanProgress } from './progress.ts';
@@ -31,13 +31,17 @@ type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
  */
 export function openScanSource(
   settings: ScanSettings,
-  { stored, reached, logger }: SourceContext,
+  { stored, reached, furthest, logger }: SourceContext,
 ): Source<ScanTelemetry> {
   const { urls, agree, pageSize, pollIntervalMs } = settings;
   const known = stored.lanes.get(LANE)?.cursor ?? null;
   const progress = new ScanProgress({ urls, logger, stored: known });
+  const cursor = known === null ? null : parseCursor(known);
   /** After the last message returned; null before the first update of all, and before a seed's mark. */
-  let at: ScanCursor | null = (known === null ? null : parseCursor(known)) ?? reached;
+  let at: ScanCursor | null = cursor === null ? reached : furthest && earlierOf(cursor, furthest);
+  /** Up to here nothing is missed whatever comes: a bad message has a cursor too, and its time may be any. */
+  let begun = at;
+  let good = furthest;
   let network: string | null = null;
   let number = 0;
   /** What a Scan has refused is remembered while others are asked. */
@@ -47,6 +51,8 @@ export function openScanSource(
     number += 1;
     return { lane: LANE, offset: number, cursor, bytes, ...more };
   }
+
+  const applied = (): ScanCursor | null => laterOf(good, begun);
 
   async function* batches(signal: AbortSignal): Batches {
     const clients = urls.map((url) => createScanClient(url, { ca: settings.ca, signal }));
@@ -86,7 +92,7 @@ export function openScanSource(
       yield { identity, cursors, dso, takesOver: true };
     }
     network = identity;
-    const next = readerFrom(at, client, { clients, signal });
+    const next = readerFrom(earlierOf(at, applied()), client, { clients, signal });
     while (!signal.aborted) {
       const { updates, isEnd, askedAt } = await next();
       pauses.afterSuccess();
@@ -104,11 +110,20 @@ export function openScanSource(
 
   function readerFrom(from: ScanCursor | null, client: JsonClient, { clients, signal }: Asked): NextPage {
     if (agree > 1) {
-      const reader = new AgreeingReader({ clients, needed: agree, from, pageSize, pollIntervalMs, progress, signal });
+      const reader = new AgreeingReader({
+        clients,
+        needed: agree,
+        from,
+        pageSize,
+        applied,
+        pollIntervalMs,
+        progress,
+        signal,
+      });
       return () => reader.next();
     }
     const known = readers.get(client);
-    const reader = known?.isAt(from) === true ? known : new UpdatesReader({ from, pageSize });
+    const reader = known?.isAt(from) === true ? known : new UpdatesReader({ from, pageSize, applied });
     readers.set(client, reader);
     return async () => {
       const askedAt = Date.now();
@@ -134,6 +149,7 @@ export function openScanSource(
     });
     progress.seeded(await ask(() => check.supplyDifference(client, place)).catch(unanswered), place.text);
     at = place;
+    begun = place;
     yield [messageOf(seedMark(client, place), cursorText(place))];
   }
 
@@ -141,7 +157,10 @@ export function openScanSource(
     name: scanName(urls),
     batches,
     progress: () => ({ read: number, total: null }),
-    stored: (cursors) => progress.stored(cursors.get(LANE) ?? null),
+    stored(cursors, applied = null) {
+      good = applied;
+      progress.stored(cursors.get(LANE) ?? null);
+    },
     telemetry: () => progress.telemetry,
   };
 }

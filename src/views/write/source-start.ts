@@ -54,6 +54,13 @@ export function reachedOf({ migrations }: WriterState): Reached | null {
   return recordTime === null ? null : { migrationId, recordTime };
 }
 
+/** The largest time applied, of the newest migration. */
+export function furthestOf({ migrations }: WriterState): Reached | null {
+  const begun = [...migrations.values()].sort((a, b) => a.migrationId - b.migrationId);
+  const newest = begun.findLast(({ timeReached }) => timeReached !== null);
+  return newest === undefined ? null : { migrationId: newest.migrationId, recordTime: newest.timeReached! };
+}
+
 /**
  * Begins the lanes that are new. Synchronizers known before anything of the source is applied are from others, and the source
  * must overlap with those (PossibleGap).

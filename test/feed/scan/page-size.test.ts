@@ -16,7 +16,13 @@ function atOneTime(count: number): string[] {
 }
 
 const SETTINGS = { agree: 1, pollIntervalMs: 10, ca: null, start: 'beginning' } as const;
-const CONTEXT = { stored: { identity: null, lanes: new Map() }, reached: null, directoryId: '', migrationId: 0 };
+const CONTEXT = {
+  stored: { identity: null, lanes: new Map() },
+  reached: null,
+  furthest: null,
+  directoryId: '',
+  migrationId: 0,
+};
 
 it('pages that are full of one time, where a larger one takes too long, are asked for with longer and longer pauses', async () => {
   await using scan = await startFakeScan({ migrationId: 0, lines: atOneTime(30), pageSizeInTime: 15 });

@@ -8,6 +8,6 @@ export function startFileThread(path: string, decodeWorkers: number | null = nul
     source: fileSpec(path),
     watch: false,
     decodeWorkers,
-    context: { stored, reached: null, directoryId: 'any', migrationId: 0 },
+    context: { stored, reached: null, furthest: null, directoryId: 'any', migrationId: 0 },
   });
 }

@@ -28,7 +28,7 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       coming = null;
       return result.done === true ? 'end' : result.value;
     },
-    stored: (cursors) => source.stored?.(cursors),
+    stored: (cursors, furthest) => source.stored?.(cursors, furthest),
     applied({ raw }) {
       buffers.giveBack(raw.buffer);
     },
