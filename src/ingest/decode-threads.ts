@@ -57,12 +57,11 @@ export class DecodeThreads implements AsyncDisposable {
 
   #leastBusy(): Decoder {
     const [least] = this.#decoders.toSorted((a, b) => a.underWay - b.underWay);
-    if (least === undefined || (least.underWay > 0 && this.#decoders.length < this.#max)) return this.start();
+    if (least === undefined || (least.underWay > 0 && this.#decoders.length < this.#max)) return this.#start();
     return least;
   }
 
-  /** Starts another one before there is work for it. */
-  start(): Decoder {
+  #start(): Decoder {
     const thread = startThread<DecodeContract>(threadFile('decode-worker', import.meta.url), {
       name: 'decode',
       data: this.#data,

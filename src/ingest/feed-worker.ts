@@ -13,6 +13,9 @@ import { STATUS_INTERVAL_MS } from './status.ts';
 /** The number of this thread among the decoders. */
 const THIS_THREAD = -1;
 
+/** A small feed is decoded in this thread alone: it would have ended before another had started. */
+const ALONE_BYTES = 1024 * 1024;
+
 /** Loads what its kind needs, in this thread. */
 async function openSource({ data: { source, watch, context }, notify }: ServedThread<FeedContract>): Promise<Source> {
   const kind = await sourceKind(source.kind);
@@ -23,18 +26,18 @@ async function openSource({ data: { source, watch, context }, notify }: ServedTh
 
 /** The feed thread: reads messages, decodes them or has them decoded, and answers each request with the next chunk. */
 await serveThread<FeedContract>(async (thread) => {
-  const { watch, decodeWorkers } = thread.data;
+  const { decodeWorkers } = thread.data;
   const { migrationId } = thread.data.context;
   await using opening = new AsyncDisposableStack();
   // This thread decodes too, whatever the others have no room for.
   const others = (decodeWorkers ?? decodeWorkersDefault()) - 1;
   const decoders = opening.use(new DecodeThreads(others, { migrationId }));
-  if (!watch && others > 0) decoders.start();
   const source = await openSource(thread);
   const buffers = new RawBuffers();
   const batches = messageBatches(source, thread.stop);
   const decoder = new SendingDecoder({ migrationId });
   let last: Promise<unknown> = Promise.resolve();
+  let decodedBytes = 0;
   const telemetryTimer = setInterval(reportTelemetry, STATUS_INTERVAL_MS);
 
   function reportTelemetry(): void {
@@ -47,7 +50,8 @@ await serveThread<FeedContract>(async (thread) => {
   async function chunkOf(batch: readonly Message[], move: Move): Promise<DecodedChunk> {
     const progress = source.progress();
     // A source that had to decode messages to order them did so in this thread.
-    if (!decoders.hasRoom || batch.some(({ decoded }) => decoded !== undefined)) {
+    if (decodedBytes < ALONE_BYTES || !decoders.hasRoom || batch.some(({ decoded }) => decoded !== undefined)) {
+      decodedBytes += batch.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
       return { ...decoder.decode(batch, buffers.take(), move), decoder: THIS_THREAD, progress };
     }
     const sent = await decoders.decode(packMessages(batch, buffers.take()));

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -79,6 +79,12 @@ describe('what is decoded in threads', () => {
     expect(dumpViews(data)).toEqual(dumpViews(directory.at('from-file')));
   });
 
+  it('has threads of its own only where there is more than a small feed', async () => {
+    const small = directory.writeLines('small.ndjson', readFileSync(feed).toString().split('\n').slice(4, 30));
+    expect(await threadsReading(small)).toEqual(['feed']);
+    expect(await threadsReading(feed)).toEqual(['decode', 'feed']);
+  });
+
   it('waits for a chunk that takes long, with a bounded number of others', async () => {
     const large = directory.at('large.ndjson');
     writeFileSync(large, readFileSync(feed).toString().repeat(4));
@@ -97,6 +103,15 @@ describe('what is decoded in threads', () => {
     expect(offsets.length).toBe(readFileSync(large).toString().split('\n').length - 1);
   });
 });
+
+/** The names of the threads that have read and decoded the file at its end. */
+async function threadsReading(file: string): Promise<readonly string[]> {
+  await using source = startFileThread(file, 2);
+  for (let next = await source.next(60_000); next !== 'end'; next = await source.next(60_000))
+    if (typeof next === 'object' && !('identity' in next)) source.applied(next);
+  const names = readdirSync('/proc/self/task').map((id) => readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim());
+  return names.filter((name) => name === 'feed' || name === 'decode').sort();
+}
 
 /** By this process so far, from files and pipes. */
 function bytesRead(): number {
