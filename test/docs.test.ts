@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { optionName, SETTINGS, type SettingKey } from '../src/config/settings.ts';
 import { loadConfig } from '../src/config.ts';
@@ -71,6 +71,24 @@ describe('the pages', () => {
     const links = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThanOrEqual(4);
     expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+  });
+
+  it('link to headings that there are', () => {
+    const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];
+    const anchors = (name: string): string[] =>
+      [...page(name).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => {
+        return heading!
+          .toLowerCase()
+          .replaceAll(/[^\w -]/g, '')
+          .replaceAll(' ', '-');
+      });
+    const links = pages.flatMap((from) =>
+      [...page(from).matchAll(/\]\(((?:\w+\/)?[\w-]+\.md)?#([^)]+)\)/g)].map(([, to, anchor]) => {
+        return { from, to: to === undefined ? from : join(dirname(from), to), anchor: anchor! };
+      }),
+    );
+    expect(links.length).toBeGreaterThan(10);
+    expect(links.filter(({ to, anchor }) => !anchors(to).includes(anchor))).toEqual([]);
   });
 
   it('have small pictures only, and each of them is shown', () => {

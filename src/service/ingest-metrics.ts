@@ -1,6 +1,9 @@
 import type { Registry } from 'prom-client';
 import { counters, gauges, histograms } from '../http/server/metrics.ts';
 import type { IngestStatus } from '../ingest/status.ts';
+import { DECISIONS } from '../views/store/dead-letters.ts';
+
+const NO_DEAD_LETTERS = Object.fromEntries(DECISIONS.map((decision) => [decision, 0]));
 
 /** What `/metrics` says of the ingest. */
 export function measureIngest(registry: Registry, status: () => IngestStatus): void {
@@ -80,7 +83,8 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
       name: 'holdfast_dead_letters',
       help: 'Dead letters stored, by decision.',
       label: 'decision',
-      read: () => status().deadLetters,
+      // Each from the start, so that the first one is seen as an increase.
+      read: () => ({ ...NO_DEAD_LETTERS, ...status().deadLetters }),
     },
     {
       name: 'holdfast_newest_update_timestamp_seconds',

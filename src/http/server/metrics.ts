@@ -3,6 +3,8 @@ import type { Connections } from './connections.ts';
 
 /** Counts every request by its route's method and path, not its own, so that labels stay few. */
 export interface RequestMetrics {
+  /** Counts its faults from 0 on, so that the first one is seen as an increase. */
+  expect(operation: Operation): void;
   observe(operation: Operation, status: number, seconds: number): void;
 }
 
@@ -16,6 +18,8 @@ export interface Metrics {
   readonly requests: RequestMetrics;
 }
 
+/** What is wrong with the service itself. */
+const FAULTS = ['500', '503'];
 /** Sums of other metrics, named as if they were counters. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -41,6 +45,9 @@ export function createMetrics(): Metrics {
   return {
     registry,
     requests: {
+      expect({ method, path }) {
+        for (const status of FAULTS) answered.inc({ method, operation: path, status }, 0);
+      },
       observe({ method, path }, status, duration) {
         const key = `${method} ${path} ${status}`;
         let metrics = known.get(key);

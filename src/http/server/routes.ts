@@ -33,6 +33,7 @@ export function addRoutes(
 ): void {
   for (const route of routes) {
     const { method, path, cors } = route;
+    context.metrics.expect(route);
     const answer = answering(route, context);
     for (const prefix of route.underScan === true ? ['', SCAN_PREFIX] : ['']) {
       const pattern = prefix + path.replaceAll(/\{(.*?)\}/g, ':$1');

@@ -29,6 +29,8 @@ export interface DirectoryMade {
 const PERIOD_DEFAULT_US = 600_000_000;
 /** Pages in the write-ahead log before a checkpoint: with more, a page that changes often is written to the database less often. */
 const LOG_PAGES = { least: 20_000, most: 100_000 };
+/** A page of 4096 bytes and what the log says of it. */
+const LOG_PAGE_BYTES = 4_120;
 const CACHE_KIB = 64 * 1024;
 /** A server reads by several connections; pages that one has dropped are mostly still in the system's cache. */
 const READING_CACHE_KIB = 16 * 1024;
@@ -89,11 +91,15 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
   }
 }
 
-/** Lets the write-ahead log grow to half the size of the database, within bounds. Called as the database grows. */
+/**
+ * Lets the write-ahead log grow to half the size of the database, within bounds, and has it cut to that where a long read had kept it
+ * from being emptied. Called as the database grows.
+ */
 export function boundLog(db: Database): void {
   const pages = db.pragma('page_count', { simple: true }) as number;
   const bound = Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
   db.pragma(`wal_autocheckpoint = ${bound}`);
+  db.pragma(`journal_size_limit = ${bound * LOG_PAGE_BYTES}`);
 }
 
 /** Throws a Refusal where there are no views. */

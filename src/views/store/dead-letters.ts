@@ -28,7 +28,8 @@ export const DEAD_LETTER_KINDS: Readonly<Record<DeadLetterCode, DeadLetterKind>>
 };
 
 /** `halted` waits for the operator; `resolved` is a halt that ended without a decision about its bytes. */
-export type Decision = 'halted' | 'dropped' | 'quarantined' | 'applied' | 'resolved';
+export const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'] as const;
+export type Decision = (typeof DECISIONS)[number];
 
 /** A message that could not be applied: where it came from, why, its bytes, and the decision (docs/rules.md, bad updates). */
 export interface DeadLetter {

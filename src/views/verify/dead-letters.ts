@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { identify } from '../../decode/identify.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
-import { DEAD_LETTER_COLUMNS, DEAD_LETTER_KINDS } from '../store/dead-letters.ts';
+import { DEAD_LETTER_COLUMNS, DEAD_LETTER_KINDS, DECISIONS } from '../store/dead-letters.ts';
 import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './types.ts';
 
 const SHA256_BYTES = 32;
 const BEFORE_ALL = -(2n ** 63n);
 /** The part of a long id that `identify` returns. */
 const NAMED_CHARS_MAX = 300;
-
-const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'];
 
 interface LetterRow {
   readonly id: bigint;
@@ -84,7 +82,7 @@ function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: strin
   const kindOfCode = new Map<string, string>(Object.entries(DEAD_LETTER_KINDS)).get(code);
   if (kindOfCode === undefined) differs(`a code (${Object.keys(DEAD_LETTER_KINDS).join(', ')})`, code);
   else if (kind !== kindOfCode) differs(`kind ${kindOfCode}, that of its code ${code}`, kind);
-  if (!DECISIONS.includes(decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
+  if (!DECISIONS.some((each) => each === decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
   if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
   const reason = reasonOf(letter);
   // The reason of such an archive ends with the dead letter that explains it.

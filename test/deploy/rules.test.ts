@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { programPath, RULES } from '../support/deploy/prometheus.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+
+const root = join(import.meta.dirname, '../..');
+const INSTANCE = 'job="holdfast",instance="a"';
+const REQUESTS = `holdfast_http_requests_total{${INSTANCE},method="GET",operation="/x"`;
+
+interface Case {
+  /** Series as promtool notates them, a value each minute: `1x5` is six of them. */
+  readonly series: Readonly<Record<string, string>>;
+  /** The last minute in which the alert does not fire, and a later one in which it does. */
+  readonly quiet: number;
+  readonly fires: number;
+}
+
+const cause = (name: string): string => `holdfast_not_ready{${INSTANCE},cause="${name}"}`;
+const one = (series: string, values: string, quiet: number, fires: number): Case => ({
+  series: { [series]: values },
+  quiet,
+  fires,
+});
+
+/** Each fires only after the time it waits, and not because of what is usual. */
+const CASES: Readonly<Record<string, readonly Case[]>> = {
+  HoldfastDown: [one(`up{${INSTANCE}}`, '1x5 0x10', 6, 7), one('up{job="other"}', '1x10', 0, 1)],
+  HoldfastRestarts: [one(`process_start_time_seconds{${INSTANCE}}`, '1 1 2 2 3 3 4 4x5', 5, 6)],
+  HoldfastHalted: [one(cause('halted'), '0 0 1 1', 1, 2)],
+  HoldfastRefused: [one(cause('refused'), '0 0 1 1', 1, 2)],
+  HoldfastCannotWrite: [one(cause('retrying'), '0 1x5', 2, 3)],
+  HoldfastAheadOfClock: [one(cause('waiting_for_clock'), '0 1x9', 5, 6)],
+  HoldfastBehind: [one(cause('behind'), '1x8 0 1x20', 19, 20)],
+  HoldfastNotReady: [one(cause('no_snapshot'), '1x40', 29, 30), one(cause('starting'), '0x5 1x40', 35, 36)],
+  HoldfastSnapshotTooOld: [
+    {
+      series: {
+        [`holdfast_newest_snapshot_timestamp_seconds{${INSTANCE},migration="0"}`]: '0x60',
+        [`holdfast_newest_snapshot_timestamp_seconds{${INSTANCE},migration="1"}`]: '600x60',
+        [`holdfast_snapshot_period_seconds{${INSTANCE}}`]: '600x60',
+        [`holdfast_source_caught_up_timestamp_seconds{${INSTANCE}}`]: '1x60',
+      },
+      // 10 minutes of the newest snapshot, 30 of the rule's expression, 10 for which it must hold.
+      quiet: 50,
+      fires: 51,
+    },
+  ],
+  HoldfastDegraded: [one(`holdfast_degraded{${INSTANCE}}`, '0 2x9', 5, 6)],
+  HoldfastQuarantined: [one(`holdfast_dead_letters{${INSTANCE},decision="quarantined"}`, '7x5 8x5', 5, 7)],
+  HoldfastSourceDisagrees: [one(`holdfast_source_disagreements_total{${INSTANCE},server="s"}`, '0x5 1x5', 5, 7)],
+  HoldfastDiskFilling: [
+    // A gigabyte an hour fills 90 in less than four days, but not 110.
+    one(`holdfast_disk_free_bytes{${INSTANCE}}`, '90e9-16666666x120', 60, 61),
+    one(`holdfast_disk_free_bytes{${INSTANCE}}`, '110e9-16666666x600', 600, 0),
+  ],
+  HoldfastDiskLow: [one(`holdfast_disk_free_bytes{${INSTANCE}}`, '3e9 1e9x9', 5, 6)],
+  HoldfastLogGrows: [one(`holdfast_file_bytes{${INSTANCE},file="views.db-wal"}`, '4e8 2e9x90', 60, 61)],
+  HoldfastReadsRefused: [
+    one(`${REQUESTS},status="503"}`, '0 0+1x20', 6, 7),
+    one(`holdfast_http_requests_total{${INSTANCE},operation="/readyz",status="503"}`, '0+9x20', 20, 0),
+  ],
+  HoldfastErrors: [one(`${REQUESTS},status="500"}`, '0x5 1x5', 5, 6)],
+  HoldfastSlow: [
+    {
+      series: {
+        [`holdfast_http_request_seconds_bucket{${INSTANCE},le="1"}`]: '0+90x40',
+        [`holdfast_http_request_seconds_bucket{${INSTANCE},le="5"}`]: '0+100x40',
+        [`holdfast_http_request_seconds_bucket{${INSTANCE},le="+Inf"}`]: '0+100x40',
+      },
+      quiet: 15,
+      fires: 16,
+    },
+  ],
+  HoldfastConnectionsFull: [
+    {
+      series: {
+        [`holdfast_http_connections{${INSTANCE},state="busy"}`]: '300x20',
+        [`holdfast_http_connections{${INSTANCE},state="idle"}`]: '500 501x20',
+      },
+      quiet: 5,
+      fires: 6,
+    },
+  ],
+  HoldfastFilesOpen: [
+    {
+      series: {
+        [`process_open_fds{${INSTANCE}}`]: '800 830x20',
+        [`process_max_fds{${INSTANCE}}`]: '1024x20',
+      },
+      quiet: 10,
+      fires: 11,
+    },
+  ],
+  HoldfastFailedAuthentications: [
+    one(`holdfast_users_failed_authentications_total{${INSTANCE}}`, '0 0+60x20', 6, 10),
+    one(`holdfast_users_failed_authentications_total{${INSTANCE}}`, '0+20x20', 20, 0),
+  ],
+};
+
+/** Whether the alert fires at a minute, as promtool asks it. */
+function expectation(alert: string, minute: number, fires: boolean): object {
+  return {
+    expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
+    eval_time: `${minute}m`,
+    exp_samples: fires ? [{ labels: '{}', value: 1 }] : [],
+  };
+}
+
+function promtoolTests(): object[] {
+  return Object.entries(CASES).flatMap(([alert, cases]) =>
+    cases.map(({ series, quiet, fires }) => ({
+      name: alert,
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      promql_expr_test: [
+        expectation(alert, quiet, false),
+        // 0: never.
+        ...(fires === 0 ? [] : [expectation(alert, fires, true)]),
+      ],
+    })),
+  );
+}
+
+it('every alert fires when it should and not before, as promtool computes it from the file as it is', () => {
+  const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, alert]) => alert!);
+  expect(Object.keys(CASES)).toEqual(alerts);
+  using folder = temporaryDirectory();
+  const file = folder.at('tests.json');
+  writeFileSync(
+    file,
+    JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests: promtoolTests() }, null, 1),
+  );
+  const { status, stdout, stderr } = spawnSync(programPath('promtool'), ['test', 'rules', file], { encoding: 'utf8' });
+  expect({ status, said: status === 0 ? '' : `${stdout}${stderr}`.slice(-4000) }).toEqual({ status: 0, said: '' });
+});
+
+it('every alert says where its paragraph is, which says what it means, what to look at and what to type', () => {
+  const rules = readFileSync(RULES, 'utf8');
+  const linked = [...rules.matchAll(/- alert: (\w+).*?runbook_url: (\S+)/gs)].map(([, alert, link]) => [alert, link]);
+  expect(linked).toEqual(Object.keys(CASES).map((alert) => [alert, `docs/alerts.md#${alert.toLowerCase()}`]));
+  const paragraphs = readFileSync(join(root, 'docs/alerts.md'), 'utf8').split(/^## /m).slice(1);
+  expect(paragraphs.map((text) => text.split('\n')[0])).toEqual(Object.keys(CASES));
+  for (const text of paragraphs)
+    expect(text).toMatch(/^\w+\n\n- \*\*Means:\*\* .+\n- \*\*Look:\*\* .+\n- \*\*Type:\*\* ./s);
+});
+
+it('Prometheus accepts the example of its configuration', () => {
+  const example = join(root, 'deploy/prometheus.yml');
+  const { status, stderr } = spawnSync(programPath('promtool'), ['check', 'config', example], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const DASHBOARD = join(import.meta.dirname, '../../../deploy/grafana-dashboard.json');
+
+interface Dashboard {
+  readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+}
+
+/** The queries of Grafana's dashboard, with what it puts in for all instances and a short interval. */
+export function dashboardQueries(): string[] {
+  const { panels } = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as Dashboard;
+  return panels.flatMap(({ targets = [] }) =>
+    targets.map(({ expr }) => expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', '30s')),
+  );
+}
+
+/** The metrics that a text is of; a histogram by its own name. */
+export function metricsIn(text: string): string[] {
+  const names = text.matchAll(/\b(?:holdfast|process|nodejs)_\w+/g);
+  return [...names].map(([name]) => name.replace(/(_seconds)_bucket$/, '$1'));
+}
