@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { type Ended, runProgram, startProgram } from '../support/program/program.ts';
 import { seededFeed } from '../support/scan/active-contracts.ts';
@@ -94,11 +95,33 @@ describe('fetch', () => {
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('a compressed file cannot be continued') });
   });
 
+  it('does not continue a file of another network, nor one that does not show of which it is', async () => {
+    const output = directory.at('feed.ndjson');
+    const [update] = LINES;
+    for (const [dso, lines, text] of [
+      ['OTHER::1220ff', LINES.slice(0, 100), `has the coins of ${DSO}, and`],
+      [DSO, [emptyUpdate('s', 0)], 'does not show of which network it is'],
+      [
+        DSO,
+        [update!.replace('"migration_id":0', '"migration_id":3')],
+        'is in migration 0, and what is here is of migration 3',
+      ],
+    ] as const) {
+      directory.writeLines('feed.ndjson', lines);
+      scan.change({ dso });
+      expect(await fetched('--output', output)).toMatchObject({ code: 2, stderr: expect.stringContaining(text) });
+      expect(linesIn('feed.ndjson')).toEqual(lines);
+    }
+  });
+
   it('does not continue what is no feed', async () => {
     appendFileSync(directory.at('notes.txt'), 'something else\n');
     const { code, stderr } = await fetched('--output', directory.at('notes.txt'));
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('it ends with no update') });
     expect(linesIn('notes.txt')).toEqual(['something else']);
+    appendFileSync(directory.at('note.txt'), 'half a line');
+    expect(await fetched('--output', directory.at('note.txt'))).toMatchObject({ code: 2 });
+    expect(readFileSync(directory.at('note.txt'), 'utf8')).toBe('half a line');
   });
 
   it('says why a network is refused', async () => {

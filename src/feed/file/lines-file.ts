@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { closeSync, createWriteStream, existsSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { closeSync, createWriteStream, existsSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createGzip, createZstdCompress } from 'node:zlib';
@@ -7,7 +7,7 @@ import { Refusal } from '../../refusal.ts';
 
 /** How much of the end of a file is looked at: far more than a minute of the real network's updates. */
 const TAIL_BYTES = 64 * 2 ** 20;
-const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20];
+const [LF, CR, SPACE, OPENING_BRACE] = [0x0a, 0x0d, 0x20, 0x7b];
 
 /** Updates written as lines: to standard output, or to a file that is compressed where its name says so. */
 export interface LinesFile {
@@ -19,24 +19,30 @@ export interface LinesFile {
   end(): Promise<void>;
 }
 
-/** The whole lines at the end of a file that may be continued; what follows the last of them is cut off. */
-export function takeTail(path: string): readonly Buffer[] {
-  if (!existsSync(path)) return [];
+/** The end of a file that may be continued. */
+export interface Tail {
+  /** The whole lines; what follows the last of them is half a line. */
+  readonly lines: readonly Buffer[];
+  /** Where the last whole line ends: the file is continued there. */
+  readonly endsAt: number;
+}
+
+export function readTail(path: string): Tail {
+  if (!existsSync(path)) return { lines: [], endsAt: 0 };
   if (compressionOf(path) !== null)
     throw new Refusal(
       `--output ${path}: is there already, and a compressed file cannot be continued; name another one`,
     );
-  const file = openSync(path, 'r+');
+  const file = openSync(path, 'r');
   try {
     const { size } = fstatSync(file);
     const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
     readSync(file, tail, 0, tail.length, size - tail.length);
     const end = tail.lastIndexOf(LF) + 1;
-    if (end === 0 && size > TAIL_BYTES)
+    if (end === 0 && (size > TAIL_BYTES || (size > 0 && tail[0] !== OPENING_BRACE)))
       throw new Refusal(`--output ${path}: ends with no line of a feed; name another one`);
-    ftruncateSync(file, size - tail.length + end);
     const start = tail.length === size ? 0 : tail.indexOf(LF) + 1;
-    return linesOf(tail.subarray(start, end));
+    return { lines: linesOf(tail.subarray(start, end)), endsAt: size - tail.length + end };
   } finally {
     closeSync(file);
   }
@@ -57,8 +63,9 @@ function compressionOf(path: string): 'gzip' | 'zstd' | null {
   return path.endsWith('.zst') ? 'zstd' : null;
 }
 
-/** Null: standard output. A file is continued at its end. */
-export function openLinesFile(path: string | null, stdout: Writable): LinesFile {
+/** Null: standard output. A file is continued at the end of its last whole line. */
+export function openLinesFile(path: string | null, stdout: Writable, endsAt: number): LinesFile {
+  if (path !== null && existsSync(path) && compressionOf(path) === null) truncateSync(path, endsAt);
   let out = path === null ? { into: stdout, done: Promise.resolve() } : openOutput(path, 'a');
 
   return {

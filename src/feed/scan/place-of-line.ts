@@ -23,3 +23,14 @@ export function lastPlace(lines: readonly Uint8Array[]): ScanCursor | typeof IN_
   }
   return null;
 }
+
+/** The DSOs that have signed the coins and rounds created in a line. */
+export function dsosOf(line: Uint8Array): readonly string[] {
+  const decoded = tryDecode(line, { migrationId: 0 });
+  if (decoded instanceof BadUpdate || decoded.kind !== 'update') return [];
+  return decoded.events.flatMap((event) => {
+    if (event.kind !== 'coin' && event.kind !== 'round') return [];
+    const { dso, signatories } = event;
+    return signatories instanceof BadUpdate || !signatories.includes(dso) ? [] : [dso];
+  });
+}
