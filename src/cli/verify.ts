@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { counted } from '../counted.ts';
 import type { Difference } from '../views/verify/types.ts';
-import { verifyViews } from '../views/verify/verify.ts';
+import { type Verified, verifyViews } from '../views/verify/verify.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { createProgress } from './progress.ts';
 import { safeText } from './terminal-text.ts';
@@ -21,17 +21,18 @@ export const verifyCommand: CliCommand = {
       differences += 1;
       if (differences <= DIFFERENCES_SHOWN_MAX) terminal.stdout.write(`${safeText(differenceLine(difference))}\n`);
     };
-    const { snapshots, owners } = await run(verifyViews(config.dataDir, report));
+    const { snapshots, owners, seeds } = await run(verifyViews(config.dataDir, report));
     if (differences > DIFFERENCES_SHOWN_MAX)
       terminal.stdout.write(`and ${counted(differences - DIFFERENCES_SHOWN_MAX, 'difference')} more\n`);
-    const looked = `${counted(snapshots, 'snapshot')}, ${counted(owners, 'owner')}`;
+    const begins = seeds.map(({ migrationId, time }) => `; migration ${migrationId} begins with the seed of ${time}`);
+    const looked = `${counted(snapshots, 'snapshot')}, ${counted(owners, 'owner')}${begins.join('')}`;
     terminal.stdout.write(
       differences === 0 ? `equal: ${looked}\n` : `${counted(differences, 'difference')}: ${looked}\n`,
     );
     return differences === 0 ? EXIT.ok : EXIT.differs;
 
     /** Yields to the event loop between steps, so that a stop is noticed. */
-    async function run(steps: ReturnType<typeof verifyViews>): Promise<{ snapshots: number; owners: number }> {
+    async function run(steps: ReturnType<typeof verifyViews>): Promise<Verified> {
       const format = '{bar} {phase}: {value} of {total}';
       using progress = createProgress({ doing: 'verifying', format, clears: true, stderr: terminal.stderr, logger });
       for (;;) {
@@ -41,7 +42,7 @@ export const verifyCommand: CliCommand = {
         progress.update({ bar: 'verify', done, total, shown: { phase }, logged: step.value });
         await turn();
         if (stop.aborted) {
-          steps.return({ snapshots: 0, owners: 0 });
+          steps.return({ snapshots: 0, owners: 0, seeds: [] });
           throw new Error('stopped before the end; nothing was verified');
         }
       }

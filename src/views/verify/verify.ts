@@ -11,10 +11,25 @@ import { ItemsFound } from './items-found.ts';
 import { NumbersSeen } from './numbers.ts';
 import { verifyOwners } from './owners.ts';
 import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './supply.ts';
-import { type Difference, inOneMoment, type SealedMigration, type VerifyContext, type VerifyStep } from './types.ts';
+import {
+  type Difference,
+  inOneMoment,
+  type SealedMigration,
+  timeText,
+  type VerifyContext,
+  type VerifyStep,
+} from './types.ts';
 
 /** Rows of one read transaction: enough to be quick, few enough that the write-ahead log can still be emptied. */
 const ROWS_PER_STEP = 20_000;
+
+/** What was looked at. */
+export interface Verified {
+  readonly snapshots: number;
+  readonly owners: number;
+  /** The migrations that begin with a seed, and its time: what was before it is not in the views. */
+  readonly seeds: readonly { readonly migrationId: bigint; readonly time: string }[];
+}
 
 /**
  * Recomputes the views from the contracts alone and compares their tables with each other. A writer may run meanwhile: each
@@ -28,7 +43,7 @@ export function* verifyViews(
   dataDir: string,
   report: (difference: Difference) => void,
   { rowsPerStep = ROWS_PER_STEP }: { rowsPerStep?: number } = {},
-): Generator<VerifyStep, { readonly snapshots: number; readonly owners: number }> {
+): Generator<VerifyStep, Verified> {
   const db = openForReading(dataDir);
   try {
     // Before anything else is read.
@@ -53,10 +68,20 @@ export function* verifyViews(
     ];
     for (const [table, steps] of phases) yield* readable(table, steps, report);
     const snapshots = [...sealed.values()].reduce((sum, { times }) => sum + times.size, 0);
-    return { snapshots, owners: readableOr(0, 'owner', () => rowsOf(db, 'owner'), report) };
+    const owners = readableOr(0, 'owner', () => rowsOf(db, 'owner'), report);
+    return { snapshots, owners, seeds: readableOr([], 'migration', () => seedsOf(db), report) };
   } finally {
     db.close();
   }
+}
+
+function seedsOf(db: Database): Verified['seeds'] {
+  const rows = db
+    .prepare<[], { migrationId: bigint; seededAt: bigint }>(
+      `SELECT migration_id AS migrationId, seeded_at AS seededAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
+    )
+    .safeIntegers();
+  return rows.all().map(({ migrationId, seededAt }) => ({ migrationId, time: timeText(seededAt) }));
 }
 
 /** A damaged page ends its phase, and is a difference like any other. */
