@@ -1,6 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { type Chunk, messageCount } from '../chunk/chunk.ts';
-import { BrokenContainer, type NamedSource } from '../feed/source.ts';
+import { BrokenContainer, FeedRefused, type NamedSource } from '../feed/source.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { furthestOf } from '../views/write/source-start.ts';
 import type { ViewsWriter, WriterOptions } from '../views/write/writer.ts';
@@ -77,6 +77,8 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
       if (writer.hasPending && (late || full)) await commit();
     }
   } catch (error) {
+    // What came before it is good.
+    if (error instanceof FeedRefused) await commit();
     if (!(error instanceof BrokenContainer)) throw error;
     const halted = await persist(() => writer.halt(error));
     options.onHalt(halted);

@@ -1,6 +1,8 @@
 import { isObject, type JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
+import type { ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
+import type { ScanUpdate } from './updates.ts';
 
 /** Those that are asked as well, and how many must say the same. */
 export interface Asked {
@@ -44,6 +46,32 @@ export async function requireBeginning(client: JsonClient): Promise<void> {
     );
   if (!(await fieldOf(client, '/v0/backfilling/status', 'complete', (value) => typeof value === 'boolean')))
     throw new ScanFailure(`${client.url}: has not all of the history yet; another Scan may have it`, {});
+}
+
+/** Before what follows a place is read: a Scan in an earlier migration would be asked for ever. */
+export async function requireMigration(client: JsonClient, known: number): Promise<void> {
+  const migrationId = await askMigrationId(client);
+  if (migrationId >= known) return;
+  throw new ScanFailure(
+    `${client.url} is in migration ${migrationId}, and what is here is of migration ${known}: name a Scan of the same network, or ` +
+      'begin anew elsewhere',
+    { isFinal: true },
+  );
+}
+
+/** Where updates go on in a later migration; null where they do not. A Scan gives no imports with its updates. */
+export function enteredMigration(
+  updates: readonly ScanUpdate[],
+  after: ScanCursor | null,
+): { readonly from: number; readonly refusal: FeedRefused } | null {
+  const known = after?.migrationId ?? 0;
+  const from = updates.findIndex(({ at }) => at !== null && at.migrationId > known);
+  if (from === -1) return null;
+  const refusal = new FeedRefused(
+    `the network goes on in migration ${updates[from]!.at!.migrationId}, and a Scan does not give what was carried over into it: ` +
+      'begin anew with --start snapshot, or with files that have its imports and first updates',
+  );
+  return { from, refusal };
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -18,17 +18,27 @@ interface PageRead {
   readonly askedAt: number;
 }
 
+interface ProgressOptions {
+  readonly urls: readonly string[];
+  readonly logger: SourceLogger;
+  readonly stored: string | null;
+  /** What the supply of its seed differs by; null where it does not. */
+  readonly supply: string | null;
+}
+
 /** What the status and the log say of reading Scans. */
 export class ScanProgress {
   readonly #logger: SourceLogger;
   #telemetry: ScanTelemetry;
   #stored: string | null;
+  #supply: string | null;
   /** When the Scan's end was asked for: reached once all read by then is stored. */
   #end: { readonly at: number; readonly place: ScanCursor | null } | null = null;
   #pace: { readonly at: number; readonly recordTime: Micros }[] = [];
   #reportedMs = performance.now();
 
-  constructor({ urls, logger, stored }: { urls: readonly string[]; logger: SourceLogger; stored: string | null }) {
+  constructor({ urls, logger, stored, supply }: ProgressOptions) {
+    this.#supply = supply;
     this.#logger = logger;
     this.#stored = stored;
     this.#telemetry = {
@@ -42,7 +52,7 @@ export class ScanProgress {
       secondsLeft: null,
       newestRecordTime: null,
       seedContracts: null,
-      degraded: [],
+      degraded: supply === null ? [] : [supply],
       // Each from the start, so that the first one is seen as an increase.
       disagreements: Object.fromEntries(urls.map((url) => [url, 0])),
     };
@@ -78,7 +88,10 @@ export class ScanProgress {
     const last = `update ${updateId}${timeText(update)} of ${toldBy.join(', ')} is not that of ${notBy.join(', ')}`;
     const counts = { ...this.#telemetry.disagreements };
     for (const scan of toldBy) counts[scan] = (counts[scan] ?? 0) + 1;
-    this.#set({ disagreements: counts, degraded: [`Scans disagree: ${last}`] });
+    this.#set({
+      disagreements: counts,
+      degraded: [...(this.#supply === null ? [] : [this.#supply]), `Scans disagree: ${last}`],
+    });
     this.#logger.error({ scans: toldBy, others: notBy, updateId }, `Scans disagree, and it is not believed: ${last}`);
   }
 
@@ -103,6 +116,7 @@ export class ScanProgress {
 
   seeded(difference: string | null, time: string): void {
     const { scan, seedContracts: contracts } = this.#telemetry;
+    this.#supply = difference;
     this.#set({ stopped: null, degraded: difference === null ? [] : [difference] });
     if (difference !== null) this.#logger.warn({ scan }, difference);
     this.#logger.info({ scan, contracts, recordTime: time }, 'all active contracts are read; updates follow');

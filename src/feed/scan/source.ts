@@ -7,13 +7,13 @@ import { AgreeingReader } from './agreeing-reader.ts';
 import { createScanClient } from './client.ts';
 import { AT_START, cursorText, earlierOf, IN_SEED, isAfter, laterOf, parseCursor, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
-import { askDso, askMigrationId, identityOf, requireBeginning } from './network.ts';
+import { askDso, askMigrationId, enteredMigration, identityOf, requireBeginning, requireMigration } from './network.ts';
 import { ScanProgress } from './progress.ts';
 import { type ReadPage, UpdatesReader } from './reader.ts';
 import { askCommonSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
 import { SeedCheck } from './seed-check.ts';
 import { type ScanSettings, scanName } from './settings.ts';
-import { LANE, type ScanTelemetry } from './status.ts';
+import { LANE, type ScanTelemetry, SUPPLY } from './status.ts';
 
 /** In the middle of a seed, for how long to try a Scan again where there is another one. */
 const SAME_SCAN_FOR_MS = 60_000;
@@ -35,10 +35,10 @@ export function openScanSource(
 ): Source<ScanTelemetry> {
   const { urls, agree, pageSize, pollIntervalMs } = settings;
   const known = stored.lanes.get(LANE)?.cursor ?? null;
-  const progress = new ScanProgress({ urls, logger, stored: known });
+  const progress = new ScanProgress({ urls, logger, stored: known, supply: stored.lanes.get(SUPPLY)?.cursor ?? null });
   const cursor = known === null ? null : parseCursor(known);
   /** After the last message returned; null before the first update of all, and before a seed's mark. */
-  let at: ScanCursor | null = cursor === null ? reached : furthest && earlierOf(cursor, furthest);
+  let at: ScanCursor | null = laterOf(cursor && furthest && earlierOf(cursor, furthest), reached);
   /** Up to here nothing is missed whatever comes: a bad message has a cursor too, and its time may be any. */
   let begun = at;
   let good = furthest;
@@ -92,16 +92,19 @@ export function openScanSource(
       yield { identity, cursors, dso, takesOver: true };
     }
     network = identity;
+    if (at !== null) await requireMigration(client, at.migrationId);
     const next = readerFrom(earlierOf(at, applied()), client, { clients, signal });
     while (!signal.aborted) {
       const { updates, isEnd, askedAt } = await next();
       pauses.afterSuccess();
-      const messages = updates.map(({ bytes, upTo }) => {
+      const entered = enteredMigration(updates, at);
+      const messages = updates.slice(0, entered?.from).map(({ bytes, upTo }) => {
         if (upTo !== null && (at === null || isAfter(upTo, at))) at = upTo;
         return messageOf(bytes, at === null ? AT_START : cursorText(at));
       });
       if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, askedAt });
       if (messages.length > 0) yield messages;
+      if (entered !== null) throw entered.refusal;
       if (isEnd && agree === 1) await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
     }
   }
@@ -147,7 +150,9 @@ export function openScanSource(
     await ask(() => check.compareOwners(client, place, among)).catch((error: unknown) => {
       throw mayCome(error, `the summary of ${place.text} is gone`);
     });
-    progress.seeded(await ask(() => check.supplyDifference(client, place)).catch(unanswered), place.text);
+    const difference = await ask(() => check.supplyDifference(client, place)).catch(unanswered);
+    progress.seeded(difference, place.text);
+    if (difference !== null) yield { identity: identityOf(dso), cursors: new Map([[SUPPLY, difference]]) };
     at = place;
     begun = place;
     yield [messageOf(seedMark(client, place), cursorText(place))];

@@ -4,6 +4,9 @@ import type { SourceState, SourceStatus } from '../source.ts';
 /** The one lane: the updates of a network are in one order. */
 export const LANE = 'updates';
 
+/** A lane without messages: its cursor is what the supply of the seed differs by, so that it is said after a restart too. */
+export const SUPPLY = 'supply';
+
 /** What the reading thread knows of its Scans. Clock times in milliseconds since 1970. */
 export interface ScanTelemetry {
   /** Why nothing is read now; null while it is. */
