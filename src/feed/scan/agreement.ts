@@ -103,11 +103,12 @@ export class Agreement {
         reached !== null && isAfter(reached, told.at) ? [scan] : [],
       );
       const lacking = further.filter((scan) => ![...told.by.values()].some((each) => each.has(scan)));
+      const teller = tellers.find((scan) => alike.has(scan));
       if (!isEnough && lacking.length < this.#needed) {
         const notBy = [...new Set([...further, ...tellers])].filter((scan) => !alike.has(scan));
-        return { agreed, passedOver, waiting: { update: first, toldBy: [...alike], notBy } };
+        const update = teller === undefined ? first : this.#queues[teller]![0]!.update;
+        return { agreed, passedOver, waiting: { update, toldBy: [...alike], notBy } };
       }
-      const teller = tellers.find((scan) => alike.has(scan));
       if (isEnough && !told.isAgreed && teller !== undefined) {
         agreed.push(this.#queues[teller]![0]!.update);
         told.isAgreed = true;
