@@ -150,7 +150,10 @@ export interface SourceStart {
   readonly cursors: ReadonlyMap<string, string>;
   /** The DSO whose coins count, where the source's network says which one it is. */
   readonly dso?: string;
-  /** Set where its cursors are of the ledger itself, so that it continues after what another source has brought. */
+  /**
+   * Set where its cursors are of the ledger itself, so that it continues after what another source has brought. One whose cursors are
+   * not must show something of that before it brings more, or it is refused (PossibleGap).
+   */
   readonly takesOver?: true;
   /** Set where a seed follows: what is stored of half a one is thrown away before. */
   readonly anew?: true;

@@ -23,10 +23,10 @@ export interface ApplyRules extends ClockRules {
 
 /** A source starts after the end of what was replayed from files: what is between would be missing without a trace. */
 export class PossibleGap extends Error {
-  constructor(synchronizerId: string, source: string, last: Micros, first: Micros) {
+  constructor(files: string, source: string, first: Micros) {
     super(
-      `possible gap: the files end at ${formatTime(last)} for synchronizer ${synchronizerId}, and ${source} starts at ` +
-        `${formatTime(first)}; replay files that reach into it, or start with another --data directory`,
+      `possible gap: the files ${files}, and ${source} starts at ${formatTime(first)}; ` +
+        'replay files that reach into it, or start with another --data directory',
     );
     this.name = 'PossibleGap';
   }
@@ -74,6 +74,7 @@ function applyUpdate(
     batch.counts.redelivered += 1;
     return;
   }
+  if (isUnproven(batch, migration, lane)) throw afterSeed(migration, lane, recordTime);
   const last = migration.synchronizers.get(synchronizerId);
   const isOfLastTime = recordTime === last?.recordTime;
   const isApplied =
@@ -83,7 +84,8 @@ function applyUpdate(
     throw badTime('disorder', update, recordTime, expected);
   }
   if (last?.unseen === true && lane.start !== null) {
-    if (!isApplied) throw new PossibleGap(synchronizerId, lane.source, last.recordTime, recordTime);
+    const files = `end at ${formatTime(last.recordTime)} for synchronizer ${synchronizerId}`;
+    if (!isApplied) throw new PossibleGap(files, lane.source, recordTime);
     last.unseen = false;
     last.changed = true;
   }
@@ -157,9 +159,10 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
   const compared = { timeReached: known?.timeReached ?? null, field: 'synchronizerTimes[].recordTime' };
   for (const each of checkpoint.times) checkClock(each.recordTime, rules, compared);
   rememberCheckpoint(lane, checkpoint);
-  noteFurthest(lane, { migrationId: checkpoint.migrationId, recordTime: time });
   const isBefore = known === undefined || known.timeReached === null || time < known.timeReached;
-  if (isBefore || (lane.start !== null && isAheadOfUnseen(known, checkpoint))) {
+  const isBeyondSeed = !isBefore && time > known.timeReached! && isUnproven(batch, known, lane);
+  if (!isBeyondSeed) noteFurthest(lane, { migrationId: checkpoint.migrationId, recordTime: time });
+  if (isBefore || isBeyondSeed || (lane.start !== null && isAheadOfUnseen(known, checkpoint))) {
     batch.counts.checkpointsBehind += 1;
     return;
   }
@@ -192,6 +195,9 @@ function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: 
 function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: ApplyRules): void {
   const { migrationId, recordTime } = mark;
   const migration = migrationOf(batch, migrationId);
+  const { seededAt } = migration;
+  if (seededAt !== null && recordTime > seededAt && isUnproven(batch, migration, lane))
+    throw afterSeed(migration, lane, recordTime);
   noteFurthest(lane, { migrationId, recordTime });
   if (migration.timeReached !== null) {
     batch.counts.importsLate += 1;
@@ -204,6 +210,21 @@ function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: App
   migration.nextGrid = gridAfter(recordTime - 1, rules.periodUs);
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: true, periodUs: rules.periodUs });
   batch.counts.checkpoints += 1;
+}
+
+/**
+ * Whether the files have only a seed of the migration, and the source after them has shown nothing yet that the seed has: until
+ * then it is not known that it begins before the seed ends.
+ */
+function isUnproven({ state }: Batch, { seededAt, synchronizers }: MigrationState, { start }: LaneState): boolean {
+  if (start === null || seededAt === null || seededAt === HALF_SEED || synchronizers.size > 0) return false;
+  return [...state.lanes.values()].every(
+    (lane) => lane.start === null || lane.furthest === null || lane.furthest.recordTime === IMPORT_TIME,
+  );
+}
+
+function afterSeed({ seededAt }: MigrationState, { source }: LaneState, first: Micros): PossibleGap {
+  return new PossibleGap(`end with a seed of ${formatTime(seededAt!)}`, source, first);
 }
 
 /** Whether a seed has the update already. Throws BadUpdate for one after imports of a seed that is not whole. */

@@ -65,14 +65,19 @@ export function furthestOf({ migrations }: WriterState): Reached | null {
  * Begins the lanes that are new. Synchronizers known before anything of the source is applied are from others, and the source
  * must overlap with those (PossibleGap).
  */
-export function noteSourceStart(state: WriterState, { identity, cursors, dso }: SourceStart, source: string): void {
+export function noteSourceStart(state: WriterState, start: SourceStart, source: string): void {
+  const { identity, cursors, dso, takesOver } = start;
   state.feed = identity;
   if (dso !== undefined) {
     state.dso = dso;
     state.dsoPinned = true;
   }
-  for (const [lane, start] of cursors) {
-    if (!state.lanes.has(lane)) state.lanes.set(lane, newLane(source, { start, cursor: start }));
+  for (const [lane, cursor] of cursors) {
+    if (state.lanes.has(lane)) continue;
+    const begun = newLane(source, { start: cursor, cursor });
+    // Its cursor proves that it begins where the others end.
+    if (takesOver === true) begun.furthest = furthestOf(state);
+    state.lanes.set(lane, begun);
   }
   if (isBegun(state)) return;
   for (const migration of state.migrations.values()) {

@@ -58,6 +58,17 @@ describe('serve --scan in an empty directory', () => {
     expect(stdout).toMatch(/^equal: .* owners; migration 0 begins with the seed of 2025-\S+Z\n$/);
   });
 
+  it('is continued after a file that ends with a seed', async () => {
+    scan.add(...LINES);
+    const feed = seededFeed(LINES, { recordTime: at(200) });
+    const lines = feed.slice(0, feed.findIndex((line) => line.startsWith('{"seed"')) + 1);
+    await replayInto(data(), [directory.writeLines('seed.ndjson', lines)], { dso: DSO });
+    await using service = await serveScan(options());
+    await service.until('/readyz', { ready: true });
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data())).toEqual(await replayedFrom(at(200)));
+  });
+
   it('is at its end where no update follows', async () => {
     scan.change({ snapshots: [QUIET] });
     scan.add(...LINES);
