@@ -10,6 +10,6 @@ echo 'Bringing prometheus from Debian ...' >&2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # The lists of packages may be missing or old, and only root can renew them.
-{ [ "$(id -u)" != 0 ] || apt-get update -qq; } >&2 && (cd "$folder" && apt-get download -qq prometheus >&2) &&
+{ [ "$(id -u)" != 0 ] || apt-get update -qq; } >&2 && (cd "$folder" && apt-get download -qq -o APT::Sandbox::User=root prometheus >&2) &&
   mkdir -p "$into" && dpkg-deb -x "$folder"/prometheus_*.deb "$into" ||
   echo 'Prometheus could not be brought; the tests of the alerts and of Grafana'"'"'s dashboard will fail.' >&2
