@@ -11,7 +11,7 @@ export async function benchKafka(
   feed: string,
   { events, rounds }: { events: number; rounds: number },
 ): Promise<Promised[]> {
-  await using broker = await startBroker();
+  await using broker = await startBroker({ isMeasured: true });
   const address = broker.addresses.plain;
   console.error('kafka: producing the feed');
   const messages = produce(feed, address);

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
@@ -35,6 +36,18 @@ describe('reads off the event loop', () => {
       }
     const page = JSON.parse(await threads.json(state, { client }));
     expect(page.created_events).toEqual(last.state_v1);
+  });
+
+  test('begin with one thread, and with the others at the first question', async () => {
+    let started = 0;
+    const count = (): void => void started++;
+    subscribe('worker_threads', count);
+    await using threads = startReaderThreads(options);
+    expect(started).toBe(1);
+    await threads.json(state, { client });
+    await threads.json(state, { client });
+    unsubscribe('worker_threads', count);
+    expect(started).toBe(3);
   });
 
   test('answer many questions at once', async () => {

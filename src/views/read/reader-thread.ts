@@ -80,11 +80,12 @@ export type ReaderThreadsOptions = ReaderContract['data'] & {
   readonly readMsMax?: number;
 };
 
-/** Starts the threads. One that exceeds its time limit is terminated and replaced. */
+/** Starts a thread, and the others with the first question. One that exceeds its time limit is terminated and replaced. */
 export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions): ReaderThreads {
   const readers = new Set<Reader>();
   const waiting: Read[] = [];
   let stopping = false;
+  let started = 0;
 
   function startReader(): void {
     if (stopping) return;
@@ -152,6 +153,10 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     fail(read, new HoldingsFault('not_begun', why));
   }
 
+  function startReaders(threads: number): void {
+    for (; started < threads; started++) startReader();
+  }
+
   async function read<Answer>(
     name: string,
     { client, signal }: Asker,
@@ -174,6 +179,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     const leave = (): void => stopWaiting(read, 'the client went away');
     signal?.addEventListener('abort', leave, { once: true });
     waiting.push(read);
+    startReaders(THREADS);
     askNext();
     try {
       return await promise;
@@ -183,7 +189,8 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     }
   }
 
-  for (let i = 0; i < THREADS; i++) startReader();
+  // Most services are asked nothing that needs a thread; the first such question finds one that is up.
+  startReaders(1);
   return {
     load: () => ({ busy: [...readers].filter((reader) => reader.read !== null).length, waiting: waiting.length }),
     json: (question, asker) => read(question.answer, asker, (thread) => thread.call('json', question)),
