@@ -3,7 +3,7 @@ import { BUILT } from './test/support/program/built.ts';
 import { SpreadOut } from './test/support/program/test-order.ts';
 
 /** Tests with a real broker. */
-const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/documented-commands.test.ts'];
+const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/decoder/*.test.ts', 'test/documented-commands.test.ts'];
 const WEB_TESTS = 'test/web/*.test.ts';
 
 export default defineConfig({

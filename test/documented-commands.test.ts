@@ -74,6 +74,11 @@ function scriptOf(commands: string, { ports: [port, other], broker, topic, scans
     services=
     end() { for each in $services; do kill $each; wait $each; done; services=; }
     holdfast() {
+      if [ "$1" = decode ]; then
+        '${process.execPath}' '${root}/dist/main.js' "$@" 2>decode.log & started=$!
+        until grep -q 'decoding a partition' decode.log; do kill -0 $started || { cat decode.log >&2; return 1; }; sleep 0.1; done
+        kill $started; wait $started; return
+      fi
       if [ "$1" != serve ]; then '${process.execPath}' '${root}/dist/main.js' "$@"; return; fi
       case " $* " in *' --read-only '*) ;; *) end ;; esac
       case " $* " in *' --port ${other} '*) at=${other} ;; *) at=${port} ;; esac

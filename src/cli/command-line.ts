@@ -30,6 +30,7 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
   ['token', async () => (await import('./token.ts')).tokenCommand],
   ['openapi', async () => (await import('./openapi.ts')).openapiCommand],
   ['fetch', async () => (await import('./fetch.ts')).fetchCommand],
+  ['decode', async () => (await import('./decode.ts')).decodeCommand],
   ['produce', async () => (await import('./produce.ts')).produceCommand],
 ];
 

@@ -31,7 +31,7 @@ describe('every command', () => {
   });
 
   const own = commands.filter(({ isGroup }) => !isGroup).map(({ name }) => name);
-  const WITHOUT_DATA = ['openapi', 'fetch', 'produce'];
+  const WITHOUT_DATA = ['openapi', 'fetch', 'decode', 'produce'];
   const MAKE_DATA = ['serve', 'replay', 'restore', 'token'];
   test.each(own)('%s says what it does with --data', async (name) => {
     const { stdout } = await holdfast(...name.split(' '), '--help');

@@ -1,6 +1,6 @@
 import type { Admin, Kafka } from 'kafkajs';
 import { type RetryPolicy, retry } from '../../retry.ts';
-import { isTransient } from './errors.ts';
+import { answeredWith, isTransient } from './errors.ts';
 import type { PartitionBounds } from './positions.ts';
 
 /** Answers of brokers that do not know yet of a topic, or that they lead a partition. */
@@ -37,11 +37,4 @@ export function awaitBounds(kafka: Kafka, topic: string): Promise<Map<number, Pa
       await admin.disconnect();
     }
   });
-}
-
-/** Whether an error of kafkajs wraps one of these answers of a broker. */
-export function answeredWith(error: unknown, types: readonly string[]): boolean {
-  if (!(error instanceof Error)) return false;
-  const { type } = error as { type?: string };
-  return (type !== undefined && types.includes(type)) || answeredWith(error.cause, types);
 }

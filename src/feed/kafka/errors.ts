@@ -38,6 +38,28 @@ export function isTransient(error: unknown): boolean {
   return (error as KafkaError).retriable === true || (error.cause instanceof Error && isTransient(error.cause));
 }
 
+/** Whether an error of kafkajs wraps one of these answers of a broker. */
+export function answeredWith(error: unknown, types: readonly string[]): boolean {
+  if (!(error instanceof Error)) return false;
+  const { type } = error as { type?: string };
+  return (type !== undefined && types.includes(type)) || answeredWith(error.cause, types);
+}
+
+/** Answers to a producer whose transactional id another one has taken over, or whose transaction was ended for it. */
+const FENCED: readonly string[] = [
+  'INVALID_PRODUCER_EPOCH',
+  'INVALID_PRODUCER_ID_MAPPING',
+  'INVALID_TXN_STATE',
+  'OUT_OF_ORDER_SEQUENCE_NUMBER',
+  'TRANSACTION_COORDINATOR_FENCED',
+  'UNKNOWN_PRODUCER_ID',
+];
+
+/** Whether a transaction failed because another producer has its id now, which was given the same work. */
+export function isFenced(error: unknown): boolean {
+  return answeredWith(error, FENCED);
+}
+
 /** For reading a topic: waits for whatever may come back. */
 export const RETRY_READING: RetryPolicy = { firstMs: 250, longestMs: 10_000, forMsMax: null, passes: isTransient };
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admin, Kafka, Producer } from 'kafkajs';
+import type { Kafka, Producer } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
 import { retry } from '../../retry.ts';
 import type { SourceLogger } from '../source.ts';
-import { answeredWith, awaitBounds } from './bounds.ts';
+import { awaitBounds } from './bounds.ts';
 import { createKafkaClient } from './client.ts';
+import { createMissingTopic } from './create-topic.ts';
 import { describeKafkaError, RETRY_PRODUCING } from './errors.ts';
 import { readPartitionsByName } from './partitions-by-name.ts';
-import { MESSAGE_BYTES_MAX } from './record.ts';
 import type { KafkaConnection } from './settings.ts';
 
 export interface ProducedRecord {
@@ -42,8 +42,6 @@ export interface TopicProducerOptions {
   readonly retryForMs?: number;
 }
 
-/** The largest message that a consumer takes, with what Kafka adds to it. */
-const CREATED_MESSAGE_BYTES_MAX = MESSAGE_BYTES_MAX + 1024 * 1024;
 /** For a change of leader, where a producer can wait and send nothing twice; after other faults a new one is created. */
 const ATTEMPTS = { retries: 5, initialRetryTime: 200, maxRetryTime: 5_000 };
 /** How often kafkajs asks again for partitions and their leaders. */
@@ -161,33 +159,12 @@ async function preparedPartitions(kafka: Kafka, { connection, topic, create }: T
   const admin = kafka.admin();
   try {
     await admin.connect();
-    if (await isMissing(admin, topic)) {
-      if (create === null) {
-        throw new Refusal(`there is no topic ${topic} on ${connection.brokers.join(',')}; --create creates it`);
-      }
-      await createTopic(admin, topic, create.partitions);
-    }
+    const { brokers } = connection;
+    await createMissingTopic(admin, { topic, brokers, partitions: create?.partitions ?? null });
     return (await awaitBounds(kafka, topic)).size;
   } finally {
     await admin.disconnect();
   }
-}
-
-/** Other faults of a topic, such as a missing leader, show when its offsets are requested. */
-function isMissing(admin: Admin, topic: string): Promise<boolean> {
-  return admin.fetchTopicMetadata({ topics: [topic] }).then(
-    () => false,
-    (error: unknown) => answeredWith(error, ['UNKNOWN_TOPIC_OR_PARTITION']),
-  );
-}
-
-async function createTopic(admin: Admin, topic: string, partitions: number): Promise<void> {
-  const configEntries = [{ name: 'max.message.bytes', value: String(CREATED_MESSAGE_BYTES_MAX) }];
-  // -1: the brokers' default number of replicas. Does not wait: kafkajs fails where a broker does not know of it yet.
-  await admin.createTopics({
-    waitForLeaders: false,
-    topics: [{ topic, numPartitions: partitions, replicationFactor: -1, configEntries }],
-  });
 }
 
 /** Reports regularly that a step is not done yet. */

@@ -26,7 +26,7 @@ export interface DirectoryMade {
   readonly dso: string | null;
 }
 
-const PERIOD_DEFAULT_US = 600_000_000;
+export const PERIOD_DEFAULT_US = 600_000_000;
 /** Pages in the write-ahead log before a checkpoint: with more, a page that changes often is written to the database less often. */
 const LOG_PAGES = { least: 20_000, most: 100_000 };
 /** A page of 4096 bytes and what the log says of it. */

@@ -1,11 +1,11 @@
 import type { UpdateCursor } from '../../chunk/update-cursor.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
+import { type ClockRules, checkClock } from '../../ledger/clock.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Checkpoint, SeedMark } from '../../ledger/update.ts';
 import { applyEvents, isActive } from './apply-events.ts';
 import type { Batch } from './batch.ts';
-import { type ClockRules, checkClock } from './clock.ts';
 import { addIgnored } from './counts.ts';
 import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';

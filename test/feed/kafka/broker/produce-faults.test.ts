@@ -3,7 +3,7 @@ import { createWriteStream, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answeredWith } from '../../../../src/feed/kafka/bounds.ts';
+import { answeredWith } from '../../../../src/feed/kafka/errors.ts';
 import { openTopicProducer } from '../../../../src/feed/kafka/producer.ts';
 import { type Broker, startBroker } from '../../../support/kafka/broker.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';

@@ -1,5 +1,5 @@
-import { BadUpdate } from '../../ledger/bad-update.ts';
-import { formatTime, type Micros } from '../../ledger/time.ts';
+import { BadUpdate } from './bad-update.ts';
+import { formatTime, type Micros } from './time.ts';
 
 /**
  * How far a record time may be after our clock and after the time reached; further halts, whatever the policy

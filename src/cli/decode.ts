@@ -1,0 +1,96 @@
+import { KAFKA_KEYS } from '../config/kafka.ts';
+import { optionName } from '../config/settings.ts';
+import { runDecoder } from '../decoder/decoder.ts';
+import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
+import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
+import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
+import { type CliCommand, EXIT } from './command.ts';
+
+const GROUP_DEFAULT = 'holdfast-decode';
+const MARK_INTERVAL_MS = { min: 100, max: 60_000 };
+
+export const decodeCommand: CliCommand = {
+  usage: 'decode',
+  summary:
+    'Decode a topic of updates into a topic of flat coin events, as one of many members of a group, until SIGTERM',
+  examples: [
+    'holdfast decode --kafka-brokers broker:9092 --kafka-topic updates --flat-topic coins --create --dso DSO::1220ab',
+    'holdfast decode --kafka-brokers broker:9092 --kafka-topic updates --flat-topic coins --dso DSO::1220ab --drop 3:1841',
+  ],
+  dataDir: 'unused',
+  settings: [
+    ...KAFKA_KEYS.filter((key) => key !== 'kafkaPartitionIdle'),
+    'dso',
+    'migrationId',
+    'snapshotPeriod',
+    'onBadUpdate',
+    'recordTimeAheadMax',
+  ],
+  addOptions: (command) =>
+    command
+      .requiredOption(
+        '--flat-topic <TOPIC>',
+        'topic of the flat events, with as many partitions as that of the updates',
+      )
+      .option(
+        '--dead-letter-topic <TOPIC>',
+        'topic of what cannot be decoded (default: the flat topic and "-dead-letters")',
+      )
+      .option('--create', 'create the topics to write to where they are missing')
+      .option('--drop <PARTITION:OFFSET...>', 'go on without these messages, at which their partitions have stopped')
+      .option('--mark-interval <D>', 'how often a partition says how far time has come', '5s'),
+  run: async ({ options, config, terminal, logger }) => {
+    const { kafka, dso, migrationId, snapshotPeriodUs, onBadUpdate, recordTimeAheadMaxUs } = config;
+    if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say which updates to decode');
+    if (dso === null)
+      throw new Refusal(`${optionName('dso')} is required: members of a group cannot agree on the first one seen`);
+    const flat = topicName('--flat-topic', options.flatTopic);
+    const deadLetters = topicName('--dead-letter-topic', options.deadLetterTopic ?? `${flat}-dead-letters`);
+    const names = [kafka.topic, flat, deadLetters];
+    if (new Set(names).size < names.length)
+      throw new Refusal(`given ${names.join(', ')}, expected three different topics`);
+    const decoder = {
+      connection: kafka,
+      group: kafka.group ?? GROUP_DEFAULT,
+      topics: { input: kafka.topic, flat, deadLetters },
+      create: options.create === true,
+      rules: {
+        dso,
+        migrationId: migrationId ?? 0,
+        periodUs: snapshotPeriodUs ?? PERIOD_DEFAULT_US,
+        onBadUpdate,
+        recordTimeAheadMaxUs,
+      },
+      dropped: droppedOffsets((options.drop ?? []) as readonly string[]),
+      markIntervalMs: markInterval(options.markInterval as string),
+      logger,
+    };
+    await runDecoder(decoder, terminal.stopSignal());
+    return EXIT.ok;
+  },
+};
+
+function topicName(option: string, given: unknown): string {
+  if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,249}$/.test(given)) return given;
+  throw new Refusal(
+    `${option}: given ${showGiven(given)}, expected a topic name, 1-249 of letters, digits, ".", "_" and "-"`,
+  );
+}
+
+function droppedOffsets(given: readonly string[]): ReadonlyMap<number, ReadonlySet<number>> {
+  const dropped = new Map<number, Set<number>>();
+  for (const text of given) {
+    const [, partition, offset] = /^(\d{1,9}):(\d{1,15})$/.exec(text) ?? [];
+    if (partition === undefined || offset === undefined)
+      throw new Refusal(`--drop: given ${showGiven(text)}, expected a partition and an offset, such as 3:1841`);
+    dropped.set(Number(partition), (dropped.get(Number(partition)) ?? new Set<number>()).add(Number(offset)));
+  }
+  return dropped;
+}
+
+function markInterval(given: string): number {
+  const ms = (parseDuration(given) ?? 0) / 1000;
+  if (ms >= MARK_INTERVAL_MS.min && ms <= MARK_INTERVAL_MS.max) return ms;
+  throw new Refusal(`--mark-interval: given ${showGiven(given)}, expected ${DURATION_EXPECTED}, from 100ms to 1m`);
+}

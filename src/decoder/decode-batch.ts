@@ -1,0 +1,89 @@
+import { decodeMessage } from '../decode/decode.ts';
+import type { KafkaRecord } from '../feed/kafka/record.ts';
+import { LINE_BYTES_MAX } from '../feed/limits.ts';
+import type { FlatEvent } from '../flat/flat-event.ts';
+import { type FlattenRules, flatten } from '../flat/flatten.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
+import type { Position } from './position.ts';
+
+export interface DecodeRules extends FlattenRules {
+  /** The migration of messages that name none. */
+  readonly migrationId: number;
+  readonly onBadUpdate: 'halt' | 'quarantine';
+  /** Offsets of messages that an operator drops where their partition is halted. */
+  readonly dropped: ReadonlySet<number>;
+}
+
+export type Decision = 'halted' | 'quarantined' | 'dropped';
+
+/** A message that cannot be decoded, what is wrong with it, and what follows. */
+export interface BadMessage {
+  readonly record: KafkaRecord;
+  readonly fault: BadUpdate;
+  readonly decision: Decision;
+}
+
+/** What messages of one partition come to. */
+export interface DecodedBatch {
+  readonly events: readonly FlatEvent[];
+  readonly bad: readonly BadMessage[];
+  readonly position: Position;
+  /** Why the message at the position is not passed; null where all were. */
+  readonly stoppedBy: BadUpdate | null;
+  /** How many messages were passed. */
+  readonly messages: number;
+}
+
+/**
+ * Decodes messages of a partition from its position on, up to the first that halts it. A time ahead of our clock stops it
+ * whatever the policy, and is no dead letter: it may come true (docs/rules.md, rule 6).
+ */
+export function decodeBatch(from: Position, records: readonly KafkaRecord[], rules: DecodeRules): DecodedBatch {
+  const events: FlatEvent[] = [];
+  const bad: BadMessage[] = [];
+  let { last, halted } = from;
+  let messages = 0;
+  const ending = (next: number, stoppedBy: BadUpdate | null): DecodedBatch => {
+    return { events, bad, position: { next, last, halted }, stoppedBy, messages };
+  };
+  for (const record of records) {
+    const decoded = tryFlatten(record, rules);
+    if (decoded instanceof BadUpdate) {
+      const isDropped = rules.dropped.has(record.offset);
+      if (decoded.code === 'ahead_of_clock' && !isDropped) return ending(record.offset, decoded);
+      // A halt is remembered: another policy does not end it.
+      const isHalted = halted || rules.onBadUpdate === 'halt';
+      if (isHalted && !isDropped) {
+        if (!halted) bad.push({ record, fault: decoded, decision: 'halted' });
+        halted = true;
+        return ending(record.offset, decoded);
+      }
+      bad.push({ record, fault: decoded, decision: isDropped ? 'dropped' : 'quarantined' });
+    } else {
+      for (const event of decoded) events.push(event);
+      const newest = decoded.at(-1);
+      if (newest !== undefined) last = newest;
+    }
+    halted = false;
+    messages += 1;
+  }
+  return ending(records.length === 0 ? from.next : records.at(-1)!.offset + 1, null);
+}
+
+function tryFlatten(record: KafkaRecord, rules: DecodeRules): readonly FlatEvent[] | BadUpdate {
+  const { bytes, overlong } = record;
+  if (bytes === null) return [];
+  if (overlong !== undefined)
+    return new BadUpdate(
+      'overlong',
+      'message',
+      `${overlong.length} bytes`,
+      `a message of at most ${LINE_BYTES_MAX} bytes`,
+    );
+  try {
+    return flatten(decodeMessage(bytes, rules), rules);
+  } catch (error) {
+    if (error instanceof BadUpdate) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,208 @@
+import type { Kafka, Message } from 'kafkajs';
+import { readBounds } from '../feed/kafka/bounds.ts';
+import type { KafkaRecord } from '../feed/kafka/record.ts';
+import type { FlatEvent } from '../flat/flat-event.ts';
+import { Refusal } from '../refusal.ts';
+import { deadLetter } from './dead-letter.ts';
+import { type BadMessage, type DecodedBatch, type DecodeRules, decodeBatch } from './decode-batch.ts';
+import { type GroupSettings, type Position, positionText, readPosition } from './position.ts';
+import { type DecoderTopics, withAdmin } from './topics.ts';
+
+export interface LaneOptions {
+  readonly kafka: Kafka;
+  readonly group: string;
+  readonly topics: DecoderTopics;
+  readonly settings: GroupSettings;
+}
+
+/** One partition, as the only one that may decode it now. After an error it is of no more use. */
+export interface Lane {
+  readonly partition: number;
+  readonly position: Position;
+  /** Writes what messages come to, and how far they go, in one transaction. Those before the position are left out. */
+  decode(records: readonly KafkaRecord[], rules: DecodeRules): Promise<DecodedBatch>;
+  /** Goes past offsets that hold no message. */
+  skipTo(next: number): void;
+  /** Says again how far time has come; nothing where that is not known or something was written lately. */
+  mark(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An open transaction of a process that died holds back all who read committed messages only, for so long at most. */
+const TRANSACTION_TIMEOUT_MS = 10_000;
+/** Below Kafka's default limit of a batch, 1 MiB. */
+const REQUEST_BYTES_MAX = 800_000;
+/** What Kafka adds to a message, at most about. */
+const MESSAGE_OVERHEAD_BYTES = 100;
+
+/** Kafka's word for a group that has committed nothing. */
+const NO_OFFSET = -1;
+
+/** What one transaction stores. */
+interface Written {
+  readonly events: readonly FlatEvent[];
+  readonly bad: readonly BadMessage[];
+  readonly position: Position;
+}
+
+/**
+ * Takes over a partition. The transactional id is the partition's: to open it fences off whoever had it before, whose
+ * transaction is aborted or done after that, and only then the group's offset says where to continue. The group itself fences
+ * nobody, because kafkajs sends no generation with a transaction's offsets.
+ */
+export async function openLane(options: LaneOptions, partition: number): Promise<Lane> {
+  const { kafka, group, topics, settings } = options;
+  const transactionalId = `${group}.${topics.input}.${partition}`;
+  const producer = kafka.producer({
+    transactionalId,
+    idempotent: true,
+    maxInFlightRequests: 1,
+    transactionTimeout: TRANSACTION_TIMEOUT_MS,
+    allowAutoTopicCreation: false,
+  });
+  let turn: Promise<unknown> = Promise.resolve();
+  let wroteSinceMark = true;
+  let failure: unknown = null;
+
+  async function store({ events, bad, position }: Written): Promise<void> {
+    const transaction = await producer.transaction();
+    try {
+      const send = async (topic: string, messages: readonly Message[]): Promise<void> => {
+        for (const part of inRequests(messages)) {
+          const sent = await transaction.send({ topic, messages: [...part], acks: -1 });
+          // kafkajs silently leaves out records for a partition whose leader it does not know yet.
+          if (sent.length !== 1) throw new LeftOut(topic);
+        }
+      };
+      await send(
+        topics.flat,
+        events.map((event) => ({ partition, value: JSON.stringify(event) })),
+      );
+      await send(
+        topics.deadLetters,
+        bad.map((each) => ({ partition: 0, ...deadLetter(each, topics.input) })),
+      );
+      const offset = { partition, offset: String(position.next), metadata: positionText(position, settings) };
+      await transaction.sendOffsets({
+        consumerGroupId: group,
+        topics: [{ topic: topics.input, partitions: [offset] }],
+      });
+      await transaction.commit();
+    } catch (error) {
+      await transaction.abort().catch(() => {});
+      throw error;
+    }
+  }
+
+  /**
+   * A producer has one transaction at a time. One that failed may have been committed all the same, and only who opens the
+   * partition again knows: so nothing is stored after it.
+   */
+  function inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
+    const result = turn.then(() => {
+      if (failure !== null) throw failure;
+      return step();
+    });
+    turn = result.catch((error: unknown) => {
+      failure ??= error;
+    });
+    return result;
+  }
+
+  try {
+    await producer.connect();
+    let position = await startPosition(options, partition, store);
+    return {
+      partition,
+      get position() {
+        return position;
+      },
+      decode: (records, rules) =>
+        inTurn(async () => {
+          const news = records.filter(({ offset }) => offset >= position.next);
+          const decoded = decodeBatch(position, news, rules);
+          const isNew = decoded.position.next !== position.next || decoded.position.halted !== position.halted;
+          if (isNew) {
+            await store(decoded);
+            position = decoded.position;
+            wroteSinceMark ||= decoded.events.length > 0;
+          }
+          return decoded;
+        }),
+      skipTo(next) {
+        if (next > position.next) position = { ...position, next };
+      },
+      mark: () =>
+        inTurn(async () => {
+          if (!wroteSinceMark && position.last !== null) {
+            const { m, t, clk, seq } = position.last;
+            await store({ events: [{ k: 'T', m, t, clk, seq }], bad: [], position });
+          }
+          wroteSinceMark = false;
+        }),
+      close: () => turn.then(() => producer.disconnect()),
+    };
+  } catch (error) {
+    await producer.disconnect().catch(() => {});
+    throw error;
+  }
+}
+
+/** Another try may find the leader. */
+class LeftOut extends Error {
+  readonly retriable = true;
+
+  constructor(topic: string) {
+    super(`the leader of topic ${topic} is not known yet`);
+  }
+}
+
+/** Where the group is in a partition; a new group begins at the topic's first message, and stores that before anything else. */
+async function startPosition(
+  { kafka, group, topics, settings }: LaneOptions,
+  partition: number,
+  store: (written: Written) => Promise<void>,
+): Promise<Position> {
+  const where = `partition ${partition} of topic ${topics.input}, group ${group}`;
+  const { committed, input, flat } = await withAdmin(kafka, async (admin) => {
+    const [found] = await admin.fetchOffsets({ groupId: group, topics: [topics.input] });
+    return {
+      committed: found?.partitions.find((each) => each.partition === partition),
+      input: (await readBounds(admin, topics.input)).get(partition)!,
+      flat: (await readBounds(admin, topics.flat)).get(partition)!,
+    };
+  });
+  if (committed === undefined) throw new LeftOut(topics.input);
+  const next = Number(committed.offset);
+  if (next >= input.low && next <= input.high) return readPosition(next, committed.metadata ?? null, settings, where);
+  if (next !== NO_OFFSET) {
+    // kafkajs commits -2 for the group as soon as it asks for a message that is gone.
+    const upTo = next < 0 ? 'messages that are gone' : `up to offset ${next}`;
+    throw new Refusal(
+      `${where}: it decoded ${upTo}, and the topic holds ${input.low} to ${input.high}: ` +
+        'messages were removed before they were decoded, or the topic is another one; decode into a new topic, with a new group',
+    );
+  }
+  if (flat.high > 0) {
+    throw new Refusal(
+      `${where}: the group has no offset, but partition ${partition} of topic ${topics.flat} has events, which would come ` +
+        'twice: decode into a new topic, with a new group (Kafka forgets the offsets of a group without members after a week)',
+    );
+  }
+  const position = { next: input.low, last: null, halted: false };
+  await store({ events: [], bad: [], position });
+  return position;
+}
+
+function* inRequests(messages: readonly Message[]): Generator<readonly Message[]> {
+  let [start, bytes] = [0, 0];
+  for (const [i, { value }] of messages.entries()) {
+    const size = Buffer.byteLength(value ?? '') + MESSAGE_OVERHEAD_BYTES;
+    if (i > start && bytes + size > REQUEST_BYTES_MAX) {
+      yield messages.slice(start, i);
+      [start, bytes] = [i, 0];
+    }
+    bytes += size;
+  }
+  if (start < messages.length) yield messages.slice(start);
+}

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Consumer, EachBatchPayload } from 'kafkajs';
+import { recordOf } from '../feed/kafka/record.ts';
+import type { SourceLogger } from '../feed/source.ts';
+import type { BadUpdate } from '../ledger/bad-update.ts';
+import { Refusal } from '../refusal.ts';
+import type { DecodedBatch, DecodeRules } from './decode-batch.ts';
+import { type Lane, type LaneOptions, openLane } from './lane.ts';
+
+export interface MemberOptions extends LaneOptions {
+  readonly partitions: number;
+  /** The rules for the messages of a partition, as of now. */
+  readonly rules: (partition: number) => DecodeRules;
+  readonly sessionTimeoutMs: number;
+  readonly markIntervalMs: number;
+  readonly logger: SourceLogger;
+  readonly onDecoded: (batch: DecodedBatch) => void;
+}
+
+const FETCH_WAIT_MS = 100;
+/** Also how much one transaction decodes. */
+const FETCH_BYTES_MAX_PER_PARTITION = 1024 * 1024;
+const METADATA_AGE_MS = 30_000;
+/** While one partition waits for its transaction, others are decoded. */
+const PARTITIONS_AT_ONCE = 4;
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/** One membership of the group, from joining to the first failure, which it throws, or to the signal. */
+export async function runMember(options: MemberOptions, signal: AbortSignal): Promise<void> {
+  const { kafka, group, topics, logger } = options;
+  const { input: topic } = topics;
+  const consumer = kafka.consumer({
+    groupId: group,
+    allowAutoTopicCreation: false,
+    sessionTimeout: options.sessionTimeoutMs,
+    heartbeatInterval: Math.floor(options.sessionTimeoutMs / 10),
+    metadataMaxAge: METADATA_AGE_MS,
+    maxWaitTimeInMs: FETCH_WAIT_MS,
+    maxBytesPerPartition: FETCH_BYTES_MAX_PER_PARTITION,
+    readUncommitted: false,
+  });
+  const lanes = new Map<number, Promise<Lane>>();
+  /** Partitions that wait for our clock. */
+  const waiting = new Set<number>();
+  const soughtBack = new Map<number, number>();
+  const ended = Promise.withResolvers<void>();
+  ended.promise.catch(() => {});
+  signal.addEventListener('abort', () => ended.resolve());
+  if (signal.aborted) ended.resolve();
+
+  function take(partition: number): void {
+    if (partition >= options.partitions)
+      return ended.reject(
+        new Refusal(`topic ${topic} has a new partition ${partition}: topic ${topics.flat} needs it too`),
+      );
+    const lane = openLane(options, partition);
+    lanes.set(partition, lane);
+    lane.then(
+      ({ position }) => logger.info({ topic, partition, offset: position.next }, 'decoding a partition'),
+      ended.reject,
+    );
+  }
+
+  function leave(partition: number): void {
+    const lane = lanes.get(partition);
+    lanes.delete(partition);
+    lane?.then((opened) => opened.close()).catch(() => {});
+  }
+
+  consumer.on('consumer.crash', ({ payload }) => ended.reject(payload.error));
+  consumer.on('consumer.group_join', ({ payload }) => {
+    const assigned = payload.memberAssignment[topic] ?? [];
+    logger.info({ topic, group, partitions: assigned }, 'joined the consumer group');
+    for (const partition of [...lanes.keys()]) if (!assigned.includes(partition)) leave(partition);
+    for (const partition of assigned) if (!lanes.has(partition)) take(partition);
+  });
+  // The only sign of a batch of nothing but control records or aborted messages.
+  consumer.on('consumer.end_batch_process', ({ payload }) => {
+    if (payload.batchSize > 0) return;
+    lanes.get(payload.partition)?.then(
+      (lane) => lane.skipTo(Number(payload.lastOffset) + 1),
+      () => {},
+    );
+  });
+
+  async function decodeFetched(lane: Lane, { batch }: EachBatchPayload): Promise<void> {
+    const { partition } = batch;
+    const { next } = lane.position;
+    const fetchedOffset = Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset);
+    if (fetchedOffset > next) return seekBack(partition, next, fetchedOffset);
+    soughtBack.delete(partition);
+    const records = batch.messages.map(({ offset, value }) => recordOf(partition, Number(offset), value));
+    const decoded = await lane.decode(records, options.rules(partition));
+    options.onDecoded(decoded);
+    if (decoded.stoppedBy === null) lane.skipTo(Number(batch.lastOffset()) + 1);
+    else stopAt(lane, decoded.stoppedBy);
+  }
+
+  /** A batch may have been fetched before a partition was stopped; but what is asked for and not given is lost. */
+  function seekBack(partition: number, next: number, fetchedOffset: number): void {
+    if (soughtBack.get(partition) === next) {
+      throw new Refusal(
+        `partition ${partition} of topic ${topic}: decoded up to offset ${next}, and the next message held is ${fetchedOffset}: ` +
+          'messages were removed before they were decoded',
+      );
+    }
+    soughtBack.set(partition, next);
+    consumer.seek({ topic, partition, offset: String(next) });
+  }
+
+  /** Reads a partition no further; what only waits for our clock is tried again with the next marks. */
+  function stopAt({ partition, position: { next } }: Lane, reason: BadUpdate): void {
+    consumer.pause([{ topic, partitions: [partition] }]);
+    consumer.seek({ topic, partition, offset: String(next) });
+    const waits = reason.code === 'ahead_of_clock';
+    if (waits) waiting.add(partition);
+    const drop = `--drop ${partition}:${next}`;
+    const advice = waits
+      ? `waiting until our clock is there; ${drop} goes on without it`
+      : `${drop} goes on without it`;
+    logger.error(
+      { topic, partition, offset: next, reason: reason.message },
+      `partition ${partition} stopped: ${advice}`,
+    );
+  }
+
+  /** Runs a step with a partition's lane. What fails in one that was left meanwhile concerns whoever has it now. */
+  async function withLane(partition: number, step: (lane: Lane) => Promise<void>): Promise<void> {
+    const lane = lanes.get(partition);
+    try {
+      if (lane !== undefined) await step(await lane);
+    } catch (error) {
+      if (lanes.get(partition) === lane) throw error;
+      logger.info({ topic, partition, err: error }, 'a partition was left before its messages were stored');
+    }
+  }
+
+  async function markAll(): Promise<void> {
+    for (const partition of lanes.keys()) await withLane(partition, (lane) => lane.mark());
+    for (const partition of waiting) consumer.resume([{ topic, partitions: [partition] }]);
+    waiting.clear();
+  }
+  const marking = keepMarking(markAll, options.markIntervalMs);
+  marking.failed.catch(ended.reject);
+
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
+      eachBatch: (payload) =>
+        withLane(payload.batch.partition, (lane) => decodeFetched(lane, payload)).catch(ended.reject),
+    });
+    await ended.promise;
+  } finally {
+    marking.stop();
+    await closed(consumer, lanes);
+  }
+}
+
+function keepMarking(markAll: () => Promise<void>, intervalMs: number): { failed: Promise<void>; stop(): void } {
+  const stopped = new AbortController();
+  const failed = (async () => {
+    while (!stopped.signal.aborted) {
+      await sleep(intervalMs, undefined, { signal: stopped.signal }).catch(() => {});
+      if (!stopped.signal.aborted) await markAll();
+    }
+  })();
+  return { failed, stop: () => stopped.abort() };
+}
+
+/** Leaves the group once what was begun is stored, or has failed. */
+async function closed(consumer: Consumer, lanes: ReadonlyMap<number, Promise<Lane>>): Promise<void> {
+  const all = [consumer.disconnect(), ...[...lanes.values()].map(async (lane) => (await lane).close())];
+  await Promise.race([Promise.allSettled(all), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+}

@@ -1,0 +1,53 @@
+import type { Admin, Kafka } from 'kafkajs';
+import { counted } from '../counted.ts';
+import { awaitBounds } from '../feed/kafka/bounds.ts';
+import { createMissingTopic } from '../feed/kafka/create-topic.ts';
+import { Refusal } from '../refusal.ts';
+
+export interface DecoderTopics {
+  /** Of updates. */
+  readonly input: string;
+  /** Of flat events: as many partitions, because an update's events keep its order. */
+  readonly flat: string;
+  readonly deadLetters: string;
+}
+
+/** How many partitions there are. Creates what is missing where that is wanted; throws a Refusal for what does not fit. */
+export async function prepareTopics(
+  kafka: Kafka,
+  { topics, brokers, create }: { topics: DecoderTopics; brokers: readonly string[]; create: boolean },
+): Promise<number> {
+  const { size: partitions } = await awaitBounds(kafka, topics.input);
+  await withAdmin(kafka, async (admin) => {
+    // What was read once cannot be asked for again: these topics keep it for ever.
+    const keep = { 'retention.ms': '-1' };
+    await createMissingTopic(admin, {
+      topic: topics.flat,
+      brokers,
+      partitions: create ? partitions : null,
+      config: keep,
+    });
+    await createMissingTopic(admin, {
+      topic: topics.deadLetters,
+      brokers,
+      partitions: create ? 1 : null,
+      config: keep,
+    });
+  });
+  const { size: flat } = await awaitBounds(kafka, topics.flat);
+  await awaitBounds(kafka, topics.deadLetters);
+  if (flat === partitions) return partitions;
+  throw new Refusal(
+    `topic ${topics.flat} has ${counted(flat, 'partition')}, and topic ${topics.input} ${partitions}: they must have as many`,
+  );
+}
+
+export async function withAdmin<Result>(kafka: Kafka, body: (admin: Admin) => Promise<Result>): Promise<Result> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await body(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}

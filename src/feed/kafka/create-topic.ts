@@ -1,0 +1,40 @@
+import type { Admin } from 'kafkajs';
+import { Refusal } from '../../refusal.ts';
+import { answeredWith } from './errors.ts';
+import { MESSAGE_BYTES_MAX } from './record.ts';
+
+/** The largest message that a consumer takes, with what Kafka adds to it. */
+const CREATED_MESSAGE_BYTES_MAX = MESSAGE_BYTES_MAX + 1024 * 1024;
+
+export interface WantedTopic {
+  readonly topic: string;
+  /** Addresses, for a message. */
+  readonly brokers: readonly string[];
+  /** With how many it is created where it does not exist; null: it must exist. */
+  readonly partitions: number | null;
+  readonly config?: Readonly<Record<string, string>>;
+}
+
+/** Throws a Refusal where a topic is missing that must exist. Does not wait: kafkajs fails where a broker does not know of it yet. */
+export async function createMissingTopic(
+  admin: Admin,
+  { topic, brokers, partitions, config = {} }: WantedTopic,
+): Promise<void> {
+  if (!(await isMissing(admin, topic))) return;
+  if (partitions === null) throw new Refusal(`there is no topic ${topic} on ${brokers.join(',')}; --create creates it`);
+  const settings = { 'max.message.bytes': String(CREATED_MESSAGE_BYTES_MAX), ...config };
+  const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
+  await admin.createTopics({
+    waitForLeaders: false,
+    // -1: the brokers' default number of replicas.
+    topics: [{ topic, numPartitions: partitions, replicationFactor: -1, configEntries }],
+  });
+}
+
+/** Other faults of a topic, such as a missing leader, show when its offsets are requested. */
+function isMissing(admin: Admin, topic: string): Promise<boolean> {
+  return admin.fetchTopicMetadata({ topics: [topic] }).then(
+    () => false,
+    (error: unknown) => answeredWith(error, ['UNKNOWN_TOPIC_OR_PARTITION']),
+  );
+}

@@ -1,0 +1,131 @@
+import { formatAmount, UNITS_PER_COIN } from '../ledger/amount.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { checkClock } from '../ledger/clock.ts';
+import { expiryRound } from '../ledger/expiry.ts';
+import type { Micros } from '../ledger/time.ts';
+import type { Archive, Checkpoint, Coin, CoinCreate, Decoded, LedgerUpdate, RoundCreate } from '../ledger/update.ts';
+import { COUNTERFEIT_FINGERPRINT, fingerprint } from './fingerprint.ts';
+import type { CoinCreated, ContractArchived, FlatEvent, GhostCreated, RoundOpened } from './flat-event.ts';
+import { type Place, placeAt } from './place.ts';
+
+export interface FlattenRules {
+  /** The DSO whose coins count: a decoder without state cannot take the first one seen. */
+  readonly dso: string;
+  readonly periodUs: number;
+  readonly recordTimeAheadMaxUs: number;
+  /** Our clock. */
+  readonly now: Micros;
+}
+
+/** With these, sums over fewer than 1e9 coins fit the 28 + 10 digits of a stream engine's widest decimal. */
+const AMOUNT_LIMIT = 10n ** 18n * UNITS_PER_COIN;
+const RATE_LIMIT = 10n ** 9n * UNITS_PER_COIN;
+const ROUND_LIMIT = 10n ** 10n;
+
+/** The events of a message, in order; none where it moves no time. Pure. Throws BadUpdate, for what flat events cannot say too. */
+export function flatten(decoded: Decoded, rules: FlattenRules): readonly FlatEvent[] {
+  switch (decoded.kind) {
+    case 'ignored':
+      return [];
+    case 'checkpoint':
+      return timeOnly(decoded, rules);
+    case 'seed mark':
+      throw seedFault('a seed mark');
+    case 'update':
+      return eventsOf(decoded, rules);
+  }
+}
+
+/** Whether a seed is whole is known only to who has applied it. */
+function seedFault(given: string): BadUpdate {
+  return new BadUpdate('bad_field', 'seed', given, 'none: a decoder without state cannot tell whether a seed is whole');
+}
+
+function timeOnly({ migrationId, times }: Checkpoint, rules: FlattenRules): readonly FlatEvent[] {
+  if (times.length === 0) return [];
+  for (const { recordTime } of times) requireClock(recordTime, rules, 'synchronizerTimes[].recordTime');
+  const least = times.reduce((time, each) => Math.min(time, each.recordTime), Infinity);
+  return [{ k: 'T', ...placeAt(migrationId, least, rules.periodUs) }];
+}
+
+function eventsOf(update: LedgerUpdate, rules: FlattenRules): readonly FlatEvent[] {
+  const { migrationId, recordTime, updateId, seed, format } = update;
+  if (seed !== undefined) throw seedFault('an import of a seed');
+  if (recordTime !== null) requireClock(recordTime, rules, format === 'scan' ? 'record_time' : 'recordTime');
+  const place = placeAt(migrationId, recordTime, rules.periodUs);
+  const upd = recordTime === null ? null : updateId;
+  const events = update.events.map((event): FlatEvent => {
+    if (event.kind === 'archive') return archived(event, place);
+    if (isGhost(event, rules.dso)) return ghost(event, place);
+    return event.kind === 'coin' ? created(event, place, upd) : opened(event, place);
+  });
+  return events.length === 0 && recordTime !== null ? [{ k: 'M', ...place }] : events;
+}
+
+function requireClock(time: Micros, { now, recordTimeAheadMaxUs }: FlattenRules, field: string): void {
+  // A long gap floods nobody here: snapshots without changes are not rows.
+  checkClock(time, { now, recordTimeAheadMaxUs, recordTimeGapMaxUs: Infinity }, { timeReached: null, field });
+}
+
+/** Whether a create does not count (docs/rules.md, rule 10). Throws what is wrong with the signatories of one of our DSO. */
+function isGhost({ dso, signatories }: CoinCreate | RoundCreate, ours: string): boolean {
+  if (dso !== ours) return true;
+  if (signatories instanceof BadUpdate) throw signatories;
+  return !signatories.includes(ours);
+}
+
+function ghost({ contractId }: CoinCreate | RoundCreate, place: Place): GhostCreated {
+  return { k: 'G', ...place, cid: contractId, fp: COUNTERFEIT_FINGERPRINT };
+}
+
+function created({ contractId, dso, body }: CoinCreate, place: Place, upd: string | null): CoinCreated {
+  if (body instanceof BadUpdate) throw body;
+  requireBounds(body, contractId);
+  const { entity, owner, amount, rate, round, createdAt, node, templateId, extra } = body;
+  const expires = expiryRound({ amount, rate, createdRound: round });
+  return {
+    k: 'C',
+    ...place,
+    cid: contractId,
+    owner,
+    locked: entity === 'LockedAmulet' ? 1 : 0,
+    amt: formatAmount(amount),
+    rate: formatAmount(rate),
+    round: Number(round),
+    rr: formatAmount(rate * round),
+    expires: expires === null ? null : String(expires),
+    fp: fingerprint(body, dso),
+    at: createdAt,
+    upd,
+    node,
+    tpl: templateId,
+    extra,
+  };
+}
+
+function requireBounds({ amount, rate, round }: Coin, contractId: string): void {
+  if (amount >= AMOUNT_LIMIT) throw outOfBounds(`initialAmount of ${contractId}`, formatAmount(amount), '1e18');
+  if (rate >= RATE_LIMIT) throw outOfBounds(`ratePerRound of ${contractId}`, formatAmount(rate), '1e9');
+  requireRound(round, contractId);
+}
+
+function requireRound(round: bigint, contractId: string): void {
+  if (round >= ROUND_LIMIT) throw outOfBounds(`round of ${contractId}`, String(round), '1e10');
+}
+
+function outOfBounds(field: string, given: string, below: string): BadUpdate {
+  return new BadUpdate('bad_field', field, given, `below ${below}: sums of larger ones do not fit a stream engine`);
+}
+
+function opened({ contractId, body }: RoundCreate, place: Place): RoundOpened {
+  if (body instanceof BadUpdate) throw body;
+  requireRound(body.round, contractId);
+  const fp = String(Buffer.from(body.content, 'hex').readBigInt64BE(0));
+  return { k: 'O', ...place, cid: contractId, round: Number(body.round), fp };
+}
+
+function archived({ entity, contractId }: Archive, place: Place): ContractArchived {
+  if (entity === null) return { k: 'P', ...place, cid: contractId };
+  if (entity === 'OpenMiningRound') return { k: 'X', ...place, cid: contractId };
+  return { k: 'A', ...place, cid: contractId, locked: entity === 'LockedAmulet' ? 1 : 0 };
+}
