@@ -1,6 +1,8 @@
 import { readConfigurationFile } from './config/configuration-file.ts';
 import { defaultSettings, settingsOfEnvironment, settingsOfFile, settingsOfOptions } from './config/given-settings.ts';
 import { KAFKA_KEYS, kafkaConfig } from './config/kafka.ts';
+import { LEDGER_API_KEYS, ledgerApiConfig } from './config/ledger-api.ts';
+import { takeOauth } from './config/oauth.ts';
 import { writerSettings } from './config/read-only.ts';
 import { SCAN_KEYS, scanConfig } from './config/scan.ts';
 import {
@@ -12,6 +14,7 @@ import {
   type SettingValue,
 } from './config/settings.ts';
 import type { TopicSettings } from './feed/kafka/settings.ts';
+import type { LedgerApiSettings, OauthSettings } from './feed/ledger-api/settings.ts';
 import type { ScanSettings } from './feed/scan/settings.ts';
 import { Refusal } from './refusal.ts';
 import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';
@@ -27,7 +30,7 @@ const FIELDS = {
 } as const satisfies Partial<Record<SettingKey, string>>;
 
 /** Those of a source, which are one field together. */
-const SOURCE_KEYS = [...KAFKA_KEYS, ...SCAN_KEYS] as const;
+const SOURCE_KEYS = [...KAFKA_KEYS, ...SCAN_KEYS, ...LEDGER_API_KEYS] as const;
 
 type OwnKey = Exclude<SettingKey, (typeof SOURCE_KEYS)[number]>;
 type Field<Key> = Key extends keyof typeof FIELDS ? (typeof FIELDS)[Key] : Key;
@@ -36,6 +39,7 @@ type Field<Key> = Key extends keyof typeof FIELDS ? (typeof FIELDS)[Key] : Key;
 export type Config = { readonly [Key in OwnKey as Field<Key>]: SettingValue<Key> } & {
   readonly kafka: TopicSettings | null;
   readonly scan: ScanSettings | null;
+  readonly ledgerApi: LedgerApiSettings | null;
   /** The settings that were given and need a service that writes, by their names in messages. */
   readonly writerSettings: readonly string[];
   /** The key `ledger` of the configuration file. */
@@ -54,7 +58,8 @@ export function loadConfig(sources: {
   const options = settingsOfOptions(sources.options);
   const { settings: environment, warnings } = settingsOfEnvironment(sources.env);
   const fileName = (sources.options.config as string | undefined) ?? sources.env[environmentName('config')];
-  const file = fileName === undefined ? null : readConfigurationFile(fileName);
+  const { file, oauth } =
+    fileName === undefined ? { file: null, oauth: null } : takeOauth(readConfigurationFile(fileName));
   const fromFile = file === null ? {} : settingsOfFile(file);
   const given: GivenSettings = { ...fromFile, ...environment, ...options };
   const users = parseUsersConfig({ value: file?.values.ledger, folder: file?.folder ?? process.cwd() });
@@ -63,7 +68,7 @@ export function loadConfig(sources: {
     ...writerSettings(environment, environmentName),
     ...writerSettings({ ...file?.values, ...fromFile }, (key) => `${key} in ${file?.name}`),
   ];
-  return { config: freezeDeep({ ...withDefaults(given), users, writerSettings: ofWriter }), warnings };
+  return { config: freezeDeep({ ...withDefaults(given, oauth), users, writerSettings: ofWriter }), warnings };
 }
 
 /** The directory of a command that is given none. */
@@ -71,14 +76,18 @@ export function dataDirDefault(): string {
   return defaultSettings().data;
 }
 
-function withDefaults(given: GivenSettings): Omit<Config, 'users' | 'writerSettings'> {
+function withDefaults(given: GivenSettings, oauth: OauthSettings | null): Omit<Config, 'users' | 'writerSettings'> {
   const values = { ...defaultSettings(), ...given };
   const own = SETTING_KEYS.filter((key) => !(SOURCE_KEYS as readonly SettingKey[]).includes(key));
   const fields = own.map((key) => [(FIELDS as Partial<Record<SettingKey, string>>)[key] ?? key, values[key]]);
   const [kafka, scan] = [kafkaConfig(given), scanConfig(given, values)];
-  if (kafka !== null && scan !== null)
-    throw new Refusal(`${optionName('scan')} cannot be given with ${optionName('kafkaTopic')}: one source is followed`);
-  return { ...Object.fromEntries(fields), kafka, scan };
+  const ledgerApi = ledgerApiConfig(given, { ...values, oauth });
+  if (given.start !== undefined && scan === null && ledgerApi === null)
+    throw new Refusal(`${optionName('start')} needs ${optionName('scan')} or ${optionName('ledgerApi')} too`);
+  const named = Object.entries({ ledgerApi, scan, kafkaTopic: kafka }).filter(([, source]) => source !== null);
+  const [first, second] = named.map(([key]) => optionName(key as SettingKey));
+  if (second !== undefined) throw new Refusal(`${first} cannot be given with ${second}: one source is followed`);
+  return { ...Object.fromEntries(fields), kafka, scan, ledgerApi };
 }
 
 function freezeDeep<T>(value: T): T {

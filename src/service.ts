@@ -14,7 +14,7 @@ import { measureIngest } from './service/ingest-metrics.ts';
 import { measureService } from './service/metrics.ts';
 import { openReading } from './service/reading.ts';
 import { startWriting } from './service/writing.ts';
-import { scanSpec, topicSpec } from './sources.ts';
+import { ledgerApiSpec, scanSpec, topicSpec } from './sources.ts';
 import { readVersion } from './version.ts';
 import { startAnswers } from './views/read/answers.ts';
 import { openEventLoopStore } from './views/read/store.ts';
@@ -96,7 +96,8 @@ export async function startService(
 }
 
 /** What is followed after the files: at most one. */
-function followedSources({ kafka, scan }: Config): readonly SourceSpec[] {
+function followedSources({ kafka, scan, ledgerApi }: Config): readonly SourceSpec[] {
+  if (ledgerApi !== null) return [ledgerApiSpec(ledgerApi)];
   if (scan !== null) return [scanSpec(scan)];
   return kafka === null ? [] : [topicSpec(kafka)];
 }

@@ -1,12 +1,14 @@
 import { FILE_KIND } from './feed/file/kind.ts';
 import { TOPIC_KIND } from './feed/kafka/kind.ts';
 import type { TopicSettings } from './feed/kafka/settings.ts';
+import { LEDGER_API_KIND } from './feed/ledger-api/kind.ts';
+import { type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/settings.ts';
 import { SCAN_KIND } from './feed/scan/kind.ts';
 import { type ScanSettings, scanName } from './feed/scan/settings.ts';
 import type { SourceKind, SourceSpec } from './feed/source.ts';
 
 /** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */
-const KINDS: readonly SourceKind[] = [FILE_KIND, TOPIC_KIND, SCAN_KIND];
+const KINDS: readonly SourceKind[] = [FILE_KIND, TOPIC_KIND, SCAN_KIND, LEDGER_API_KIND];
 
 export function fileSpec(path: string): SourceSpec {
   return { kind: FILE_KIND.kind, name: path, settings: { path } };
@@ -18,6 +20,10 @@ export function topicSpec(kafka: TopicSettings): SourceSpec {
 
 export function scanSpec(scan: ScanSettings): SourceSpec {
   return { kind: SCAN_KIND.kind, name: scanName(scan.urls), settings: scan };
+}
+
+export function ledgerApiSpec(ledgerApi: LedgerApiSettings): SourceSpec {
+  return { kind: LEDGER_API_KIND.kind, name: ledgerApiName(ledgerApi.url), settings: ledgerApi };
 }
 
 export function knownKind(kind: string): SourceKind | null {

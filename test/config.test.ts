@@ -65,6 +65,7 @@ describe('where a setting comes from', () => {
       files: [],
       kafka: null,
       scan: null,
+      ledgerApi: null,
       migrationId: null,
       snapshotPeriodUs: null,
       dso: null,

@@ -124,6 +124,7 @@ export class ChunkWriter {
     const createdIn = update.seed?.createdIn ?? null;
     if (createdIn !== null) this.#createdIn.set(n, createdIn);
     u.isScan[n] = update.format === 'scan' ? 1 : 0;
+    u.ledgerOffset[n] = update.offset ?? -1;
     const kind = update.recordTime !== null ? UPDATE.update : update.seed !== undefined ? UPDATE.seed : UPDATE.import;
     this.#addRow(kind, this.#synchronizer.of(update.synchronizerId), bytes, place);
   }

@@ -44,6 +44,8 @@ export interface UpdateColumns {
   readonly idLength: Uint32Array;
   readonly idPacked: Uint8Array;
   readonly isScan: Uint8Array;
+  /** Of the participant that gave the update; -1 where it has none. */
+  readonly ledgerOffset: Float64Array;
   readonly eventsEnd: Uint32Array;
   /** End in `ignoredEvents` of the names of the events that were left out. */
   readonly ignoredEnd: Uint32Array;

@@ -12,6 +12,7 @@ export function newUpdateColumns(rows: number): UpdateColumns {
     idLength: new Uint32Array(rows),
     idPacked: new Uint8Array(rows),
     isScan: new Uint8Array(rows),
+    ledgerOffset: new Float64Array(rows),
     eventsEnd: new Uint32Array(rows),
     ignoredEnd: new Uint32Array(rows),
     rawEnd: new Float64Array(rows),

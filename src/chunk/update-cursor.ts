@@ -99,6 +99,12 @@ export class UpdateCursor {
     return this.#chunk.updates.isScan[this.#update] === 1 ? 'scan' : 'ledger-api';
   }
 
+  /** Its participant's own number of it; null where it has none. */
+  get ledgerOffset(): number | null {
+    const offset = this.#chunk.updates.ledgerOffset[this.#update]!;
+    return offset < 0 ? null : offset;
+  }
+
   updateId(): StoredId {
     return updateIdOf(this.ref());
   }

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { pino } from 'pino';
-import { optionName, SETTINGS, type Setting, type SettingKey } from '../config/settings.ts';
+import type { Setting } from '../config/setting.ts';
+import { optionName, SETTINGS, type SettingKey } from '../config/settings.ts';
 import { loadConfig } from '../config.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import { Refusal } from '../refusal.ts';

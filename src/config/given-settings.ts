@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import type { ConfigurationFile } from './configuration-file.ts';
+import type { Setting } from './setting.ts';
 import {
   environmentName,
   type GivenSettings,
   optionName,
   SETTING_KEYS,
   SETTINGS,
-  type Setting,
   type SettingKey,
   type SettingValue,
 } from './settings.ts';

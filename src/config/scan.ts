@@ -21,7 +21,7 @@ export function scanConfig(
 ): ScanSettings | null {
   const { scan, scanCa } = given;
   if (scan === undefined || scan.length === 0) {
-    const first = SCAN_KEYS.find((key) => key !== 'scan' && given[key] !== undefined);
+    const first = SCAN_KEYS.find((key) => key !== 'scan' && key !== 'start' && given[key] !== undefined);
     if (first !== undefined) throw new Refusal(`${optionName(first)} needs ${optionName('scan')} too`);
     return null;
   }

@@ -2,40 +2,8 @@ import { z } from 'zod';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
-import { durationUs, flagValue, ipAddress, isHttpUrl, list, wholeNumber } from './value-schemas.ts';
-
-/** One setting, whose option, environment variable and key in the configuration file share one name. */
-export interface Setting<Value, Default extends string | null = string | null> {
-  readonly schema: z.ZodType<Value>;
-  /** The expected value, in messages and in the help. */
-  readonly expected: string;
-  readonly help: string;
-  /** The value where none is given, written as in the environment; null: none, and then `otherwise` may say what holds. */
-  readonly default: Default;
-  readonly otherwise?: string;
-  /** The value's placeholder in the help; null for a switch. */
-  readonly placeholder: string | null;
-  /** Relative paths in the configuration file start at its folder, others at the working directory. */
-  readonly path?: true;
-  /** The option takes several values, and may be given several times. */
-  readonly variadic?: true;
-}
-
-function setting<Value, Default extends string | null>(
-  schema: z.ZodType<Value>,
-  rest: Omit<Setting<Value, Default>, 'schema'>,
-): Setting<Value, Default> {
-  return { schema, ...rest };
-}
-
-const text = (): z.ZodType<string, string> => z.string().min(1);
-const path = (help: string): Setting<string, null> =>
-  setting(text(), { expected: 'a file name', help, default: null, placeholder: 'FILE', path: true });
-const flag = (help: string): Setting<boolean, 'false'> =>
-  setting(flagValue(), { expected: 'true or false', help, default: 'false', placeholder: null });
-
-const durationMs = (bounds: { min: string; max: string }): z.ZodType<number> =>
-  durationUs(bounds).transform((micros) => micros / 1000);
+import { durationMs, flag, path, setting, text } from './setting.ts';
+import { durationUs, ipAddress, isHttpUrl, list, wholeNumber } from './value-schemas.ts';
 
 const DAY_US = 86_400_000_000;
 /** A century: more than any use, and far below what a double counts exactly in microseconds. */
@@ -161,6 +129,20 @@ export const SETTINGS = {
     placeholder: 'D',
   }),
   scanCa: path('PEM file of the authorities that may sign the Scans'),
+  ledgerApi: setting(z.string().refine(isHttpUrl), {
+    expected: 'a http or https address without a user',
+    help: "address of a participant's JSON Ledger API",
+    default: null,
+    placeholder: 'URL',
+  }),
+  ledgerApiParties: setting(list(z.union([z.literal('all'), z.string().refine(isPartyId)])), {
+    expected: `parties separated by commas (${PARTY_EXPECTED}), or all`,
+    help: 'owners to follow; all: the local parties of the participant',
+    default: null,
+    placeholder: 'P,...',
+  }),
+  ledgerApiTokenFile: path("file of the participant's token, read again for each connection"),
+  ledgerApiCa: path('PEM file of the authorities that may sign the participant'),
   start: setting(z.enum(['snapshot', 'beginning']), {
     expected: 'snapshot or beginning',
     help: 'where a network begins in an empty directory: at its active contracts, or at its first update',

@@ -4,7 +4,17 @@ import { type CreateFields, readCreate } from './create.ts';
 import { fault, within } from './fault.ts';
 import { type IgnoredEvent, ignoredMessage } from './ignored.ts';
 import { readEntity } from './template.ts';
-import { isWire, readContractId, readList, readNodeId, readObject, readText, readTime, type Wire } from './values.ts';
+import {
+  isWire,
+  ledgerOffsetOf,
+  readContractId,
+  readList,
+  readNodeId,
+  readObject,
+  readText,
+  readTime,
+  type Wire,
+} from './values.ts';
 
 /** Format B: an item of the JSON Ledger API's `/v2/updates`: camelCase, a list of one-key events. */
 const FIELDS: CreateFields = {
@@ -93,7 +103,17 @@ function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: Updat
   const recordTime = parts.readRecordTime(value);
   const synchronizerId = readText(value.synchronizerId, 'synchronizerId', SYNCHRONIZER_EXPECTED);
   const collected = readEvents(value, parts);
-  return { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime, ...collected };
+  const offset = ledgerOffsetOf(value.offset);
+  return {
+    kind: 'update',
+    format: 'ledger-api',
+    updateId,
+    migrationId,
+    synchronizerId,
+    recordTime,
+    offset,
+    ...collected,
+  };
 }
 
 function decodeTransaction(value: Wire, options: LedgerApiOptions): LedgerUpdate {
@@ -208,5 +228,5 @@ function decodeCheckpoint(value: Wire, { migrationId }: LedgerApiOptions): Check
       recordTime: readTime(wire.recordTime, `${path}.recordTime`),
     };
   });
-  return { kind: 'checkpoint', format: 'ledger-api', migrationId, times };
+  return { kind: 'checkpoint', format: 'ledger-api', migrationId, times, offset: ledgerOffsetOf(value.offset) };
 }

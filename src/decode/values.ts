@@ -83,6 +83,11 @@ export function readEventIdNode(value: unknown, field: string): number {
   return fault(field, value, 'an event id, <update id>:<number of 0 to 2147483647>');
 }
 
+/** A participant's number of an update: a whole number of 0 or more, null for anything else. */
+export function ledgerOffsetOf(value: unknown): number | null {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+}
+
 export function readMigrationId(value: unknown, field: string): number {
   const fits = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
   return fits ? value + 0 : fault(field, value, 'a whole number of 0 or more');

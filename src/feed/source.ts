@@ -155,6 +155,10 @@ export interface SourceStart {
    * not must show something of that before it brings more, or it is refused (PossibleGap).
    */
   readonly takesOver?: true;
+  /** The owners whose coins count, where it shows all coins of some owners only; the views then refuse coins of others. */
+  readonly followed?: readonly string[];
+  /** Set where it begins with all that its server ever had, so that nothing can be missing before its first update. */
+  readonly complete?: true;
   /** Set where a seed follows: what is stored of half a one is thrown away before. */
   readonly anew?: true;
 }
@@ -163,6 +167,8 @@ export interface SourceStart {
 export interface StoredSource {
   readonly identity: string | null;
   readonly lanes: ReadonlyMap<string, StoredLane>;
+  /** The owners whose coins count, in order; null or absent: all. */
+  readonly followed?: readonly string[] | null;
 }
 
 export interface StoredLane {

@@ -22,6 +22,8 @@ export interface LedgerUpdate {
   readonly synchronizerId: string;
   /** Null for an import update, whose record time is a flag and not a time. */
   readonly recordTime: Micros | null;
+  /** Its participant's own number of it, in the Ledger API's format; null where that is no whole number. */
+  readonly offset?: number | null;
   /** Set for an import that is part of a seed, which counts only once its mark has come; the update of its create, where known. */
   readonly seed?: { readonly createdIn: string | null };
   /** In feed order; only those of coins and rounds. */
@@ -35,17 +37,20 @@ export interface Checkpoint {
   readonly format: WireFormat;
   readonly migrationId: number;
   readonly times: readonly { readonly synchronizerId: string; readonly recordTime: Micros }[];
+  readonly offset?: number | null;
 }
 
 /**
  * The end of a seed: the imports before it are all that is active in the migration after every update up to a time. That is
- * `recordTime`, or the time of a synchronizer that is named.
+ * `recordTime`, or the time of a synchronizer that is named; of a participant's own updates, after all up to an offset.
  */
 export interface SeedMark {
   readonly kind: 'seed mark';
   readonly migrationId: number;
   readonly recordTime: Micros;
   readonly times: readonly { readonly synchronizerId: string; readonly recordTime: Micros }[];
+  /** Of the participant that gave it; null where its source has no offsets. */
+  readonly offset: number | null;
 }
 
 export interface Ignored {
@@ -103,6 +108,9 @@ export interface OpenRound {
   /** SHA-256 hex of the canonical content. */
   readonly content: string;
 }
+
+/** The name under which coins of others are counted where only some owners are followed. */
+export const UNFOLLOWED = 'coin of an owner that is not followed';
 
 /** The name under which an archive without a template is counted where its contract is not active. */
 export const INACTIVE_PURGE = 'purge of an inactive contract';

@@ -23,7 +23,7 @@ describe('the settings of Scans', () => {
     [{ scan: 'https://a.example,https://a.example/api/scan' }, '--scan: https://a.example/api/scan is given twice'],
     [{ scan: 'https://a.example', scanAgree: '2' }, '--scan-agree 2: 1 Scan named in --scan'],
     [{ scanPageSize: '10' }, '--scan-page-size needs --scan too'],
-    [{ start: 'beginning' }, '--start needs --scan too'],
+    [{ start: 'beginning' }, '--start needs --scan or --ledger-api too'],
     [{ scan: 'https://a.example', scanPageSize: '1001' }, '--scan-page-size: given "1001"'],
     [{ scan: 'https://a.example', scanCa: '/nonexistent.pem' }, '--scan-ca: cannot read /nonexistent.pem'],
     [

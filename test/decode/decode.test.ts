@@ -13,6 +13,7 @@ describe('messages that are no update', () => {
       format: 'ledger-api',
       migrationId: 7,
       times,
+      offset: expect.any(Number),
     });
   });
 

@@ -139,7 +139,7 @@ describe('a seed', () => {
   it.each([
     ['migration_id', '"0"', 'seed.migration_id'],
     ['record_time', '"0001-01-01T00:00:00Z"', 'seed.record_time'],
-    ['offset', '7', 'seed.offset'],
+    ['offset', '"7"', 'seed.offset'],
     [
       'synchronizer_times',
       '[{"synchronizerId":"s1","recordTime":"2200-01-01T00:00:00Z"}]',

@@ -129,8 +129,8 @@ function makeTables(db: Database, made: DirectoryMade): void {
   createTables(db);
   const { directoryId, snapshotPeriodUs, migrationId, dso } = made;
   const pinned = dso === null ? 0 : 1;
-  const setting = [1, directoryId, snapshotPeriodUs, migrationId, dso, pinned, 1, 1, null];
-  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
+  const setting = [1, directoryId, snapshotPeriodUs, migrationId, dso, pinned, 1, 1, null, null];
+  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
 /** A new directory's settings. The migration id is stored once a source whose messages name none is read. */

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables. An older file is not migrated, but rebuilt from the feed (`holdfast rebuild`). */
-export const SCHEMA_VERSION = 11;
+export const SCHEMA_VERSION = 12;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
@@ -18,7 +18,8 @@ CREATE TABLE setting(
   dso_pinned INTEGER NOT NULL,          -- whether an operator or the source's network named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_owner INTEGER NOT NULL,
-  feed TEXT                             -- what the cursors of the source that resumes belong to, in its own form
+  feed TEXT,                            -- what the cursors of the source that resumes belong to, in its own form
+  followed TEXT                         -- the owners whose coins count, as a JSON list in order; null: all
 ) STRICT;
 
 -- Where the feed was read to, per lane of its source; written in every transaction. Those of a source that resumes exist
@@ -43,6 +44,7 @@ CREATE TABLE migration(
   next_grid INTEGER,                    -- the next grid time to seal
   seeded_at INTEGER,                    -- the time of the seed that it began with; -1 while its mark has not come; null: no seed
   seed_times TEXT NOT NULL,             -- of that seed, the time of each synchronizer that its mark named, as JSON
+  seed_offset INTEGER,                  -- of that seed, the offset of its participant; null where its source has none
   contracts INTEGER NOT NULL,           -- coins, owners with coin and supply now, in the open interval
   owners INTEGER NOT NULL,
   unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits

@@ -4,7 +4,7 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import { sameCoin } from '../../ledger/coin.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import { coinEntity } from '../../ledger/templates.ts';
-import { INACTIVE_PURGE, type OpenRound } from '../../ledger/update.ts';
+import { INACTIVE_PURGE, type OpenRound, UNFOLLOWED } from '../../ledger/update.ts';
 import { addTo, takeFrom } from '../store/totals.ts';
 import type { Batch } from './batch.ts';
 import { isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
@@ -66,7 +66,9 @@ function create(applying: Applying): void {
   if (!isOurs || !event.isSigned()) return createCounterfeit(applying);
   batch.state.dso = event.dso;
   const { openRound } = event;
-  if (openRound === null) createCoin(applying);
+  const { followed } = batch.state;
+  if (openRound === null && followed !== null && !followed.has(event.owner)) createUnfollowed(applying);
+  else if (openRound === null) createCoin(applying);
   else createRound(applying, openRound);
 }
 
@@ -116,14 +118,24 @@ function createRound(applying: Applying, round: OpenRound): void {
 
 /** A coin or round that does not count is remembered by its id, so that its archive is recognised (docs/rules.md, rule 10). */
 function createCounterfeit(applying: Applying): void {
+  if (remember(applying)) applying.batch.counts.counterfeits += 1;
+}
+
+/** Of an owner that is not followed only some coins are seen: none counts (docs/rules.md, rule 14). */
+function createUnfollowed(applying: Applying): void {
+  if (remember(applying)) addIgnored(applying.batch.counts, UNFOLLOWED);
+}
+
+/** False for one that was remembered before. */
+function remember(applying: Applying): boolean {
   const { batch, migration, event } = applying;
   if (batch.counterfeits.has(event, migration.migrationId)) {
     batch.counts.createsRepeated += 1;
-    return;
+    return false;
   }
   if (isActive(batch, migration, event)) throw otherContent(applying);
   batch.counterfeits.set(event, migration.migrationId, true);
-  batch.counts.counterfeits += 1;
+  return true;
 }
 
 function archive(applying: Applying): void {

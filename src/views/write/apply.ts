@@ -70,7 +70,7 @@ function applyUpdate(
 ): void {
   const { synchronizerId } = update;
   const migration = migrationOf(batch, update.migrationId);
-  if (isCoveredBySeed(migration, synchronizerId, recordTime)) {
+  if (isCoveredBySeed(migration, update, recordTime)) {
     batch.counts.redelivered += 1;
     return;
   }
@@ -206,6 +206,9 @@ function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: App
   checkClock(recordTime, rules, { timeReached: null, field: 'seed.record_time' });
   migration.seededAt = recordTime;
   migration.seedTimes = Object.fromEntries(mark.times.map((each) => [each.synchronizerId, each.recordTime]));
+  migration.seedOffset = mark.offset;
+  // What follows has no migration id.
+  if (mark.offset !== null) batch.state.sourceMigrationId ??= migrationId;
   migration.timeReached = recordTime;
   migration.nextGrid = gridAfter(recordTime - 1, rules.periodUs);
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: true, periodUs: rules.periodUs });
@@ -228,14 +231,21 @@ function afterSeed({ seededAt }: MigrationState, { source }: LaneState, first: M
 }
 
 /** Whether a seed has the update already. Throws BadUpdate for one after imports of a seed that is not whole. */
-function isCoveredBySeed(migration: MigrationState, synchronizerId: string, recordTime: Micros): boolean {
-  const { seededAt, seedTimes } = migration;
+function isCoveredBySeed(migration: MigrationState, update: UpdateCursor, recordTime: Micros): boolean {
+  const { seededAt, seedTimes, seedOffset } = migration;
   if (seededAt === null) return false;
   if (seededAt === HALF_SEED) {
     const expected = 'the mark of the seed before it, whose imports alone may be half of what was active';
     throw new BadUpdate('half_seed', 'record_time', formatTime(recordTime), expected);
   }
-  return recordTime <= (seedTimes[synchronizerId] ?? seededAt);
+  // Repairs have equal times before and behind a seed: only the offset distinguishes them.
+  if (seedOffset !== null && update.format === 'ledger-api') return ledgerOffsetOf(update) <= seedOffset;
+  return recordTime <= (seedTimes[update.synchronizerId] ?? seededAt);
+}
+
+function ledgerOffsetOf({ ledgerOffset }: UpdateCursor): number {
+  if (ledgerOffset !== null) return ledgerOffset;
+  throw new BadUpdate('bad_field', 'offset', 'none', 'a whole number of 0 or more, as behind a seed of a participant');
 }
 
 function migrationOf(batch: Batch, migrationId: number): MigrationState {

@@ -23,16 +23,18 @@ export interface LaneState {
 /** Where the source that resumes continues. */
 export function storedSourceOf({
   feed,
+  followed,
   lanes,
 }: {
   feed: string | null;
+  followed: ReadonlySet<string> | null;
   lanes: ReadonlyMap<string, LaneState>;
 }): StoredSource {
   const stored = new Map<string, StoredLane>();
   for (const [lane, { start, cursor, sha256 }] of lanes) {
     if (start !== null) stored.set(lane, { start, cursor, sha256 });
   }
-  return { identity: feed, lanes: stored };
+  return { identity: feed, followed: followed && [...followed], lanes: stored };
 }
 
 /** The time of an import among places: before every ledger time. */

@@ -4,8 +4,9 @@ import { newLane } from './positions.ts';
 import type { WriterState } from './state.ts';
 
 /** Whether there is anything to store: new lanes, or a source of which nothing is applied yet. */
-export function isNews(state: WriterState, { identity, cursors, dso, anew }: SourceStart): boolean {
+export function isNews(state: WriterState, { identity, cursors, dso, anew, followed }: SourceStart): boolean {
   if (anew === true || (dso !== undefined && dso !== state.dso)) return true;
+  if (followed !== undefined && state.followed === null) return true;
   const isKnown = [...cursors.keys()].every((lane) => state.lanes.has(lane));
   return state.feed !== identity || !isKnown || !isBegun(state);
 }
@@ -66,8 +67,9 @@ export function furthestOf({ migrations }: WriterState): Reached | null {
  * must overlap with those (PossibleGap).
  */
 export function noteSourceStart(state: WriterState, start: SourceStart, source: string): void {
-  const { identity, cursors, dso, takesOver } = start;
+  const { identity, cursors, dso, followed, takesOver, complete } = start;
   state.feed = identity;
+  if (followed !== undefined) state.followed = new Set(followed);
   if (dso !== undefined) {
     state.dso = dso;
     state.dsoPinned = true;
@@ -79,7 +81,7 @@ export function noteSourceStart(state: WriterState, start: SourceStart, source: 
     if (takesOver === true) begun.furthest = furthestOf(state);
     state.lanes.set(lane, begun);
   }
-  if (isBegun(state)) return;
+  if (isBegun(state) || complete === true) return;
   for (const migration of state.migrations.values()) {
     for (const last of migration.synchronizers.values()) {
       last.unseen = true;

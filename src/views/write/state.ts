@@ -33,6 +33,8 @@ export interface MigrationState {
   seededAt: Micros | null;
   /** Up to when the seed has the updates of a synchronizer, where that is not `seededAt`. */
   seedTimes: Readonly<Record<string, Micros>>;
+  /** The offset of the seed's participant; null where its source has none. */
+  seedOffset: number | null;
   contracts: number;
   owners: number;
   unlocked: bigint;
@@ -49,6 +51,8 @@ export interface WriterState {
   readonly lanes: Map<string, LaneState>;
   /** What the cursors of the source that resumes belong to; null before there is one. */
   feed: string | null;
+  /** The owners whose coins count; null: all. */
+  followed: ReadonlySet<string> | null;
   dso: string | null;
   /** Whether an operator or the source's network named the DSO; otherwise it is the first seen. */
   dsoPinned: boolean;
@@ -77,22 +81,27 @@ export function loadState(db: Database): WriterState {
   const setting = db
     .prepare<
       [],
-      Pick<WriterState, 'dso' | 'feed' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'> & { dsoPinned: number }
+      Pick<WriterState, 'dso' | 'feed' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'> & {
+        readonly dsoPinned: number;
+        readonly followed: string | null;
+      }
     >(
-      `SELECT dso, dso_pinned AS dsoPinned, feed, source_migration_id AS sourceMigrationId,
+      `SELECT dso, dso_pinned AS dsoPinned, feed, followed, source_migration_id AS sourceMigrationId,
          next_no AS nextNo, next_owner AS nextOwner FROM setting`,
     )
     .get();
   if (setting === undefined) throw new Error('views.db has no settings row');
   const dsoPinned = setting.dsoPinned === 1;
-  return { ...setting, dsoPinned, migrations: loadMigrations(db), lanes: loadLanes(db) };
+  const followed = setting.followed === null ? null : new Set(JSON.parse(setting.followed) as string[]);
+  return { ...setting, dsoPinned, followed, migrations: loadMigrations(db), lanes: loadLanes(db) };
 }
 
 function loadMigrations(db: Database): Map<number, MigrationState> {
   const migrations = new Map<number, MigrationState>();
   const rows = db.prepare<[], MigrationRow>(
     `SELECT migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
-       next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, contracts, owners, unlocked, locked,
+       next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, seed_offset AS seedOffset,
+       contracts, owners, unlocked, locked,
        coalesce((SELECT seq FROM snapshot s WHERE s.migration_id = m.migration_id AND forced = 0
                  ORDER BY record_time DESC LIMIT 1), 0) AS gridSeq
      FROM migration m ORDER BY migration_id`,
@@ -125,6 +134,7 @@ export function newMigration(migrationId: number): MigrationState {
     nextGrid: null,
     seededAt: null,
     seedTimes: {},
+    seedOffset: null,
     contracts: 0,
     owners: 0,
     unlocked: 0n,
@@ -136,16 +146,18 @@ export function newMigration(migrationId: number): MigrationState {
 /** Writes the state back, except for the positions; called inside the batch's transaction. */
 export function createStateSaver(db: Database): (state: WriterState) => void {
   const setting = db.prepare(
-    'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
+    'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?, followed = ?',
   );
-  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
   const lastUpdatesOf = prepareLastUpdates(db);
   return (state) => {
-    setting.run(state.dso, state.dsoPinned ? 1 : 0, state.sourceMigrationId, state.nextNo, state.nextOwner, state.feed);
+    const { dso, sourceMigrationId, nextNo, nextOwner, feed } = state;
+    const followed = state.followed && JSON.stringify([...state.followed]);
+    setting.run(dso, state.dsoPinned ? 1 : 0, sourceMigrationId, nextNo, nextOwner, feed, followed);
     for (const m of state.migrations.values()) {
       const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
-      const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes)];
+      const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes), m.seedOffset];
       migration.run([m.migrationId, m.openSeq, ...times, ...supply]);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;

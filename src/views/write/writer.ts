@@ -11,6 +11,7 @@ import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch, type LastingParts } from './batch.ts';
 import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
+import { checkFollowed } from './followed.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { forgetHalfSeed } from './half-seed.ts';
 import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
@@ -98,9 +99,9 @@ export class ViewsWriter implements Disposable {
     // What a failed commit noted is only in memory.
     if (!this.#broken && !isNews(this.#batch.state, start)) return;
     this.commit();
-    const { name } = this.#begun;
-    checkSourceStart(this.#batch.state, start, name);
-    const { state } = this.#batch;
+    const [{ name }, { state }] = [this.#begun, this.#batch];
+    checkSourceStart(state, start, name);
+    checkFollowed(this.db, state, { start, source: name });
     if (start.anew === true) forgetHalfSeed(this.db, state, { source: name, active: this.#lasting.active });
     else if (isAnother(state, start)) forgetPositions(this.db);
     this.#reapply([]);

@@ -4,7 +4,7 @@ import DatabaseFile from 'better-sqlite3';
 /** Where the feed was read to, and what could not be applied: equal only where the sources are. */
 const OF_THE_SOURCE = ['position', 'dead_letter'];
 /** Made at random with the directory, or given by the source. */
-const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'source_migration_id'];
+const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'followed', 'source_migration_id'];
 
 /** Every row of every table of the views that the feed alone decides, as text, in order; for comparing two directories. */
 export function dumpViews(dataDir: string): Record<string, string[]> {

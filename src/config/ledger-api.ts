@@ -1,0 +1,42 @@
+import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/settings.ts';
+import { Refusal } from '../refusal.ts';
+import { certificateOf } from './pem-file.ts';
+import { type GivenSettings, optionName, type SettingKey, type SettingValue } from './settings.ts';
+
+/** Every setting of a Ledger API but --start, in the order in which a message names the first that was given. */
+export const LEDGER_API_KEYS = [
+  'ledgerApi',
+  'ledgerApiParties',
+  'ledgerApiTokenFile',
+  'ledgerApiCa',
+] as const satisfies readonly SettingKey[];
+
+/** Null where no Ledger API is given. Throws a Refusal for a setting without one, and for a file that cannot be read. */
+export function ledgerApiConfig(
+  given: GivenSettings,
+  { start, oauth }: { readonly start: SettingValue<'start'>; readonly oauth: OauthSettings | null },
+): LedgerApiSettings | null {
+  const { ledgerApi, ledgerApiParties: parties, ledgerApiTokenFile: tokenFile = null, ledgerApiCa } = given;
+  if (ledgerApi === undefined) {
+    const first = LEDGER_API_KEYS.find((key) => given[key] !== undefined);
+    if (first !== undefined) throw new Refusal(`${optionName(first)} needs ${optionName('ledgerApi')} too`);
+    if (oauth !== null) throw new Refusal(`ledgerApi.oauth needs ${optionName('ledgerApi')} too`);
+    return null;
+  }
+  if (parties === undefined || parties.length === 0)
+    throw new Refusal(
+      `${optionName('ledgerApi')} needs ${optionName('ledgerApiParties')} too: the parties to follow, or all`,
+    );
+  if (parties.includes('all') && parties.length > 1)
+    throw new Refusal(`${optionName('ledgerApiParties')}: all stands alone`);
+  if (oauth !== null && tokenFile !== null)
+    throw new Refusal(`${optionName('ledgerApiTokenFile')} cannot be given with ledgerApi.oauth: each brings a token`);
+  return {
+    url: new URL(ledgerApi).href.replace(/\/+$/, ''),
+    parties: parties[0] === 'all' ? 'all' : parties,
+    tokenFile,
+    oauth,
+    ca: certificateOf('ledgerApiCa', ledgerApiCa),
+    start,
+  };
+}

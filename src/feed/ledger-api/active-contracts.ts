@@ -1,0 +1,127 @@
+import { parseExactJson } from '../../json/exact-number.ts';
+import { listedElements } from '../file/elements.ts';
+import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
+import { failureOfElement, LedgerApiFailure } from './failure.ts';
+import type { Streams } from './streams.ts';
+
+/** Contracts asked for at once: far below what an answer may have. */
+const PAGE_SIZE = 1_000;
+
+/** The entries that are held: active, or on their way between synchronizers. An assignment alone is not. */
+const HELD = ['JsActiveContract', 'JsIncompleteUnassigned'];
+
+export type CreatedEvent = Readonly<Record<string, unknown>>;
+
+export interface ContractsAsked {
+  readonly activeAtOffset: number;
+  readonly eventFormat: object;
+}
+
+export type Ask = <T>(step: () => Promise<T>) => Promise<T>;
+
+/** All contracts active at an offset, in pages, whose end is marked. Throws NoPages where the participant is too old for them. */
+export async function* pagedContracts(
+  client: JsonClient,
+  asked: ContractsAsked,
+  ask: Ask,
+): AsyncGenerator<readonly CreatedEvent[]> {
+  let pageToken: string | null = null;
+  do {
+    const more: object = pageToken === null ? {} : { pageToken };
+    const body: object = { ...asked, maxPageSize: PAGE_SIZE, ...more };
+    const answer: JsonAnswer = await ask(() => client.ask('/v2/state/active-contracts-page', body)).catch(
+      (error: unknown) => {
+        // Before 3.5 there is no such path, which is said in plain text.
+        if (error instanceof LedgerApiFailure && error.status === 404 && error.code === null) throw new NoPages();
+        throw error;
+      },
+    );
+    const { activeContracts, nextPageToken }: Readonly<Record<string, unknown>> = isObject(answer.value)
+      ? answer.value
+      : {};
+    if (!Array.isArray(activeContracts))
+      throw new LedgerApiFailure(`${client.url}: answers without activeContracts`, {});
+    const texts = (): Buffer[] => [...listedElements(answer.bytes, 'activeContracts')].map(({ bytes }) => bytes);
+    yield heldIn(activeContracts, texts);
+    pageToken = typeof nextPageToken === 'string' && nextPageToken !== '' ? nextPageToken : null;
+  } while (pageToken !== null);
+}
+
+export class NoPages extends Error {}
+
+/**
+ * The same as a stream, of a participant of any age. Its end has no mark but the closing of the connection, so that one which is
+ * cut begins again behind the last token that an element had.
+ */
+export async function* streamedContracts(
+  streams: Streams,
+  asked: ContractsAsked,
+  { signal, ask }: { signal: AbortSignal; ask: Ask },
+): AsyncGenerator<readonly CreatedEvent[]> {
+  let token: string | null = null;
+  let reading: AsyncGenerator<readonly CreatedEvent[]> | null = null;
+
+  async function* readOnce(): AsyncGenerator<readonly CreatedEvent[]> {
+    const more = token === null ? {} : { streamContinuationToken: token };
+    const { target, elements, isRenewed } = await streams.open('/v2/state/active-contracts', {
+      request: { ...asked, ...more },
+      signal,
+    });
+    for await (const messages of elements) {
+      const parsed = messages.map((bytes) => elementOf(target, bytes));
+      yield heldIn(parsed, () => messages);
+      const last: unknown = parsed.findLast(isObject)?.streamContinuationToken;
+      if (typeof last === 'string' && last !== '') token = last;
+    }
+    if (isRenewed()) throw new LedgerApiFailure(`${target}: was left for a new token`, { conduct: 'reconnect' });
+  }
+
+  for (;;) {
+    // Of one that failed nothing more comes: the next begins behind its last token.
+    const { done, value } = await ask(() => {
+      reading ??= readOnce();
+      return reading.next().catch((error: unknown) => {
+        reading = null;
+        throw error;
+      });
+    });
+    if (done === true) return;
+    yield value;
+  }
+}
+
+function elementOf(target: string, bytes: Buffer): unknown {
+  const failure = failureOfElement(target, bytes);
+  if (failure !== null) throw failure;
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (error) {
+    throw new LedgerApiFailure(`${target}: sends what is no JSON`, { cause: error });
+  }
+}
+
+/** The creates of elements that are held. `texts`: the elements as they came, where the numbers of a payload must be exact. */
+function heldIn(elements: readonly unknown[], texts: () => readonly Buffer[]): readonly CreatedEvent[] {
+  return elements.flatMap((element, i) => {
+    const created = createdIn(element);
+    if (created === null) return [];
+    if (!hasNumber(created.createArgument)) return [created];
+    const exact = createdIn(parseExactJson(texts()[i]!.toString()))!;
+    return [{ ...created, createArgument: exact.createArgument }];
+  });
+}
+
+function createdIn(element: unknown): CreatedEvent | null {
+  const entry = isObject(element) && isObject(element.contractEntry) ? element.contractEntry : {};
+  for (const kind of HELD) {
+    const { createdEvent } = isObject(entry[kind]) ? entry[kind] : {};
+    if (isObject(createdEvent)) return createdEvent;
+  }
+  return null;
+}
+
+/** Such a number may be longer than a double is exact; Decimals and Ints are strings. */
+function hasNumber(value: unknown): boolean {
+  if (typeof value === 'number') return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasNumber);
+}

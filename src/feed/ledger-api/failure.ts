@@ -1,0 +1,107 @@
+import { AnswerFailure } from '../network/failure.ts';
+import { isObject } from '../network/json-client.ts';
+import { type Refused, shortened } from '../network/refused.ts';
+
+/**
+ * What to do after a failure: ask again, at first without a pause and perhaps with a new token; ask again after pauses; nothing,
+ * because to ask again changes nothing.
+ */
+export type Conduct = 'new token' | 'reconnect' | 'back off' | 'stop';
+
+/** Errors that mean something else than their status says. */
+const CONDUCT_OF_CODE: Readonly<Record<string, Conduct>> = {
+  ACCESS_TOKEN_EXPIRED: 'new token',
+  STALE_STREAM_AUTHORIZATION: 'reconnect',
+  PARTICIPANT_PRUNED_DATA_ACCESSED: 'stop',
+  OFFSET_AFTER_LEDGER_END: 'stop',
+};
+
+const DENIED = 7;
+/** Statuses of gRPC, which are all that an error within a stream has: unauthenticated, permission denied, bad requests. */
+const CONDUCT_OF_GRPC: Readonly<Record<number, Conduct>> = {
+  16: 'new token',
+  [DENIED]: 'stop',
+  3: 'stop',
+  5: 'stop',
+  9: 'stop',
+  11: 'stop',
+  12: 'stop',
+};
+
+/** A participant did not answer as it should; the message says what it said, and never what it was asked with. */
+export class LedgerApiFailure extends AnswerFailure {
+  /** Its name of the error; null where there is none. */
+  readonly code: string | null;
+  readonly conduct: Conduct;
+  /** The user of the token lacks a right. */
+  readonly isDenied: boolean;
+  /** What it says besides, by its own names. */
+  readonly context: Readonly<Record<string, unknown>>;
+
+  constructor(
+    message: string,
+    about: {
+      readonly cause?: unknown;
+      readonly status?: number | null;
+      readonly retryAfterMs?: number | null;
+      readonly code?: string | null;
+      readonly conduct?: Conduct;
+      readonly isDenied?: boolean;
+      readonly context?: Readonly<Record<string, unknown>>;
+    },
+  ) {
+    super(message, about);
+    this.name = 'LedgerApiFailure';
+    this.code = about.code ?? null;
+    this.conduct = about.conduct ?? 'back off';
+    this.isDenied = about.isDenied ?? false;
+    this.context = about.context ?? {};
+  }
+}
+
+/** An answer that is no 200: of the participant, or of what is in front of it. */
+export function failureOfAnswer(target: string, { status, retryAfterMs, where, body }: Refused): LedgerApiFailure {
+  const error = errorIn(body);
+  const said = error === null ? shortened(body.toString()) : saidBy(error);
+  const text = `${target}: answers ${status}${where}${said === '' ? '' : ` (${said})`}`;
+  return new LedgerApiFailure(text, { status, retryAfterMs, ...aboutOf(error, status) });
+}
+
+/** An element of a stream that is an error; null for any other. */
+export function failureOfElement(target: string, element: Uint8Array): LedgerApiFailure | null {
+  const error = errorIn(element);
+  if (error === null) return null;
+  return new LedgerApiFailure(`${target}: the stream ends: ${saidBy(error)}`, aboutOf(error, null));
+}
+
+type WireError = Readonly<Record<string, unknown>> & { readonly code: string };
+
+function errorIn(bytes: Uint8Array): WireError | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString());
+    return isObject(value) && typeof value.code === 'string' && !('update' in value) ? (value as WireError) : null;
+  } catch {
+    return null;
+  }
+}
+
+function saidBy({ code, cause }: WireError): string {
+  return shortened(typeof cause === 'string' ? `${code}: ${cause}` : code);
+}
+
+function aboutOf(
+  error: WireError | null,
+  status: number | null,
+): Pick<LedgerApiFailure, 'code' | 'context' | 'conduct' | 'isDenied'> {
+  const isDenied = status === 403 || (status === null && error?.grpcCodeValue === DENIED);
+  const context = isObject(error?.context) ? error.context : {};
+  return { code: error?.code ?? null, context, isDenied, conduct: conductOf(error, status) };
+}
+
+function conductOf(error: WireError | null, status: number | null): Conduct {
+  const ofCode = error === null ? undefined : CONDUCT_OF_CODE[error.code];
+  if (ofCode !== undefined) return ofCode;
+  if (status === null) return CONDUCT_OF_GRPC[Number(error?.grpcCodeValue)] ?? 'back off';
+  if (status === 401) return 'new token';
+  return status === 408 || status === 429 || status >= 500 ? 'back off' : 'stop';
+}

@@ -1,0 +1,124 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import {
+  allowInsecureRequests,
+  ClientSecretPost,
+  clientCredentialsGrantRequest,
+  customFetch,
+  processClientCredentialsResponse,
+} from 'oauth4webapi';
+import { readBody } from '../network/refused.ts';
+import { describeError } from '../network/server-options.ts';
+import type { SourceLogger } from '../source.ts';
+import { LedgerApiFailure } from './failure.ts';
+import { NAMES, type OauthSettings } from './settings.ts';
+import type { Tokens } from './tokens.ts';
+
+/** Of a token whose server does not say. */
+const LIFETIME_S = 300;
+/** A new one is asked for in the last part of a token's life, so that there is time to try again. */
+const RENEWED_AFTER = 0.8;
+/** With a token that is still good, how soon a renewal that failed is tried again. */
+const TRY_AGAIN_MS = 10_000;
+const ANSWER_BYTES_MAX = 1_048_576;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+interface Token {
+  readonly text: string;
+  readonly renewAt: number;
+  readonly expiresAt: number;
+}
+
+/** Tokens by the grant of client credentials (RFC 6749, section 4.4), each used until shortly before its end. */
+export function createOauthTokens(
+  oauth: OauthSettings,
+  { ca, logger }: { ca: string | null; logger: SourceLogger },
+): Tokens {
+  if (oauth.tokenUrl.startsWith('http:'))
+    logger.warn({ url: oauth.tokenUrl }, `${oauth.tokenUrl} is not encrypted: the secret of this client can be read`);
+  let known: Token | null = null;
+  let asking: Promise<Token> | null = null;
+
+  async function renewed(signal: AbortSignal): Promise<Token> {
+    asking ??= askToken(oauth, { ca, signal }).finally(() => {
+      asking = null;
+    });
+    return asking;
+  }
+
+  return {
+    async get(signal) {
+      const now = Date.now();
+      if (known !== null && now < known.renewAt) return known.text;
+      try {
+        known = await renewed(signal);
+      } catch (error) {
+        if (known === null || now >= known.expiresAt || signal.aborted) throw error;
+        logger.warn({ err: error }, `the token is not renewed yet: ${(error as Error).message}`);
+        known = { ...known, renewAt: now + TRY_AGAIN_MS };
+      }
+      return known.text;
+    },
+    refused() {
+      known = null;
+    },
+    renewAt: () => known?.renewAt ?? null,
+  };
+}
+
+async function askToken(
+  { tokenUrl, clientId, clientSecret, audience, scope }: OauthSettings,
+  { ca, signal }: { ca: string | null; signal: AbortSignal },
+): Promise<Token> {
+  const [server, client] = [{ issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl }, { client_id: clientId }];
+  const parameters = { ...(audience !== null && { audience }), ...(scope !== null && { scope }) };
+  const askedAt = Date.now();
+  try {
+    const response = await clientCredentialsGrantRequest(server, client, ClientSecretPost(clientSecret), parameters, {
+      [customFetch]: fetchWith(ca),
+      [allowInsecureRequests]: true,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
+    });
+    const { access_token: text, expires_in: seconds = LIFETIME_S } = await processClientCredentialsResponse(
+      server,
+      client,
+      response,
+    );
+    const lifeMs = seconds * 1000;
+    return { text, renewAt: askedAt + lifeMs * RENEWED_AFTER, expiresAt: askedAt + lifeMs };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new LedgerApiFailure(`${tokenUrl}: gives no token: ${saidBy(error as Error)}`, { cause: error });
+  }
+}
+
+/** What the server of tokens says, or what was wrong with the connection to it. */
+function saidBy(error: Error & { readonly error?: unknown; readonly error_description?: unknown }): string {
+  const said = [error.error, error.error_description].filter((part) => typeof part === 'string');
+  return said.length > 0 ? said.join(': ') : describeError(error, { ca: null, names: NAMES });
+}
+
+/** As fetch, with authorities of our own, bounded, and without following redirects: the request has a secret in it. */
+function fetchWith(ca: string | null) {
+  return async (
+    url: string,
+    { method, headers, body, signal }: { method: string; headers: object; body?: unknown; signal?: AbortSignal },
+  ): Promise<Response> => {
+    const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const options = { method, headers: { ...headers }, ...(signal && { signal }), ...(ca !== null && { ca }) };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(url, options as Parameters<typeof httpsRequest>[1] & object);
+      sent
+        .on('response', resolve)
+        .on('error', reject)
+        .end(String(body ?? ''));
+    });
+    const bytes = await readBody(response, ANSWER_BYTES_MAX);
+    if (bytes === null) throw new Error(`answers with more than ${ANSWER_BYTES_MAX} bytes`);
+    const type = response.headers['content-type'] ?? '';
+    return new Response(new Uint8Array(bytes), {
+      status: response.statusCode ?? 0,
+      headers: { 'content-type': type },
+    });
+  };
+}

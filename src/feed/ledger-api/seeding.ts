@@ -1,0 +1,74 @@
+import type { JsonClient } from '../network/json-client.ts';
+import { type Ask, NoPages, pagedContracts, streamedContracts } from './active-contracts.ts';
+import { LedgerApiFailure } from './failure.ts';
+import type { LedgerEnd, SynchronizerTime } from './participant.ts';
+import type { LedgerApiProgress } from './progress.ts';
+import { importOf, type SeedMessage, seedMark, TimeOfOffset } from './seed.ts';
+import type { Streams } from './streams.ts';
+import { elementOf, updatesRequest } from './updates.ts';
+
+export interface Seeding {
+  readonly client: JsonClient;
+  readonly streams: Streams;
+  readonly signal: AbortSignal;
+  readonly ask: Ask;
+  readonly progress: LedgerApiProgress;
+  readonly end: LedgerEnd;
+  readonly eventFormat: object;
+  readonly migrationId: number;
+  readonly participantId: string;
+}
+
+/** All that is active at the end of the ledger, as a seed; its mark is the last message, once the time of that end is known. */
+export async function* readSeed(seeding: Seeding): AsyncGenerator<readonly SeedMessage[]> {
+  const { client, end, progress, migrationId, participantId } = seeding;
+  const { offset } = end;
+  try {
+    let contracts = 0;
+    progress.seeding(contracts, offset);
+    for await (const page of contractsAt(seeding)) {
+      contracts += page.length;
+      progress.seeding(contracts, offset);
+      yield page.map((created) => importOf(created, migrationId));
+    }
+    if (end.times === null) progress.awaitingTime(offset);
+    const times = end.times ?? (await seeding.ask(() => timeOf(seeding)));
+    yield [{ bytes: seedMark(times, { migrationId, offset, participantId, url: client.url }) }];
+  } catch (error) {
+    // Another end can be read.
+    if (!(error instanceof LedgerApiFailure) || error.code !== 'PARTICIPANT_PRUNED_DATA_ACCESSED') throw error;
+    throw new LedgerApiFailure(`the active contracts at offset ${offset} are gone (${error.message})`, {
+      cause: error,
+    });
+  }
+}
+
+async function* contractsAt({ client, streams, signal, ask, end, eventFormat }: Seeding) {
+  const asked = { activeAtOffset: end.offset, eventFormat };
+  try {
+    yield* pagedContracts(client, asked, ask);
+  } catch (error) {
+    if (!(error instanceof NoPages)) throw error;
+    yield* streamedContracts(streams, asked, { signal, ask });
+  }
+}
+
+/** Reads updates behind the end only up to the first checkpoint: they are read again behind the mark. */
+async function timeOf({
+  streams,
+  signal,
+  end,
+  eventFormat,
+  migrationId,
+}: Seeding): Promise<readonly SynchronizerTime[]> {
+  const time = new TimeOfOffset(end.offset);
+  const request = updatesRequest(end.offset, eventFormat);
+  const { target, elements } = await streams.open('/v2/updates', { request, signal });
+  for await (const batch of elements) {
+    for (const bytes of batch) {
+      const times = time.add(elementOf(bytes, { target, migrationId }));
+      if (times !== null && times.length > 0) return times;
+    }
+  }
+  throw new LedgerApiFailure(`${target}: the stream was closed before its first checkpoint`, { conduct: 'reconnect' });
+}

@@ -1,0 +1,56 @@
+import { tryDecode } from '../../decode/decode.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import type { Micros } from '../../ledger/time.ts';
+import type { Decoded } from '../../ledger/update.ts';
+import { isObject } from '../network/json-client.ts';
+import { failureOfElement } from './failure.ts';
+
+/** An element of a stream of updates. */
+export interface Element {
+  readonly bytes: Buffer;
+  /** Left out where it is bad: it is decoded again, and judged where every message is. */
+  readonly decoded?: Decoded;
+  /** Null where it has none that can be read. */
+  readonly offset: number | null;
+}
+
+/** Throws LedgerApiFailure where the element is an error, which ends the stream. */
+export function elementOf(bytes: Buffer, { target, migrationId }: { target: string; migrationId: number }): Element {
+  const decoded = tryDecode(bytes, { migrationId });
+  if (decoded instanceof BadUpdate) {
+    const failure = failureOfElement(target, bytes);
+    if (failure !== null) throw failure;
+    return { bytes, offset: offsetIn(bytes) };
+  }
+  const known = decoded.kind === 'update' || decoded.kind === 'checkpoint' ? decoded.offset : undefined;
+  return { bytes, decoded, offset: known ?? offsetIn(bytes) };
+}
+
+/** How far the ledger is told by an element; null where it says no time. */
+export function recordTimeOf({ decoded }: Element): Micros | null {
+  if (decoded?.kind === 'update') return decoded.recordTime;
+  return decoded?.kind === 'checkpoint' ? Math.max(...decoded.times.map(({ recordTime }) => recordTime)) : null;
+}
+
+/** Of an element that is bad, or of a kind that is ignored. */
+function offsetIn(bytes: Buffer): number | null {
+  try {
+    const { update } = JSON.parse(bytes.toString()) as { update?: unknown };
+    const [kind] = isObject(update) ? Object.values(update).filter(isObject) : [];
+    const offset = isObject(kind?.value) ? kind.value.offset : undefined;
+    return Number.isSafeInteger(offset) && (offset as number) >= 0 ? (offset as number) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What is asked of the stream of updates, which then has no end. */
+export function updatesRequest(beginExclusive: number, eventFormat: object): object {
+  return {
+    beginExclusive,
+    updateFormat: {
+      includeTransactions: { transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA', eventFormat },
+      includeReassignments: eventFormat,
+    },
+  };
+}
