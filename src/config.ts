@@ -54,6 +54,8 @@ export function loadConfig(sources: {
   /** The options that commander parsed; those that are no settings are ignored. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly env: NodeJS.ProcessEnv;
+  /** The topic is written and not followed, so that a source may be named as well. */
+  readonly writesTopic?: boolean;
 }): { readonly config: Config; readonly warnings: readonly string[] } {
   const options = settingsOfOptions(sources.options);
   const { settings: environment, warnings } = settingsOfEnvironment(sources.env);
@@ -68,7 +70,8 @@ export function loadConfig(sources: {
     ...writerSettings(environment, environmentName),
     ...writerSettings({ ...file?.values, ...fromFile }, (key) => `${key} in ${file?.name}`),
   ];
-  return { config: freezeDeep({ ...withDefaults(given, oauth), users, writerSettings: ofWriter }), warnings };
+  const settings = withDefaults(given, { oauth, writesTopic: sources.writesTopic === true });
+  return { config: freezeDeep({ ...settings, users, writerSettings: ofWriter }), warnings };
 }
 
 /** The directory of a command that is given none. */
@@ -76,7 +79,10 @@ export function dataDirDefault(): string {
   return defaultSettings().data;
 }
 
-function withDefaults(given: GivenSettings, oauth: OauthSettings | null): Omit<Config, 'users' | 'writerSettings'> {
+function withDefaults(
+  given: GivenSettings,
+  { oauth, writesTopic }: { readonly oauth: OauthSettings | null; readonly writesTopic: boolean },
+): Omit<Config, 'users' | 'writerSettings'> {
   const values = { ...defaultSettings(), ...given };
   const own = SETTING_KEYS.filter((key) => !(SOURCE_KEYS as readonly SettingKey[]).includes(key));
   const fields = own.map((key) => [(FIELDS as Partial<Record<SettingKey, string>>)[key] ?? key, values[key]]);
@@ -84,7 +90,9 @@ function withDefaults(given: GivenSettings, oauth: OauthSettings | null): Omit<C
   const ledgerApi = ledgerApiConfig(given, { ...values, oauth });
   if (given.start !== undefined && scan === null && ledgerApi === null)
     throw new Refusal(`${optionName('start')} needs ${optionName('scan')} or ${optionName('ledgerApi')} too`);
-  const named = Object.entries({ ledgerApi, scan, kafkaTopic: kafka }).filter(([, source]) => source !== null);
+  const named = Object.entries({ ledgerApi, scan, kafkaTopic: writesTopic ? null : kafka }).filter(
+    ([, source]) => source !== null,
+  );
   const [first, second] = named.map(([key]) => optionName(key as SettingKey));
   if (second !== undefined) throw new Refusal(`${first} cannot be given with ${second}: one source is followed`);
   return { ...Object.fromEntries(fields), kafka, scan, ledgerApi };

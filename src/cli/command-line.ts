@@ -131,7 +131,7 @@ function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
 
 async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode> {
   const options = parsed.opts();
-  const { config, warnings } = loadConfig({ options, env: terminal.env });
+  const { config, warnings } = loadConfig({ options, env: terminal.env, writesTopic: command.writesTopic === true });
   // The program's one logger.
   const logger = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, terminal.stderr);
   for (const warning of warnings) logger.warn(warning);

@@ -31,6 +31,8 @@ export interface CliCommand {
   readonly settings: readonly SettingKey[];
   /** Whether --data is created if missing, or not used; by default the directory must exist. */
   readonly dataDir?: 'made' | 'unused';
+  /** Whether it writes the topic that is named; otherwise that is a source. */
+  readonly writesTopic?: true;
   /** Adds the options that are no settings. */
   readonly addOptions?: (command: Command) => void;
   /** Throws a Refusal for what the caller can fix. */

@@ -38,7 +38,8 @@ describe('fetch', () => {
 
   it('writes a seed that replays to the same views, and continues its file after a line that is cut off', async () => {
     const output = directory.at('feed.ndjson');
-    expect(await fetched('--output', output)).toMatchObject({ code: 0 });
+    // The last page of its contracts is empty.
+    expect(await fetched('--output', output, '--scan-page-size', '1')).toMatchObject({ code: 0 });
     truncateSync(output, readFileSync(output).length - 50);
     scan.add(...LINES.slice(150));
     expect(await fetched('--output', output)).toMatchObject({ code: 0 });

@@ -1,70 +1,29 @@
-import { randomUUID } from 'node:crypto';
 import type { Kafka } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
-import { awaitBounds } from './bounds.ts';
+import { readRecords } from './read-records.ts';
 
-/**
- * Reads each partition from its start until a record has a name, or to its end for `all`, in a consumer group of its own,
- * which is removed afterwards.
- */
+/** Reads each partition from its start until a record has a name, or to its end for `all`. */
 export async function readPartitionsByName(
   kafka: Kafka,
   topic: string,
   { name, all }: { name: (value: Uint8Array | null) => string | null; all: boolean },
 ): Promise<Map<string, number>> {
-  const admin = kafka.admin();
-  await admin.connect();
-  const groupId = `holdfast-produce-${randomUUID()}`;
-  const retry = { restartOnFailure: async (error: Error): Promise<boolean> => isGroupLoading(error) };
-  const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 100, retry });
-  try {
-    const bounds = await awaitBounds(kafka, topic);
-    const ends = new Map(
-      [...bounds].flatMap(([partition, { low, high }]) => (low === high ? [] : [[partition, high]])),
-    );
-    const found = new Map<string, number>();
-    const named = new Set<number>();
-    if (ends.size === 0) return found;
-    const done = Promise.withResolvers<void>();
-    // Also counts batches of control records, which the handler below never sees.
-    consumer.on('consumer.end_batch_process', ({ payload: { partition, lastOffset } }) => {
-      if ((!all && named.has(partition)) || Number(lastOffset) + 1 >= ends.get(partition)!) ends.delete(partition);
-      if (ends.size === 0) done.resolve();
-    });
-    consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
-      if (!restart) done.reject(error);
-    });
-    await consumer.connect();
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      eachBatch: async ({ batch: { messages, partition }, pause }) => {
-        for (const { value } of messages) {
-          const bears = name(value);
-          if (bears === null) continue;
-          if ((found.get(bears) ?? partition) !== partition) {
-            return done.reject(inTwoPartitions(topic, bears, [found.get(bears)!, partition]));
-          }
-          found.set(bears, partition);
-          named.add(partition);
-          if (all) continue;
-          pause();
-          return;
-        }
-      },
-    });
-    await done.promise;
-    return found;
-  } finally {
-    await consumer.disconnect();
-    await admin.deleteGroups([groupId]).catch(() => {});
-    await admin.disconnect();
-  }
-}
-
-/** The answer of a broker that has just started; kafkajs does not try again by itself. */
-function isGroupLoading(error: Error): boolean {
-  return 'type' in error && error.type === 'GROUP_LOAD_IN_PROGRESS';
+  const found = new Map<string, number>();
+  await readRecords(kafka, topic, {
+    from: ({ low }) => low,
+    each(partition, values) {
+      for (const value of values) {
+        const bears = name(value);
+        if (bears === null) continue;
+        const known = found.get(bears) ?? partition;
+        if (known !== partition) throw inTwoPartitions(topic, bears, [known, partition]);
+        found.set(bears, partition);
+        if (!all) return true;
+      }
+      return false;
+    },
+  });
+  return found;
 }
 
 function inTwoPartitions(topic: string, name: string, partitions: readonly number[]): Refusal {
@@ -73,4 +32,28 @@ function inTwoPartitions(topic: string, name: string, partitions: readonly numbe
     `topic ${topic} has messages of ${name} in partitions ${both}, so their order is not known: ` +
       'send to another topic',
   );
+}
+
+/** The last records of each partition: so many, or fewer where they are not larger than so many bytes together. */
+export async function readEnds(
+  kafka: Kafka,
+  topic: string,
+  { recordsMax, bytesMax }: { recordsMax: number; bytesMax: number },
+): Promise<readonly (readonly Uint8Array[])[]> {
+  const ends = new Map<number, { values: Buffer[]; bytes: number }>();
+  await readRecords(kafka, topic, {
+    from: ({ low, high }) => Math.max(low, high - recordsMax),
+    each(partition, values) {
+      const end = ends.get(partition) ?? { values: [], bytes: 0 };
+      ends.set(partition, end);
+      for (const value of values) {
+        if (value === null) continue;
+        end.values.push(value);
+        end.bytes += value.length;
+        while (end.bytes > bytesMax && end.values.length > 1) end.bytes -= end.values.shift()!.length;
+      }
+      return false;
+    },
+  });
+  return [...ends.values()].map(({ values }) => values);
 }

@@ -7,7 +7,7 @@ import { awaitBounds } from './bounds.ts';
 import { createKafkaClient } from './client.ts';
 import { createMissingTopic } from './create-topic.ts';
 import { describeKafkaError, RETRY_PRODUCING } from './errors.ts';
-import { readPartitionsByName } from './partitions-by-name.ts';
+import { readEnds, readPartitionsByName } from './partitions-by-name.ts';
 import type { KafkaConnection } from './settings.ts';
 
 export interface ProducedRecord {
@@ -26,6 +26,8 @@ export interface TopicProducer extends AsyncDisposable {
     name: (value: Uint8Array | null) => string | null,
     options: { all: boolean },
   ): Promise<Map<string, number>>;
+  /** The last records of each partition that has any, without null values. */
+  ends(): Promise<readonly (readonly Uint8Array[])[]>;
   /** Resolves when the brokers have stored them. */
   send(records: readonly ProducedRecord[]): Promise<void>;
 }
@@ -38,14 +40,16 @@ export interface TopicProducerOptions {
   readonly logger: SourceLogger;
   /** Aborts waiting for brokers that went away. */
   readonly signal: AbortSignal;
-  /** For how long to wait for brokers that were there and went away. */
-  readonly retryForMs?: number;
+  /** For how long to wait for brokers that were there and went away; null: for ever. */
+  readonly retryForMs?: number | null;
 }
 
 /** For a change of leader, where a producer can wait and send nothing twice; after other faults a new one is created. */
 const ATTEMPTS = { retries: 5, initialRetryTime: 200, maxRetryTime: 5_000 };
 /** How often kafkajs asks again for partitions and their leaders. */
 const METADATA_AGE_MS = 5_000;
+/** Far more than a network has in a minute: what is asked for again behind it. */
+const ENDS_MAX = { recordsMax: 2_000, bytesMax: 64 * 2 ** 20 };
 const LEFT_OUT = { attempts: 10, pauseMs: 1_000 };
 const DISCONNECT_TIMEOUT_MS = 5_000;
 /** How often a long step reports that it is still waiting. */
@@ -78,7 +82,7 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
     return retry(policy, () => withNotice(step(), () => logger.info({ topic }, notice)), {
       signal,
       onFailure: ({ error, retryInMs, leftMs }) => {
-        const waits = `waiting for it, for ${Math.ceil(leftMs / 1000)} s at most`;
+        const waits = `waiting for it${leftMs === Infinity ? '' : `, for ${Math.ceil(leftMs / 1000)} s at most`}`;
         logger.warn({ topic, err: error, retryInMs }, `${cannot(doing, error)}; ${waits}`);
       },
     });
@@ -125,6 +129,11 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
           () => readPartitionsByName(kafka, topic, { name, all }),
           `reading topic ${topic} to see which partition has which synchronizer`,
         ),
+      ),
+    ends: () =>
+      explained(
+        'read',
+        retried('read', () => readEnds(kafka, topic, ENDS_MAX), `reading the end of topic ${topic}`),
       ),
     send: (records) => explained('write to', sendAll(records)),
     async [Symbol.asyncDispose]() {

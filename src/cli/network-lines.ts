@@ -1,0 +1,129 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { cursorText, IN_SEED, laterOf, type ScanCursor } from '../feed/scan/cursor.ts';
+import { dsosOf, lastPlace } from '../feed/scan/place-of-line.ts';
+import { openScanSource } from '../feed/scan/source.ts';
+import { LANE } from '../feed/scan/status.ts';
+import { FeedRefused, type SourceContext } from '../feed/source.ts';
+import { Refusal } from '../refusal.ts';
+
+const END_WATCH_MS = 100;
+
+/** What was written of a network before, and is continued. */
+export interface Written {
+  /** Its last lines; of a topic those of each partition. Empty where there is nothing. */
+  readonly ends: readonly (readonly Uint8Array[])[];
+  /** How messages name it: `--output feed.ndjson`. */
+  readonly name: string;
+  /** What to do where it cannot be continued: `name another file`. */
+  readonly otherwise: string;
+}
+
+export interface NetworkLinesOptions {
+  readonly config: Pick<Config, 'scan'>;
+  /** Whether to go on at the end. */
+  readonly follow: boolean;
+  readonly stop: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** What a network has behind what was written of it. */
+export interface NetworkLines {
+  /** What was written is half a seed, which is of no use: what follows may be of another snapshot. */
+  readonly isHalfSeed: boolean;
+  /**
+   * `begins` once it is known that these lines continue what was written, and `anew` where a seed begins; then messages. Those of a
+   * batch count as written when the next one is asked for. Throws Refusal.
+   */
+  read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]>;
+  /** How far the last message was behind our clock; 0 at the end, null where that is not known. */
+  readonly lagSeconds: number | null;
+}
+
+export function openNetworkLines(
+  written: Written,
+  { config: { scan }, follow, stop, logger }: NetworkLinesOptions,
+): NetworkLines {
+  if (scan === null) throw new Refusal('--scan says which network');
+  const end = endOf(written);
+  const isHalfSeed = end === IN_SEED;
+  let furthest = isHalfSeed ? null : end;
+  const known = new Set(isHalfSeed ? [] : written.ends.flat().map(textOf));
+  const source = openScanSource(scan, { ...continuing(furthest), logger });
+
+  async function* read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]> {
+    const atEnd = new AbortController();
+    // At the end nothing comes any more that could be looked at.
+    const watch = setInterval(() => {
+      if (!follow && source.telemetry?.().caughtUpAt !== null) atEnd.abort();
+    }, END_WATCH_MS);
+    let hasBegun = false;
+    try {
+      for await (const batch of source.batches(AbortSignal.any([stop, atEnd.signal]))) {
+        if ('identity' in batch) {
+          if (furthest !== null && !hasBegun) requireSameNetwork(written, batch.dso);
+          if (!hasBegun) yield 'begins';
+          hasBegun = true;
+          if (batch.anew === true) yield 'anew';
+          continue;
+        }
+        if (batch.length === 0) continue;
+        const messages = batch.map(({ bytes }) => bytes!);
+        // Again the last minute of what is there: see the source.
+        const fresh = messages.filter((bytes) => !known.has(textOf(bytes)));
+        if (fresh.length > 0) yield fresh;
+        const last = lastPlace(messages);
+        if (last !== IN_SEED) furthest = laterOf(furthest, last);
+        source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]), furthest);
+      }
+    } catch (error) {
+      if (error instanceof FeedRefused) throw new Refusal(error.message, { cause: error });
+      throw error;
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  return {
+    isHalfSeed,
+    read,
+    get lagSeconds() {
+      return source.telemetry?.().lagSeconds ?? null;
+    },
+  };
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+
+/** The furthest place written; null where there is nothing. */
+function endOf({ ends, name, otherwise }: Written): ScanCursor | typeof IN_SEED | null {
+  let furthest: ScanCursor | null = null;
+  for (const lines of ends) {
+    if (lines.length === 0) continue;
+    const place = lastPlace(lines);
+    if (place === null) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
+    if (place === IN_SEED) return IN_SEED;
+    furthest = laterOf(furthest, place);
+  }
+  return furthest;
+}
+
+/** By the DSO of its coins and rounds; anybody may have created others. */
+function requireSameNetwork({ ends, name, otherwise }: Written, dso: string | undefined): void {
+  const found = new Set(ends.flat().flatMap((line) => dsosOf(line)));
+  if (dso === undefined || found.has(dso)) return;
+  const [other] = found;
+  const what =
+    other === undefined
+      ? 'does not show of which network it is'
+      : `has the coins of ${other}, and this is the network of ${dso}`;
+  throw new Refusal(`${name}: it ${what}; ${otherwise}`);
+}
+
+/** As if that were what a directory has. */
+function continuing(place: ScanCursor | null): Omit<SourceContext, 'logger'> {
+  const cursor = place && cursorText(place);
+  const lanes = cursor === null ? [] : [[LANE, { start: cursor, cursor, sha256: null }] as const];
+  const stored = { identity: null, lanes: new Map(lanes) };
+  return { stored, reached: place, furthest: place, directoryId: '', migrationId: 0 };
+}

@@ -1,0 +1,112 @@
+import { counted } from '../counted.ts';
+import { tryDecode } from '../decode/decode.ts';
+import type { ProducedRecord, TopicProducer } from '../feed/kafka/producer.ts';
+import type { Message, SourceLogger } from '../feed/source.ts';
+import { createPartitionPlan, type Destination, destinationFor } from '../feed/synchronizer-partitions.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
+import { Refusal } from '../refusal.ts';
+
+/** Below Kafka's default limit of a batch, 1 MiB; a larger message is sent alone and needs a topic that allows it. */
+const PARTITION_BYTES_MAX = 800_000;
+/** Bytes not sent yet, over all partitions. */
+const REQUEST_BYTES_MAX = 8_000_000;
+const RECORD_OVERHEAD_BYTES = 100;
+
+/** Sends messages to the partitions of their synchronizers. */
+export interface Sender {
+  /** How many of the first messages the brokers have; a checkpoint counts once. */
+  readonly sent: number;
+  /** `origin`: for messages, such as a file. */
+  add(message: Pick<Message, 'bytes' | 'offset' | 'overlong'>, origin: string): Promise<void>;
+  flush(): Promise<void>;
+}
+
+export interface SenderOptions {
+  readonly topic: string;
+  readonly logger: Pick<SourceLogger, 'info'>;
+  /**
+   * Nothing is sent to a partition before the brokers have all that came before it for the others: wherever it ends, the topic has
+   * all up to its last message. The first partition is then the last one to get what is for every one.
+   */
+  readonly isInOrder?: boolean;
+}
+
+export async function createSender(
+  producer: TopicProducer,
+  { topic, logger, isInOrder = false }: SenderOptions,
+): Promise<Sender> {
+  const isSingle = producer.partitions === 1;
+  let known = isSingle ? new Map<string, number>() : await producer.partitionsByName(synchronizerOf, { all: false });
+  let isAllKnown = known.size === 0;
+  let plan = createPartitionPlan(producer.partitions, known);
+  const every = Array.from({ length: producer.partitions }, (_, partition) => partition).reverse();
+  let records: ProducedRecord[] = [];
+  let bytes = new Map<number, number>();
+  let total = 0;
+  let added = 0;
+  let sent = 0;
+
+  /** A synchronizer may follow another one in a partition, and is then found only by reading the whole topic. */
+  async function partitionOf(synchronizerId: string): Promise<number | null> {
+    if (!isAllKnown && !known.has(synchronizerId)) {
+      logger.info({ topic, synchronizerId }, 'reading the topic to see which partition has this synchronizer');
+      known = await producer.partitionsByName(synchronizerOf, { all: true });
+      isAllKnown = true;
+      plan = createPartitionPlan(producer.partitions, known);
+    }
+    return plan(synchronizerId);
+  }
+
+  async function partitionsOf(destination: Destination): Promise<readonly number[]> {
+    if (destination === 'every') return every;
+    if (destination === 'first') return [0];
+    const partition = await partitionOf(destination.synchronizerId);
+    if (partition !== null) return [partition];
+    throw new Refusal(
+      `topic ${topic} has ${counted(producer.partitions, 'partition')}, each with a synchronizer of its own, and none for ` +
+        `${destination.synchronizerId}: send to a topic with more partitions, or with a single one`,
+    );
+  }
+
+  async function flush(): Promise<void> {
+    if (records.length > 0) await producer.send(records);
+    records = [];
+    bytes = new Map();
+    total = 0;
+    sent = added;
+  }
+
+  return {
+    get sent() {
+      return sent;
+    },
+    flush,
+    async add(message, origin) {
+      const { bytes: value, offset, overlong } = message;
+      if (overlong !== undefined) {
+        throw new Error(`${origin}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
+      }
+      const size = (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
+      for (const partition of await partitionsOf(destinationOf(value))) {
+        const waiting = bytes.get(partition) ?? 0;
+        if (isInOrder && records.length > 0 && waiting === 0) await flush();
+        if (waiting > 0 && (waiting + size > PARTITION_BYTES_MAX || total + size > REQUEST_BYTES_MAX)) await flush();
+        records.push({ partition, value });
+        bytes.set(partition, (bytes.get(partition) ?? 0) + size);
+        total += size;
+      }
+      added += 1;
+    },
+  };
+}
+
+export function synchronizerOf(value: Uint8Array | null): string | null {
+  const destination = destinationOf(value);
+  return typeof destination === 'string' ? null : destination.synchronizerId;
+}
+
+/** What cannot be decoded is sent as it is, and its readers decide. */
+function destinationOf(value: Uint8Array | null): Destination {
+  const decoded = value && tryDecode(value, { migrationId: 0 });
+  return destinationFor(decoded instanceof BadUpdate ? null : decoded, value);
+}

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, inject, it } from 'vitest';
+import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
+import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createRandom } from '../../../support/ledger/random.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
+import { type Ended, runProgram, startProgram } from '../../../support/program/program.ts';
+import { soakCount } from '../../../support/program/soak.ts';
+import { seededFeed } from '../../../support/scan/active-contracts.ts';
+import { freshScan } from '../../../support/scan/fresh-scan.ts';
+import { DSO, scanLedger, timeOf } from '../../../support/scan/ledger.ts';
+import { replayInto } from '../../../support/views/replayed.ts';
+import { dumpViews } from '../../../support/views/views-dump.ts';
+
+const address = inject('kafka').addresses.plain;
+const directory = freshDirectory();
+const scan = freshScan({ migrationId: 0 });
+
+const LINES = scanLedger(71, 400);
+const SEEDED_AT = timeOf(LINES[150]!);
+const KILLS = soakCount(4);
+
+const argsFor = (topic: TestTopic, ...more: string[]): string[] => [
+  ...['produce', '--scan', scan.url, '--kafka-brokers', address, '--kafka-topic', topic.name],
+  ...['--scan-poll-interval', '100ms', '--scan-page-size', '20', ...more],
+];
+const produced = (topic: TestTopic, ...more: string[]): Promise<Ended> => runProgram(argsFor(topic, ...more));
+
+/** A Holdfast that reads the topic, once it has all of it, has the rows of these lines read from a file. */
+async function expectViewsOf(lines: readonly string[], topic: TestTopic, reader?: RunningService): Promise<void> {
+  {
+    await using service = reader ?? (await serveTopic(topic, directory, { dso: DSO, kafkaPartitionIdle: '300ms' }));
+    const total = (await readTopic(address, topic.name)).length;
+    const isRead = async (): Promise<boolean> => {
+      const { source } = await service.status();
+      return Object.values(source?.position ?? {}).reduce((sum, offset) => sum + offset, 0) === total;
+    };
+    await service.until('all of the topic is read', isRead);
+    expect((await service.status()).halted).toBeNull();
+  }
+  const wanted = directory.at('wanted');
+  expect(await replayInto(wanted, [directory.writeLines('wanted.ndjson', lines)], { dso: DSO })).toMatchObject({
+    halted: null,
+  });
+  expect(dumpViews(directory.at('views'))).toEqual(dumpViews(wanted));
+}
+
+describe('produce --scan', () => {
+  it(`--follow, killed with SIGKILL at random moments, ${KILLS} times, leaves a topic with the whole ledger`, {
+    timeout: 60_000 + KILLS * 10_000,
+  }, async () => {
+    const random = createRandom(7);
+    const topic = await createTopic(address);
+    const reader = await serveTopic(topic, directory, { dso: DSO });
+    const args = argsFor(topic, '--follow', '--start', 'beginning');
+    for (let killed = 0; killed < KILLS; killed++) {
+      await using program = startProgram(args);
+      const until = Math.floor((LINES.length * (killed + 1)) / (KILLS + 1));
+      const moment = sleep(500 + random.below(2_000));
+      while (scan.lines.length < until) {
+        scan.add(...LINES.slice(scan.lines.length, Math.min(scan.lines.length + 7, until)));
+        await sleep(20);
+      }
+      await moment;
+      program.kill('SIGKILL');
+      await program.ended;
+    }
+    scan.add(...LINES.slice(scan.lines.length));
+    {
+      await using program = startProgram(args);
+      const texts = async (): Promise<number> =>
+        new Set((await readTopic(address, topic.name)).map((row) => row.value)).size;
+      await expect.poll(texts, { timeout: 60_000 }).toBe(LINES.length);
+      program.kill('SIGTERM');
+      expect(await program.ended).toMatchObject({ code: 0 });
+    }
+    await expectViewsOf(LINES, topic, reader);
+  });
+
+  it('gives each synchronizer its partition, and sends behind what the topic holds nothing twice', async () => {
+    const topic = await createTopic(address, { partitions: 2 });
+    for (const end of [150, 151, 400]) {
+      scan.add(...LINES.slice(scan.lines.length, end));
+      const run = await produced(topic, '--start', 'beginning');
+      expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/ sent to topic .*, 2 partitions\n$/) });
+    }
+    const rows = await readTopic(address, topic.name);
+    expect(rows.map(({ value }) => value).toSorted()).toEqual(LINES.toSorted());
+    for (const { partition, value } of rows) expect(value!.includes('zweite::1220ee')).toBe(partition === 0);
+    await expectViewsOf(LINES, topic);
+  });
+
+  it('sends a seed whole, and refuses a topic that holds half a one', async () => {
+    scan.add(...LINES.slice(0, 300));
+    scan.change({ snapshots: [SEEDED_AT] });
+    const topic = await createTopic(address);
+    expect(await produced(topic)).toMatchObject({ code: 0 });
+    scan.add(...LINES.slice(300));
+    expect(await produced(topic)).toMatchObject({ code: 0 });
+    await expectViewsOf(seededFeed(LINES, { recordTime: SEEDED_AT }), topic);
+    const half = await createTopic(address);
+    const rows = await readTopic(address, topic.name);
+    await half.send(rows.slice(0, 10));
+    const refused = await produced(half);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('ends within a seed') });
+    expect(await readTopic(address, half.name)).toHaveLength(10);
+  });
+
+  it('sends nothing of a seed before all of it is there', async () => {
+    scan.add(...LINES);
+    scan.change({ snapshots: [SEEDED_AT] });
+    scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
+    const topic = await createTopic(address);
+    {
+      await using program = startProgram(argsFor(topic));
+      await expect.poll(() => scan.asked.some(({ path }) => path.includes('summary')), { timeout: 30_000 }).toBe(true);
+      program.kill('SIGKILL');
+      await program.ended;
+    }
+    expect(await readTopic(address, topic.name)).toEqual([]);
+  });
+
+  it('refuses a topic of another network, and files beside a network', async () => {
+    const topic = await createTopic(address);
+    await topic.send(LINES.slice(0, 50).map((value) => ({ partition: 0, value })));
+    scan.add(...LINES);
+    scan.change({ dso: 'OTHER::1220ff' });
+    const refused = await produced(topic, '--start', 'beginning');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`has the coins of ${DSO}, and`) });
+    expect(await readTopic(address, topic.name)).toHaveLength(50);
+    const both = await produced(topic, 'feed.ndjson');
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('name either files') });
+  });
+});
