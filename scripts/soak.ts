@@ -15,6 +15,7 @@ import type { ReadersReport, ReadersSettings } from './soak/readers.ts';
 import { runCommand, type ServiceStatus, type SoakedService, startSoaked } from './soak/service.ts';
 import type { TallyReport } from './soak/tally.ts';
 import { isGrown, judge, MEMORY_MINUTES_MIN, type Verdict, type Window } from './soak/verdict.ts';
+import type { WatchersSettings } from './soak/watchers.ts';
 
 /**
  * Runs the service for long under a feed without end, reads and bad requests at once, and says whether it is at the end what
@@ -24,6 +25,8 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: process.env.HOLDFAST_SOAK_MINUTES ?? '60' },
     'events-per-second': { type: 'string', default: process.env.HOLDFAST_SOAK_EVENTS_PER_SECOND ?? '4000' },
+    /** Events before anything is measured; fewer only to try the soak itself. */
+    grow: { type: 'string', default: String(EVENTS_TO_GROW) },
     /** What was measured, a line of JSON each window. */
     windows: { type: 'string' },
     seed: { type: 'string', default: '1' },
@@ -31,6 +34,7 @@ const { values } = parseArgs({
 });
 const minutes = positive('minutes', values.minutes);
 const eventsPerSecond = positive('events-per-second', values['events-per-second']);
+const eventsToGrow = positive('grow', values.grow);
 const seed = positive('seed', values.seed);
 const windowsFile = values.windows === undefined ? null : resolve(values.windows);
 
@@ -38,8 +42,8 @@ const windowsFile = values.windows === undefined ? null : resolve(values.windows
 const WINDOW_MS = Math.min(20_000, Math.max(3_000, (minutes * 60_000) / 36));
 const APPLIED_MS_MAX = 120_000;
 const POLL_MS = 100;
-/** The tables of bad requests are for these. */
-const OF_BAD_REQUESTS = ['--body-bytes-max', '20000', '--dashboard', 'off'];
+/** The tables of bad requests are for this. */
+const OF_BAD_REQUESTS = ['--body-bytes-max', '20000'];
 
 function positive(name: string, given: string): number {
   const value = Number(given);
@@ -62,21 +66,24 @@ async function soak(folder: string, interrupted: Promise<never>): Promise<Soaked
   const { url } = service;
   const given = ['--user', 'participant_admin', '--expires-in', '30d', '--data', data];
   const token = runCommand(['token', ...given]).stdout.trim();
-  const feedSettings: FeedSettings = { seed, path: feed, eventsAtOnce: EVENTS_TO_GROW, eventsPerSecond };
+  const feedSettings: FeedSettings = { seed, path: feed, eventsAtOnce: eventsToGrow, eventsPerSecond };
   await using feeder = startPart<FeedReport>('feeder', feedSettings);
   await using bare = await startServer(['bench/bare-server.ts', '{}']);
   const readersSettings: ReadersSettings = { seed, url, bareUrl: bare.url };
   await using readers = startPart<ReadersReport>('readers', readersSettings);
   await using attackers = startPart<TallyReport>('attackers', { seed, url, token } satisfies AttackersSettings);
+  await using watchers = startPart<TallyReport>('watchers', { seed, url } satisfies WatchersSettings);
 
   const ended = Promise.race([service.failed, interrupted]);
   ended.catch(() => {});
   const { counts: grown } = await grownStatus(service, ended);
-  await Promise.all([readers.report(), attackers.report()]);
+  await Promise.all([readers, attackers, watchers].map((part) => part.report()));
   const windows: Window[] = [];
   const began = performance.now();
   let before = { ms: began, events: grown.events };
-  const look = async (read: ReadersReport, attacked: TallyReport, { events }: FeedReport): Promise<Window> => {
+  const look = async (): Promise<Window> => {
+    const [read, attacked, watched] = [await readers.report(), await attackers.report(), await watchers.report()];
+    const { events } = await feeder.report();
     const { counts } = await service.status();
     const now = { ms: performance.now(), events: counts.events };
     const applied = now.events - before.events;
@@ -87,12 +94,12 @@ async function soak(folder: string, interrupted: Promise<never>): Promise<Soaked
       eventsApplied: applied,
       eventsPerSecond: (applied * 1000) / (now.ms - before.ms),
       viewsMiB: statSync(join(data, 'views.db')).size / 2 ** 20,
-      latencies: { ...read.latencies, ...attacked.latencies },
+      latencies: { ...read.latencies, ...attacked.latencies, ...watched.latencies },
       compared: read.compared,
-      statuses: added(read.statuses, attacked.statuses),
+      statuses: added(read.statuses, attacked.statuses, watched.statuses),
       badRequests: sum(attacked.statuses),
-      faults: [...read.faults, ...attacked.faults],
-      faultCount: read.faultCount + attacked.faultCount,
+      faults: [...read.faults, ...attacked.faults, ...watched.faults],
+      faultCount: read.faultCount + attacked.faultCount + watched.faultCount,
     };
     before = now;
     windows.push(window);
@@ -104,10 +111,11 @@ async function soak(folder: string, interrupted: Promise<never>): Promise<Soaked
   using progress = createSoakProgress(minutes, process.stderr);
   for (let at = 1; at * WINDOW_MS <= minutes * 60_000; at++) {
     await Promise.race([sleep(Math.max(0, began + at * WINDOW_MS - performance.now())), ended]);
-    progress.update(await look(await readers.report(), await attackers.report(), await feeder.report()));
+    progress.update(await look());
   }
   const fed = await feeder.finish();
   const attacked = await attackers.finish();
+  const watched = await watchers.finish();
   const status = await appliedStatus(service);
   const again = await readers.finish();
   console.error('the feed has ended; stopping the service and verifying the directory');
@@ -116,7 +124,7 @@ async function soak(folder: string, interrupted: Promise<never>): Promise<Soaked
   return {
     windows,
     failures: [
-      ...[...attacked.faults, ...again.faults].map((fault) => `at the end: ${fault}`),
+      ...[...attacked.faults, ...watched.faults, ...again.faults].map((fault) => `at the end: ${fault}`),
       ...notApplied(fed, status),
       ...service.errors().map((line) => `an error in the log: ${line}`),
       ...(stopped === 0 ? [] : [`after SIGTERM the service ended with ${stopped} instead of 0`]),
@@ -127,10 +135,10 @@ async function soak(folder: string, interrupted: Promise<never>): Promise<Soaked
 
 /** The status once the ledger is as large as it stays: what is measured before is the growing of caches. */
 async function grownStatus(service: SoakedService, ended: Promise<never>): Promise<ServiceStatus> {
-  console.error(`replaying the first ${EVENTS_TO_GROW} events`);
+  console.error(`replaying the first ${eventsToGrow} events`);
   for (;;) {
     const status = await service.status();
-    if (status.counts.events >= EVENTS_TO_GROW) return status;
+    if (status.counts.events >= eventsToGrow) return status;
     await Promise.race([sleep(POLL_MS), ended]);
   }
 }

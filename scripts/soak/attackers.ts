@@ -30,9 +30,9 @@ const port = Number(new URL(url).port);
 const tally = new Tally();
 let finishing = false;
 
-/** While the feed is read the service is not ready; and the tables are for one without the users' area. */
+/** While the feed is read the service is not ready; and the tables are for one without users' area and dashboard. */
 const isOther = ({ request: { target }, status }: HostileCase): boolean =>
-  (target === '/readyz' && status === 200) || target.startsWith('/v2');
+  (target === '/readyz' && status === 200) || target.startsWith('/v2') || target === '/';
 
 function tableCases(): HostileCase[] {
   const { owner_party_ids, snapshots } = readStory();

@@ -6,7 +6,8 @@ import { snapshotAt, snapshotMs, soakLedger } from './ledger.ts';
 /** A question about a sealed snapshot: its answer may never change. */
 export interface Question {
   readonly path: string;
-  readonly body: string;
+  /** Null: a GET. */
+  readonly body: string | null;
   readonly owner: Owner;
   /** The snapshot's number. */
   readonly at: number;
@@ -19,7 +20,7 @@ interface Owner {
 }
 
 /** `deep`: what the design lets grow with the archives since the snapshot, so it is shown and has no bound. */
-export type QuestionGroup = 'summary' | 'page' | 'deep';
+export type QuestionGroup = 'summary' | 'page' | 'table' | 'deep';
 
 /** Updates at the beginning of the ledger whose owners the requests name. */
 const UPDATES_READ = 20_000;
@@ -49,9 +50,9 @@ export function ownersOfFeed(seed: number): Owner[] {
 /** Asks about a random owner, every other time a large one, at a random snapshot up to the newest. */
 export function drawQuestion(random: Random, owners: readonly Owner[], newestMs: number): Question {
   const owner = pickOwner(random, owners, random.chance(0.5));
-  const form = random.pick(['v0', 'v1', 'v1', 'page'] as const);
+  const form = random.pick(['v0', 'v1', 'v1', 'page', 'table'] as const);
   const newest = snapshotAt(newestMs);
-  const rarelyDeep = form !== 'v1' && owner.large && !random.chance(0.05);
+  const rarelyDeep = (form === 'v0' || form === 'page') && owner.large && !random.chance(0.05);
   const first = rarelyDeep ? Math.max(0, newest - NEW_SNAPSHOTS) : 0;
   const at = first + random.below(newest - first + 1);
   const others = Array.from({ length: random.below(OWNERS_MAX) }, () => pickOwner(random, owners, false).party);
@@ -67,7 +68,22 @@ export function drawQuestion(random: Random, owners: readonly Owner[], newestMs:
       return question('/v1/holdings/summary', { owner, at }, asked);
     case 'page':
       return question('/v1/holdings/state', { owner, at }, { ...asked, page_size: 1 + random.below(PAGE_MAX) });
+    case 'table':
+      return { path: table(random, asked.record_time, owner), owner, at, body: null };
   }
+}
+
+/** A table of /holdfast/v1 that ends with a sealed snapshot; an order of all owners only now and then: a thread makes it. */
+function table(random: Random, to: string, { party }: Owner): string {
+  const of = `/holdfast/v1/owners/${encodeURIComponent(party)}`;
+  const until = `migration_id=0&to=${to}`;
+  if (random.chance(0.02)) return `/holdfast/v1/top?migration_id=0&record_time=${to}&limit=20`;
+  return random.pick([
+    `/holdfast/v1/snapshots?${until}&limit=20`,
+    `${of}/history?${until}`,
+    `${of}/changes?${until}&limit=20`,
+    `${of}/changes?${until}&order=asc&format=csv`,
+  ]);
 }
 
 function question(path: string, about: Pick<Question, 'owner' | 'at'>, asked: object): Question {
@@ -87,6 +103,7 @@ function pickOwner(random: Random, owners: readonly Owner[], large: boolean): Ow
 
 /** Which promise applies to a question now: a new snapshot grows old. */
 export function groupOf({ path, owner, at }: Question, newestMs: number): QuestionGroup {
+  if (path.startsWith('/holdfast/v1/')) return path.startsWith('/holdfast/v1/top') ? 'deep' : 'table';
   if (path === '/v1/holdings/summary') return 'summary';
   if (owner.large && at < snapshotAt(newestMs) - NEW_SNAPSHOTS) return 'deep';
   return path === '/v1/holdings/state' ? 'page' : 'summary';

@@ -46,13 +46,18 @@ let finishing = false;
 
 async function ask(question: Question): Promise<string | null> {
   const { path: target, body } = question;
-  const bytes = Buffer.from(body);
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) };
   const group = groupOf(question, newestMs);
-  const answer = await timed(group, url, { method: 'POST', target, headers, body: bytes });
+  const answer = await timed(group, url, requestOf(question));
   if (answer === null || isAtLimit(answer)) return null;
   if (answer.status !== 200) tally.fault(`${target} ${body}: ${answer.status} ${answer.text}`);
   return answer.status === 200 ? createHash('sha256').update(answer.text).digest('base64') : null;
+}
+
+function requestOf({ path: target, body }: Question): FuzzedRequest {
+  if (body === null) return { method: 'GET', target, headers: {}, body };
+  const bytes = Buffer.from(body);
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) };
+  return { method: 'POST', target, headers, body: bytes };
 }
 
 /** Null, and a fault, where nothing came back. */

@@ -68,6 +68,8 @@ export function judge(windows: readonly Window[]): Verdict {
     figure('resident memory, MiB', ({ residentMiB }) => residentMiB, judgesMemory ? MEMORY_GROWTH_MAX : null),
     figure('p99 of summaries, ms', p99('summary'), p99GrowthMax),
     figure('p99 of pages, ms', p99('page'), p99GrowthMax),
+    figure('p99 of tables of /holdfast/v1, ms', p99('table'), p99GrowthMax),
+    figure('p99 of /metrics, ms', p99('metrics'), p99GrowthMax),
     figure('p99 of large owners at old snapshots, ms', p99('deep'), null),
     bare,
     figure('events applied per second', ({ eventsPerSecond }) => eventsPerSecond, null),
