@@ -21,14 +21,24 @@ export interface FileBytes {
 }
 
 /**
- * Each chunk is a new buffer, because messages are views of it. By descriptor: a worker thread has no standard input of
- * its own.
+ * Where buffers are reused: one is read ahead, and a reader may look at the last chunk together with the one after it.
+ * A buffer for each would count with the garbage that is collected, and have it collected ten times as often.
  */
-export function openFileBytes(file: { path: string; chunkBytes: number }): FileBytes {
+const BUFFERS = 3;
+
+export interface FileBytesOptions {
+  readonly path: string;
+  readonly chunkBytes: number;
+  /** A chunk is valid until the next but one is requested; otherwise each is a new buffer. */
+  readonly reuseBuffers: boolean;
+}
+
+/** By descriptor: a worker thread has no standard input of its own. */
+export function openFileBytes(file: FileBytesOptions): FileBytes {
   let handedOut = 0;
   async function* chunks(signal: AbortSignal): AsyncGenerator<Buffer> {
     const fd = file.path === '-' ? STANDARD_INPUT : await openFile(file.path, READ_AT_ONCE);
-    const all = (await mayKeepWaiting(fd)) ? arrivingChunks(fd, signal) : storedChunks(fd, file.chunkBytes, signal);
+    const all = (await mayKeepWaiting(fd)) ? arrivingChunks(fd, signal) : storedChunks(fd, file, signal);
     handedOut = 0;
     for await (const chunk of all) {
       handedOut += chunk.length;
@@ -57,14 +67,15 @@ async function* arrivingChunks(fd: number, signal: AbortSignal): AsyncGenerator<
 }
 
 /** With one chunk of read-ahead. */
-async function* storedChunks(fd: number, chunkBytes: number, signal: AbortSignal): AsyncGenerator<Buffer> {
-  let next = readAhead(fd, chunkBytes);
+async function* storedChunks(fd: number, file: FileBytesOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const nextBuffer = buffersFor(file);
+  let next = readAhead(fd, nextBuffer());
   try {
     for (;;) {
       signal.throwIfAborted();
       const chunk = await next;
       if (chunk.length === 0) return;
-      next = readAhead(fd, chunkBytes);
+      next = readAhead(fd, nextBuffer());
       yield chunk;
     }
   } finally {
@@ -74,16 +85,26 @@ async function* storedChunks(fd: number, chunkBytes: number, signal: AbortSignal
   }
 }
 
+function buffersFor({ chunkBytes, reuseBuffers }: FileBytesOptions): () => Buffer {
+  const reused: Buffer[] = [];
+  let taken = 0;
+  return () => {
+    if (!reuseBuffers) return Buffer.allocUnsafeSlow(chunkBytes);
+    const at = taken++ % BUFFERS;
+    reused[at] ??= Buffer.allocUnsafeSlow(chunkBytes);
+    return reused[at];
+  };
+}
+
 /** A read-ahead that fails is no unhandled rejection: its error is thrown when the chunk is awaited. */
-function readAhead(fd: number, chunkBytes: number): Promise<Buffer> {
-  const reading = readChunk(fd, chunkBytes);
+function readAhead(fd: number, buffer: Buffer): Promise<Buffer> {
+  const reading = readChunk(fd, buffer);
   reading.catch(() => undefined);
   return reading;
 }
 
 /** Empty at the end of the file. */
-async function readChunk(fd: number, chunkBytes: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafeSlow(chunkBytes);
-  const { bytesRead } = await readFile(fd, buffer, 0, chunkBytes, null);
+async function readChunk(fd: number, buffer: Buffer): Promise<Buffer> {
+  const { bytesRead } = await readFile(fd, buffer, 0, buffer.length, null);
   return buffer.subarray(0, bytesRead);
 }

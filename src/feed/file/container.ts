@@ -54,7 +54,8 @@ async function readAll(
     for await (const chunk of chunks) {
       length += chunk.length;
       if (length > containerBytesMax) throw tooLarge(path, shape, containerBytesMax);
-      parts.push(chunk);
+      // A copy, because a chunk is valid only until the next one is requested.
+      parts.push(Buffer.from(chunk));
     }
   } catch (error) {
     if (error instanceof BrokenContainer) return { content: Buffer.concat(parts), broken: error };

@@ -12,7 +12,8 @@ export const FILE_KIND: SourceKind<FileSettings, never> = {
   kind: FILE_LANE,
   resumes: false,
   placeOf: ({ offset }) => ({ partition: null, message: offset }),
-  open: async ({ path }) => openFileSource(path),
+  // The feed thread copies a batch before it requests the next one.
+  open: async ({ path }) => openFileSource(path, { reuseBuffers: true }),
   follow: (name) => ({
     status({ lanes, progress, isAtEnd }) {
       const { read = null, total = null } = progress ?? {};

@@ -78,7 +78,8 @@ class OpenLine {
     if (part.length === 0) return;
     this.#length += part.length;
     if (this.#hash === null) {
-      this.#parts.push(part);
+      // A copy, because the chunk that it is part of is valid only until the next one is requested.
+      this.#parts.push(Buffer.from(part));
       // The carriage return of a line end is not part of the line.
       if (this.#length <= this.#limits.lineBytesMax + 1) return;
       const whole = Buffer.concat(this.#parts);

@@ -17,6 +17,8 @@ export interface FileOptions {
   readonly containerBytesMax?: number;
   /** How much is read at once, which is about the size of a batch. */
   readonly chunkBytes?: number;
+  /** A message's bytes are valid only until the next batch is requested; otherwise they stay. */
+  readonly reuseBuffers?: boolean;
   /** Only the first bytes of the content, decompressed; the message or container in which they end is cut off there. */
   readonly headBytes?: number;
 }
@@ -35,7 +37,8 @@ export function openFileSource(path: string, options: FileOptions = {}): FileSou
     headBytes: options.headBytes ?? Number.POSITIVE_INFINITY,
   };
   const total = readableSize(path);
-  const file = openFileBytes({ path, chunkBytes: options.chunkBytes ?? CHUNK_BYTES });
+  const { chunkBytes = CHUNK_BYTES, reuseBuffers = false } = options;
+  const file = openFileBytes({ path, chunkBytes, reuseBuffers });
   return {
     name: path,
     batches: (signal) => untilAborted(signal, batches(path, file.chunks(signal), limits)),
@@ -62,7 +65,7 @@ async function* untilAborted(
 async function* batches(
   path: string,
   bytes: AsyncGenerator<Buffer>,
-  limits: Required<Omit<FileOptions, 'chunkBytes'>>,
+  limits: Required<Omit<FileOptions, 'chunkBytes' | 'reuseBuffers'>>,
 ): AsyncGenerator<readonly Message[]> {
   try {
     const { shape, chunks } = await peekShape(firstBytes(decompressed(bytes), limits.headBytes));

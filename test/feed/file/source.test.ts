@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { zstdCompressSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openFileSource } from '../../../src/feed/file/source.ts';
 import { UnusableFile } from '../../../src/feed/file/unusable-file.ts';
@@ -83,6 +83,35 @@ describe('openFileSource', () => {
       for (const { bytes } of batch) kept.push(bytes!);
     }
     expect(kept.map((bytes) => Buffer.from(bytes).toString())).toEqual(lines);
+  });
+
+  const lengths = [1, 50, 999, 1000, 1001, 2500, 3999, 12_000];
+  const lines = Array.from({ length: 200 }, (_, i) => JSON.stringify({ i, text: 'x'.repeat(lengths[i % 8]!) }));
+  const text = lines.join('\n');
+
+  it.each([
+    ['lines', text],
+    ['gzip', gzipSync(text)],
+    ['zstd', zstdCompressSync(text)],
+    ['a page', `{"transactions":[${lines.join(',')}]}`],
+    ['an array', `[${lines.join(',')}]`],
+  ])('reads the same from reused buffers: %s', async (name, content) => {
+    const path = directory.at(`reused ${name}`);
+    writeFileSync(path, content);
+    const source = openFileSource(path, { chunkBytes: 1000, reuseBuffers: true });
+    const read: string[] = [];
+    for await (const batch of source.batches(new AbortController().signal))
+      for (const { bytes } of batch) read.push(Buffer.from(bytes!).toString());
+    expect(read).toEqual(lines);
+  });
+
+  it('takes no new buffer for each read where they are reused', async () => {
+    const path = directory.at('few');
+    writeFileSync(path, LINE.repeat(5000));
+    const buffers = new Set<ArrayBufferLike>();
+    for await (const batch of openFileSource(path, { reuseBuffers: true }).batches(new AbortController().signal))
+      buffers.add(batch.at(-1)!.bytes!.buffer);
+    expect(buffers.size).toBe(3);
   });
 
   it('keeps memory flat over a large file while its lines are parsed', async () => {
