@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBroker } from '../test/support/kafka/broker.ts';
+import { env, root, say, startService } from './demo/service.ts';
 import { type DemoStop, stopAtSigterm } from './demo/stop.ts';
 
 /** What docker-compose.yml shows, without Docker: a broker from its jars, a feed sent to it, and a summary that moves. */
-const root = join(import.meta.dirname, '..');
 const FIXTURE = 'fixtures/story.scan.ndjson';
 const EXPECTED = 'fixtures/story.expected.json';
 /** The story's sixth line ends its first half hour. */
@@ -17,40 +15,11 @@ const LINES_FIRST = 6;
 const TOPIC = 'updates';
 const WAIT_MAX_MS = 60_000;
 
-/** The program reads HOLDFAST_* settings; those of the shell that runs the demo are not meant for it. */
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
-
-function say(text: string): void {
-  console.log(`\n${text}`);
-}
-
 function produce(file: string, address: string): void {
   const options = ['--kafka-brokers', address, '--kafka-topic', TOPIC, '--create', '--log-level', 'warn'];
   const args = ['dist/main.js', 'produce', file, ...options];
   const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) throw new Error(`produce ended with exit code ${status}`);
-}
-
-/** Starts the service on a free port; its log line `listening` says which. */
-async function serve(
-  dataDir: string,
-  address: string,
-  { watch }: DemoStop,
-): Promise<{ service: ChildProcess; url: string }> {
-  const options = ['--data', dataDir, '--port', '0', '--kafka-brokers', address, '--kafka-topic', TOPIC];
-  const service = spawn(process.execPath, ['dist/main.js', 'serve', ...options], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
-  watch(service);
-  for await (const line of createInterface({ input: service.stderr! })) {
-    const url = /"url":"([^"]+)"/.exec(line)?.[1];
-    if (url === undefined) continue;
-    service.stderr!.resume();
-    return { service, url };
-  }
-  throw new Error('the service did not start');
 }
 
 interface Summary {
@@ -105,23 +74,17 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   produce(first, address);
   say('3. holdfast serve, reading the topic');
   stopping.check();
-  const { service, url } = await serve(join(folder, 'data'), address, stopping);
-  try {
-    const shown = await showNext(url, owners, null);
-    say('4. The rest of the feed arrives');
-    produce(second, address);
-    await showNext(url, owners, shown);
-    // /status hears of the topic's end once a second.
-    await sleep(1_500);
-    const status = (await (await fetch(`${url}/status`)).json()) as { source: object };
-    say(`5. ${url}/status:\n${JSON.stringify(status.source, null, 2)}`);
-  } finally {
-    if (service.exitCode === null && service.signalCode === null) {
-      const ended = once(service, 'exit');
-      service.kill('SIGTERM');
-      await ended;
-    }
-  }
+  const source = ['--kafka-brokers', address, '--kafka-topic', TOPIC];
+  await using service = await startService(['--data', join(folder, 'data'), ...source], stopping);
+  const { url } = service;
+  const shown = await showNext(url, owners, null);
+  say('4. The rest of the feed arrives');
+  produce(second, address);
+  await showNext(url, owners, shown);
+  // /status hears of the topic's end once a second.
+  await sleep(1_500);
+  const status = (await (await fetch(`${url}/status`)).json()) as { source: object };
+  say(`5. ${url}/status:\n${JSON.stringify(status.source, null, 2)}`);
 }
 
 const stopping = stopAtSigterm();

@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
+import { env, root, say, startService } from './demo/service.ts';
 import { type DemoStop, stopAtSigterm } from './demo/stop.ts';
 import { demonstrateUsers } from './demo/users.ts';
 import { writeWeeks } from './demo/weeks.ts';
 
-const root = join(import.meta.dirname, '..');
 const PROGRAM = ['dist/main.js'];
 const FIXTURE = 'fixtures/story.scan.ndjson';
 const EXPECTED = 'fixtures/story.expected.json';
@@ -28,9 +26,6 @@ interface Expected {
   readonly snapshots: readonly { readonly record_time: string; readonly summaries_v0: readonly Answer[] }[];
 }
 
-/** The program reads HOLDFAST_* settings; those of the shell that runs the demo are not meant for it. */
-const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('HOLDFAST_')));
-
 /** The story, and after it some weeks of a few hundred owners, so that there is something to replay and to look at. */
 function replay(folder: string, dataDir: string): void {
   const feed = join(folder, 'weeks.ndjson');
@@ -40,32 +35,6 @@ function replay(folder: string, dataDir: string): void {
   const args = [...PROGRAM, 'replay', FIXTURE, feed, '--data', dataDir];
   const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) throw new Error(`the replay ended with exit code ${status}`);
-}
-
-/** Starts the service on a free port; its log line `listening` says which. */
-async function serve(dataDir: string, { watch }: DemoStop): Promise<{ service: ChildProcess; url: string }> {
-  say('2. Serve it: holdfast serve');
-  const args = [...PROGRAM, 'serve', '--data', dataDir, '--port', '0'];
-  const service = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'inherit', 'pipe'] });
-  watch(service);
-  let log = '';
-  for await (const line of createInterface({ input: service.stderr! })) {
-    log += `${line}\n`;
-    const { url } = parseLogLine(line);
-    if (url === undefined) continue;
-    service.stderr!.resume();
-    console.log(`   ${url}`);
-    return { service, url };
-  }
-  throw new Error(`the service did not start:\n${log}`);
-}
-
-function parseLogLine(line: string): { readonly url?: string } {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return {};
-  }
 }
 
 function readExpected(): { owners: readonly string[]; answer: Answer } {
@@ -89,10 +58,6 @@ async function ask(url: string, question: object): Promise<unknown> {
   return await response.json();
 }
 
-function say(text: string): void {
-  console.log(`\n${text}`);
-}
-
 /** `url`: where the service stays up; null where it ends with the demo. */
 function sayWhatNext(url: string | null): void {
   const pages =
@@ -113,36 +78,28 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   const dataDir = join(folder, 'data');
   replay(folder, dataDir);
   stopping.check();
-  const { service, url } = await serve(dataDir, stopping);
-  try {
-    const { owners, answer: expected } = readExpected();
-    const question = {
-      migration_id: 0,
-      record_time: ASKED.snapshot,
-      as_of_round: ASKED.round,
-      owner_party_ids: owners,
-    };
-    const answer = await ask(url, question);
-    console.log(`\n${JSON.stringify(answer, null, 2)}`);
-    if (!isDeepStrictEqual(answer, expected)) throw new Error(`this is not what ${EXPECTED} says`);
-    console.log(`\n   Just what ${EXPECTED} says, which was worked out without this program.`);
-    await demonstrateUsers({ url, dataDir, env });
-    const staysUp = process.stdin.isTTY && process.stdout.isTTY;
-    sayWhatNext(staysUp ? url : null);
-    if (staysUp) {
-      say(`Look at it in your browser: ${url}/\n\nIt stays up until you press Ctrl-C.`);
-      await once(service, 'exit');
-    }
-  } finally {
-    await stop(service);
+  say('2. Serve it: holdfast serve');
+  await using service = await startService(['--data', dataDir], stopping);
+  const { url } = service;
+  console.log(`   ${url}`);
+  const { owners, answer: expected } = readExpected();
+  const question = {
+    migration_id: 0,
+    record_time: ASKED.snapshot,
+    as_of_round: ASKED.round,
+    owner_party_ids: owners,
+  };
+  const answer = await ask(url, question);
+  console.log(`\n${JSON.stringify(answer, null, 2)}`);
+  if (!isDeepStrictEqual(answer, expected)) throw new Error(`this is not what ${EXPECTED} says`);
+  console.log(`\n   Just what ${EXPECTED} says, which was worked out without this program.`);
+  await demonstrateUsers({ url, dataDir, env });
+  const staysUp = process.stdin.isTTY && process.stdout.isTTY;
+  sayWhatNext(staysUp ? url : null);
+  if (staysUp) {
+    say(`Look at it in your browser: ${url}/\n\nIt stays up until you press Ctrl-C.`);
+    await service.ended;
   }
-}
-
-async function stop(service: ChildProcess): Promise<void> {
-  if (service.exitCode !== null || service.signalCode !== null) return;
-  const ended = once(service, 'exit');
-  service.kill('SIGTERM');
-  await ended;
 }
 
 // Ctrl-C reaches the program too, which then stops by itself; what is left to do here is to clean up.

@@ -2,52 +2,79 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { draftOf, type Happening } from '../../fixtures/happening.ts';
 import { party, updateId } from '../../fixtures/names.ts';
 import { buildStory } from '../../fixtures/story.ts';
-import { numbered } from '../../test/support/ledger/history.ts';
-import { createRandom } from '../../test/support/ledger/random.ts';
+import { type Micros, numbered } from '../../test/support/ledger/history.ts';
+import { createRandom, type Random } from '../../test/support/ledger/random.ts';
 import { scanLine } from '../../test/support/ledger/scan-lines.ts';
 import { createEconomy } from './economy.ts';
 
 const START = Date.parse('2025-02-12T01:20:00Z') * 1000;
 const ROUNDS_OF_WEEK = 7 * 24 * 6;
-const ROUND_MICROS = 600_000_000;
+export const ROUND_MICROS = 600_000_000;
 /** The story ends with this round as its newest, and three are open. */
 const LAST_ROUND_OF_STORY = 104;
 
-/**
- * Writes the weeks after the story: a few hundred owners who are rewarded in each mining round, pay each other more by day than
- * by night, and lock coin for some days. What is paid is conserved, so that its totals look like those of a real ledger.
- */
-export function writeWeeks(path: string, weeks: number): { readonly bytes: number; readonly updates: number } {
+/** What happens after the story: a few hundred owners who are rewarded, pay each other and lock coin. */
+export interface Weeks {
+  readonly random: Random;
+  /** The updates of the next round. `share`: how much of the weeks is over. */
+  round(now: { readonly start: Micros; readonly share: number }): readonly (readonly Happening[])[];
+  /** An update as a line of Scan's format. */
+  line(happenings: readonly Happening[], recordTime: Micros): string;
+}
+
+export function createWeeks(): Weeks {
   const random = createRandom(7);
   const stage = { migrationId: 0, active: new Map(buildStory().active) };
   const economy = createEconomy(random);
-  const file = openSync(path, 'w');
-  const rounds = Math.ceil(weeks * ROUNDS_OF_WEEK);
-  let [bytes, updates] = [0, 0];
-  for (let made = 0; made < rounds; made++) {
-    const [opened, start] = [LAST_ROUND_OF_STORY + 1 + made, START + made * ROUND_MICROS];
-    const advance: Happening = {
-      through: 'AmuletRules_AdvanceOpenMiningRounds',
-      inside: [{ archives: `round ${opened - 3}` }, { opens: BigInt(opened) }],
-    };
-    const happenings = [[advance], ...economy.round({ round: BigInt(opened - 1), start, share: made / rounds })];
-    const apart = Math.floor(ROUND_MICROS / (happenings.length + 1));
-    const lines = happenings.map((each, index) => {
-      const recordTime = start + index * apart + random.below(apart);
+  let [opened, updates] = [LAST_ROUND_OF_STORY, 0];
+  return {
+    random,
+    round({ start, share }) {
+      opened += 1;
+      const advance: Happening = {
+        through: 'AmuletRules_AdvanceOpenMiningRounds',
+        inside: [{ archives: `round ${opened - 3}` }, { opens: BigInt(opened) }],
+      };
+      return [[advance], ...economy.round({ round: BigInt(opened - 1), start, share })];
+    },
+    line(happenings, recordTime) {
+      updates += 1;
       return scanLine({
         kind: 'update',
         wrapping: 'transaction',
-        updateId: updateId(`week ${++updates}`),
+        updateId: updateId(`week ${updates}`),
         migrationId: 0,
         synchronizerId: party('global-domain'),
         offset: updates,
         recordTime,
         effectiveAt: recordTime,
-        events: numbered(each.map((happening) => draftOf(stage, happening, recordTime))),
-      });
-    });
+        events: numbered(happenings.map((happening) => draftOf(stage, happening, recordTime))),
+      })!;
+    },
+  };
+}
+
+/**
+ * Writes the weeks after the story: more is paid by day than by night, and coin is locked for some days. What is paid is conserved,
+ * so that its totals look like those of a real ledger.
+ */
+export function writeWeeks(path: string, weeks: number): { readonly bytes: number; readonly updates: number } {
+  const ledger = createWeeks();
+  const file = openSync(path, 'w');
+  const rounds = Math.ceil(weeks * ROUNDS_OF_WEEK);
+  let [bytes, updates] = [0, 0];
+  for (let made = 0; made < rounds; made++) {
+    const lines = roundLines(ledger, { start: START + made * ROUND_MICROS, share: made / rounds });
+    updates += lines.length;
     bytes += writeSync(file, `${lines.join('\n')}\n`);
   }
   closeSync(file);
   return { bytes, updates };
+}
+
+/** The updates of the next round, spread over its ten minutes. */
+export function roundLines(ledger: Weeks, { start, share }: { start: Micros; share: number }): string[] {
+  const happenings = ledger.round({ start, share });
+  const apart = Math.floor(ROUND_MICROS / (happenings.length + 1));
+  return happenings.map((each, index) => ledger.line(each, start + index * apart + ledger.random.below(apart)));
 }
