@@ -75,6 +75,25 @@ it('refuses a body without end at the limit, and reads none that no operation ha
   expect(residentBytes() - before).toBeLessThan(GROWTH_BYTES_MAX);
 });
 
+it.each(['/v1/holdings/summary', '/v2/users'])(
+  'answers a client that reads nothing until it has sent all of a body that is too large: %s',
+  async (target) => {
+    const body = ' '.repeat(6_000_000);
+    const chunks = `${`200000\r\n${' '.repeat(2 ** 21)}\r\n`.repeat(3)}0\r\n\r\n`;
+    for (const framed of [
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+      `Transfer-Encoding: chunked\r\n\r\n${chunks}`,
+    ])
+      for (let i = 0; i < 2; i++) {
+        const answer = await exchange(
+          port,
+          `POST ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${framed}`,
+        );
+        expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+      }
+  },
+);
+
 it('keeps as many connections as it allows of thousands, closes the others, and says so', async () => {
   const before = residentBytes();
   const sockets: Socket[] = [];

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { HttpFault } from './http-fault.ts';
 
@@ -8,6 +9,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * characters cut off after their third byte. Those pass without harm: no field accepts this character either.
  */
 const REPLACEMENT = '\ufffd';
+
+/**
+ * How long the rest of a body that is too large is taken, and not kept, before it is refused: a usual client sends all of its
+ * request before it reads the answer, and loses it with a connection that ends before that.
+ */
+const REST_MS_MAX = 1_000;
+/** One that sends nothing for so long waits for the answer. */
+const REST_PAUSE_MS_MAX = 200;
 
 /**
  * The text of a request's body. Throws a 413 above the limit (never reading more than that into memory), and the error of
@@ -31,7 +40,10 @@ export async function readBodyText(
       throw unreadable('not UTF-8');
     }
   }
-  if (Number(length) > bytesMax) throw tooLarge(bytesMax);
+  if (Number(length) > bytesMax) {
+    await discard(c.req.raw.body?.getReader());
+    throw tooLarge(bytesMax);
+  }
   // Reading its bytes would need a copy, which costs as much as everything else for a usual request.
   const text = await c.req.raw.text().catch(endedEarly);
   // The HTTP parser checks the Content-Length; a request that did not come over a socket may have any.
@@ -40,7 +52,7 @@ export async function readBodyText(
   return text;
 }
 
-/** The connection is closed after the answer, because the rest of the body is not read. */
+/** The connection is closed after the answer, because no more of the body is read. */
 function tooLarge(bytesMax: number): HttpFault {
   return new HttpFault(413, `body: larger than ${bytesMax} bytes`, { Connection: 'close' });
 }
@@ -59,13 +71,25 @@ async function readBodyBytes(body: ReadableStream<Uint8Array> | null, bytesMax: 
     if (done || value === undefined) return held.subarray(0, bytes);
     const needed = bytes + value.byteLength;
     if (needed > bytesMax) {
-      // A stream that has failed meanwhile rejects this too, and nothing awaits it.
-      reader?.cancel().catch(() => {});
+      await discard(reader);
       return null;
     }
     if (needed > held.byteLength) held = grown(held.subarray(0, bytes), Math.min(bytesMax, needed * 2));
     held.set(value, bytes);
     bytes = needed;
+  }
+}
+
+/** Never cancels the body: that would end its connection, and the answer with it. */
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
+  const until = performance.now() + REST_MS_MAX;
+  let goesOn = reader !== undefined;
+  while (goesOn && performance.now() < until) {
+    const more = reader!.read().then(
+      ({ done }) => !done,
+      () => false,
+    );
+    goesOn = await Promise.race([more, sleep(REST_PAUSE_MS_MAX, false, { ref: false })]);
   }
 }
 
