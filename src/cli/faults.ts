@@ -9,6 +9,7 @@ const EXIT_OF: Readonly<Record<HoldingsFaultCode, ExitCode>> = {
   no_snapshot_after: EXIT.noSnapshot,
   no_migration: EXIT.noSnapshot,
   no_open_round: EXIT.failed,
+  not_followed: EXIT.refused,
   unknown_token: EXIT.failed,
   wrong_parameter: EXIT.refused,
   page_too_large: EXIT.failed,

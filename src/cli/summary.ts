@@ -1,4 +1,5 @@
 import type { SnapshotChoice } from '../holdings/facts.ts';
+import { requireFollowed } from '../holdings/followed.ts';
 import { type SummaryV0, type SummaryV1, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary.ts';
 import { parseInt64 } from '../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
@@ -45,6 +46,7 @@ export const summaryCommand: CliCommand = {
     const wanted = parseWanted(given, config.ownersMax);
     using store = openViewsStore(config.dataDir);
     const { round, ...request } = wanted;
+    await requireFollowed(store, request.owners);
     const facts = await store.facts(summaryFacts(request, round ?? 'lowest open'));
     const found = facts.round === null ? summaryV1(request, facts, config) : summaryV0(request, facts, config);
     if (!('computed_as_of_round' in found))

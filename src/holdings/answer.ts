@@ -1,4 +1,5 @@
 import type { HoldingsStore } from './facts.ts';
+import { requireFollowed, requireRound } from './followed.ts';
 import { answerTable } from './insight/answer.ts';
 import type { TableQuestion } from './insight/question.ts';
 import { type TableForm, type TableText, tableText } from './insight/table.ts';
@@ -36,10 +37,14 @@ export function answersFrom(store: HoldingsStore, rules: AnswerRules): OwnAnswer
 
 /** For each question: which facts are read, and the answer made from them. */
 async function answer(question: Question, store: HoldingsStore, rules: AnswerRules): Promise<object> {
+  const isLimited =
+    'query' in question && 'owners' in question.query && (await requireFollowed(store, question.query.owners));
   switch (question.answer) {
     case 'summary v0': {
       const { query } = question;
-      return summaryV0(query, await store.facts(summaryFacts(query, query.asOfRound ?? 'lowest open')), rules);
+      const facts = await store.facts(summaryFacts(query, query.asOfRound ?? 'lowest open'));
+      requireRound(facts, { isLimited });
+      return summaryV0(query, facts, rules);
     }
     case 'summary v1':
       return summaryV1(question.query, await store.facts(summaryFacts(question.query, null)), rules);

@@ -23,6 +23,7 @@ export interface FactKinds extends TableFactKinds, StreamFactKinds {
   snapshots: { lookup: unknown; facts: readonly Snapshot[] };
   /** The largest migration seen. */
   'last migration': { lookup: unknown; facts: number | null };
+  followed: { lookup: { parties: readonly string[] }; facts: FollowedFacts };
   owners: { lookup: OwnersLookup; facts: OwnersFacts };
   page: { lookup: PageLookup; facts: PageFacts };
 }
@@ -38,6 +39,14 @@ export interface SnapshotChoice {
   readonly recordTime: bigint | null;
   /** At exactly that time, or the newest at or before it; in that migration only. */
   readonly match: 'exact' | 'at_or_before';
+}
+
+/** Whose coins count in a store. */
+export interface FollowedFacts {
+  /** Only those of some owners do. */
+  readonly isLimited: boolean;
+  /** Of the parties that were asked about, those that are not followed. */
+  readonly others: readonly string[];
 }
 
 export interface OwnersLookup {

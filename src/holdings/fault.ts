@@ -6,6 +6,7 @@ export type HoldingsFaultCode =
   | 'no_snapshot_after'
   | 'no_migration'
   | 'no_open_round'
+  | 'not_followed'
   | 'unknown_token'
   /** A parameter does not fit these views. */
   | 'wrong_parameter'

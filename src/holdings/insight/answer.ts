@@ -1,4 +1,5 @@
 import type { HoldingsStore } from '../facts.ts';
+import { requireFollowed } from '../followed.ts';
 import { changesTable, historyTable } from './history.ts';
 import { ownersTable, topTable } from './owners.ts';
 import { requireOrder } from './place.ts';
@@ -9,6 +10,7 @@ import type { Table } from './table.ts';
 /** The requested table. Rejects with a HoldingsFault. */
 export async function answerTable(question: TableQuestion, store: HoldingsStore): Promise<Table> {
   if ('from' in question.query) requireOrder(question.query);
+  if ('party' in question.query) await requireFollowed(store, [question.query.party]);
   switch (question.table) {
     case 'snapshots':
       return snapshotsTable(question.query, store);

@@ -4,6 +4,7 @@ import { mayHaveExpired } from '../../holdings/fees.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
 import { NOT_BOUNDED, type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
 import { createExpiredReader } from './expired.ts';
+import { createFollowedReader } from './followed.ts';
 import { rememberOwners } from './known-owners.ts';
 import { createPageReader } from './page.ts';
 import { createSnapshotReader, type StoredSnapshot } from './snapshots.ts';
@@ -38,6 +39,7 @@ export function createFactsReader(db: Database): FactsReader {
   const snapshots = createSnapshotReader(db);
   const readExpired = createExpiredReader(db);
   const readPage = createPageReader(db);
+  const readFollowed = createFollowedReader(db);
   /** Needed by nearly every request, and the same for all within a transaction. */
   let lowestOpen: bigint | null | undefined;
 
@@ -77,6 +79,7 @@ export function createFactsReader(db: Database): FactsReader {
       return snapshots.all();
     },
     'last migration': () => snapshots.lastMigration(),
+    followed: ({ parties }) => readFollowed(parties),
     owners,
     page: (lookup, budget) => {
       requireUnbounded(budget);

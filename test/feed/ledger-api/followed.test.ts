@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Serving } from '../../support/feed/serve.ts';
 import { offsetOf } from '../../support/ledger-api/answers.ts';
 import { freshParticipant } from '../../support/ledger-api/fresh-participant.ts';
 import { DSO, ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
 import { followedLines, seenLines, TEMPLATES } from '../../support/ledger-api/participant-ledger.ts';
 import { serveParticipant } from '../../support/ledger-api/serve.ts';
+import { holdfast } from '../../support/program/command.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
@@ -39,6 +41,44 @@ async function wanted(): Promise<object> {
   return counted(dumpViews(directory.at('wanted')));
 }
 
+/** Of an owner who is not followed nobody is told a part of the sum. */
+async function expectRefusals(service: Serving): Promise<void> {
+  const [other, own] = [OWNERS[0]!, FOLLOWED[0]!];
+  const snapshot = ((await service.get('/holdfast/v1/snapshots')) as unknown as { snapshots: object[] }).snapshots[0]!;
+  const { record_time } = snapshot as Record<string, unknown>;
+  const asked = { migration_id: 0, record_time, owner_party_ids: [own, other] };
+  const refusal = { error: expect.stringMatching(`^${other}: not followed here: this service reads a participant`) };
+  for (const path of ['/v0/holdings/summary', '/v1/holdings/summary'])
+    expect(await service.post(path, asked)).toEqual([400, refusal]);
+  for (const path of ['/v0/holdings/state', '/v1/holdings/state'])
+    expect(await service.post(path, { ...asked, page_size: 10 })).toEqual([400, refusal]);
+  const party = encodeURIComponent(other);
+  for (const path of [
+    `/holdfast/v1/owners/${party}/history`,
+    `/holdfast/v1/owners/${party}/changes`,
+    `/holdfast/v1/stream?owner=${party}`,
+  ])
+    expect(await service.get(path)).toEqual(refusal);
+  expect(await service.post('/v0/holdings/summary', { ...asked, owner_party_ids: [own] })).toEqual([
+    400,
+    { error: 'No open mining rounds found: the participant that this service reads shows none; give as_of_round.' },
+  ]);
+  const [status, found] = await service.post('/v0/holdings/summary', {
+    ...asked,
+    owner_party_ids: [own],
+    as_of_round: 1,
+  });
+  expect([status, found]).toMatchObject([200, { summaries: [{ party_id: own }] }]);
+  for (const command of [
+    ['summary', '--owner', other],
+    ['history', '--owner', other],
+  ])
+    expect(await holdfast(...command, '--data', data)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('not followed here'),
+    });
+}
+
 describe('only coins of followed owners count', () => {
   it.each(['named', 'all'])('where they are %s', async (how) => {
     participant.change({ localParties: FOLLOWED });
@@ -48,6 +88,7 @@ describe('only coins of followed owners count', () => {
       counts: { ignored: { 'coin of an owner that is not followed': expect.any(Number) } },
     });
     await service.until('/readyz', { ready: true, degraded: [] });
+    if (how === 'named') await expectRefusals(service);
     await service[Symbol.asyncDispose]();
     expect(counted(dumpViews(data))).toEqual(await wanted());
   });

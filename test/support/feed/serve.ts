@@ -10,6 +10,8 @@ export interface Serving extends AsyncDisposable {
   readonly log: readonly LogLine[];
   get(path: string): Promise<Record<string, unknown>>;
   text(path: string): Promise<string>;
+  /** The status and the JSON answered. */
+  post(path: string, body: object): Promise<[number, unknown]>;
   /** Polled until the result is as wanted. */
   until(path: string, wanted: object): Promise<void>;
 }
@@ -33,6 +35,11 @@ export async function serveSources(
     log: logger.lines,
     text,
     get,
+    async post(path, body) {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(new URL(path, service.url), { method: 'POST', headers, body: JSON.stringify(body) });
+      return [response.status, await response.json()];
+    },
     until: (path, wanted) => expect.poll(() => get(path), { timeout: POLLED_MS }).toMatchObject(wanted),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };

@@ -38,6 +38,7 @@ export function memoryStore(oracle: Oracle): HoldingsStore {
       return migrations.map((id) => figuresOf(oracle.snapshots.findLast(({ migrationId }) => migrationId === id)!)!);
     },
     snapshots: () => oracle.snapshots.map((each) => figuresOf(each)!),
+    followed: () => ({ isLimited: false, others: [] }),
     'last migration': () => oracle.lastMigration,
     owners: ({ snapshot, owners, round }) => {
       const found = find(snapshot);

@@ -20,6 +20,7 @@ export function streamRoute(
     const { ownersMax } = STREAM_LIMITS;
     const request = readStreamRequest(new URL(c.req.url).searchParams, { header, ownersMax });
     const client = clientAddress(c);
+    await streams.requireFollowed(request.owners);
     await streams.look();
     streams.requireRoom(client);
     const headers = { ...cors.headers(c), ...HEADERS };

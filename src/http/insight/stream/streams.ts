@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { HoldingsStore } from '../../../holdings/facts.ts';
+import { requireFollowed } from '../../../holdings/followed.ts';
+import { throwAsHttpFault } from '../../holdings/holdings-fault.ts';
 import { HttpFault } from '../../server/http-fault.ts';
 import { createCursor } from './cursor.ts';
 import { STREAM_LIMITS, type StreamLimits } from './limits.ts';
@@ -13,6 +15,8 @@ import { createStream, type News, type Stream } from './stream.ts';
 export interface Streams {
   /** Throws a 503 where there are too many, in all or of this client. */
   requireRoom(client: string): void;
+  /** Rejects with an HttpFault where an owner is not followed. */
+  requireFollowed(owners: readonly string[]): Promise<void>;
   /** Looks for what is new now. Rejects where the views cannot be read. */
   look(): Promise<void>;
   /** Begins to send what there was at the last look; the head of the answer is sent already. */
@@ -119,6 +123,9 @@ export function createStreams({
   }
 
   return {
+    async requireFollowed(owners) {
+      if (owners.length > 0) await requireFollowed(store, owners).catch(throwAsHttpFault);
+    },
     requireRoom(client) {
       if (isEnding) throw new HttpFault(503, 'the service is stopping', RETRY_AFTER);
       const { streamsMax, streamsPerAddressMax } = limits;
