@@ -40,7 +40,7 @@ export interface Prometheus extends AsyncDisposable {
 }
 
 const CONFIG = (rules: readonly string[], targets: readonly string[]): object => ({
-  global: { scrape_interval: '300ms', scrape_timeout: '300ms', evaluation_interval: '300ms' },
+  global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' },
   rule_files: rules,
   scrape_configs: [{ job_name: 'holdfast', static_configs: [{ targets }] }],
 });
