@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { POSTGRES_BIN, serverUser } from '../test/support/postgres/server.ts';
 
-const BIN = '/usr/lib/postgresql/15/bin';
 const SETTINGS = ['shared_buffers=1GB', 'work_mem=64MB', 'max_wal_size=4GB', "listen_addresses=''"];
 
 /** A PostgreSQL of its own, reached through the socket in its folder; gone with everything in it when disposed. */
@@ -16,11 +16,11 @@ export interface Postgres extends Disposable {
 export function startPostgres(): Postgres {
   execFileSync(join(import.meta.dirname, '..', 'scripts', 'setup-postgres.sh'), { stdio: ['ignore', 2, 2] });
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-postgres-'));
-  const owner = ownerOfServer();
+  const owner = serverUser();
   if (owner !== null) chownSync(folder, owner.uid, owner.gid);
   const run = (command: string, args: readonly string[], input = ''): string => {
     const options = { ...owner, input, cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26 } as const;
-    return execFileSync(join(BIN, command), args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
+    return execFileSync(join(POSTGRES_BIN, command), args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
   };
   const data = join(folder, 'data');
   run('initdb', ['-D', data, '-U', 'bench', '-A', 'trust']);
@@ -34,11 +34,4 @@ export function startPostgres(): Postgres {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-/** PostgreSQL refuses to run as root; Debian's package creates a user for it. */
-function ownerOfServer(): { uid: number; gid: number } | null {
-  if (process.getuid?.() !== 0) return null;
-  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
-  return { uid: id('-u'), gid: id('-g') };
 }

@@ -3,6 +3,7 @@ import { defaultSettings, settingsOfEnvironment, settingsOfFile, settingsOfOptio
 import { KAFKA_KEYS, kafkaConfig } from './config/kafka.ts';
 import { LEDGER_API_KEYS, ledgerApiConfig } from './config/ledger-api.ts';
 import { takeOauth } from './config/oauth.ts';
+import { POSTGRES_KEYS, postgresConfig } from './config/postgres.ts';
 import { writerSettings } from './config/read-only.ts';
 import { SCAN_KEYS, scanConfig } from './config/scan.ts';
 import {
@@ -16,6 +17,7 @@ import {
 import type { TopicSettings } from './feed/kafka/settings.ts';
 import type { LedgerApiSettings, OauthSettings } from './feed/ledger-api/settings.ts';
 import type { ScanSettings } from './feed/scan/settings.ts';
+import type { PostgresSettings } from './postgres/settings.ts';
 import { Refusal } from './refusal.ts';
 import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';
 
@@ -29,8 +31,8 @@ const FIELDS = {
   readyLagMax: 'readyLagMaxMs',
 } as const satisfies Partial<Record<SettingKey, string>>;
 
-/** Those of a source, which are one field together. */
-const SOURCE_KEYS = [...KAFKA_KEYS, ...SCAN_KEYS, ...LEDGER_API_KEYS] as const;
+/** Those of a source or of a store, which are one field together. */
+const SOURCE_KEYS = [...KAFKA_KEYS, ...SCAN_KEYS, ...LEDGER_API_KEYS, ...POSTGRES_KEYS] as const;
 
 type OwnKey = Exclude<SettingKey, (typeof SOURCE_KEYS)[number]>;
 type Field<Key> = Key extends keyof typeof FIELDS ? (typeof FIELDS)[Key] : Key;
@@ -40,6 +42,7 @@ export type Config = { readonly [Key in OwnKey as Field<Key>]: SettingValue<Key>
   readonly kafka: TopicSettings | null;
   readonly scan: ScanSettings | null;
   readonly ledgerApi: LedgerApiSettings | null;
+  readonly postgres: PostgresSettings | null;
   /** The settings that were given and need a service that writes, by their names in messages. */
   readonly writerSettings: readonly string[];
   /** The key `ledger` of the configuration file. */
@@ -95,7 +98,7 @@ function withDefaults(
   );
   const [first, second] = named.map(([key]) => optionName(key as SettingKey));
   if (second !== undefined) throw new Refusal(`${first} cannot be given with ${second}: one source is followed`);
-  return { ...Object.fromEntries(fields), kafka, scan, ledgerApi };
+  return { ...Object.fromEntries(fields), kafka, scan, ledgerApi, postgres: postgresConfig(given) };
 }
 
 function freezeDeep<T>(value: T): T {

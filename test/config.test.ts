@@ -66,6 +66,7 @@ describe('where a setting comes from', () => {
       kafka: null,
       scan: null,
       ledgerApi: null,
+      postgres: null,
       migrationId: null,
       snapshotPeriodUs: null,
       dso: null,

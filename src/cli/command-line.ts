@@ -32,6 +32,7 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
   ['openapi', async () => (await import('./openapi.ts')).openapiCommand],
   ['fetch', async () => (await import('./fetch.ts')).fetchCommand],
   ['decode', async () => (await import('./decode.ts')).decodeCommand],
+  ['flink', async () => (await import('./flink-migrate.ts')).flinkMigrateCommand],
   ['produce', async () => (await import('./produce.ts')).produceCommand],
 ];
 
@@ -101,6 +102,10 @@ function examplesText(examples: readonly string[]): string {
 
 /** The help's descriptions of groups. */
 const GROUPS: Readonly<Record<string, Pick<CliCommand, 'summary' | 'examples'>>> = {
+  flink: {
+    summary: 'Make the store in PostgreSQL that a stream engine fills',
+    examples: ['holdfast flink migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab'],
+  },
   'dead-letters': {
     summary: 'List and show messages that could not be applied; retry or drop the one that is halted',
     examples: ['holdfast dead-letters list', 'holdfast dead-letters show 1'],

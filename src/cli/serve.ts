@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { POSTGRES_KEYS } from '../config/postgres.ts';
 import { SETTING_KEYS } from '../config/settings.ts';
 import { explained } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
@@ -16,7 +17,7 @@ export const serveCommand: CliCommand = {
     'holdfast serve --data ./data --read-only --reuse-port --port 8081',
   ],
   dataDir: 'made',
-  settings: SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key)),
+  settings: SETTING_KEYS.filter((key) => ![...SETTINGS_OF_EVERY_COMMAND, ...POSTGRES_KEYS].includes(key)),
   run: async ({ config, terminal, logger }) => {
     const { host, port, reusePort } = config;
     const [first] = config.writerSettings;

@@ -3,7 +3,7 @@ import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { durationMs, flag, path, setting, text } from './setting.ts';
-import { durationUs, ipAddress, isHttpUrl, list, wholeNumber } from './value-schemas.ts';
+import { durationUs, ipAddress, isHttpUrl, isPostgresUrl, list, wholeNumber } from './value-schemas.ts';
 
 const DAY_US = 86_400_000_000;
 /** A century: more than any use, and far below what a double counts exactly in microseconds. */
@@ -143,6 +143,15 @@ export const SETTINGS = {
   }),
   ledgerApiTokenFile: path("file of the participant's token, read again for each connection"),
   ledgerApiCa: path('PEM file of the authorities that may sign the participant'),
+  postgres: setting(z.string().refine(isPostgresUrl), {
+    expected:
+      'a URL such as postgres://user@host:5432/database, without a password and with sslmode as its only parameter',
+    help: 'store in PostgreSQL',
+    default: null,
+    placeholder: 'URL',
+  }),
+  postgresPasswordFile: path("file of the PostgreSQL user's password"),
+  postgresCa: path('PEM file of the authorities that may sign the PostgreSQL server'),
   start: setting(z.enum(['snapshot', 'beginning']), {
     expected: 'snapshot or beginning',
     help: 'where a network begins in an empty directory: at its active contracts, or at its first update',

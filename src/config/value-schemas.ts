@@ -50,3 +50,20 @@ export function isHttpUrl(text: string): boolean {
   const { protocol, username, password, search, hash } = new URL(text);
   return ['http:', 'https:'].includes(protocol) && [username, password, search, hash].every((part) => part === '');
 }
+
+/** Whether the server's certificate is required, by the value of `sslmode`; it is always verified then. */
+export const SSL_MODES: Readonly<Record<string, boolean>> = { disable: false, require: true, 'verify-full': true };
+
+/** An address of a PostgreSQL server. A password in it would reach the log. */
+export function isPostgresUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, hostname, pathname, searchParams, hash } = new URL(text);
+  const mode = searchParams.get('sslmode') ?? 'disable';
+  return (
+    ['postgres:', 'postgresql:'].includes(protocol) &&
+    [username, hostname, pathname.slice(1)].every((part) => part !== '') &&
+    [password, hash].every((part) => part === '') &&
+    [...searchParams.keys()].every((name) => name === 'sslmode') &&
+    Object.hasOwn(SSL_MODES, mode)
+  );
+}

@@ -78,7 +78,7 @@ describe('flat events', () => {
       expect(coins).toBe(BigInt(contracts));
     }
     const first = [...folded.values()].map(
-      ({ firstTime }) => (Math.floor(firstTime / TEN_MINUTES_US) + 1) * TEN_MINUTES_US,
+      ({ intervals }) => (Math.floor(Math.min(...intervals.values()) / TEN_MINUTES_US) + 1) * TEN_MINUTES_US,
     );
     const oldest = Map.groupBy(snapshots, ({ migrationId }) => migrationId);
     expect([...oldest.values()].map(([snapshot]) => snapshot!.recordTime)).toEqual(first);

@@ -32,10 +32,8 @@ export interface FoldedMigration {
   readonly ghosts: Set<string>;
   readonly rounds: Map<string, number>;
   readonly archivedRounds: Set<string>;
-  /** The intervals that have an event. */
-  readonly intervals: Set<number>;
-  /** Of the first update that is no import. */
-  firstTime: number;
+  /** The intervals that have an event, with the time of the first update in each that is no import; Infinity for none. */
+  readonly intervals: Map<number, number>;
 }
 
 export interface OwnerTotals {
@@ -58,8 +56,7 @@ function migrationOf(migrations: Map<number, FoldedMigration>, m: number): Folde
     ghosts: new Set(),
     rounds: new Map(),
     archivedRounds: new Set(),
-    intervals: new Set(),
-    firstTime: Infinity,
+    intervals: new Map(),
   };
   migrations.set(m, known);
   return known;
@@ -68,8 +65,8 @@ function migrationOf(migrations: Map<number, FoldedMigration>, m: number): Folde
 function apply(migration: FoldedMigration, event: ReadEvent): void {
   const { coins, ghosts, rounds, archivedRounds } = migration;
   const { k, seq, t, cid = '' } = event;
-  migration.intervals.add(seq);
-  if (k !== 'T' && t !== null) migration.firstTime = Math.min(migration.firstTime, t);
+  const first = k === 'T' || t === null ? Infinity : t;
+  migration.intervals.set(seq, Math.min(migration.intervals.get(seq) ?? Infinity, first));
   if (k === 'C') {
     const known = coins.get(cid);
     if (known !== undefined && known.create.fp !== event.fp) throw new Error(`${cid} has two contents`);

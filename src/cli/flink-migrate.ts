@@ -1,0 +1,35 @@
+import { Client } from 'pg';
+import { optionName } from '../config/settings.ts';
+import { connectionOptions, describeServer } from '../postgres/connection.ts';
+import { migrateStore } from '../postgres/migrate.ts';
+import { Refusal } from '../refusal.ts';
+import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
+import { type CliCommand, EXIT } from './command.ts';
+
+export const flinkMigrateCommand: CliCommand = {
+  usage: 'flink migrate',
+  summary: 'Make the store in PostgreSQL, or bring it to the form of this version',
+  examples: ['holdfast flink migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab'],
+  dataDir: 'unused',
+  settings: ['postgres', 'postgresPasswordFile', 'postgresCa', 'dso', 'snapshotPeriod'],
+  run: async ({ config, terminal }) => {
+    const { postgres, dso, snapshotPeriodUs } = config;
+    if (postgres === null) throw new Refusal(`${optionName('postgres')} says which database`);
+    if (dso === null) throw new Refusal(`${optionName('dso')} is required: it is that of the decoders`);
+    const periodUs = snapshotPeriodUs ?? PERIOD_DEFAULT_US;
+    if (periodUs % 1_000_000 !== 0) throw new Refusal(`${optionName('snapshotPeriod')}: expected whole seconds`);
+    const client = new Client(connectionOptions(postgres));
+    try {
+      await client.connect();
+      const { from, to } = await migrateStore(client, { periodUs, dso });
+      const did = from === to ? `has form ${to} already` : `was brought from form ${from} to ${to}`;
+      terminal.stdout.write(`the store in database ${postgres.database} ${did}\n`);
+    } catch (error) {
+      if (error instanceof Refusal || !(error instanceof Error)) throw error;
+      throw new Error(`${describeServer(postgres)}: ${error.message}`, { cause: error });
+    } finally {
+      await client.end().catch(() => {});
+    }
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,62 @@
+import type { Client } from 'pg';
+import { Refusal } from '../refusal.ts';
+import { ROLES } from './roles.ts';
+import { SEALING } from './seal.ts';
+import { TABLES } from './tables.ts';
+
+/** What the events of a store were decoded with. */
+export interface StoreSettings {
+  readonly periodUs: number;
+  readonly dso: string;
+}
+
+/** The steps from an empty database to the present form, which is numbered by how many there are. One that was released stays. */
+const STEPS: readonly string[] = [TABLES + SEALING + ROLES];
+
+/** Waits for another process that does the same. */
+const MIGRATION_LOCK = 4712;
+
+export interface Migrated {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Brings the store to the present form, in one transaction. Throws a Refusal for one that was made with other settings. */
+export async function migrateStore(client: Client, { periodUs, dso }: StoreSettings): Promise<Migrated> {
+  await client.query('BEGIN');
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    const stored = await storedSettings(client);
+    const from = stored?.version ?? 0;
+    if (from > STEPS.length)
+      throw new Refusal(`the store has form ${from}, and this program knows ${STEPS.length}: upgrade it`);
+    if (stored !== null && (stored.periodUs !== periodUs || stored.dso !== dso)) {
+      throw new Refusal(
+        `the store was made with --dso ${stored.dso} and a --snapshot-period of ${stored.periodUs} microseconds, ` +
+          `not ${dso} and ${periodUs}: fill a new database instead`,
+      );
+    }
+    // The functions keep it: one that runs as its owner must not look where others may put tables.
+    await client.query("SELECT set_config('search_path', current_schema() || ', pg_temp', true)");
+    for (const step of STEPS.slice(from)) await client.query(step);
+    const write = stored === null ? INSERT_SETTING : UPDATE_SETTING;
+    await client.query(write, [STEPS.length, periodUs, dso]);
+    await client.query('COMMIT');
+    return { from, to: STEPS.length };
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+const INSERT_SETTING = 'INSERT INTO setting (version, period_us, dso) VALUES ($1, $2, $3)';
+const UPDATE_SETTING = 'UPDATE setting SET version = $1 WHERE period_us = $2 AND dso = $3';
+
+/** Null where the database has no store. */
+async function storedSettings(client: Client): Promise<(StoreSettings & { readonly version: number }) | null> {
+  const { rows: exists } = await client.query<{ found: boolean }>("SELECT to_regclass('setting') IS NOT NULL AS found");
+  if (!exists[0]!.found) return null;
+  const { rows } = await client.query<{ version: number; period_us: string; dso: string }>('SELECT * FROM setting');
+  const [row] = rows;
+  return row === undefined ? null : { version: row.version, periodUs: Number(row.period_us), dso: row.dso };
+}

@@ -1,0 +1,207 @@
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../src/cli/command-line.ts';
+import type { Snapshot } from '../../src/holdings/snapshot.ts';
+import { migrateStore } from '../../src/postgres/migrate.ts';
+import { openViewsStore } from '../../src/views/read/store.ts';
+import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
+import { createRandom } from '../support/ledger/random.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { tablesOfFeed } from '../support/postgres/feed-tables.ts';
+import { upsert } from '../support/postgres/rows.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
+
+const SETTINGS = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US };
+
+let server: PostgresServer;
+let client: Awaited<ReturnType<PostgresServer['connect']>>;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  client = await server.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await server[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC');
+  await migrateStore(client, SETTINGS);
+});
+
+const lines = linesOf(
+  randomLedger(flatLedger(11, { migrations: 2, carriedOver: 10, migrationId: 3, updates: 300 })),
+  'scan',
+);
+const tables = tablesOfFeed(lines, { dso: FLAT_DSO, migrationId: 0 });
+
+const seal = async (): Promise<number> => (await client.query<{ seal: number }>('SELECT seal(1000)')).rows[0]!.seal;
+
+function comparable(snapshot: Snapshot): object {
+  const { migrationId, recordTime, contracts, owners, unlocked, locked, changesDigest, digest } = snapshot;
+  return { migrationId, recordTime, contracts, owners, unlocked, locked, changesDigest, digest };
+}
+
+const textOf = (snapshot: object): string =>
+  JSON.stringify(snapshot, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+
+/** The snapshots as the views have them: supply and digests. */
+async function sealedSnapshots(): Promise<object[]> {
+  const { rows } = await client.query<Record<string, string | Buffer>>(
+    'SELECT * FROM snapshot ORDER BY migration_id, seq',
+  );
+  return rows.map((row) => ({
+    migrationId: row.migration_id,
+    recordTime: Number(row.seq) * TEN_MINUTES_US,
+    contracts: Number(row.coins),
+    owners: Number(row.owners),
+    unlocked: BigInt(String(row.unlocked).replace('.', '')),
+    locked: BigInt(String(row.locked).replace('.', '')),
+    changesDigest: (row.changes_digest as Buffer).toString('hex'),
+    digest: (row.digest as Buffer).toString('hex'),
+  }));
+}
+
+describe('seal', () => {
+  it('gives the snapshots of a replay, with supply and digests, however its rows come, and never changes one', async () => {
+    using directory = temporaryDirectory();
+    await replayInto(directory.at('views'), [directory.writeLines('feed.ndjson', lines)]);
+    using store = openViewsStore(directory.at('views'));
+    const replayed = (await store.facts({ kind: 'snapshots' })).map(comparable);
+
+    const random = createRandom(11);
+    const pieces = Object.entries(tables).flatMap(([table, rows]) => {
+      const shuffled = rows.map((row) => ({ row, at: random.below(1_000_000) })).sort((a, b) => a.at - b.at);
+      return Array.from({ length: 20 }, (_, piece) => ({
+        table,
+        rows: shuffled.filter((_row, i) => i % 20 === piece).map(({ row }) => row),
+        at: random.below(1_000_000),
+      }));
+    });
+    let before: object[] = [];
+    for (const { table, rows } of pieces.toSorted((a, b) => a.at - b.at)) {
+      await upsert(client, { [table]: rows });
+      await seal();
+      const now = await sealedSnapshots();
+      const known = new Set(now.map(textOf));
+      expect(before.map(textOf).filter((snapshot) => !known.has(snapshot))).toEqual([]);
+      before = now;
+    }
+    expect(before.length).toBeGreaterThan(20);
+    expect(before).toEqual(replayed);
+
+    // A replay after a recovery: the same rows again.
+    await upsert(client, tables);
+    expect(await seal()).toBe(0);
+    expect(await sealedSnapshots()).toEqual(replayed);
+  });
+
+  it('stops at a fault and at a late event, and goes on with the other migrations', async () => {
+    const [first] = tables.snapshot_control!;
+    const newer = tables.snapshot_control!.at(-1)!.migration_id;
+    await upsert(client, tables);
+    await upsert(client, { snapshot_control: [{ ...first!, faults: 1 }] });
+    await client.query("INSERT INTO late VALUES ($1, 0, '', 'A')", [newer]);
+    expect(await seal()).toBe(0);
+    await client.query('DELETE FROM late');
+    expect(await seal()).toBeGreaterThan(0);
+    const { rows } = await client.query('SELECT DISTINCT migration_id FROM snapshot');
+    expect(rows).toEqual([{ migration_id: newer }]);
+  });
+
+  it('refuses rows that do not agree with each other', async () => {
+    const [first] = tables.snapshot_control!;
+    await upsert(client, { ...tables, snapshot_control: [{ ...first!, coins: 10_000 }] });
+    await expect(seal()).rejects.toThrow(/owners have \d+ coins, and 10000 are active/);
+    expect(await sealedSnapshots()).toEqual([]);
+  });
+
+  it('is all that a reader may do besides reading', async () => {
+    await upsert(client, tables);
+    await client.query('DROP ROLE IF EXISTS alice; CREATE ROLE alice LOGIN; GRANT holdfast_reader TO alice');
+    await using reader = await server.connect('alice');
+    await reader.query('SELECT seal(1000)');
+    expect((await reader.query('SELECT * FROM snapshot')).rows.length).toBeGreaterThan(0);
+    for (const table of ['owner_total', 'coin', 'sealed', 'snapshot', 'setting'])
+      await expect(reader.query(`DELETE FROM ${table}`)).rejects.toThrow(/permission denied/);
+    await client.query('DROP ROLE IF EXISTS engine; CREATE ROLE engine LOGIN; GRANT holdfast_writer TO engine');
+    await using writer = await server.connect('engine');
+    await upsert(writer, tables);
+    await expect(writer.query('SELECT seal(1)')).rejects.toThrow(/permission denied/);
+    await expect(writer.query('UPDATE sealed SET last_seq = 0')).rejects.toThrow(/permission denied/);
+  });
+});
+
+describe('holdfast flink migrate', () => {
+  async function migrate(...args: string[]): Promise<string> {
+    const said: string[] = [];
+    const into = (): Writable =>
+      new Writable({
+        write(bytes, _, done) {
+          said.push(String(bytes));
+          done();
+        },
+      });
+    const terminal = { env: {}, stdout: into(), stderr: into(), stopSignal: () => new AbortController().signal };
+    const exitCode = await runCommandLine(['flink', 'migrate', ...args], terminal);
+    return `${exitCode} ${said.join('')}`;
+  }
+
+  it('makes the store, and says what it did or why it could not', async () => {
+    const dso = ['--dso', FLAT_DSO];
+    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    expect(await migrate('--postgres', server.url(), ...dso)).toBe(
+      '0 the store in database postgres was brought from form 0 to 1\n',
+    );
+    expect(await migrate('--postgres', server.url(), ...dso)).toBe(
+      '0 the store in database postgres has form 1 already\n',
+    );
+    expect(await migrate('--postgres', server.url(), '--dso', 'b::12')).toMatch(/^2 .*made with --dso/);
+    expect(await migrate('--postgres', server.url())).toMatch(/^2 .*--dso is required/);
+    expect(await migrate('--postgres', server.url(), ...dso, '--snapshot-period', '1500ms')).toMatch(
+      /^2 .*whole seconds/,
+    );
+    expect(await migrate('--postgres', server.url('nobody'), ...dso)).toMatch(
+      /^1 .*user nobody: role "nobody" does not exist/,
+    );
+    expect(await migrate('--postgres', 'postgres://a@127.0.0.1:1/b', ...dso)).toMatch(
+      /^1 .*127\.0\.0\.1:1, database b.*ECONNREFUSED/,
+    );
+    expect(await migrate('--postgres', `${server.url()}?sslmode=require`, ...dso)).toMatch(/^1 .*does not support SSL/);
+  });
+
+  it.each([
+    ['a password', 'postgres://a:secret@db/b'],
+    ['no user', 'postgres://db/b'],
+    ['no database', 'postgres://a@db'],
+    ['another parameter', 'postgres://a@db/b?options=x'],
+    ['another protocol', 'http://a@db/b'],
+  ])('refuses a URL with %s', async (_, url) => {
+    expect(await migrate('--postgres', url, '--dso', FLAT_DSO)).toMatch(
+      /^2 .*--postgres: given .* expected a URL such as/,
+    );
+  });
+});
+
+describe('migrateStore', () => {
+  it('does nothing to a store of this form, and refuses one of other settings or of a later form', async () => {
+    expect(await migrateStore(client, SETTINGS)).toEqual({ from: 1, to: 1 });
+    await expect(migrateStore(client, { ...SETTINGS, dso: 'b::12' })).rejects.toThrow(
+      /made with --dso DSO::1220fe .* new database/,
+    );
+    await expect(migrateStore(client, { ...SETTINGS, periodUs: 60_000_000 })).rejects.toThrow(
+      /period of 600000000 micro/,
+    );
+    await client.query('UPDATE setting SET version = 2');
+    await expect(migrateStore(client, SETTINGS)).rejects.toThrow(/form 2, and this program knows 1/);
+  });
+
+  it('may be called by two at once', async () => {
+    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await using other = await server.connect();
+    const both = await Promise.all([migrateStore(client, SETTINGS), migrateStore(other, SETTINGS)]);
+    expect(both.map(({ from }) => from).sort()).toEqual([0, 1]);
+  });
+});
