@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
 import { BUILT } from './test/support/program/built.ts';
+import { COMPILE_CACHE } from './test/support/program/soak.ts';
 import { SpreadOut } from './test/support/program/test-order.ts';
 
 /** Tests with a real broker. */
 const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/decoder/*.test.ts', 'test/documented-commands.test.ts'];
 const WEB_TESTS = 'test/web/*.test.ts';
+
+// Every test file is a process that loads the same packages.
+process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE;
 
 export default defineConfig({
   test: {

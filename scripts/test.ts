@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -15,23 +15,39 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
 const root = join(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}` };
 
-/** Runs a program of node_modules/.bin in the project's folder, its output on ours. */
-function run(command: string, args: readonly string[], more: Record<string, string> = {}): number | null {
-  const { status, error } = spawnSync(command, args, { cwd: root, env: { ...env, ...more }, stdio: 'inherit' });
-  if (error !== undefined) console.error(String(error));
-  return status;
+interface Ended {
+  /** Null where a signal ended it, or it could not be started. */
+  readonly code: number | null;
+  /** Why it could not be started, or what it said, where that is not on our output already. */
+  readonly said: string;
 }
 
-function runChecks(): TestCounts {
-  const failed = CHECKS.filter(([name, command, ...args]) => {
-    const passed = run(command, args) === 0;
-    console.log(`${passed ? 'passed' : 'FAILED'}: ${name}`);
-    return !passed;
+/** Runs a program of node_modules/.bin in the project's folder. */
+function run(
+  [command, ...args]: readonly [string, ...string[]],
+  { more = {}, stdio }: { more?: Record<string, string>; stdio: 'inherit' | 'pipe' },
+): Promise<Ended> {
+  const child = spawn(command, args, { cwd: root, env: { ...env, ...more }, stdio: ['ignore', stdio, stdio] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (said += text));
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, said: `${error}\n` }));
+    child.once('close', (code) => resolve({ code, said }));
   });
-  return { passed: CHECKS.length - failed.length, failed: failed.length };
 }
 
-function runTests(filters: readonly string[]): TestCounts {
+/** One after the other, beside the tests, which often wait. */
+async function runChecks(): Promise<TestCounts & { readonly names: readonly string[] }> {
+  const names: string[] = [];
+  for (const [name, ...command] of CHECKS) {
+    const { code, said } = await run(command, { stdio: 'pipe' });
+    console.log(`${said}${code === 0 ? 'passed' : 'FAILED'}: ${name}`);
+    if (code !== 0) names.push(name);
+  }
+  return { passed: CHECKS.length - names.length, failed: names.length, names };
+}
+
+async function runTests(filters: readonly string[]): Promise<TestCounts> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
   const file = join(folder, 'report.json');
   // Tests of what may not be written run the program as another user, who must still reach its files.
@@ -39,8 +55,12 @@ function runTests(filters: readonly string[]): TestCounts {
   try {
     // What tests leave in the folder for temporary files, killed ones too, goes with it.
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${file}`];
-    const exitCode = run('vitest', ['run', ...reporters, ...filters], { TMPDIR: folder });
-    return countTests(readReport(file), exitCode);
+    const vitest = await run(['vitest', 'run', ...reporters, ...filters], {
+      more: { TMPDIR: folder },
+      stdio: 'inherit',
+    });
+    if (vitest.code === null) console.error(vitest.said);
+    return countTests(readReport(file), vitest.code);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -55,8 +75,9 @@ function readReport(file: string): VitestReport | null {
   }
 }
 
-const checks = runChecks();
-const tests = runTests(process.argv.slice(2));
+const [checks, tests] = await Promise.all([runChecks(), runTests(process.argv.slice(2))]);
 const failed = checks.failed + tests.failed;
+// What they said is far above.
+for (const name of checks.names) console.log(`FAILED: ${name}`);
 process.exitCode = failed === 0 ? 0 : 1;
 console.log(`${checks.passed + tests.passed} passed, ${failed} failed`);

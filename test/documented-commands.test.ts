@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
+import { holdfast } from './support/program/command.ts';
 import { freePorts } from './support/program/free-ports.ts';
-import { runProgram } from './support/program/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from './support/program/temporary-directory.ts';
 import { type FakeScanOptions, startFakeScan } from './support/scan/server.ts';
 
@@ -44,11 +44,11 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
   writeFileSync(directory.at('history.ndjson.gz'), gzipSync(feed));
   if (commands.includes('--kafka-topic') && !commands.includes('--create')) {
     const topic = ['--kafka-brokers', at.broker, '--kafka-topic', at.topic, '--create', directory.at('history.ndjson')];
-    expect(await runProgram(['produce', ...topic])).toMatchObject({ code: 0 });
+    expect(await holdfast('produce', ...topic)).toMatchObject({ code: 0 });
   }
   if (!commands.includes('dead-letters')) return;
   const halted = directory.writeLines('halted.ndjson', ['{"foo": 1}']);
-  expect(await runProgram(['replay', '--data', directory.at('data'), halted])).toMatchObject({ code: 3 });
+  expect(await holdfast('replay', '--data', directory.at('data'), halted)).toMatchObject({ code: 3 });
 }
 
 /**
@@ -142,7 +142,7 @@ describe('the commands of README and docs', () => {
   it.each([...Map.groupBy(mentions, ({ command }) => command)])(
     'that name holdfast %s name options that it has',
     async (command, of) => {
-      const { code, stdout } = await runProgram([command, '--help']);
+      const { code, stdout } = await holdfast(command, '--help');
       const options = of.flatMap(({ rest }) => [...rest.matchAll(/--[a-z-]+/g)].map(([option]) => option));
       expect(code).toBe(0);
       expect(options.filter((option) => !stdout.includes(option))).toEqual([]);

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../support/http/service.ts';
+import { holdfast } from '../support/program/command.ts';
 import { runProgram, startProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
@@ -19,7 +20,7 @@ describe('holdfast status', () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');
     const bad = directory.writeLines('bad', ['{"update_id":7}']);
-    await runProgram(['replay', '--data', data, STORY, bad]);
+    await holdfast('replay', '--data', data, STORY, bad);
     const { code, stdout, stderr } = await runProgram(['status', '--data', data]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const rows = Object.fromEntries(rowsOf(stdout));
@@ -50,7 +51,7 @@ describe('holdfast status', () => {
 
   it('watches until it is stopped', async () => {
     using directory = temporaryDirectory();
-    await runProgram(['replay', '--data', directory.at('data'), STORY]);
+    await holdfast('replay', '--data', directory.at('data'), STORY);
     await using watching = startProgram(['status', '--watch', '--data', directory.at('data')]);
     await expect.poll(() => watching.stdout().split('newest snapshot').length, { timeout: 60_000 }).toBeGreaterThan(2);
     watching.kill('SIGTERM');

@@ -4,6 +4,7 @@ import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../support/http/service.ts';
 import { expectOneLine } from '../support/ledger/fault-feed.ts';
+import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { replayInto } from '../support/views/replayed.ts';
@@ -29,7 +30,7 @@ beforeAll(async () => {
   db.exec(`INSERT INTO dead_letter(kind, code, decision, source, source_kind, lane, offset, place, reason, sha256, length, bytes, created_at)
     VALUES ('update', 'bad_field', 'dropped', 'feed', 'file', 'file', 1, '{}', 'large', zeroblob(32), ${LARGE_BYTES}, zeroblob(${LARGE_BYTES}), 1)`);
   db.close();
-  expect(await runProgram(['backup', '--data', data, folder.at('whole')])).toMatchObject({ code: 0 });
+  expect(await holdfast('backup', '--data', data, folder.at('whole'))).toMatchObject({ code: 0 });
   size = statSync(folder.at('whole')).size;
 });
 
@@ -60,7 +61,7 @@ describe('a backup to a disk that is full', () => {
       );
       expect(readdirSync(target)).toEqual([]);
     }
-    expect(await runProgram(['backup', '--data', data, file])).toMatchObject({ code: 0 });
+    expect(await holdfast('backup', '--data', data, file)).toMatchObject({ code: 0 });
   });
 
   it('is not blamed on the target where it is the disk of the data', async () => {

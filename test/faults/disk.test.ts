@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../support/http/service.ts';
 import { expectOneLine, expectSound, type FaultFeed, isReady, prepareFaultFeed } from '../support/ledger/fault-feed.ts';
 import { createRandom } from '../support/ledger/random.ts';
+import { holdfast } from '../support/program/command.ts';
 import { runProgram, startProgram } from '../support/program/program.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -70,7 +71,7 @@ describe('a full disk', () => {
       expect(await service.program.ended).toMatchObject({ code: 0 });
     }
     await expectSound(data);
-    expect(await runProgram(['replay', '--data', data, feed])).toMatchObject({ code: 0 });
+    expect(await holdfast('replay', '--data', data, feed)).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);
   });
 

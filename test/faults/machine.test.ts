@@ -75,7 +75,7 @@ describe('a damaged page', () => {
       expect(verified, table).toMatchObject({ code: 5, stderr: '' });
       expect(verified.stdout).toContain(`${table}: expected an intact table and indexes; found `);
     }
-    const backup = await runProgram(['backup', '--data', data, folder.at('backup')]);
+    const backup = await holdfast('backup', '--data', data, folder.at('backup'));
     expect(backup.code).toBe(1);
     expectOneLine(backup, /^holdfast: --data .*: a database there is damaged/);
     expect(readdirSync(folder.path).filter((name) => name.startsWith('backup'))).toEqual([]);
@@ -111,7 +111,7 @@ describe('a damaged page', () => {
       expect(ended.code, args[0]).toBe(1);
       expectOneLine(ended, says);
     }
-    const verified = await runProgram(['verify', '--data', data]);
+    const verified = await holdfast('verify', '--data', data);
     expect(verified.code).toBe(5);
     expect(verified.stdout).toMatch(/^owner_total: expected an intact table/m);
   });

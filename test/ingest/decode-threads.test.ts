@@ -10,6 +10,7 @@ import { expectOneLine, expectSound } from '../support/ledger/fault-feed.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { startFileThread } from '../support/views/file-thread.ts';
@@ -135,7 +136,7 @@ describe('a decode thread that dies', () => {
       expectOneLine(ended, /^holdfast: the decode thread ended by itself \(code 7\)$/);
       await expectSound(data);
     }
-    expect(await runProgram(['replay', feed, '--data', data])).toMatchObject({ code: 0 });
+    expect(await holdfast('replay', feed, '--data', data)).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);
   }, 240_000);
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchBrowser, watchPage } from '../support/http/browser.ts';
 import { fixture } from '../support/http/expected-answers.ts';
 import { type Service, startService } from '../support/http/service.ts';
-import { runProgram } from '../support/program/program.ts';
+import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const folder = temporaryDirectory();
@@ -59,7 +59,7 @@ it('tries out the operations of the holdings with what the document gives as exa
 
 it('tries out an operation of the ledger with a token', async () => {
   const { page, faults, requests } = await openPage('Ledger');
-  const { stdout: token } = await runProgram(['token', '--user', 'participant_admin', '--data', data]);
+  const { stdout: token } = await holdfast('token', '--user', 'participant_admin', '--data', data);
   await page.getByRole('button', { name: 'Authorize' }).first().click();
   const dialog = page.locator('.modal-ux');
   await dialog.locator('input').fill(token.trim());

@@ -5,8 +5,8 @@ import { type Service, startService } from '../../src/service.ts';
 import { openStream } from '../support/http/event-stream.ts';
 import { operationsOf } from '../support/http/fuzz-requests.ts';
 import { partyOf } from '../support/ledger/parse-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
 import { LARGE_PROVIDER, makeLargeDirectory } from '../support/program/large-directory.ts';
-import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { type WatchedStatements, watchStatements } from '../support/program/watched-statements.ts';
 
@@ -36,7 +36,7 @@ let token = '';
 /** The service in this process, so that its event loop is this one; its threads are their own. */
 beforeAll(async () => {
   const data = await makeLargeDirectory(folder);
-  token = (await runProgram(['token', '--user', 'participant_admin', '--data', data])).stdout.trim();
+  token = (await holdfast('token', '--user', 'participant_admin', '--data', data)).stdout.trim();
   watched = watchStatements();
   const { config } = loadConfig({ options: { data, port: '0', forceSnapshots: true }, env: {} });
   service = await startService(config, { logger: pino({ level: 'silent' }) });

@@ -6,7 +6,7 @@ import { type FuzzedOperation, fuzzedRequest, operationsOf } from '../support/ht
 import { sendRequest, violation } from '../support/http/send-request.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { createRandom, type Random } from '../support/ledger/random.ts';
-import { runProgram } from '../support/program/program.ts';
+import { holdfast } from '../support/program/command.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   service = await startService(['--data', data, '--file', fixture('story.scan.ndjson')]);
   await service.until('/readyz', (status) => status === 200);
   url = service.url;
-  const { stdout } = await runProgram(['token', '--user', 'participant_admin', '--expires-in', '30d', '--data', data]);
+  const { stdout } = await holdfast('token', '--user', 'participant_admin', '--expires-in', '30d', '--data', data);
   administrator = `Bearer ${stdout.trim()}`;
 });
 afterAll(async () => {

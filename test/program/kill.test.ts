@@ -5,6 +5,7 @@ import { startService } from '../support/http/service.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
 import { runProgram, startProgram } from '../support/program/program.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -79,12 +80,12 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
         expect(wanted.snapshot, `sealed before kill ${killed}`).toEqual(expect.arrayContaining(sealed));
       }
       if (existsSync(`${data}/views.db`)) {
-        const verified = await runProgram(['verify', '--data', data]);
+        const verified = await holdfast('verify', '--data', data);
         // On a slow machine all kills may come before there is anything to lose.
         const sound = verified.stderr.includes('has no tables yet') ? 2 : 0;
         expect(verified).toMatchObject({ code: sound });
       }
-      expect(await runProgram(['replay', '--data', data, ...feed])).toMatchObject({ code: 0 });
+      expect(await holdfast('replay', '--data', data, ...feed)).toMatchObject({ code: 0 });
       expect(dumpViews(data)).toEqual(wanted);
     },
     TIMEOUT_MS,
@@ -106,7 +107,7 @@ describe('a SIGTERM at a random moment', () => {
       expect(await service.program.ended).toMatchObject({ code: 0, signal: null });
       applied += counts.updates;
     }
-    const { code, stdout } = await runProgram(['replay', '--data', data, ...feed]);
+    const { code, stdout } = await holdfast('replay', '--data', data, ...feed);
     expect(code).toBe(0);
     expect(dumpViews(data)).toEqual(wanted);
     // What was said to be applied needed not be applied again.
@@ -120,7 +121,7 @@ describe('a SIGTERM at a random moment', () => {
     program.kill('SIGTERM');
     const { code, stderr } = await program.ended;
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('run it again to continue') });
-    expect(await runProgram(['replay', '--data', data, ...feed])).toMatchObject({ code: 0 });
+    expect(await holdfast('replay', '--data', data, ...feed)).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);
   });
 });

@@ -16,7 +16,7 @@ async function replayed(directory: TemporaryDirectory, ledger = '', ...options: 
     'feed',
     linesOf(parseLedger(`00:01 : +a alice 10\n00:11 : +b bob 20\n${ledger}`), 'scan'),
   );
-  const { code } = await runProgram(['replay', '--data', dataDir, ...options, feed]);
+  const { code } = await holdfast('replay', '--data', dataDir, ...options, feed);
   expect([0, 3]).toContain(code);
   return dataDir;
 }
@@ -70,7 +70,7 @@ describe('a process that only reads', () => {
     const degraded = (await service.ask('/readyz')).body as { degraded: string[] };
     expect(degraded.degraded).toEqual(['1 update is quarantined; see holdfast dead-letters list']);
     const more = directory.writeLines('more', linesOf(parseLedger('00:13 : -nobody'), 'scan'));
-    expect(await runProgram(['replay', '--data', dataDir, ...quarantine, more])).toMatchObject({ code: 3 });
+    expect(await holdfast('replay', '--data', dataDir, ...quarantine, more)).toMatchObject({ code: 3 });
     expect((await service.ask('/status')).body).toMatchObject({ dead_letters: { quarantined: 2 } });
   });
 
@@ -78,12 +78,12 @@ describe('a process that only reads', () => {
     using directory = temporaryDirectory();
     const dataDir = await replayed(directory);
     const backup = directory.at('backup');
-    expect(await runProgram(['backup', '--data', dataDir, backup])).toMatchObject({ code: 0 });
+    expect(await holdfast('backup', '--data', dataDir, backup)).toMatchObject({ code: 0 });
     await using service = await reading(dataDir);
-    const rebuilt = await runProgram(['rebuild', '--data', dataDir, '--yes']);
+    const rebuilt = await holdfast('rebuild', '--data', dataDir, '--yes');
     expect(rebuilt).toMatchObject({ code: 2, stderr: expect.stringContaining('another process reads views.db') });
     renameSync(dataDir, directory.at('before'));
-    expect(await runProgram(['restore', '--data', dataDir, backup])).toMatchObject({ code: 0 });
+    expect(await holdfast('restore', '--data', dataDir, backup)).toMatchObject({ code: 0 });
     const ended = await service.program.ended;
     expect([ended.code, lastLine(ended)]).toEqual([
       1,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import { type Service, startService } from '../support/http/service.ts';
+import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
@@ -24,7 +25,7 @@ it('a service whose views are of an older version is rebuilt, and its users, tok
   using folder = temporaryDirectory();
   const data = folder.at('data');
   const args = ['--data', data, '--file', STORY];
-  const token = (await runProgram(['token', '--data', data, '--user', 'participant_admin'])).stdout.trim();
+  const token = (await holdfast('token', '--data', data, '--user', 'participant_admin')).stdout.trim();
   const users = async (service: Service): Promise<unknown> => [
     await asking(service, token, '/v2/users'),
     await asking(service, token, '/v2/users/alice/rights'),

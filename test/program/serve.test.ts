@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../support/http/service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
 import { openFiles } from '../support/program/open-files.ts';
 import { runProgram, startProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -46,7 +47,7 @@ describe('the running program', () => {
     service.program.kill('SIGTERM');
     const { code, signal } = await service.program.ended;
     expect({ code, signal }).toEqual({ code: 0, signal: null });
-    expect(await runProgram(['replay', '--data', directory.at('replayed'), STORY])).toMatchObject({ code: 0 });
+    expect(await holdfast('replay', '--data', directory.at('replayed'), STORY)).toMatchObject({ code: 0 });
     expect(dumpViews(directory.at('data'))).toEqual(dumpViews(directory.at('replayed')));
   });
 
@@ -164,7 +165,7 @@ describe('SIGTERM while a named pipe is read', () => {
     });
     service.program.kill('SIGTERM');
     expect(await service.program.ended).toMatchObject({ code: 0, signal: null });
-    const { stdout } = await runProgram(['replay', '--data', data, directory.writeLines('again', [ONE])]);
+    const { stdout } = await holdfast('replay', '--data', data, directory.writeLines('again', [ONE]));
     expect(stdout).toContain(`applied ${1 - updates} updates, ${1 - updates} events; redelivered ${updates};`);
   });
 

@@ -4,8 +4,8 @@ import { type EventStream, openStream } from '../support/http/event-stream.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { withoutStatus } from '../support/http/told.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { runProgram } from '../support/program/program.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
 const STREAMS = 500;
@@ -127,7 +127,7 @@ it('a process that only reads sends what another one seals, forced snapshots too
   ];
   const replay = async (parts: number): Promise<void> => {
     const file = directory.writeLines('feed.ndjson', texts.slice(0, parts).flatMap(lines));
-    expect(await runProgram(['replay', '--data', data, '--seal', file])).toMatchObject({ code: 0 });
+    expect(await holdfast('replay', '--data', data, '--seal', file)).toMatchObject({ code: 0 });
   };
   await replay(1);
   await using service = await startService(['--data', data, '--read-only']);

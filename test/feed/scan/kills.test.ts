@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../../support/http/service.ts';
 import { createRandom } from '../../support/ledger/random.ts';
-import { runProgram } from '../../support/program/program.ts';
+import { holdfast } from '../../support/program/command.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { seededFeed } from '../../support/scan/active-contracts.ts';
@@ -53,7 +53,7 @@ describe(`serve --scan killed with SIGKILL at random moments, ${KILLS} times, an
       const file = directory.writeLines(`${start}.ndjson`, linesFrom(start));
       await replayInto(directory.at(`${start}-wanted`), [file], { dso: DSO });
       expect(dumpViews(data)).toEqual(dumpViews(directory.at(`${start}-wanted`)));
-      expect(await runProgram(['verify', '--data', data])).toMatchObject({ code: 0 });
+      expect(await holdfast('verify', '--data', data)).toMatchObject({ code: 0 });
     },
     TIMEOUT_MS,
   );

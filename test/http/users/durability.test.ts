@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Program, runProgram, startProgram } from '../../support/program/program.ts';
+import { holdfast } from '../../support/program/command.ts';
+import { type Program, startProgram } from '../../support/program/program.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 
@@ -24,7 +25,7 @@ async function kill({ program }: Running): Promise<void> {
 }
 
 async function mintToken(dataDir: string): Promise<string> {
-  const { stdout } = await runProgram(['token', '--data', dataDir, '--user', 'participant_admin']);
+  const { stdout } = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
   return stdout.trim();
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type Ended, runProgram } from '../program/program.ts';
+import { holdfast } from '../program/command.ts';
+import type { Ended } from '../program/program.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { linesOf, replayInto } from '../views/replayed.ts';
 import { dumpViews } from '../views/views-dump.ts';
@@ -20,7 +21,7 @@ export async function prepareFaultFeed(folder: TemporaryDirectory): Promise<Faul
 }
 
 /** One line for people, whatever else is in the log. */
-export function expectOneLine({ stderr }: Ended, says: RegExp): void {
+export function expectOneLine({ stderr }: Pick<Ended, 'stderr'>, says: RegExp): void {
   const lines = stderr
     .trimEnd()
     .split('\n')
@@ -29,7 +30,7 @@ export function expectOneLine({ stderr }: Ended, says: RegExp): void {
 }
 
 export async function expectSound(dataDir: string): Promise<void> {
-  expect(await runProgram(['verify', '--data', dataDir])).toMatchObject({ code: 0, stderr: '' });
+  expect(await holdfast('verify', '--data', dataDir)).toMatchObject({ code: 0, stderr: '' });
 }
 
 export const isReady = (status: number): boolean => status === 200;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /** Most of what a short process costs is the compiling of its code, the same each time. */
-const COMPILE_CACHE = join(import.meta.dirname, '../../../node_modules/.cache/holdfast-tests');
+export const COMPILE_CACHE = join(import.meta.dirname, '../../../node_modules/.cache/holdfast-tests');
 
 /**
  * How often a random test runs: the usual count, or HOLDFAST_SOAK where `npm run soak` sets it. Only tests know that
