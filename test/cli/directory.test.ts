@@ -46,6 +46,17 @@ describe('the settings of a data directory', () => {
   });
 });
 
+it('a file in place of a directory is refused as what it is, and no feed is asked for', async () => {
+  using directory = temporaryDirectory();
+  const file = writeFeed(directory);
+  for (const command of [['summary', '--owner', DSO], ['verify'], ['serve', '--read-only']])
+    expect(await holdfast(...command, '--data', file)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `holdfast: --data ${file}: cannot be read (ENOTDIR: not a directory, stat '${file}/views.db')\n`,
+    });
+});
+
 describe('the DSO of a replay', () => {
   it('is warned about where it is the first one seen, with the option that pins it', async () => {
     using directory = temporaryDirectory();

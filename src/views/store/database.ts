@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../../ledger/duration.ts';
@@ -104,9 +104,14 @@ export function boundLog(db: Database): void {
 
 /** Throws a Refusal where there are no views. */
 export function requireViews(dataDir: string): void {
-  if (existsSync(viewsFile(dataDir))) return;
-  refuseHalfRestored(dataDir);
-  throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
+  try {
+    statSync(viewsFile(dataDir));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw new Refusal(`--data ${dataDir}: cannot be read (${message})`, { cause: error });
+    refuseHalfRestored(dataDir);
+    throw new Refusal(`--data ${dataDir}: there is no views.db in it; replay a feed into it first`);
+  }
 }
 
 /** Opens views.db for reading. A missing directory is refused, and nothing is created. */
