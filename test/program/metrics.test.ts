@@ -114,10 +114,13 @@ describe('the metrics of a running service', () => {
     const metrics = await metricsOf(service);
     expect([metrics.get('holdfast_ready'), metrics.get('holdfast_halted')]).toEqual([0, 1]);
     expect(nonZero(byLabel(metrics, 'holdfast_not_ready'))).toEqual({ halted: 1, no_snapshot: 1 });
-    expect(nonZero(byLabel(metrics, 'holdfast_dead_letters'))).toEqual({ halted: 1 });
+    const letters = { halted: 1, dropped: 0, quarantined: 0, applied: 0, resolved: 0 };
+    expect(byLabel(metrics, 'holdfast_dead_letters')).toEqual(letters);
     expect(metrics.get('holdfast_users_failed_authentications_total')).toBe(1);
     const operation = 'method="GET",operation="/v2/authenticated-user"';
     expect(metrics.get(`holdfast_http_requests_total{${operation},status="401"}`)).toBe(1);
+    // Faults are counted from 0 on, so that the first one is seen as an increase.
+    expect(metrics.get(`holdfast_http_requests_total{${operation},status="500"}`)).toBe(0);
     expect(metrics.get('holdfast_http_connections{state="busy"}')).toBe(1);
     expect(metrics.has('holdfast_newest_update_timestamp_seconds')).toBe(false);
   });

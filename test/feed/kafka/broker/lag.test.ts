@@ -42,6 +42,10 @@ describe('the lag in /status', () => {
       await topic.send(updates(400, 410));
       await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 411, lag: 311 }]);
       expect(await service.status()).toMatchObject({ phase: 'halted', source: { position: { 0: 100 } } });
+      const metrics = await (await service.get('/metrics')).text();
+      expect(metrics).toContain('\nholdfast_source_position{lane="0"} 100\n');
+      expect(metrics).toContain('\nholdfast_source_lag_messages 311\n');
+      expect(metrics).toContain('\nholdfast_source_lag_seconds 300\n');
     }
     await using service = await serveTopic(topic, directory);
     await untilPartitions(service, [{ partition: 0, next_offset: 100, end_offset: 411, lag: 311 }]);
