@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
+import { startFakeParticipant } from './support/ledger-api/server.ts';
 import { holdfast } from './support/program/command.ts';
 import { freePorts } from './support/program/free-ports.ts';
 import { type TemporaryDirectory, temporaryDirectory } from './support/program/temporary-directory.ts';
@@ -22,6 +23,7 @@ interface Places {
   readonly topic: string;
   /** In place of each https://scan.sv-1.example, by its number. */
   readonly scans: readonly string[];
+  readonly participant: string;
 }
 
 /** The blocks of a page that a reader types into a shell, each with the line it begins at. */
@@ -42,6 +44,7 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
   writeFileSync(directory.at('history.ndjson'), feed);
   writeFileSync(directory.at('more.ndjson'), feed);
   writeFileSync(directory.at('history.ndjson.gz'), gzipSync(feed));
+  writeFileSync(directory.at('token'), 'jwt');
   if (commands.includes('--kafka-topic') && !commands.includes('--create')) {
     const topic = ['--kafka-brokers', at.broker, '--kafka-topic', at.topic, '--create', directory.at('history.ndjson')];
     expect(await holdfast('produce', ...topic)).toMatchObject({ code: 0 });
@@ -56,12 +59,13 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
  * or the block ends. npm is not run: what it would start is looked up. A comment that ends in `exit 3` says what the
  * command before it exits with.
  */
-function scriptOf(commands: string, { ports: [port, other], broker, topic, scans }: Places): string {
+function scriptOf(commands: string, { ports: [port, other], broker, topic, scans, participant }: Places): string {
   const lines = commands
     .replaceAll(/(?<=127\.0\.0\.1:|--port )8080\b/g, String(port))
     .replaceAll(/(?<=127\.0\.0\.1:|--port )8081\b/g, String(other))
     .replaceAll('kafka:9092', broker)
     .replaceAll(/https:\/\/scan\.sv-(\d)\.example/g, (_, number: string) => scans[Number(number) - 1]!)
+    .replaceAll('https://participant.example:7575', participant)
     .replaceAll('--kafka-topic updates', `--kafka-topic ${topic}`)
     .replaceAll(/ (fixtures|scripts)\//g, ` ${root}/$1/`)
     .split('\n')
@@ -113,6 +117,10 @@ const STORY: FakeScanOptions = {
   snapshots: ['2025-02-12T00:30:00Z'],
 };
 
+/** The story as a participant has it, which hosts the parties that the pages name. */
+const LEDGER_API_STORY = read('fixtures/story.ledger-api.ndjson').trim().split('\n');
+const PARTIES = ['alice::1220ab', 'bob::1220cd'];
+
 const blocks = pages.flatMap(blocksOf);
 const mentions = pages.flatMap((page) =>
   [...read(page).matchAll(/`holdfast ([a-z-]+)([^`]*)`/g)].map(([, command, rest]) => ({
@@ -127,8 +135,18 @@ describe('the commands of README and docs', () => {
     const ports = (await freePorts(2)) as [number, number];
     await using first = await startFakeScan(STORY);
     await using second = await startFakeScan(STORY);
-    const scans = [first.url, second.url];
-    const at = { ports, broker: inject('kafka').addresses.plain, topic: `documented-${ports[0]}`, scans };
+    await using participant = await startFakeParticipant({
+      lines: LEDGER_API_STORY,
+      localParties: PARTIES,
+      token: 'jwt',
+    });
+    const at = {
+      ports,
+      broker: inject('kafka').addresses.plain,
+      topic: `documented-${ports[0]}`,
+      scans: [first.url, second.url],
+      participant: participant.url,
+    };
     await setTheScene(directory, commands, at);
     const script = scriptOf(commands, at);
     const shell = spawn('bash', ['-c', script], { cwd: directory.path, stdio: ['ignore', 'ignore', 'pipe'] });
