@@ -18,7 +18,7 @@ import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
 
 const MEBIBYTE = 2 ** 20;
-const PADDING = `{"padding":"${'x'.repeat(20_000)}",`;
+const PADDING = `{"padding":"${'x'.repeat(12_000)}",`;
 /** Takes as long to decode as many chunks of padded updates. */
 const SLOW = `{"padding":[${Array.from({ length: 200_000 }, (_, i) => `[${i}]`).join(',')}],`;
 const BAD = ['', 'null', '{"update_id":"cut', '{"events_by_id":{},"root_event_ids":[]}', '\u0000'];
@@ -28,7 +28,7 @@ const WORKERS = [1, 2, 4];
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 
-/** A dozen chunks, the first of which is the last to be decoded. */
+/** More chunks than are read ahead, the first of which is the last to be decoded. */
 let feed = '';
 let feedWithBad = '';
 
