@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchAuthenticatedUser } from './authenticated-user.ts';
+import { benchCatchUp } from './catch-up.ts';
 import { benchGrowth } from './growth.ts';
 import { benchKafka } from './kafka.ts';
 import { type Server, startServer } from './processes.ts';
@@ -47,6 +48,7 @@ const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = 
   'authenticated-user': () => benchAuthenticatedUser(folder, { rounds }),
   streams: () => benchStreams(folder, dense(), { rounds }),
   kafka: () => benchKafka(dense(), { events, rounds }),
+  'catch-up': () => benchCatchUp(folder, { updates, rounds }),
   growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents, hugeEvents }),
 };
 

@@ -19,6 +19,8 @@ export interface JsonClient extends Disposable {
   readonly url: string;
   /** A path below the server's, or below its host where it begins with `//`; with a body it is posted. */
   ask(path: string, body?: object): Promise<JsonAnswer>;
+  /** The answer's bytes alone, which may be no JSON. */
+  askBytes(path: string, body?: object): Promise<Buffer>;
 }
 
 export interface JsonClientOptions {
@@ -53,7 +55,7 @@ export function createJsonClient(
     : new HttpAgent({ keepAlive: true });
   const request = isTls ? httpsRequest : httpRequest;
 
-  async function ask(path: string, body?: object): Promise<JsonAnswer> {
+  async function askBytes(path: string, body?: object): Promise<Buffer> {
     const target = path.startsWith('//') ? new URL(path.slice(1), url) : new URL(`${url}${path}`);
     const own = await headers();
     const timeout = AbortSignal.timeout(answerTimeoutMs);
@@ -78,11 +80,7 @@ export function createJsonClient(
       if (response.statusCode !== 200) throw refused(target.href, await readRefused(response));
       const bytes = await readBody(response, answerBytesMax);
       if (bytes === null) throw cannot(`answers with more than ${answerBytesMax} bytes`, undefined, true);
-      try {
-        return { bytes, value: JSON.parse(bytes.toString()) as unknown };
-      } catch (error) {
-        throw cannot('answers with what is no JSON', error);
-      }
+      return bytes;
     } catch (error) {
       if (error instanceof AnswerFailure || signal.aborted) throw error;
       if (timeout.aborted) throw cannot(`has not answered within ${answerTimeoutMs / 1000} s`, error, true);
@@ -90,7 +88,16 @@ export function createJsonClient(
     }
   }
 
-  return { url, ask, [Symbol.dispose]: () => agent.destroy() };
+  async function ask(path: string, body?: object): Promise<JsonAnswer> {
+    const bytes = await askBytes(path, body);
+    try {
+      return { bytes, value: JSON.parse(bytes.toString()) as unknown };
+    } catch (cause) {
+      throw failed(`${url}${path}: answers with what is no JSON`, { cause, isTooMuch: false });
+    }
+  }
+
+  return { url, ask, askBytes, [Symbol.dispose]: () => agent.destroy() };
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -175,7 +175,7 @@ function placeText({ at, synchronizer, id }: ScanUpdate): string {
 
 /** Scans of two versions may print differently what is not used. The time of what is bad says nothing. */
 function heardOf(update: ScanUpdate): Heard {
-  const decoded = tryDecode(update.bytes, { migrationId: 0 });
+  const decoded = update.decoded ?? tryDecode(update.bytes, { migrationId: 0 });
   if (decoded instanceof BadUpdate) return { update: { ...update, upTo: null }, content: hash('sha256', update.bytes) };
   const used = decoded.kind === 'update' ? { ...decoded, ignored: [] } : decoded;
   const text = JSON.stringify(used, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));

@@ -98,9 +98,9 @@ export function openScanSource(
       const { updates, isEnd, askedAt } = await next();
       pauses.afterSuccess();
       const entered = enteredMigration(updates, at);
-      const messages = updates.slice(0, entered?.from).map(({ bytes, upTo }) => {
+      const messages = updates.slice(0, entered?.from).map(({ bytes, upTo, decoded }) => {
         if (upTo !== null && (at === null || isAfter(upTo, at))) at = upTo;
-        return messageOf(bytes, at === null ? AT_START : cursorText(at));
+        return messageOf(bytes, at === null ? AT_START : cursorText(at), decoded && { decoded });
       });
       if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, askedAt });
       if (messages.length > 0) yield messages;

@@ -1,5 +1,8 @@
+import { tryDecode } from '../../decode/decode.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
-import { listedElements } from '../file/elements.ts';
+import type { Decoded } from '../../ledger/update.ts';
+import { containerElements, listedElements } from '../file/elements.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
 import { afterOf, isAhead, type ScanCursor } from './cursor.ts';
@@ -12,10 +15,12 @@ export interface ScanUpdate {
   readonly id: string;
   /** Where its Scan has it. Null where it has no migration and time that can be read: then it is bad. */
   readonly at: ScanCursor | null;
-  /** How far the ledger is read with it; null where that is no further than before, because its time is none or cannot be yet. */
+  /** How far the ledger is read with it; null where that is no further than before: it is bad, or its time cannot be yet. */
   readonly upTo: ScanCursor | null;
   /** Empty where it has none that can be read. */
   readonly synchronizer: string;
+  /** What it means; left out where it is bad. */
+  readonly decoded?: Decoded;
 }
 
 /** A page of updates, in the Scan's order: by migration, record time and synchronizer. */
@@ -23,12 +28,18 @@ export async function askUpdates(
   client: JsonClient,
   { after, pageSize }: { after: ScanCursor | null; pageSize: number },
 ): Promise<readonly ScanUpdate[]> {
-  const answer = await client.ask('/v2/updates', {
+  const bytes = await client.askBytes('/v2/updates', {
     page_size: pageSize,
     ...(after !== null && { after: afterOf(after) }),
     daml_value_encoding: 'compact_json',
   });
-  return listedIn(client, answer, 'transactions').map(({ bytes, value }) => updateOf(bytes, value));
+  try {
+    const updates = [...containerElements(bytes, 'page')].map((element) => updateOf(element.bytes));
+    if (updates.length > 0 || isEmptyPage(bytes)) return updates;
+  } catch (error) {
+    if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
+  }
+  throw new ScanFailure(`${client.url}: answers with what is no page of updates`, {});
 }
 
 /** The elements of a list in an answer, each with its own bytes. Throws ScanFailure where there is no such list. */
@@ -49,7 +60,28 @@ export function listedIn(
   throw new ScanFailure(`${client.url}: answers with ${key} in a form that cannot be read`, {});
 }
 
-function updateOf(bytes: Buffer, value: unknown): ScanUpdate {
+function isEmptyPage(bytes: Buffer): boolean {
+  const value: unknown = JSON.parse(bytes.toString());
+  return isObject(value) && Array.isArray(value.transactions);
+}
+
+/** Throws a SyntaxError where it is no JSON. */
+function updateOf(bytes: Buffer): ScanUpdate {
+  const decoded = tryDecode(bytes, { migrationId: 0 });
+  // What is wrong in it must not move the place past all that follows.
+  if (decoded instanceof BadUpdate) return { ...undecodedOf(bytes, JSON.parse(bytes.toString())), upTo: null };
+  if (decoded.kind !== 'update' || decoded.recordTime === null) return undecodedOf(bytes, JSON.parse(bytes.toString()));
+  const { updateId: id, migrationId, recordTime, synchronizerId: synchronizer } = decoded;
+  const at = { migrationId, recordTime };
+  return { bytes, id, at, upTo: upToOf(at), synchronizer, decoded };
+}
+
+/** Nobody has judged its time yet. */
+function upToOf(at: ScanCursor | null): ScanCursor | null {
+  return at === null || isAhead(at, Date.now()) ? null : at;
+}
+
+function undecodedOf(bytes: Buffer, value: unknown): ScanUpdate {
   const item = isObject(value) ? value : {};
   const { update_id: id, record_time: time } = item;
   const event = isObject(item.event) ? item.event : null;
@@ -59,7 +91,5 @@ function updateOf(bytes: Buffer, value: unknown): ScanUpdate {
   const recordTime = typeof time === 'string' ? parseLedgerTime(time) : null;
   const at = typeof migrationId === 'number' && recordTime !== null ? { migrationId, recordTime } : null;
   const text = typeof id === 'string' ? id : bytes.toString();
-  // Nobody has judged it yet: what is wrong in it must not move the place past all that follows.
-  const upTo = at === null || isAhead(at, Date.now()) ? null : at;
-  return { bytes, id: text, at, upTo, synchronizer: typeof synchronizer === 'string' ? synchronizer : '' };
+  return { bytes, id: text, at, upTo: upToOf(at), synchronizer: typeof synchronizer === 'string' ? synchronizer : '' };
 }
