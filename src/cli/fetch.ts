@@ -1,3 +1,4 @@
+import { LEDGER_API_KEYS } from '../config/ledger-api.ts';
 import { SCAN_KEYS } from '../config/scan.ts';
 import { counted } from '../counted.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
@@ -13,9 +14,10 @@ export const fetchCommand: CliCommand = {
   examples: [
     'holdfast fetch --scan https://scan.example --output updates.ndjson',
     'holdfast fetch --scan https://scan.example --start beginning --output history.ndjson.zst',
+    'holdfast fetch --ledger-api http://participant:7575 --ledger-api-parties alice::1220ab --migration-id 4 --output updates.ndjson',
   ],
   dataDir: 'unused',
-  settings: SCAN_KEYS,
+  settings: [...SCAN_KEYS, ...LEDGER_API_KEYS, 'migrationId'],
   addOptions: (command) =>
     command
       .option(
@@ -24,7 +26,8 @@ export const fetchCommand: CliCommand = {
       )
       .option('--follow', 'continue at the end, until SIGTERM or SIGINT'),
   run: async ({ options, config, terminal, logger }) => {
-    if (config.scan === null) throw new Refusal('--scan says which network to fetch');
+    if (config.scan === null && config.ledgerApi === null)
+      throw new Refusal('--scan or --ledger-api says which network to fetch');
     const path = (options.output as string | undefined) ?? null;
     const tail = path === null ? NOTHING : readTail(path);
     const network = openNetworkLines(

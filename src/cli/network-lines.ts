@@ -6,44 +6,25 @@ import { openScanSource } from '../feed/scan/source.ts';
 import { LANE } from '../feed/scan/status.ts';
 import { FeedRefused, type SourceContext } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
+import { openParticipantLines } from './participant-lines.ts';
+import type { NetworkLines, Written } from './written.ts';
 
 const END_WATCH_MS = 100;
 
-/** What was written of a network before, and is continued. */
-export interface Written {
-  /** Its last lines; of a topic those of each partition. Empty where there is nothing. */
-  readonly ends: readonly (readonly Uint8Array[])[];
-  /** How messages name it: `--output feed.ndjson`. */
-  readonly name: string;
-  /** What to do where it cannot be continued: `name another file`. */
-  readonly otherwise: string;
-}
-
 export interface NetworkLinesOptions {
-  readonly config: Pick<Config, 'scan'>;
+  readonly config: Pick<Config, 'scan' | 'ledgerApi' | 'migrationId'>;
   /** Whether to go on at the end. */
   readonly follow: boolean;
   readonly stop: AbortSignal;
   readonly logger: Logger;
 }
 
-/** What a network has behind what was written of it. */
-export interface NetworkLines {
-  /** What was written is half a seed, which is of no use: what follows may be of another snapshot. */
-  readonly isHalfSeed: boolean;
-  /**
-   * `begins` once it is known that these lines continue what was written, and `anew` where a seed begins; then messages. Those of a
-   * batch count as written when the next one is asked for. Throws Refusal.
-   */
-  read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]>;
-  /** How far the last message was behind our clock; 0 at the end, null where that is not known. */
-  readonly lagSeconds: number | null;
-}
-
 export function openNetworkLines(
   written: Written,
-  { config: { scan }, follow, stop, logger }: NetworkLinesOptions,
+  { config: { scan, ledgerApi, migrationId }, follow, stop, logger }: NetworkLinesOptions,
 ): NetworkLines {
+  if (ledgerApi !== null)
+    return openParticipantLines(written, { settings: ledgerApi, migrationId: migrationId ?? 0, follow, stop, logger });
   if (scan === null) throw new Refusal('--scan says which network');
   const end = endOf(written);
   const isHalfSeed = end === IN_SEED;

@@ -10,8 +10,9 @@ import { IN_SEED } from '../feed/scan/cursor.ts';
 import { lastPlace } from '../feed/scan/place-of-line.ts';
 import { Refusal } from '../refusal.ts';
 import { EXIT, type ExitCode, type Invocation } from './command.ts';
-import { type NetworkLines, openNetworkLines } from './network-lines.ts';
+import { openNetworkLines } from './network-lines.ts';
 import { createSender, type Sender } from './topic-sender.ts';
+import type { NetworkLines } from './written.ts';
 
 /** How often the log says how much is sent. */
 const REPORT_MS = 10_000;

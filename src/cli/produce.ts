@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { KAFKA_KEYS } from '../config/kafka.ts';
+import { LEDGER_API_KEYS } from '../config/ledger-api.ts';
 import { SCAN_KEYS } from '../config/scan.ts';
 import { counted } from '../counted.ts';
 import { type FileSource, openFileSource } from '../feed/file/source.ts';
@@ -26,7 +27,12 @@ export const produceCommand: CliCommand = {
   dataDir: 'unused',
   writesTopic: true,
   // The settings of a connection; group and idle partitions concern only readers.
-  settings: [...KAFKA_KEYS.filter((key) => key !== 'kafkaGroup' && key !== 'kafkaPartitionIdle'), ...SCAN_KEYS],
+  settings: [
+    ...KAFKA_KEYS.filter((key) => key !== 'kafkaGroup' && key !== 'kafkaPartitionIdle'),
+    ...SCAN_KEYS,
+    ...LEDGER_API_KEYS,
+    'migrationId',
+  ],
   addOptions: (command) =>
     command
       .option(
@@ -36,10 +42,12 @@ export const produceCommand: CliCommand = {
       .option('--follow', 'of a network: continue at its end, until SIGTERM or SIGINT'),
   run: async (invocation) => {
     const { args: files, options, config, terminal, logger } = invocation;
-    const { kafka, scan } = config;
+    const { kafka } = config;
+    const isNetwork = config.scan !== null || config.ledgerApi !== null;
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say where to send');
-    if (files.length > 0 === (scan !== null)) throw new Refusal('name either files to send, or with --scan a network');
-    if (scan !== null) return sendNetwork(invocation, kafka);
+    if (files.length > 0 === isNetwork)
+      throw new Refusal('name either files to send, or with --scan or --ledger-api a network');
+    if (isNetwork) return sendNetwork(invocation, kafka);
     if (options.follow === true) throw new Refusal('--follow is for a network: files have an end');
     for (const file of files) readableSize(file);
     const signal = terminal.stopSignal();

@@ -1,5 +1,5 @@
 import type { JsonClient } from '../network/json-client.ts';
-import { type Ask, NoPages, pagedContracts, streamedContracts } from './active-contracts.ts';
+import { type Ask, type CreatedEvent, NoPages, pagedContracts, streamedContracts } from './active-contracts.ts';
 import { LedgerApiFailure } from './failure.ts';
 import type { LedgerEnd, SynchronizerTime } from './participant.ts';
 import type { LedgerApiProgress } from './progress.ts';
@@ -26,10 +26,10 @@ export async function* readSeed(seeding: Seeding): AsyncGenerator<readonly SeedM
   try {
     let contracts = 0;
     progress.seeding(contracts, offset);
-    for await (const page of contractsAt(seeding)) {
+    for await (const page of importsAt({ ...seeding, offset })) {
       contracts += page.length;
       progress.seeding(contracts, offset);
-      yield page.map((created) => importOf(created, migrationId));
+      yield page;
     }
     if (end.times === null) progress.awaitingTime(offset);
     const times = end.times ?? (await seeding.ask(() => timeOf(seeding)));
@@ -43,13 +43,23 @@ export async function* readSeed(seeding: Seeding): AsyncGenerator<readonly SeedM
   }
 }
 
-async function* contractsAt({ client, streams, signal, ask, end, eventFormat }: Seeding) {
-  const asked = { activeAtOffset: end.offset, eventFormat };
+/** All that is active at an offset, as imports. */
+export async function* importsAt({
+  client,
+  streams,
+  signal,
+  ask,
+  offset,
+  eventFormat,
+  migrationId,
+}: Omit<Seeding, 'end' | 'progress' | 'participantId'> & { offset: number }): AsyncGenerator<readonly SeedMessage[]> {
+  const asked = { activeAtOffset: offset, eventFormat };
+  const toImport = (created: CreatedEvent): SeedMessage => importOf(created, migrationId);
   try {
-    yield* pagedContracts(client, asked, ask);
+    for await (const page of pagedContracts(client, asked, ask)) yield page.map(toImport);
   } catch (error) {
     if (!(error instanceof NoPages)) throw error;
-    yield* streamedContracts(streams, asked, { signal, ask });
+    for await (const page of streamedContracts(streams, asked, { signal, ask })) yield page.map(toImport);
   }
 }
 

@@ -2,6 +2,7 @@ import { createPauses, retry } from '../../retry.ts';
 import { RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
+import type { Ask } from './active-contracts.ts';
 import { createLedgerApiClient } from './client.ts';
 import { IN_SEED, LANE, parseCursor } from './cursor.ts';
 import { LedgerApiFailure } from './failure.ts';
@@ -11,7 +12,7 @@ import { askLedgerEnd, askLocalParties, askParticipantId, askPrunedOffset, type 
 import { LedgerApiProgress } from './progress.ts';
 import { pastEnd, refusalOf } from './refusal.ts';
 import type { SeedMessage } from './seed.ts';
-import { readSeed } from './seeding.ts';
+import { importsAt, readSeed } from './seeding.ts';
 import { type LedgerApiSettings, ledgerApiName } from './settings.ts';
 import type { LedgerApiTelemetry } from './status.ts';
 import { createStreams, type Streams } from './streams.ts';
@@ -20,6 +21,11 @@ import { elementOf, recordTimeOf, updatesRequest } from './updates.ts';
 import { watchParticipant } from './watch.ts';
 
 type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
+
+export interface LedgerApiSource extends Source<LedgerApiTelemetry> {
+  /** All that is active at an offset, as imports. Throws LedgerApiFailure for what will not pass. */
+  activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]>;
+}
 
 interface Reading {
   readonly client: JsonClient;
@@ -36,7 +42,7 @@ interface Reading {
 export function openLedgerApiSource(
   settings: LedgerApiSettings,
   { stored, reached, migrationId, logger }: SourceContext,
-): Source<LedgerApiTelemetry> {
+): LedgerApiSource {
   const { url, ca, parties } = settings;
   const tokens = createTokens(settings, { logger });
   const filter = new Filter(parties);
@@ -177,6 +183,26 @@ export function openLedgerApiSource(
     return [...rounds, `${what}: a new --data directory follows it too`];
   }
 
+  /** Tries steps again that may pass. */
+  function askIn(signal: AbortSignal): Ask {
+    const policy = { ...RETRY_ANSWER, passes: mayPass };
+    return (step) =>
+      retry(policy, step, {
+        signal,
+        onFailure: (pause) => {
+          if (mayPass(pause.error) && pause.error.conduct === 'new token') tokens.refused();
+          progress.failed(pause);
+        },
+      });
+  }
+
+  async function* activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]> {
+    using client = createLedgerApiClient(url, { ca, tokens, signal });
+    const streams = createStreams(url, { ca, tokens });
+    const { eventFormat } = filter;
+    yield* importsAt({ client, streams, signal, ask: askIn(signal), offset, eventFormat, migrationId });
+  }
+
   async function* seed(
     { client, streams, signal }: Reading,
     {
@@ -186,16 +212,7 @@ export function openLedgerApiSource(
     }: { end: LedgerEnd; participantId: string; identity: string; followed: readonly string[] },
   ): Batches {
     yield { ...standing, cursors: new Map([[LANE, IN_SEED]]), anew: true };
-    const policy = { ...RETRY_ANSWER, passes: (error: unknown) => mayPass(error) };
-    const ask = <T>(step: () => Promise<T>): Promise<T> => {
-      return retry(policy, step, {
-        signal,
-        onFailure: (pause) => {
-          if (mayPass(pause.error) && pause.error.conduct === 'new token') tokens.refused();
-          progress.failed(pause);
-        },
-      });
-    };
+    const ask = askIn(signal);
     const { eventFormat } = filter;
     const seeding = { client, streams, signal, ask, progress, end, eventFormat, migrationId, participantId };
     let last: readonly SeedMessage[] = [];
@@ -213,6 +230,7 @@ export function openLedgerApiSource(
     progress: () => ({ read: number, total: null }),
     stored: (cursors) => progress.stored(cursors.get(LANE) ?? null),
     telemetry: () => progress.telemetry,
+    activeAt,
   };
 }
 

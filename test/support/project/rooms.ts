@@ -25,6 +25,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'feed/',
     'feed/file/',
     'feed/kafka/',
+    'feed/ledger-api/',
     'feed/scan/',
     'decode/',
     'users/',

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import { offsetOf } from '../../support/ledger-api/answers.ts';
+import { freshParticipant } from '../../support/ledger-api/fresh-participant.ts';
+import { DSO, ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
+import { serveParticipant } from '../../support/ledger-api/serve.ts';
+import { freshDirectory } from '../../support/program/fresh-directory.ts';
+
+const LINES = participantLedger(61, 120);
+const directory = freshDirectory();
+const participant = freshParticipant({ lines: LINES.slice(0, 60), token: 'none yet' });
+
+/** Gives a new token each time, which the participant takes from then on alone. */
+async function startTokenServer(secondsOf: (given: number) => number) {
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += String(part);
+    asked.push(body);
+    const isClient = new URLSearchParams(body).get('client_secret') === 'a-secret-word';
+    const token = `token-${asked.length}`;
+    if (isClient) participant.change({ token });
+    const found = isClient
+      ? { access_token: token, token_type: 'Bearer', expires_in: secondsOf(asked.length) }
+      : { error: 'invalid_client', error_description: 'no such client' };
+    response.writeHead(isClient ? 200 : 401, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(found));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    asked,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`,
+    [Symbol.dispose]: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function optionsWith(tokenUrl: string, secret: string): Record<string, unknown> {
+  writeFileSync(directory.at('secret'), `${secret}\n`);
+  const clientSecret = { file: 'secret' };
+  const oauth = {
+    tokenUrl,
+    clientId: 'holdfast',
+    clientSecret,
+    audience: 'https://participant',
+    scope: 'daml_ledger_api',
+  };
+  writeFileSync(directory.at('config.json'), JSON.stringify({ ledgerApi: { url: participant.url, oauth } }));
+  const parties = ownersIn(LINES).join(',');
+  return {
+    config: directory.at('config.json'),
+    data: directory.at('data'),
+    ledgerApiParties: parties,
+    start: 'beginning',
+    dso: DSO,
+  };
+}
+
+it('client credentials give a token that is renewed before its end, and asked for again where it is not taken', async () => {
+  using tokens = await startTokenServer((given) => (given === 1 ? 1 : 3600));
+  await using service = await serveParticipant(optionsWith(tokens.url, 'a-secret-word'));
+  // The first ends after a second, and another takes its place before anything fails.
+  await expect.poll(() => tokens.asked.length, { timeout: 20_000 }).toBeGreaterThan(1);
+  await service.until('/status', { source: { network: { errors_in_a_row: 0, stopped: null } } });
+  // One that is taken back in the middle of a stream is replaced.
+  const given = tokens.asked.length;
+  participant.change({ token: 'another' });
+  participant.add(...LINES.slice(60));
+  await service.until('/status', { source: { position: String(offsetOf(LINES.at(-1)!)) } });
+  expect(tokens.asked.length).toBeGreaterThan(given);
+  expect(Object.fromEntries(new URLSearchParams(tokens.asked[0]))).toMatchObject({
+    grant_type: 'client_credentials',
+    client_id: 'holdfast',
+    audience: 'https://participant',
+    scope: 'daml_ledger_api',
+  });
+  expect(JSON.stringify([service.log, await service.get('/status')])).not.toMatch(/a-secret-word|token-\d/);
+});
+
+it('a client that is not known is what readiness says, without its secret', async () => {
+  using tokens = await startTokenServer(() => 3600);
+  await using service = await serveParticipant(optionsWith(tokens.url, 'another-secret-word'));
+  const reason = expect.stringMatching(/\/token: gives no token: invalid_client: no such client$/);
+  await service.until('/readyz', { ready: false, reasons: expect.arrayContaining([reason]) });
+  expect(JSON.stringify([service.log, await service.get('/status')])).not.toContain('secret-word');
+});
