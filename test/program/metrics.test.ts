@@ -97,9 +97,8 @@ describe('the metrics of a running service', () => {
       expect(buckets.at(-1)).toBe(metrics.get(`${name}_count`));
       expect(metrics.get(`${name}_sum`)).toBeGreaterThan(0);
     }
-    // In one chunk and more than one transaction; snapshots without a change between them are sealed together.
-    expect(metrics.get('holdfast_decode_seconds_count')).toBe(1);
-    expect(metrics.get('holdfast_commit_seconds_count')).toBeGreaterThan(1);
+    for (const what of ['decode', 'commit']) expect(metrics.get(`holdfast_${what}_seconds_count`)).toBeGreaterThan(0);
+    // Snapshots without a change between them are sealed together.
     const { snapshot } = rowsOf(directory.at('data'), ['snapshot']);
     expect(metrics.get('holdfast_seal_seconds_count')).toBeGreaterThan(0);
     expect(metrics.get('holdfast_seal_seconds_count')).toBeLessThanOrEqual(snapshot!);
