@@ -68,7 +68,7 @@ export const replayCommand: CliCommand = {
 };
 
 async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDir: string): Promise<string> {
-  const { updates, events, redelivered, importsLate } = counts;
+  const { updates, events, redelivered, importsLate, decided } = counts;
   const deadLetters = quarantined + (halted === null ? 0 : 1);
   using store = openViewsStore(dataDir);
   const newest = (await store.facts({ kind: 'newest snapshots' })).at(-1);
@@ -76,9 +76,11 @@ async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDi
     newest === undefined ? 'none' : `${formatTime(newest.recordTime)} of migration ${newest.migrationId}`;
   // Not counted as redelivered: their contracts may not be in the views.
   const late = importsLate === 0 ? '' : `late imports ${importsLate}; `;
+  // Dropped or quarantined by an earlier command: nothing of them is in the views.
+  const leftOut = decided === 0 ? '' : `left out before ${decided}; `;
   return (
     `applied ${updates} updates, ${events} events; redelivered ${redelivered}; ` +
-    `dead letters ${deadLetters}; ${late}newest snapshot ${snapshot}`
+    `dead letters ${deadLetters}; ${leftOut}${late}newest snapshot ${snapshot}`
   );
 }
 

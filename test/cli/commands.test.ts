@@ -148,6 +148,8 @@ describe('replay', () => {
     const quarantined = await holdfast('replay', '--data', quarantining, '--on-bad-update', 'quarantine', feed);
     const says = `holdfast: 1 update is quarantined: \`holdfast dead-letters list --data ${quarantining}\` shows it\n`;
     expect(quarantined).toMatchObject({ code: 3, stderr: says });
+    const again = await holdfast('replay', '--data', quarantining, feed);
+    expect(again.stdout).toMatch(/^applied 0 updates, .* dead letters 0; left out before 1; newest snapshot none\n$/);
   });
 
   test('refuses another snapshot period than the one the directory was created with', async () => {
