@@ -129,6 +129,9 @@ describe('fetch', () => {
     scan.change({ migrationId: 4 });
     const { code, stderr } = await fetched('--start', 'beginning');
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('the network is in migration 4') });
-    expect(await runProgram(['fetch'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--scan or --ledger-api says') });
+    expect(await runProgram(['fetch'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--scan or --ledger-api says'),
+    });
   });
 });
