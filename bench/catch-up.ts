@@ -1,10 +1,15 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cursorText } from '../src/feed/scan/cursor.ts';
 import { dsosOf, lastPlace } from '../src/feed/scan/place-of-line.ts';
+import { ledgerApiSpec, scanSpec } from '../src/sources.ts';
+import { contentOf, type WireElement } from '../test/support/ledger-api/elements.ts';
+import { ownersIn, participantLedger } from '../test/support/ledger-api/ledger.ts';
+import { seenLines, TEMPLATES } from '../test/support/ledger-api/participant-ledger.ts';
 import { writeMainnetFeed } from './mainnet/feed.ts';
 import { alternate, measure } from './measure.ts';
 import { startServer } from './processes.ts';
+import type { RunReport } from './run-report.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
 const SEED = 1;
@@ -23,21 +28,69 @@ export async function benchCatchUp(
   const [dso] = dsosOf(readFileSync(first));
   if (place === null || place === 'seed' || dso === undefined) throw new Error('a feed without a place or a DSO');
   await using scan = await startServer(['bench/catch-up-scan.ts', whole, dso]);
+  const settings = { urls: [`${scan.url}/api/scan`], agree: 1, pageSize: 500, pollIntervalMs: 100, ca: null } as const;
+  const asked = { source: scanSpec({ ...settings, start: 'snapshot' }), file: first, end: cursorText(place) };
   const runs = {
     'holdfast, from the file': () => measure('replay-holdfast', whole, 'worker'),
-    'holdfast, from the Scan': () => measure('catch-up-holdfast', scan.url, first, cursorText(place)),
+    'holdfast, from the Scan': () => measure('catch-up-holdfast', JSON.stringify(asked)),
   };
   // The Scan prepares its pages.
   runs['holdfast, from the Scan']();
   const medians = alternate('catching up', runs, rounds);
   for (const feed of [whole, first]) rmSync(feed);
+  print(`${updates} updates of MainNet's shape from a local Scan, in pages of 500`, medians, updates);
+  const share = medians['holdfast, from the file'].wallMs / medians['holdfast, from the Scan'].wallMs;
+  return [
+    { what: 'rate of catching up from a Scan, to that from a file', measured: share, least: 0.6, unit: 'x' },
+    await catchUpOverWebSocket(folder, { updates, rounds }),
+  ];
+}
+
+/** The same from a participant, whose updates are small and dense in coins: of owners that are followed, and checkpoints. */
+async function catchUpOverWebSocket(
+  folder: string,
+  { updates, rounds }: { updates: number; rounds: number },
+): Promise<Promised> {
+  const lines = participantLedger(SEED, updates);
+  const parties = ownersIn(lines);
+  const seen = seenLines(lines, { parties, templates: TEMPLATES });
+  const [all, file] = [join(folder, 'participant.ndjson'), join(folder, 'participant-seen.ndjson')];
+  for (const [path, content] of [
+    [all, lines],
+    [file, seen],
+  ] as const)
+    writeFileSync(path, `${content.join('\n')}\n`);
+  await using participant = await startServer(['bench/catch-up-participant.ts', all]);
+  const settings = {
+    url: participant.url,
+    parties,
+    tokenFile: null,
+    oauth: null,
+    ca: null,
+    start: 'beginning',
+  } as const;
+  const end = String(contentOf(JSON.parse(seen.at(-1)!) as WireElement).value.offset);
+  const asked = JSON.stringify({ source: ledgerApiSpec(settings), file: null, end });
+  const medians = alternate(
+    'catching up over WebSocket',
+    {
+      'holdfast, from the file': () => measure('replay-holdfast', file, 'worker'),
+      'holdfast, from the participant': () => measure('catch-up-holdfast', asked),
+    },
+    rounds,
+  );
+  for (const feed of [all, file]) rmSync(feed);
+  print(`${seen.length} updates from a local participant, over its WebSocket`, medians, seen.length);
+  const share = medians['holdfast, from the file'].wallMs / medians['holdfast, from the participant'].wallMs;
+  return { what: 'rate of catching up over WebSocket, to that from a file', measured: share, least: 0.6, unit: 'x' };
+}
+
+function print(what: string, medians: Readonly<Record<string, RunReport>>, updates: number): void {
   printTable(
-    `Catching up with ${updates} updates of MainNet's shape from a local Scan, in pages of 500`,
+    `Catching up with ${what}`,
     ['', 'updates/s', 'CPU us/update', 'RSS MB'],
     Object.entries(medians).map(([run, { wallMs, cpuMs, rssMb }]) => {
       return [run, ...[(updates * 1000) / wallMs, (cpuMs * 1000) / updates, rssMb].map(rounded)];
     }),
   );
-  const share = medians['holdfast, from the file'].wallMs / medians['holdfast, from the Scan'].wallMs;
-  return [{ what: 'rate of catching up from a Scan, to that from a file', measured: share, least: 0.6, unit: 'x' }];
 }
