@@ -136,6 +136,21 @@ describe('a seed', () => {
     expect(made).toEqual(['null', '"u2"', '"u3"']);
   });
 
+  it('of a participant covers its updates by their offsets, whatever their times', async () => {
+    const { imports, mark } = seedAt('00:10');
+    const { seed } = JSON.parse(mark) as { seed: object };
+    const marked = JSON.stringify({ seed: { ...seed, offset: 3 } });
+    const [third, fourth] = linesOf(parseLedger('00:10 : +d dave 3\n00:10 : +e erin 2'), 'acs-delta');
+    const at = (line: string, offset: number | null): string =>
+      line.replace(/"offset":\d+,"syn/, `"offset":${offset},"syn`);
+    const repaired = await replayed('repaired', [...imports, marked, at(third!, 3), at(fourth!, 4)]);
+    expect(repaired).toMatchObject({ halted: null, counts: { redelivered: 1 } });
+    expect(repaired.counts.updates).toBe(imports.length + 1);
+    expect(await replayed('none', [...imports, marked, at(fourth!, null)])).toMatchObject({
+      halted: 'bad_field offset',
+    });
+  });
+
   it.each([
     ['migration_id', '"0"', 'seed.migration_id'],
     ['record_time', '"0001-01-01T00:00:00Z"', 'seed.record_time'],
