@@ -77,6 +77,8 @@ function scriptOf(commands: string, { ports: [port, other], broker, topic, scans
   return `set -e
     services=
     end() { for each in $services; do kill $each; wait $each; done; services=; }
+    # Also where a command fails.
+    trap 'for each in $services; do kill $each; done' EXIT
     holdfast() {
       if [ "$1" = decode ]; then
         '${process.execPath}' '${root}/dist/main.js' "$@" 2>decode.log & started=$!
