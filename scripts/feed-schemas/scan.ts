@@ -91,7 +91,8 @@ const seedMark = z
       migration_id: migrationId,
       record_time: ledgerTime,
       synchronizer_times: z.array(z.looseObject({ synchronizerId, recordTime: ledgerTime })).nullish(),
-      offset: z.null().optional(),
+      offset: z.int().min(0).nullish(),
+      participant_id: z.string().nullish(),
     }),
   })
   .describe('the end of a seed: the imports before it are all that is active at record_time');

@@ -34,7 +34,7 @@ export function storedSourceOf({
   for (const [lane, { start, cursor, sha256 }] of lanes) {
     if (start !== null) stored.set(lane, { start, cursor, sha256 });
   }
-  return { identity: feed, followed: followed && [...followed], lanes: stored };
+  return { identity: feed, ...(followed !== null && { followed: [...followed] }), lanes: stored };
 }
 
 /** The time of an import among places: before every ledger time. */
