@@ -79,6 +79,7 @@ export function openParticipantLines(
         if (batch.length > 0) source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]));
       }
     } catch (error) {
+      if (more.stop.aborted) return;
       if (error instanceof FeedRefused || error instanceof LedgerApiFailure)
         throw new Refusal(error.message, { cause: error });
       throw error;

@@ -73,6 +73,7 @@ export async function* streamedContracts(
       const last: unknown = parsed.findLast(isObject)?.streamContinuationToken;
       if (typeof last === 'string' && last !== '') token = last;
     }
+    signal.throwIfAborted();
     if (isRenewed()) throw new LedgerApiFailure(`${target}: was left for a new token`, { conduct: 'reconnect' });
   }
 

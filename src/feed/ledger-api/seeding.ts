@@ -33,6 +33,8 @@ export async function* readSeed(seeding: Seeding): AsyncGenerator<readonly SeedM
     }
     if (end.times === null) progress.awaitingTime(offset);
     const times = end.times ?? (await seeding.ask(() => timeOf(seeding)));
+    // A mark says that nothing is missing.
+    seeding.signal.throwIfAborted();
     yield [{ bytes: seedMark(times, { migrationId, offset, participantId, url: client.url }) }];
   } catch (error) {
     // Another end can be read.
