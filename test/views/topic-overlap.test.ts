@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
-import { PossibleGap } from '../../src/views/write/apply.ts';
+import { PossibleGap } from '../../src/views/write/possible-gap.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';

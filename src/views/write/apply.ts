@@ -10,6 +10,7 @@ import { addIgnored } from './counts.ts';
 import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';
 import { IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
+import { gapAfterFiles, type PossibleGap, requireNoGapBefore } from './possible-gap.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
 import { HALF_SEED, type MigrationState, newMigration } from './state.ts';
@@ -19,17 +20,6 @@ export interface ApplyRules extends ClockRules {
   readonly periodUs: number;
   /** The migration of messages that name none, where an operator gave it. */
   readonly migrationId: number | null;
-}
-
-/** A source starts after the end of what was replayed from files: what is between would be missing without a trace. */
-export class PossibleGap extends Error {
-  constructor(files: string, source: string, first: Micros) {
-    super(
-      `possible gap: the files ${files}, and ${source} starts at ${formatTime(first)}; ` +
-        'replay files that reach into it, or start with another --data directory',
-    );
-    this.name = 'PossibleGap';
-  }
 }
 
 /** Applies a message to the batch in memory. Throws BadUpdate; the batch must then be thrown away. */
@@ -85,7 +75,7 @@ function applyUpdate(
   }
   if (last?.unseen === true && lane.start !== null) {
     const files = `end at ${formatTime(last.recordTime)} for synchronizer ${synchronizerId}`;
-    if (!isApplied) throw new PossibleGap(files, lane.source, recordTime);
+    if (!isApplied) throw gapAfterFiles(files, lane.source, recordTime);
     last.unseen = false;
     last.changed = true;
   }
@@ -190,7 +180,7 @@ function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: 
 
 /**
  * The end of a seed, and the one checkpoint that opens a migration (docs/rules.md, rule 13). A migration that has begun needs
- * none: as an import, it is skipped.
+ * none: as an import, it is skipped, where all that it has was read.
  */
 function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: ApplyRules): void {
   const { migrationId, recordTime } = mark;
@@ -198,6 +188,7 @@ function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: App
   const { seededAt } = migration;
   if (seededAt !== null && recordTime > seededAt && isUnproven(batch, migration, lane))
     throw afterSeed(migration, lane, recordTime);
+  requireNoGapBefore(mark, migration, { lanes: batch.state.lanes.values(), source: lane.source });
   noteFurthest(lane, { migrationId, recordTime });
   if (migration.timeReached !== null) {
     batch.counts.importsLate += 1;
@@ -227,7 +218,7 @@ function isUnproven({ state }: Batch, { seededAt, synchronizers }: MigrationStat
 }
 
 function afterSeed({ seededAt }: MigrationState, { source }: LaneState, first: Micros): PossibleGap {
-  return new PossibleGap(`end with a seed of ${formatTime(seededAt!)}`, source, first);
+  return gapAfterFiles(`end with a seed of ${formatTime(seededAt!)}`, source, first);
 }
 
 /** Whether a seed has the update already. Throws BadUpdate for one after imports of a seed that is not whole. */
