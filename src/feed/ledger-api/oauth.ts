@@ -88,7 +88,10 @@ async function askToken(
     return { text, renewAt: askedAt + lifeMs * RENEWED_AFTER, expiresAt: askedAt + lifeMs };
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new LedgerApiFailure(`${tokenUrl}: gives no token: ${saidBy(error as Error)}`, { cause: error });
+    // The rest of it may hold the whole answer.
+    const { name, message } = error as Error;
+    const cause = Object.assign(new Error(message), { name });
+    throw new LedgerApiFailure(`${tokenUrl}: gives no token: ${saidBy(error as Error)}`, { cause });
   }
 }
 

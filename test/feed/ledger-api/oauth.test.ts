@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
+import { createOauthTokens } from '../../../src/feed/ledger-api/oauth.ts';
+import { forwardingLogger, type LogLine } from '../../../src/threads/log-line.ts';
 import { offsetOf } from '../../support/ledger-api/answers.ts';
 import { freshParticipant } from '../../support/ledger-api/fresh-participant.ts';
 import { DSO, ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
@@ -13,21 +15,26 @@ const LINES = participantLedger(61, 120);
 const directory = freshDirectory();
 const participant = freshParticipant({ lines: LINES.slice(0, 60), token: 'none yet' });
 
-/** Gives a new token each time, which the participant takes from then on alone. */
-async function startTokenServer(secondsOf: (given: number) => number) {
+/** Gives a new token each time, which the participant takes from then on alone; in place of one what a proxy says. */
+async function startTokenServer(secondsOf: (given: number) => number | 'bad gateway') {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += String(part);
     asked.push(body);
+    const seconds = secondsOf(asked.length);
+    if (seconds === 'bad gateway') {
+      response.writeHead(502, { 'content-type': 'text/html' });
+      return response.end('<html>Bad gateway</html>');
+    }
     const isClient = new URLSearchParams(body).get('client_secret') === 'a-secret-word';
     const token = `token-${asked.length}`;
     if (isClient) participant.change({ token });
     const found = isClient
-      ? { access_token: token, token_type: 'Bearer', expires_in: secondsOf(asked.length) }
+      ? { access_token: token, token_type: 'Bearer', expires_in: seconds }
       : { error: 'invalid_client', error_description: 'no such client' };
     response.writeHead(isClient ? 200 : 401, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found));
+    return response.end(JSON.stringify(found));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -62,6 +69,14 @@ function optionsWith(tokenUrl: string, secret: string): Record<string, unknown> 
   };
 }
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const clientOf = (tokenUrl: string) => {
+  return { tokenUrl, clientId: 'holdfast', clientSecret: 'a-secret-word', audience: null, scope: null };
+};
+
 it('client credentials give a token that is renewed before its end, and asked for again where it is not taken', async () => {
   using tokens = await startTokenServer((given) => (given === 1 ? 1 : 3600));
   await using service = await serveParticipant(optionsWith(tokens.url, 'a-secret-word'));
@@ -89,4 +104,29 @@ it('a client that is not known is what readiness says, without its secret', asyn
   const reason = expect.stringMatching(/\/token: gives no token: invalid_client: no such client$/);
   await service.until('/readyz', { ready: false, reasons: expect.arrayContaining([reason]) });
   expect(JSON.stringify([service.log, await service.get('/status')])).not.toContain('secret-word');
+});
+
+it('a server of tokens behind a proxy that has lost it is asked again, and readiness says so until then', async () => {
+  let isLost = true;
+  using tokens = await startTokenServer(() => (isLost ? 'bad gateway' : 3600));
+  await using service = await serveParticipant(optionsWith(tokens.url, 'a-secret-word'));
+  const reason = expect.stringMatching(/\/token: gives no token: /);
+  await service.until('/readyz', { ready: false, reasons: expect.arrayContaining([reason]) });
+  isLost = false;
+  await service.until('/status', { source: { network: { stopped: null } } });
+});
+
+it('a renewal that fails is logged, with the token that is still good', async () => {
+  using server = await startTokenServer((given) => (given === 1 ? 100 : 'bad gateway'));
+  const lines: LogLine[] = [];
+  const logger = forwardingLogger((line) => lines.push(structuredClone(line)));
+  const tokens = createOauthTokens(clientOf(server.url), { ca: null, logger });
+  const { signal } = new AbortController();
+  const first = await tokens.get(signal);
+  vi.useFakeTimers({ toFake: ['Date'], now: tokens.renewAt()! });
+  expect(await tokens.get(signal)).toBe(first);
+  expect(lines.at(-1)).toMatchObject({
+    message: expect.stringMatching(/^the token is not renewed yet/),
+    fields: { err: { message: expect.stringMatching(/gives no token/), cause: { message: expect.any(String) } } },
+  });
 });
