@@ -102,6 +102,8 @@ export interface SourceState<Telemetry = unknown> {
   readonly lanes: ReadonlyMap<string, StoredLane>;
   /** The record time that the views have reached; null before the first. */
   readonly appliedRecordTime: Micros | null;
+  /** It comes after files and has shown nothing yet that they have. */
+  readonly mayLeaveGap: boolean;
   /** The message at which it is halted. */
   readonly halted: { readonly recordTime: Micros | null } | null;
   /** Why the service runs without it: it does not continue what is in the views. */
@@ -157,8 +159,6 @@ export interface SourceStart {
   readonly takesOver?: true;
   /** The owners whose coins count, where it shows all coins of some owners only; the views then refuse coins of others. */
   readonly followed?: readonly string[];
-  /** Set where it begins with all that its server ever had, so that nothing can be missing before its first update. */
-  readonly complete?: true;
   /** Set where a seed follows: what is stored of half a one is thrown away before. */
   readonly anew?: true;
 }

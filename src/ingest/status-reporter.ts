@@ -2,6 +2,7 @@ import type { SourceKind, SourceSpec, SourceState, SourceStatus } from '../feed/
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letters.ts';
+import { mayLeaveGap } from '../views/write/possible-gap.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 import { type IngestStatus, type RowCounts, STATUS_INTERVAL_MS } from './status.ts';
@@ -127,6 +128,7 @@ function sourceStatus(
     progress: feed?.progress ?? null,
     lanes: new Map(lanes),
     appliedRecordTime,
+    mayLeaveGap: mayLeaveGap(writer.state),
     halted,
     refused: phase === 'refused' ? (lastError?.message ?? `${name} is refused`) : null,
     isAtEnd: phase === 'caught_up',

@@ -106,7 +106,7 @@ export function openLedgerApiSource(
       yield* seed(reading, { ...standing, participantId, end });
     } else if (begun === null) {
       const from: number = at ?? (await firstOffset(client));
-      yield { ...standing, cursors: new Map([[LANE, String(from)]]), ...(from === 0 && { complete: true }) };
+      yield { ...standing, cursors: new Map([[LANE, String(from)]]) };
       at = from;
       progress.stored(String(from));
     }

@@ -30,8 +30,10 @@ export interface LedgerApiTelemetry {
 /** The status of a participant's source, from its last telemetry and what the views have by now. */
 export function followLedgerApi(name: string): { status(state: SourceState<LedgerApiTelemetry>): SourceStatus } {
   return {
-    status({ telemetry, lanes, refused }) {
-      const { stopped, caughtUpAt, errors, lastError, newestRecordTime, ...of } = telemetry ?? NOTHING;
+    status({ telemetry, lanes, mayLeaveGap, refused }) {
+      const { errors, lastError, newestRecordTime, ...of } = telemetry ?? NOTHING;
+      const stopped = of.stopped ?? (mayLeaveGap ? NOT_SHOWN : null);
+      const caughtUpAt = mayLeaveGap ? null : of.caughtUpAt;
       const shown = {
         stopped: refused ?? stopped,
         url: of.url,
@@ -59,6 +61,9 @@ export function followLedgerApi(name: string): { status(state: SourceState<Ledge
     },
   };
 }
+
+const NOT_SHOWN =
+  'not known yet to continue the files: the participant has shown no update that they have, and may begin after their end';
 
 const NOTHING: LedgerApiTelemetry = {
   stopped: null,

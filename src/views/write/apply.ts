@@ -10,7 +10,7 @@ import { addIgnored } from './counts.ts';
 import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';
 import { IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
-import { gapAfterFiles, type PossibleGap, requireNoGapBefore } from './possible-gap.ts';
+import { gapAfterFiles, isUnproven, type PossibleGap, requireNoGapBefore } from './possible-gap.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
 import { HALF_SEED, type MigrationState, newMigration } from './state.ts';
@@ -64,7 +64,7 @@ function applyUpdate(
     batch.counts.redelivered += 1;
     return;
   }
-  if (isUnproven(batch, migration, lane)) throw afterSeed(migration, lane, recordTime);
+  if (lane.start !== null && isUnproven(batch.state, migration)) throw afterSeed(migration, lane, recordTime);
   const last = migration.synchronizers.get(synchronizerId);
   const isOfLastTime = recordTime === last?.recordTime;
   const isApplied =
@@ -150,7 +150,7 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
   for (const each of checkpoint.times) checkClock(each.recordTime, rules, compared);
   rememberCheckpoint(lane, checkpoint);
   const isBefore = known === undefined || known.timeReached === null || time < known.timeReached;
-  const isBeyondSeed = !isBefore && time > known.timeReached! && isUnproven(batch, known, lane);
+  const isBeyondSeed = !isBefore && time > known.timeReached! && lane.start !== null && isUnproven(batch.state, known);
   if (!isBeyondSeed) noteFurthest(lane, { migrationId: checkpoint.migrationId, recordTime: time });
   if (isBefore || isBeyondSeed || (lane.start !== null && isAheadOfUnseen(known, checkpoint))) {
     batch.counts.checkpointsBehind += 1;
@@ -186,7 +186,7 @@ function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: App
   const { migrationId, recordTime } = mark;
   const migration = migrationOf(batch, migrationId);
   const { seededAt } = migration;
-  if (seededAt !== null && recordTime > seededAt && isUnproven(batch, migration, lane))
+  if (seededAt !== null && recordTime > seededAt && lane.start !== null && isUnproven(batch.state, migration))
     throw afterSeed(migration, lane, recordTime);
   requireNoGapBefore(mark, migration, { lanes: batch.state.lanes.values(), source: lane.source });
   noteFurthest(lane, { migrationId, recordTime });
@@ -204,17 +204,6 @@ function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: App
   migration.nextGrid = gridAfter(recordTime - 1, rules.periodUs);
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: true, periodUs: rules.periodUs });
   batch.counts.checkpoints += 1;
-}
-
-/**
- * Whether the files have only a seed of the migration, and the source after them has shown nothing yet that the seed has: until
- * then it is not known that it begins before the seed ends.
- */
-function isUnproven({ state }: Batch, { seededAt, synchronizers }: MigrationState, { start }: LaneState): boolean {
-  if (start === null || seededAt === null || seededAt === HALF_SEED || synchronizers.size > 0) return false;
-  return [...state.lanes.values()].every(
-    (lane) => lane.start === null || lane.furthest === null || lane.furthest.recordTime === IMPORT_TIME,
-  );
 }
 
 function afterSeed({ seededAt }: MigrationState, { source }: LaneState, first: Micros): PossibleGap {

@@ -1,7 +1,7 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { SeedMark } from '../../ledger/update.ts';
-import type { LaneState } from './positions.ts';
-import type { MigrationState } from './state.ts';
+import { IMPORT_TIME, type LaneState } from './positions.ts';
+import { HALF_SEED, type MigrationState, type WriterState } from './state.ts';
 
 /** What follows may begin after the end of what was applied: what is between would be missing without a trace. */
 export class PossibleGap extends Error {
@@ -43,4 +43,23 @@ export function requireNoGapBefore(
     `${source} has a seed of ${formatTime(recordTime)}, and what was read before it ends ${end}`,
     'replay files of what is between',
   );
+}
+
+/**
+ * Whether only a seed of the migration was read, and the source that resumes has shown nothing yet that the seed has: until then it
+ * is not known that it begins before the seed ends.
+ */
+export function isUnproven({ lanes }: WriterState, { seededAt, synchronizers }: MigrationState): boolean {
+  if (seededAt === null || seededAt === HALF_SEED || synchronizers.size > 0) return false;
+  return [...lanes.values()].every(
+    ({ start, furthest }) => start === null || furthest === null || furthest.recordTime === IMPORT_TIME,
+  );
+}
+
+/** Whether a source that resumes comes after files and has shown nothing yet that they have: it may begin after their end. */
+export function mayLeaveGap(state: WriterState): boolean {
+  const [lanes, migrations] = [[...state.lanes.values()], [...state.migrations.values()]];
+  if (lanes.every(({ start }) => start === null)) return false;
+  const known = migrations.flatMap(({ synchronizers }) => [...synchronizers.values()]);
+  return known.length > 0 ? known.every(({ unseen }) => unseen) : migrations.some((each) => isUnproven(state, each));
 }

@@ -67,7 +67,7 @@ export function furthestOf({ migrations }: WriterState): Reached | null {
  * must overlap with those (PossibleGap).
  */
 export function noteSourceStart(state: WriterState, start: SourceStart, source: string): void {
-  const { identity, cursors, dso, followed, takesOver, complete } = start;
+  const { identity, cursors, dso, followed, takesOver } = start;
   state.feed = identity;
   if (followed !== undefined) state.followed = new Set(followed);
   if (dso !== undefined) {
@@ -81,7 +81,7 @@ export function noteSourceStart(state: WriterState, start: SourceStart, source: 
     if (takesOver === true) begun.furthest = furthestOf(state);
     state.lanes.set(lane, begun);
   }
-  if (isBegun(state) || complete === true) return;
+  if (isBegun(state)) return;
   for (const migration of state.migrations.values()) {
     for (const last of migration.synchronizers.values()) {
       last.unseen = true;

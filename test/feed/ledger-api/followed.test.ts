@@ -3,7 +3,8 @@ import type { Serving } from '../../support/feed/serve.ts';
 import { offsetOf } from '../../support/ledger-api/answers.ts';
 import { freshParticipant } from '../../support/ledger-api/fresh-participant.ts';
 import { DSO, ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
-import { followedLines, seenLines, TEMPLATES } from '../../support/ledger-api/participant-ledger.ts';
+import { followedLines, seenLines, TEMPLATES, timesAt } from '../../support/ledger-api/participant-ledger.ts';
+import { seedLines } from '../../support/ledger-api/seed-lines.ts';
 import { serveParticipant } from '../../support/ledger-api/serve.ts';
 import { holdfast } from '../../support/program/command.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
@@ -111,8 +112,35 @@ describe('only coins of followed owners count', () => {
 });
 
 describe('after files', () => {
+  const own = followedLines(SEEN, FOLLOWED);
+  const last = offsetOf(own[99]!);
+  const mark = { offset: last, times: timesAt(own, last) };
+  it.each([
+    ['updates', own.slice(0, 100)],
+    ['a seed', seedLines(own, mark)],
+  ])('that end with %s it is not ready before it has shown anything of theirs', async (_, lines) => {
+    await replayInto(data, [directory.writeLines('files.ndjson', lines)], { dso: DSO });
+    participant.change({ prunedUpTo: offsetOf(LINES.at(-1)!) });
+    await using service = await serveParticipant(options());
+    await service.until('/readyz', {
+      ready: false,
+      reasons: [expect.stringMatching(/^not known yet to continue the files/)],
+    });
+    await service.until('/status', { source: { ...END.source, network: { caught_up_at: null } } });
+  });
+
+  it('a participant that was never pruned and began later leaves a gap', async () => {
+    await replayInto(data, [directory.writeLines('files.ndjson', own.slice(0, 100))], { dso: DSO });
+    const later = LINES.filter((line) => offsetOf(line) > offsetOf(own[120]!));
+    participant.lines.splice(0, Infinity, ...later);
+    await using service = await serveParticipant(options());
+    await service.until('/readyz', {
+      ready: false,
+      reasons: [expect.stringMatching(/^possible gap: the files end at/)],
+    });
+  });
+
   it('it begins at the earliest update there is, where that is not after theirs and all owners in them are followed', async () => {
-    const own = followedLines(SEEN, FOLLOWED);
     const file = directory.writeLines('files.ndjson', own.slice(0, 150));
     await replayInto(data, [file], { dso: DSO });
     participant.change({ prunedUpTo: offsetOf(own[149]!) + 8 });
