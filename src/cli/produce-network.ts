@@ -45,7 +45,16 @@ export async function sendNetwork(
     network,
     say: (fields) => logger.info({ topic, ...fields }, 'sending the network to the topic'),
   });
-  using spool = createSpool();
+  using spool = createSpool({
+    // Its imports and ours would both count.
+    async onWhole() {
+      if ((await producer.ends()).length === 0) return;
+      throw new Refusal(
+        `topic ${topic} was empty before the seed was read, and now has messages of another process: only one may write it; ` +
+          'send to another topic',
+      );
+    },
+  });
   try {
     for await (const step of network.read()) {
       if (step === 'anew') await spool.begin();
@@ -77,7 +86,7 @@ function reporting(
  * Keeps a seed on disk until all of it is there: what is sent cannot be taken back, and another Scan, or the same one later, has
  * another seed.
  */
-function createSpool() {
+function createSpool({ onWhole }: { onWhole: () => Promise<void> }) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-seed-'));
   const path = join(folder, 'seed.ndjson');
   let file: ReturnType<typeof openLinesFile> | null = null;
@@ -92,6 +101,7 @@ function createSpool() {
       if (file !== null) {
         await file.end();
         file = null;
+        await onWhole();
         for await (const lines of openFileSource(path).batches(new AbortController().signal))
           for (const line of lines) await sender.add(line, 'the seed');
         rmSync(path);

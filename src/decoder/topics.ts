@@ -19,19 +19,15 @@ export async function prepareTopics(
 ): Promise<number> {
   const { size: partitions } = await awaitBounds(kafka, topics.input);
   await withAdmin(kafka, async (admin) => {
-    // What was read once cannot be asked for again: these topics keep it for ever.
-    const keep = { 'retention.ms': '-1' };
     await createMissingTopic(admin, {
       topic: topics.flat,
       brokers,
       partitions: create ? partitions : null,
-      config: keep,
     });
     await createMissingTopic(admin, {
       topic: topics.deadLetters,
       brokers,
       partitions: create ? 1 : null,
-      config: keep,
     });
   });
   const { size: flat } = await awaitBounds(kafka, topics.flat);

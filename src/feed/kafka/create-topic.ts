@@ -3,8 +3,13 @@ import { Refusal } from '../../refusal.ts';
 import { answeredWith } from './errors.ts';
 import { MESSAGE_BYTES_MAX } from './record.ts';
 
-/** The largest message that a consumer takes, with what Kafka adds to it. */
-const CREATED_MESSAGE_BYTES_MAX = MESSAGE_BYTES_MAX + 1024 * 1024;
+const SETTINGS: Readonly<Record<string, string>> = {
+  // The largest message that a consumer takes, with what Kafka adds to it.
+  'max.message.bytes': String(MESSAGE_BYTES_MAX + 1024 * 1024),
+  // What was read once may not be had again: it is kept for ever.
+  'retention.ms': '-1',
+  'retention.bytes': '-1',
+};
 
 export interface WantedTopic {
   readonly topic: string;
@@ -12,18 +17,13 @@ export interface WantedTopic {
   readonly brokers: readonly string[];
   /** With how many it is created where it does not exist; null: it must exist. */
   readonly partitions: number | null;
-  readonly config?: Readonly<Record<string, string>>;
 }
 
 /** Throws a Refusal where a topic is missing that must exist. Does not wait: kafkajs fails where a broker does not know of it yet. */
-export async function createMissingTopic(
-  admin: Admin,
-  { topic, brokers, partitions, config = {} }: WantedTopic,
-): Promise<void> {
+export async function createMissingTopic(admin: Admin, { topic, brokers, partitions }: WantedTopic): Promise<void> {
   if (!(await isMissing(admin, topic))) return;
   if (partitions === null) throw new Refusal(`there is no topic ${topic} on ${brokers.join(',')}; --create creates it`);
-  const settings = { 'max.message.bytes': String(CREATED_MESSAGE_BYTES_MAX), ...config };
-  const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
+  const configEntries = Object.entries(SETTINGS).map(([name, value]) => ({ name, value }));
   await admin.createTopics({
     waitForLeaders: false,
     // -1: the brokers' default number of replicas.

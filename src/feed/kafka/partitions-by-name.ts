@@ -34,14 +34,17 @@ function inTwoPartitions(topic: string, name: string, partitions: readonly numbe
   );
 }
 
-/** The last records of each partition: so many, or fewer where they are not larger than so many bytes together. */
+/**
+ * The last records of each partition: so many, or fewer where they are not larger than so many bytes together. Throws a Refusal
+ * where there are none any more: what follows what was there is not known.
+ */
 export async function readEnds(
   kafka: Kafka,
   topic: string,
   { recordsMax, bytesMax }: { recordsMax: number; bytesMax: number },
 ): Promise<readonly (readonly Uint8Array[])[]> {
   const ends = new Map<number, { values: Buffer[]; bytes: number }>();
-  await readRecords(kafka, topic, {
+  const bounds = await readRecords(kafka, topic, {
     from: ({ low, high }) => Math.max(low, high - recordsMax),
     each(partition, values) {
       const end = ends.get(partition) ?? { values: [], bytes: 0 };
@@ -55,5 +58,11 @@ export async function readEnds(
       return false;
     },
   });
-  return [...ends.values()].map(({ values }) => values);
+  const found = [...ends.values()].flatMap(({ values }) => (values.length === 0 ? [] : [values]));
+  if (found.length === 0 && bounds.values().some(({ low }) => low > 0))
+    throw new Refusal(
+      `topic ${topic} no longer has what was in it: its retention has removed everything, so where to continue is not known; ` +
+        'send to another topic, with retention.ms -1 (--create makes one), which is read into another --data directory',
+    );
+  return found;
 }

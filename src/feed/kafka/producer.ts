@@ -26,7 +26,7 @@ export interface TopicProducer extends AsyncDisposable {
     name: (value: Uint8Array | null) => string | null,
     options: { all: boolean },
   ): Promise<Map<string, number>>;
-  /** The last records of each partition that has any, without null values. */
+  /** The last records of each partition that has any, without null values. Throws a Refusal where all were removed. */
   ends(): Promise<readonly (readonly Uint8Array[])[]>;
   /** Resolves when the brokers have stored them. */
   send(records: readonly ProducedRecord[]): Promise<void>;

@@ -10,8 +10,15 @@ export interface RecordsRead {
   readonly each: (partition: number, values: readonly (Buffer | null)[]) => boolean;
 }
 
-/** Reads each partition to the end that it has now, in a consumer group of its own, which is removed afterwards. */
-export async function readRecords(kafka: Kafka, topic: string, { from, each }: RecordsRead): Promise<void> {
+/**
+ * Reads each partition to the end that it has now, in a consumer group of its own, which is removed afterwards. Returns what the
+ * partitions had then.
+ */
+export async function readRecords(
+  kafka: Kafka,
+  topic: string,
+  { from, each }: RecordsRead,
+): Promise<ReadonlyMap<number, PartitionBounds>> {
   const admin = kafka.admin();
   await admin.connect();
   const groupId = `holdfast-produce-${randomUUID()}`;
@@ -22,7 +29,7 @@ export async function readRecords(kafka: Kafka, topic: string, { from, each }: R
     const ends = new Map(
       [...bounds].flatMap(([partition, { low, high }]) => (low === high ? [] : [[partition, high]])),
     );
-    if (ends.size === 0) return;
+    if (ends.size === 0) return bounds;
     const done = Promise.withResolvers<void>();
     const enough = new Set<number>();
     // At once: what is fetched first must not be what is before it.
@@ -58,6 +65,7 @@ export async function readRecords(kafka: Kafka, topic: string, { from, each }: R
       },
     });
     await done.promise;
+    return bounds;
   } finally {
     await consumer.disconnect();
     await admin.deleteGroups([groupId]).catch(() => {});

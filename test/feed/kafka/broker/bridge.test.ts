@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
+import { readBounds } from '../../../../src/feed/kafka/bounds.ts';
 import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
 import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { createRandom } from '../../../support/ledger/random.ts';
@@ -118,6 +119,29 @@ describe('produce --scan', () => {
       await program.ended;
     }
     expect(await readTopic(address, topic.name)).toEqual([]);
+  });
+
+  it('begins no seed in a topic that has lost all that it had, nor behind what came meanwhile', async () => {
+    scan.add(...LINES);
+    scan.change({ snapshots: [SEEDED_AT] });
+    const topic = await createTopic(address, { partitions: 2 });
+    await topic.send(LINES.slice(0, 50).map((value) => ({ partition: 0, value })));
+    await topic.cut(0, 50);
+    const refused = await produced(topic);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/no longer has what was in it.*another topic/),
+    });
+    const bounds = await topic.admin((admin) => readBounds(admin, topic.name));
+    expect([...bounds.values()].map(({ high }) => high)).toEqual([50, 0]);
+    const other = await createTopic(address);
+    scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
+    await using program = startProgram(argsFor(other));
+    await expect.poll(() => scan.asked.some(({ path }) => path.includes('summary')), { timeout: 30_000 }).toBe(true);
+    await other.send([{ partition: 0, value: LINES[0]! }]);
+    scan.fail('/v1/holdings/summary', null);
+    expect(await program.ended).toMatchObject({ code: 2, stderr: expect.stringContaining('another process') });
+    expect(await readTopic(address, other.name)).toHaveLength(1);
   });
 
   it('refuses a topic of another network, and files beside a network', async () => {

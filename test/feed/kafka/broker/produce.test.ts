@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
 import { runCommandLine } from '../../../../src/cli/command-line.ts';
+import { kafkajs } from '../../../../src/feed/kafka/kafkajs.ts';
 import { openTopicProducer } from '../../../../src/feed/kafka/producer.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
 import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
@@ -19,6 +20,7 @@ const { addresses, certificates } = inject('kafka');
 const address = addresses.plain;
 
 const directory = freshDirectory();
+const KEPT = ['retention.ms', 'retention.bytes'];
 
 interface Run {
   readonly exitCode: number;
@@ -76,6 +78,17 @@ describe('holdfast produce', () => {
       stdout: `${rows.length} messages sent to topic ${topic}, 1 partition\n`,
     });
     expect((await recordsOf(topic)).get(0)).toEqual(rows);
+  });
+
+  it('creates a topic that keeps what is in it for ever', async () => {
+    const made = `t-${randomUUID()}`;
+    writeFileSync(directory.at('one.ndjson'), `${emptyUpdate('s', 1)}\n`);
+    await produce(directory.at('one.ndjson'), '--kafka-brokers', address, '--kafka-topic', made, '--create');
+    const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: made, configNames: KEPT }];
+    const { admin } = await createTopic(address);
+    const [found] = (await admin((client) => client.describeConfigs({ resources, includeSynonyms: false }))).resources;
+    const values = found!.configEntries.map(({ configName, configValue }) => [configName, configValue]);
+    expect(Object.fromEntries(values)).toEqual({ 'retention.ms': '-1', 'retention.bytes': '-1' });
   });
 
   it('sends nothing of files that are out of order', async () => {
