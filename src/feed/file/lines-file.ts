@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { closeSync, createWriteStream, existsSync, fstatSync, openSync, readSync, truncateSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { createGzip, createZstdCompress } from 'node:zlib';
 import { Refusal } from '../../refusal.ts';
 
@@ -66,11 +66,20 @@ function compressionOf(path: string): 'gzip' | 'zstd' | null {
 /** Null: standard output. A file is continued at the end of its last whole line. */
 export function openLinesFile(path: string | null, stdout: Writable, endsAt: number): LinesFile {
   if (path !== null && existsSync(path) && compressionOf(path) === null) truncateSync(path, endsAt);
-  let out = path === null ? { into: stdout, done: Promise.resolve() } : openOutput(path, 'a');
+  let out: Output = path === null ? { into: stdout, done: Promise.resolve(), failed: null } : openOutput(path, 'a');
 
   return {
     async write(messages) {
-      for (const message of messages) if (!out.into.write(lineOf(message))) await once(out.into, 'drain');
+      for (const message of messages) {
+        if (out.into.write(lineOf(message))) continue;
+        try {
+          await once(out.into, 'drain', { signal: out.failed ?? undefined });
+        } catch (error) {
+          // It says why.
+          await out.done;
+          throw error;
+        }
+      }
     },
     async clear() {
       if (path === null) throw new Error('the seed has to begin anew, and what was written of it cannot be taken back');
@@ -85,20 +94,26 @@ export function openLinesFile(path: string | null, stdout: Writable, endsAt: num
   };
 }
 
-function openOutput(path: string, flags: 'a' | 'w'): { into: Writable; done: Promise<void> } {
-  const file = createWriteStream(path, { flags });
-  const compression = compressionOf(path);
-  if (compression === null) return { into: file, done: settled(file) };
-  const packing = compression === 'gzip' ? createGzip() : createZstdCompress();
-  packing.pipe(file);
-  return { into: packing, done: settled(file) };
+interface Output {
+  readonly into: Writable;
+  /** When everything is written; rejects with what went wrong. */
+  readonly done: Promise<void>;
+  /** Aborts then: a stream that has failed never drains. Null for standard output. */
+  readonly failed: AbortSignal | null;
 }
 
-/** Awaited later: a failure before that must not be an unhandled one. */
-function settled(stream: Writable): Promise<void> {
-  const done = finished(stream);
-  done.catch(() => {});
-  return done;
+function openOutput(path: string, flags: 'a' | 'w'): Output {
+  const file = createWriteStream(path, { flags });
+  const compression = compressionOf(path);
+  if (compression === null) return outputOf(file, finished(file));
+  const packing = compression === 'gzip' ? createGzip() : createZstdCompress();
+  return outputOf(packing, pipeline(packing, file));
+}
+
+function outputOf(into: Writable, done: Promise<void>): Output {
+  const failing = new AbortController();
+  done.catch(() => failing.abort());
+  return { into, done, failed: failing.signal };
 }
 
 /** A message may be printed over several lines. White space within its strings is always escaped. */
