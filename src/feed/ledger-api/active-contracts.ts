@@ -7,8 +7,13 @@ import type { Streams } from './streams.ts';
 /** Contracts asked for at once: far below what an answer may have. */
 const PAGE_SIZE = 1_000;
 
-/** The entries that are held: active, or on their way between synchronizers. An assignment alone is not. */
-const HELD = ['JsActiveContract', 'JsIncompleteUnassigned'];
+/** Which entries are held: active, or on their way between synchronizers. An assignment alone is not. */
+const IS_HELD: ReadonlyMap<string, boolean> = new Map([
+  ['JsActiveContract', true],
+  ['JsIncompleteUnassigned', true],
+  ['JsIncompleteAssigned', false],
+  ['JsEmpty', false],
+]);
 
 export type CreatedEvent = Readonly<Record<string, unknown>>;
 
@@ -29,12 +34,13 @@ export async function* pagedContracts(
   do {
     const more: object = pageToken === null ? {} : { pageToken };
     const body: object = { ...asked, maxPageSize: PAGE_SIZE, ...more };
-    const answer: JsonAnswer = await ask(() => client.ask('/v2/state/active-contracts-page', body)).catch(
-      (error: unknown) => {
+    const isFirst = pageToken === null;
+    const answer: JsonAnswer = await ask(() =>
+      client.ask('/v2/state/active-contracts-page', body).catch((error: unknown) => {
         // Before 3.5 there is no such path, which is said in plain text.
-        if (error instanceof LedgerApiFailure && error.status === 404 && error.code === null) throw new NoPages();
-        throw error;
-      },
+        const isUnknown = error instanceof LedgerApiFailure && error.status === 404 && error.code === null;
+        throw isUnknown && isFirst ? new NoPages() : error;
+      }),
     );
     const { activeContracts, nextPageToken }: Readonly<Record<string, unknown>> = isObject(answer.value)
       ? answer.value
@@ -42,7 +48,7 @@ export async function* pagedContracts(
     if (!Array.isArray(activeContracts))
       throw new LedgerApiFailure(`${client.url}: answers without activeContracts`, {});
     const texts = (): Buffer[] => [...listedElements(answer.bytes, 'activeContracts')].map(({ bytes }) => bytes);
-    yield heldIn(activeContracts, texts);
+    yield heldIn(activeContracts, { target: client.url, texts });
     pageToken = typeof nextPageToken === 'string' && nextPageToken !== '' ? nextPageToken : null;
   } while (pageToken !== null);
 }
@@ -51,7 +57,7 @@ export class NoPages extends Error {}
 
 /**
  * The same as a stream, of a participant of any age. Its end has no mark but the closing of the connection, so that one which is
- * cut begins again behind the last token that an element had.
+ * cut begins again behind the last token that an element had; where there are tokens, one that brings nothing more is the end.
  */
 export async function* streamedContracts(
   streams: Streams,
@@ -59,17 +65,19 @@ export async function* streamedContracts(
   { signal, ask }: { signal: AbortSignal; ask: Ask },
 ): AsyncGenerator<readonly CreatedEvent[]> {
   let token: string | null = null;
+  let begunBehind: string | null = null;
   let reading: AsyncGenerator<readonly CreatedEvent[]> | null = null;
 
   async function* readOnce(): AsyncGenerator<readonly CreatedEvent[]> {
     const more = token === null ? {} : { streamContinuationToken: token };
+    begunBehind = token;
     const { target, elements, isRenewed } = await streams.open('/v2/state/active-contracts', {
       request: { ...asked, ...more },
       signal,
     });
     for await (const messages of elements) {
       const parsed = messages.map((bytes) => elementOf(target, bytes));
-      yield heldIn(parsed, () => messages);
+      yield heldIn(parsed, { target, texts: () => messages });
       const last: unknown = parsed.findLast(isObject)?.streamContinuationToken;
       if (typeof last === 'string' && last !== '') token = last;
     }
@@ -86,8 +94,9 @@ export async function* streamedContracts(
         throw error;
       });
     });
-    if (done === true) return;
-    yield value;
+    if (done !== true) yield value;
+    else if (token === begunBehind) return;
+    else reading = null;
   }
 }
 
@@ -102,23 +111,34 @@ function elementOf(target: string, bytes: Buffer): unknown {
 }
 
 /** The creates of elements that are held. `texts`: the elements as they came, where the numbers of a payload must be exact. */
-function heldIn(elements: readonly unknown[], texts: () => readonly Buffer[]): readonly CreatedEvent[] {
+function heldIn(
+  elements: readonly unknown[],
+  { target, texts }: { target: string; texts: () => readonly Buffer[] },
+): readonly CreatedEvent[] {
   return elements.flatMap((element, i) => {
-    const created = createdIn(element);
+    const created = createdIn(element, target);
     if (created === null) return [];
     if (!hasNumber(created.createArgument)) return [created];
-    const exact = createdIn(parseExactJson(texts()[i]!.toString()))!;
+    const exact = createdIn(parseExactJson(texts()[i]!.toString()), target)!;
     return [{ ...created, createArgument: exact.createArgument }];
   });
 }
 
-function createdIn(element: unknown): CreatedEvent | null {
+/** Null for an entry that is not held. What cannot be read may be a coin: it is not passed over. */
+function createdIn(element: unknown, target: string): CreatedEvent | null {
+  const unreadable = (what: string): LedgerApiFailure => {
+    const message = `${target}: the active contracts have ${what}, which this version of Holdfast cannot read`;
+    return new LedgerApiFailure(message, { conduct: 'stop' });
+  };
   const entry = isObject(element) && isObject(element.contractEntry) ? element.contractEntry : {};
-  for (const kind of HELD) {
-    const { createdEvent } = isObject(entry[kind]) ? entry[kind] : {};
-    if (isObject(createdEvent)) return createdEvent;
-  }
-  return null;
+  const [found] = Object.entries(entry);
+  if (found === undefined) throw unreadable('an element without contractEntry');
+  const [kind, value] = found;
+  const isHeld = IS_HELD.get(kind);
+  if (isHeld === undefined) throw unreadable(`a contractEntry ${kind}`);
+  if (!isHeld) return null;
+  if (!isObject(value) || !isObject(value.createdEvent)) throw unreadable(`${kind} without createdEvent`);
+  return value.createdEvent;
 }
 
 /** Such a number may be longer than a double is exact; Decimals and Ints are strings. */

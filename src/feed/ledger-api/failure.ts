@@ -103,5 +103,7 @@ function conductOf(error: WireError | null, status: number | null): Conduct {
   if (ofCode !== undefined) return ofCode;
   if (status === null) return CONDUCT_OF_GRPC[Number(error?.grpcCodeValue)] ?? 'back off';
   if (status === 401) return 'new token';
+  // Without an error of its own it is of what is in front of a participant, or its plain text for a request that it cannot read.
+  if (error === null) return status === 400 || status === 403 ? 'stop' : 'back off';
   return status === 408 || status === 429 || status >= 500 ? 'back off' : 'stop';
 }

@@ -3,10 +3,10 @@ import type { WebSocket } from 'ws';
 import { type Answers, offsetOf } from './answers.ts';
 import { type ApiError, ERRORS } from './errors.ts';
 
-/** What a stream does behind so many elements: an error, a cut connection, a closed one, half an element, one without end. */
+/** What a stream does behind so many elements: an error, a cut connection, a closed one (in good order or not), half an element, one without end. */
 export interface StreamFault {
   readonly after: number;
-  readonly does: ApiError | 'cut' | 'close' | 'half' | 'oversized' | 'silent';
+  readonly does: ApiError | 'cut' | 'close' | 'end' | 'half' | 'oversized' | 'silent';
 }
 
 export interface Streaming {
@@ -103,6 +103,9 @@ async function misbehave(client: WebSocket, does: StreamFault['does'], text: str
       throw CLOSED;
     case 'close':
       client.close(1001);
+      throw CLOSED;
+    case 'end':
+      client.close(1000);
       throw CLOSED;
     case 'half':
       socket.write(Buffer.from([0x81, 126, 0x40, 0, ...Buffer.from(text.slice(0, 50))]));
