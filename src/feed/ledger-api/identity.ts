@@ -26,13 +26,13 @@ export function requireSame(
         'name that participant, or give another --data directory',
     );
   const given = parties === 'all' ? followed : parties;
-  const more = given.filter((party) => !followed.includes(party));
+  const more = without(given, followed);
   if (more.length > 0)
     throw new FeedRefused(
       `--ledger-api-parties names ${some(more)}, which these views do not follow: older coins would be missing; ` +
         'leave it out, or begin a new --data directory with it',
     );
-  const less = followed.filter((party) => !given.includes(party));
+  const less = without(followed, given);
   if (less.length > 0)
     throw new FeedRefused(
       `--ledger-api-parties leaves out ${some(less)}, which these views follow: sums would end without a sign; ` +
@@ -44,6 +44,12 @@ export function requireSame(
         'give it as before, or begin a new --data directory',
     );
   return true;
+}
+
+/** Those of some parties that are not among others. */
+export function without(parties: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return parties.filter((party) => !known.has(party));
 }
 
 /** Some of them by name, for a message. */

@@ -7,7 +7,7 @@ import { createLedgerApiClient } from './client.ts';
 import { IN_SEED, LANE, parseCursor } from './cursor.ts';
 import { LedgerApiFailure } from './failure.ts';
 import { Filter, ROUNDS_LEFT_OUT } from './filter.ts';
-import { identityOf, requireSame, some } from './identity.ts';
+import { identityOf, requireSame, some, without } from './identity.ts';
 import { askLedgerEnd, askLocalParties, askParticipantId, askPrunedOffset, type LedgerEnd } from './participant.ts';
 import { LedgerApiProgress } from './progress.ts';
 import { pastEnd, refusalOf } from './refusal.ts';
@@ -95,7 +95,8 @@ export function openLedgerApiSource(
     const { client } = reading;
     const participantId = await askParticipantId(client);
     progress.participant(participantId);
-    const isSame = requireSame(begun ?? stored, { participantId, parties });
+    // Of half a seed nothing is kept.
+    const isSame = at !== null && requireSame(begun ?? stored, { participantId, parties });
     const followed = isSame ? (begun ?? stored).followed! : await partiesToFollow(client);
     const askedAt = Date.now();
     const end = await askLedgerEnd(client);
@@ -177,10 +178,10 @@ export function openLedgerApiSource(
         ...rounds,
         `the local parties cannot be listed, and one that comes later is not noticed: ${local.message}`,
       ];
-    const later = local.filter((party) => !followed.includes(party));
-    if (later.length === 0) return rounds;
-    const what = `${some(later)} came to the participant later and is not followed`;
-    return [...rounds, `${what}: a new --data directory follows it too`];
+    const [later, gone] = [without(local, followed), without(followed, local)];
+    const came = `${some(later)} came to the participant later and is not followed: a new --data directory follows it too`;
+    const went = `${some(gone)} is followed and no longer local to the participant: what becomes of its coins is not read`;
+    return [...rounds, ...(later.length > 0 ? [came] : []), ...(gone.length > 0 ? [went] : [])];
   }
 
   /** Tries steps again that may pass. */

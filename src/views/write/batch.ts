@@ -50,7 +50,7 @@ export class Batch {
     this.counts = copyCounts(counts);
     this.#flushContracts = createContractFlush(db);
     this.#savePositions = savePositions;
-    this.#saveState = createStateSaver(db);
+    this.#saveState = createStateSaver(db, this.state);
   }
 
   /** Reads what is stored about a chunk's contracts, at once and in key order, before its updates are applied. */

@@ -15,7 +15,7 @@ export function isNews(state: WriterState, { identity, cursors, dso, anew, follo
 export function checkSourceStart(state: WriterState, start: SourceStart, source: string): void {
   const { identity, dso } = start;
   const isOfNetwork = state.dso === null || state.dso === dso;
-  if (isAnother(state, start) && !(start.takesOver === true && isOfNetwork))
+  if (isAnother(state, start) && !(start.takesOver === true && isOfNetwork) && !replaces(state, start))
     throw new FeedRefused(
       `these views were built from ${state.feed}, and ${source} is ${identity}: ` +
         'name the source as before, or give another --data directory',
@@ -25,6 +25,11 @@ export function checkSourceStart(state: WriterState, start: SourceStart, source:
       `these views count the coins of ${state.dso}, and the DSO of ${source} is ${dso}: ` +
         'leave --dso out, name a source of the same network, or give another --data directory',
     );
+}
+
+/** Whether it begins anew where nothing but half a seed was read, whichever source or parties that was of. */
+export function replaces(state: WriterState, { anew }: SourceStart): boolean {
+  return anew === true && !isBegun(state);
 }
 
 /** Whether the views were built from another source than this one. */

@@ -144,17 +144,21 @@ export function newMigration(migrationId: number): MigrationState {
 }
 
 /** Writes the state back, except for the positions; called inside the batch's transaction. */
-export function createStateSaver(db: Database): (state: WriterState) => void {
+export function createStateSaver(db: Database, loaded: WriterState): (state: WriterState) => void {
   const setting = db.prepare(
-    'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?, followed = ?',
+    'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
   );
+  const followed = db.prepare('UPDATE setting SET followed = ?');
   const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
   const lastUpdatesOf = prepareLastUpdates(db);
+  let written = loaded.followed;
   return (state) => {
     const { dso, sourceMigrationId, nextNo, nextOwner, feed } = state;
-    const followed = state.followed && JSON.stringify([...state.followed]);
-    setting.run(dso, state.dsoPinned ? 1 : 0, sourceMigrationId, nextNo, nextOwner, feed, followed);
+    setting.run(dso, state.dsoPinned ? 1 : 0, sourceMigrationId, nextNo, nextOwner, feed);
+    // There may be a million of them.
+    if (state.followed !== written) followed.run(state.followed && JSON.stringify([...state.followed]));
+    written = state.followed;
     for (const m of state.migrations.values()) {
       const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
       const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes), m.seedOffset];

@@ -94,18 +94,19 @@ describe('only coins of followed owners count', () => {
     expect(counted(dumpViews(data))).toEqual(await wanted());
   });
 
-  it('and a local party that comes later is named', async () => {
+  it('and a local party that comes later is named, and one that is gone', async () => {
     participant.change({ localParties: FOLLOWED.slice(1) });
     {
       await using service = await serveParticipant(options({ ledgerApiParties: 'all' }));
       await service.until('/status', END);
     }
-    participant.change({ localParties: FOLLOWED });
+    participant.change({ localParties: FOLLOWED.slice(0, 2) });
     await using service = await serveParticipant(options({ ledgerApiParties: 'all' }));
     await service.until('/readyz', {
       ready: true,
       degraded: [
         `${FOLLOWED[0]} came to the participant later and is not followed: a new --data directory follows it too`,
+        `${FOLLOWED[2]} is followed and no longer local to the participant: what becomes of its coins is not read`,
       ],
     });
   });

@@ -69,6 +69,19 @@ describe('serve --ledger-api in an empty directory', () => {
     expect(dumpViews(data).snapshot).toEqual([]);
   });
 
+  it('of which half is there may begin anew with other parties, as after a mistake in their names', async () => {
+    participant.change({ readAs: PARTIES });
+    {
+      await using service = await serveParticipant(options({ ledgerApiParties: `${PARTIES.join(',')},typo::1220aa` }));
+      await service.until('/readyz', {
+        reasons: expect.arrayContaining([expect.stringMatching(/CanReadAs for each/)]),
+      });
+    }
+    await using service = await serveParticipant(options());
+    participant.add(...LINES.slice(SEEDED));
+    await service.until('/status', { source: { position: String(offsetOf(LINES.at(-1)!)) } });
+  });
+
   it.each([
     ['a stream that is cut', 4, 'cut'],
     ['a page that fails', 5, null],
