@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import { USERS_FILE, usersFileFault } from '../users/backup.ts';
@@ -17,6 +17,7 @@ export const restoreCommand: CliCommand = {
   run: async ({ args, config: { dataDir }, terminal }) => {
     const file = args[0]!;
     if (!existsSync(file) || !statSync(file).isFile()) throw new Refusal(`${file}: there is no such file`);
+    requireReadable(file);
     makeDataDirectory(dataDir);
     if (readdirSync(dataDir).length > 0)
       throw new Refusal(`--data ${dataDir}: is not empty; name one that is empty or does not exist yet`);
@@ -35,6 +36,14 @@ export const restoreCommand: CliCommand = {
     return EXIT.ok;
   },
 };
+
+function requireReadable(file: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new Refusal(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`, { cause: error });
+  }
+}
 
 /** Files that a backup may have besides views.db. A secret may be any bytes. */
 const FAULTS: FaultsByName = { [USERS_FILE]: usersFileFault, [LOCAL_SECRET_FILE]: () => null };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { pino } from 'pino';
@@ -11,10 +11,13 @@ import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';
+import { runProgram } from '../support/program/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { fileChunks } from '../support/views/file-chunks.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
+
+const NOBODY = 65_534;
 
 let folder: TemporaryDirectory;
 let feed: string;
@@ -149,6 +152,15 @@ describe('holdfast backup and restore', () => {
     expect(await restore('data')).toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
     mkdirSync(folder.at('empty'));
     expect((await restore('empty')).code).toBe(0);
+  });
+
+  it('refuse a backup that the user may not read, by its name', async () => {
+    writeFileSync(folder.at('backup'), 'not for everybody', { mode: 0 });
+    chmodSync(folder.path, 0o777);
+    const uid = process.getuid?.() === 0 ? { uid: NOBODY } : {};
+    const refused = await runProgram(['restore', folder.at('backup'), '--data', folder.at('restored')], uid);
+    expect(refused).toMatchObject({ code: 2, stderr: `holdfast: ${folder.at('backup')}: cannot be read (EACCES)\n` });
+    expect(existsSync(folder.at('restored'))).toBe(false);
   });
 
   it('refuse a missing directory, and a file that is missing or no backup, and leave nothing', async () => {
