@@ -20,6 +20,8 @@ const LIFETIME_S = 300;
 const RENEWED_AFTER = 0.8;
 /** With a token that is still good, how soon a renewal that failed is tried again. */
 const TRY_AGAIN_MS = 10_000;
+/** A token that ends at once would have its stream opened again without a pause. */
+const RENEWED_AFTER_MS_MIN = 1_000;
 const ANSWER_BYTES_MAX = 1_048_576;
 const ANSWER_TIMEOUT_MS = 30_000;
 
@@ -84,8 +86,9 @@ async function askToken(
       client,
       response,
     );
-    const lifeMs = seconds * 1000;
-    return { text, renewAt: askedAt + lifeMs * RENEWED_AFTER, expiresAt: askedAt + lifeMs };
+    const lifeMs = (seconds > 0 ? seconds : LIFETIME_S) * 1000;
+    const renewAt = Math.max(askedAt + lifeMs * RENEWED_AFTER, Date.now() + RENEWED_AFTER_MS_MIN);
+    return { text, renewAt, expiresAt: askedAt + lifeMs };
   } catch (error) {
     if (signal.aborted) throw error;
     // The rest of it may hold the whole answer.

@@ -130,3 +130,12 @@ it('a renewal that fails is logged, with the token that is still good', async ()
     fields: { err: { message: expect.stringMatching(/gives no token/), cause: { message: expect.any(String) } } },
   });
 });
+
+it.each([0, 0.001])('a token for %d s does not make it ask for the next one at once', async (seconds) => {
+  using server = await startTokenServer(() => seconds);
+  const tokens = createOauthTokens(clientOf(server.url), { ca: null, logger: forwardingLogger(() => {}) });
+  const { signal } = new AbortController();
+  await tokens.get(signal);
+  await tokens.get(signal);
+  expect(server.asked).toHaveLength(1);
+});
