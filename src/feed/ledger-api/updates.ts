@@ -10,7 +10,7 @@ export interface Element {
   readonly bytes: Buffer;
   /** Left out where it is bad: it is decoded again, and judged where every message is. */
   readonly decoded?: Decoded;
-  /** Null where it has none that can be read. */
+  /** Null where it has none, or is bad. */
   readonly offset: number | null;
 }
 
@@ -20,7 +20,8 @@ export function elementOf(bytes: Buffer, { target, migrationId }: { target: stri
   if (decoded instanceof BadUpdate) {
     const failure = failureOfElement(target, bytes);
     if (failure !== null) throw failure;
-    return { bytes, offset: offsetIn(bytes) };
+    // What it says of its place is no better than the rest of it.
+    return { bytes, offset: null };
   }
   const known = decoded.kind === 'update' || decoded.kind === 'checkpoint' ? decoded.offset : undefined;
   return { bytes, decoded, offset: known ?? offsetIn(bytes) };
@@ -32,7 +33,7 @@ export function recordTimeOf({ decoded }: Element): Micros | null {
   return decoded?.kind === 'checkpoint' ? Math.max(...decoded.times.map(({ recordTime }) => recordTime)) : null;
 }
 
-/** Of an element that is bad, or of a kind that is ignored. */
+/** Of an element of a kind that is ignored. */
 function offsetIn(bytes: Buffer): number | null {
   try {
     const { update } = JSON.parse(bytes.toString()) as { update?: unknown };
