@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ async function replayed(files: readonly string[]): Promise<string | null> {
     const { halted } = await replayInto(directory.at('data'), files);
     return halted && `halted at ${halted.source.split('/').at(-1)}, message ${halted.offset}: ${halted.expected}`;
   } catch (error) {
-    expect(dumpViews(directory.at('data')).migration).toEqual([]);
+    if (existsSync(directory.at('data'))) expect(dumpViews(directory.at('data')).migration).toEqual([]);
     return (error as Error).message.replaceAll(`${directory.path}/`, '');
   }
 }
@@ -35,6 +35,7 @@ describe('files of one command', () => {
       'b is given after a and begins before it: its first update of synchronizer s1 in migration 0 has the record time ' +
         '2025-02-12T00:01:00Z, that of the other 2025-02-12T00:21:00Z; give the files in the order of their updates',
     );
+    expect(existsSync(directory.at('data'))).toBe(false);
   });
 
   it.each([
