@@ -17,24 +17,24 @@ export function createScanClient(url: string, { ca, ...options }: ScanClientOpti
 
 /** What a status other than 200 says. */
 function refusalOf(target: string, { status, retryAfterMs, where, body }: Refused): ScanFailure {
-  const said = saidIn(body);
+  const own = ownError(body);
+  const said = shortened(own ?? body.toString());
   const [, pageSizeMax] = /Exceeded limit maximum \(\d+ > (\d+)\)/.exec(said) ?? [];
   return new ScanFailure(`${target}: answers ${status}${where}${said === '' ? '' : ` (${said})`}`, {
     status,
     retryAfterMs,
+    isOwn: own !== null,
     isTooMuch: status === 503 && /taking too long/.test(said),
     pageSizeMax: status === 400 && pageSizeMax !== undefined ? Number(pageSizeMax) : null,
   });
 }
 
-/** The text of an error, which is JSON or plain. */
-function saidIn(bytes: Buffer): string {
-  const text = bytes.toString();
+/** The text of a Scan's error; null where it is plain text, as of what is in front of it. */
+function ownError(bytes: Buffer): string | null {
   try {
-    const { error } = JSON.parse(text) as { error?: unknown };
-    if (typeof error === 'string') return shortened(error);
+    const { error } = JSON.parse(bytes.toString()) as { error?: unknown };
+    return typeof error === 'string' ? error : null;
   } catch {
-    // What is in front of a Scan, and some of its own errors, answer with plain text.
+    return null;
   }
-  return shortened(text);
 }

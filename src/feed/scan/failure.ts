@@ -6,12 +6,14 @@ export class ScanFailure extends AnswerFailure {
   readonly isTooMuch: boolean;
   /** The largest page that the Scan gives, where it said so. */
   readonly pageSizeMax: number | null;
+  /** In the words of a Scan, and not of what is in front of it. */
+  readonly isOwn: boolean;
   /** To ask again changes nothing, whatever its status. */
   readonly isFinal: boolean;
 
   constructor(
     message: string,
-    about: Partial<Pick<ScanFailure, 'status' | 'retryAfterMs' | 'isTooMuch' | 'pageSizeMax' | 'isFinal'>> & {
+    about: Partial<Pick<ScanFailure, 'status' | 'retryAfterMs' | 'isTooMuch' | 'pageSizeMax' | 'isOwn' | 'isFinal'>> & {
       readonly cause?: unknown;
     },
   ) {
@@ -19,10 +21,11 @@ export class ScanFailure extends AnswerFailure {
     this.name = 'ScanFailure';
     this.isTooMuch = about.isTooMuch ?? false;
     this.pageSizeMax = about.pageSizeMax ?? null;
+    this.isOwn = about.isOwn ?? false;
     this.isFinal = about.isFinal ?? false;
   }
 
   override get passes(): boolean {
-    return !this.isFinal && super.passes;
+    return !this.isFinal && (super.passes || (this.status === 404 && !this.isOwn));
   }
 }

@@ -24,6 +24,7 @@ const PASSING: readonly (readonly [string, Fault])[] = [
   ['429 with Retry-After', { status: 429, body: 'Too Many Requests', headers: { 'retry-after': '1' } }],
   ['500', { status: 500, body: { error: 'An unexpected error occurred.' } }],
   ['502 of a proxy', { status: 502, body: '<html>' }],
+  ['404 of a proxy', { status: 404, body: 'default backend - 404' }],
   [
     '503 before the history is there',
     { status: 503, body: { error: 'This scan has not yet loaded its updates history' } },
