@@ -105,9 +105,16 @@ interface Output {
 function openOutput(path: string, flags: 'a' | 'w'): Output {
   const file = createWriteStream(path, { flags });
   const compression = compressionOf(path);
-  if (compression === null) return outputOf(file, finished(file));
+  if (compression === null) return outputOf(file, named(finished(file), path));
   const packing = compression === 'gzip' ? createGzip() : createZstdCompress();
-  return outputOf(packing, pipeline(packing, file));
+  return outputOf(packing, named(pipeline(packing, file), path));
+}
+
+/** The system's errors of writing name no file. */
+function named(done: Promise<void>, path: string): Promise<void> {
+  return done.catch((error: Error) => {
+    throw Object.assign(error, { path });
+  });
 }
 
 function outputOf(into: Writable, done: Promise<void>): Output {

@@ -13,7 +13,7 @@ it.each(['gz', 'zst'])('a disk that is full ends what is written to a file in .%
   const writing = async (): Promise<void> => {
     for (let i = 0; i < 100; i++) await file.write([Buffer.from(randomBytes(50_000).toString('hex'))]);
   };
-  await expect(writing()).rejects.toThrow('ENOSPC');
-  await expect(writing()).rejects.toThrow('ENOSPC');
-  await expect(file.end()).rejects.toThrow('ENOSPC');
+  await expect(writing()).rejects.toMatchObject({ code: 'ENOSPC', path });
+  await expect(writing()).rejects.toMatchObject({ code: 'ENOSPC', path });
+  await expect(file.end()).rejects.toMatchObject({ code: 'ENOSPC', path });
 });
