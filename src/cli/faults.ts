@@ -16,6 +16,7 @@ const EXIT_OF: Readonly<Record<HoldingsFaultCode, ExitCode>> = {
   number_too_large: EXIT.failed,
   read_too_long: EXIT.failed,
   not_begun: EXIT.failed,
+  store_unavailable: EXIT.failed,
 };
 
 /** The message and the exit code of a question that has no answer. */

@@ -15,7 +15,9 @@ export type HoldingsFaultCode =
   /** The read took longer than its time limit. */
   | 'read_too_long'
   /** The read was not begun: too many others are waiting, it waited too long, or the client has gone. */
-  | 'not_begun';
+  | 'not_begun'
+  /** The store cannot be reached, or has not the form of this version. */
+  | 'store_unavailable';
 
 /** The message is for people, and uses the field names of the HTTP operations. */
 export class HoldingsFault extends Error {

@@ -13,6 +13,9 @@ export interface StoreSettings {
 /** The steps from an empty database to the present form, which is numbered by how many there are. One that was released stays. */
 const STEPS: readonly string[] = [TABLES + SEALING + ROLES];
 
+/** The form of a store that this version reads. */
+export const STORE_FORM = STEPS.length;
+
 /** Waits for another process that does the same. */
 const MIGRATION_LOCK = 4712;
 

@@ -15,6 +15,7 @@ const STATUS: Readonly<Record<HoldingsFaultCode, number>> = {
   number_too_large: 400,
   read_too_long: 503,
   not_begun: 503,
+  store_unavailable: 503,
 };
 
 /** The HTTP fault of a question that has no answer; any other error is passed on unchanged. */

@@ -16,7 +16,7 @@ export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
   url(user?: string): string;
   /** A client that is connected, as its owner or another user. */
-  connect(user?: string): Promise<Client & AsyncDisposable>;
+  connect(user?: string, database?: string): Promise<Client & AsyncDisposable>;
 }
 
 /** It dies with this process, however this process ends: a shell waits on the pipe that only we hold. */
@@ -39,8 +39,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   const exited = new Promise((resolve) => shell.once('exit', resolve));
   const url = (as = OWNER): string => `postgres://${as}@127.0.0.1:${port}/postgres`;
 
-  async function connect(as?: string): Promise<Client & AsyncDisposable> {
-    const client = new Client({ connectionString: url(as) });
+  async function connect(as = OWNER, database = 'postgres'): Promise<Client & AsyncDisposable> {
+    const client = new Client({ host: '127.0.0.1', port, user: as, database });
     await client.connect();
     return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
   }

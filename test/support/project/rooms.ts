@@ -92,7 +92,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'dead-letters/': ['views/store/', 'ledger/'],
   'decoder/': ['feed/', 'feed/kafka/', 'decode/', 'flat/', 'ledger/'],
   'flat/': ['ledger/'],
-  'postgres/': [],
+  'postgres/': ['holdings/', 'ledger/'],
   'compare/': ['holdings/', 'ledger/'],
   'views/backup/': ['views/store/'],
   'views/verify/': ['views/write/', 'views/store/', 'decode/', 'json/', 'ledger/'],

@@ -1,0 +1,56 @@
+import type { PartyTotals, RankedBy, Ranking, SnapshotPlace, Totals } from '../holdings/insight/facts.ts';
+import { TOTALS, type TotalsRow, totalsOf } from './changes.ts';
+import type { Ask } from './pool.ts';
+
+/** Rankings are computed from all owners of a snapshot, and those of the last few snapshots are kept: a sealed one never changes. */
+const KEPT_MAX = 4;
+
+interface Ranked {
+  readonly ranking: Ranking;
+  /** An owner's number is its place among those with coin, by party id. */
+  readonly owners: readonly PartyTotals[];
+}
+
+export type Rankings = (ask: Ask, place: SnapshotPlace & { readonly seq: number }) => Promise<Ranked>;
+
+export function createRankings(): Rankings {
+  const kept = new Map<string, Promise<Ranked>>();
+  return (ask, place) => {
+    const key = `${place.migrationId} ${place.seq}`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const ranked = rank(ask, place);
+    ranked.catch(() => kept.delete(key));
+    if (kept.size >= KEPT_MAX) kept.delete(kept.keys().next().value!);
+    kept.set(key, ranked);
+    return ranked;
+  };
+}
+
+async function rank(ask: Ask, { migrationId, seq }: { migrationId: number; seq: number }): Promise<Ranked> {
+  const rows = await ask<TotalsRow & { owner: string }>(
+    `SELECT * FROM (SELECT DISTINCT ON (owner) owner, ${TOTALS} FROM owner_total
+       WHERE migration_id = $1 AND seq <= $2 ORDER BY owner, seq DESC) t WHERE contracts > 0`,
+    [migrationId, seq],
+  );
+  const owners = rows.map((row) => ({ party: row.owner, ...totalsOf(row) }));
+  const order = (by: RankedBy): Uint32Array => {
+    const amounts = owners.map((owner) => amountOf(owner, by));
+    const places = Uint32Array.from(owners.keys());
+    return places.sort((a, b) => (amounts[a]! === amounts[b]! ? a - b : amounts[a]! > amounts[b]! ? -1 : 1));
+  };
+  return { owners, ranking: { total: order('total'), unlocked: order('unlocked'), locked: order('locked') } };
+}
+
+function amountOf({ unlocked, locked }: Totals, by: RankedBy): bigint {
+  if (by === 'total') return unlocked + locked;
+  return by === 'unlocked' ? unlocked : locked;
+}
+
+export function numbered({ owners }: Ranked, numbers: readonly number[]): readonly PartyTotals[] {
+  return numbers.map((number) => {
+    const owner = owners[number];
+    if (owner === undefined) throw new Error(`a ranking has no owner ${number}`);
+    return owner;
+  });
+}

@@ -1,0 +1,186 @@
+import type { FactKind, Facts, HoldingsStore, Lookup } from '../holdings/facts.ts';
+import { HoldingsFault } from '../holdings/fault.ts';
+import type {
+  ListedOwnersLookup,
+  ListedSnapshotsLookup,
+  PartyTotals,
+  SealedMigration,
+  SnapshotPlace,
+} from '../holdings/insight/facts.ts';
+import { createChangesReader, TOTALS, type TotalsRow, totalsOf } from './changes.ts';
+import { STORE_FORM } from './migrate.ts';
+import { createOwnersReader } from './owners.ts';
+import { createPageReader } from './page.ts';
+import { type Ask, openPool } from './pool.ts';
+import { createRankings, numbered, type Rankings } from './rankings.ts';
+import type { PostgresSettings } from './settings.ts';
+import { createSnapshotReader, type SnapshotReader, type StoredSnapshot } from './snapshots.ts';
+
+/** A store in PostgreSQL. It need not be there when it is opened. */
+export interface PostgresStore extends HoldingsStore, AsyncDisposable {
+  /** The same, for somebody who may lose interest. */
+  for(signal?: AbortSignal): HoldingsStore;
+  /** How much of what the engine has written is not sealed, and why. */
+  standing(): Promise<StoreStanding>;
+}
+
+export interface StoreStanding {
+  readonly dso: string;
+  readonly unsealed: number;
+  readonly faults: number;
+  readonly late: number;
+}
+
+interface Setting {
+  readonly dso: string;
+  readonly periodUs: number;
+}
+
+export function openPostgresStore(settings: PostgresSettings): PostgresStore {
+  const pool = openPool(settings);
+  const rankings = createRankings();
+  /** It never changes. */
+  let known: Setting | null = null;
+
+  function storeFor(signal?: AbortSignal): HoldingsStore {
+    const ask = pool.asker(signal);
+    return {
+      async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
+        known ??= await readSetting(ask);
+        const readers = createReaders(ask, known, rankings);
+        return readers[lookup.kind](lookup);
+      },
+    };
+  }
+
+  return {
+    facts: (lookup) => storeFor().facts(lookup),
+    for: storeFor,
+    async standing() {
+      const ask = pool.asker();
+      known ??= await readSetting(ask);
+      const [row] = await ask<Record<'unsealed' | 'faults' | 'late', string>>(
+        `SELECT (SELECT count(*) FROM snapshot_control c LEFT JOIN sealed s USING (migration_id) WHERE c.link > COALESCE(s.last_link, 0))
+           AS unsealed, (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late`,
+      );
+      const { unsealed, faults, late } = row!;
+      return { dso: known.dso, unsealed: Number(unsealed), faults: Number(faults), late: Number(late) };
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}
+
+async function readSetting(ask: Ask): Promise<Setting> {
+  const rows = await ask<{ version: number; period_us: string; dso: string }>('SELECT * FROM setting').catch(
+    (error: unknown) => {
+      if ((error as { code?: unknown }).code === UNDEFINED_TABLE)
+        throw new HoldingsFault('store_unavailable', 'the database has no store yet: holdfast flink migrate makes it');
+      throw error;
+    },
+  );
+  const { version, period_us, dso } = rows[0]!;
+  if (version !== STORE_FORM)
+    throw new HoldingsFault(
+      'store_unavailable',
+      `the store has form ${version}, and this version reads ${STORE_FORM}: holdfast flink migrate`,
+    );
+  return { dso, periodUs: Number(period_us) };
+}
+
+const UNDEFINED_TABLE = '42P01';
+
+type Readers = { readonly [K in FactKind]: (lookup: Lookup<K>) => Promise<Facts<K>> };
+
+function createReaders(ask: Ask, { dso, periodUs }: Setting, rankings: Rankings): Readers {
+  const snapshots = createSnapshotReader(ask, periodUs);
+  const changes = createChangesReader(ask, periodUs);
+  const requireSnapshot = async ({ migrationId, recordTime }: SnapshotPlace): Promise<StoredSnapshot> => {
+    const found = await snapshots.find({
+      migrationId: BigInt(migrationId),
+      recordTime: BigInt(recordTime),
+      match: 'exact',
+    });
+    if (found === null) throw new Error(`migration ${migrationId} has no snapshot at ${recordTime}`);
+    return found;
+  };
+  return {
+    snapshot: ({ snapshot }) => snapshots.find(snapshot),
+    'snapshot after': (lookup) => snapshots.after(lookup),
+    'newest snapshots': () => snapshots.newest(),
+    snapshots: () => snapshots.all(),
+    'last migration': () => snapshots.lastMigration(),
+    // The events are of all owners.
+    followed: async () => ({ isLimited: false, others: [] }),
+    owners: createOwnersReader(ask, snapshots),
+    page: createPageReader(ask, { snapshots, dso }),
+    migration: ({ migrationId }) => findMigration(snapshots, migrationId, { dso, periodUs }),
+    'listed snapshots': (lookup) => listSnapshots(snapshots, lookup, periodUs),
+    changes: (lookup) => changes.changes(lookup),
+    'listed owners': async (lookup) => listOwners(ask, lookup, (await requireSnapshot(lookup)).seq),
+    ranking: async (place) => (await rankings(ask, await requireSnapshot(place))).ranking,
+    'numbered owners': async (lookup) => numbered(await rankings(ask, await requireSnapshot(lookup)), lookup.owners),
+    'last sealed': () => snapshots.first('ORDER BY no DESC'),
+    'sealed place': async (place) => (await snapshots.find({ ...place, match: 'exact' }))?.no ?? null,
+    'sealed snapshots': ({ after, until, rows }) =>
+      snapshots.rows('WHERE no > $1 AND no <= $2 ORDER BY no LIMIT $3', [after, until, rows]),
+    async 'sealed migrations'({ after, before }) {
+      const rows = await ask<{ migration_id: number }>(
+        'SELECT DISTINCT migration_id FROM snapshot WHERE no > $1 AND no < $2 ORDER BY 1',
+        [after, before],
+      );
+      return rows.map(({ migration_id }) => migration_id);
+    },
+    'changes of owners': (lookup) => changes.ofOwners(lookup),
+  };
+}
+
+async function findMigration(
+  snapshots: SnapshotReader,
+  wanted: bigint | null,
+  { dso, periodUs }: Setting,
+): Promise<SealedMigration | null> {
+  const which = wanted === null ? '(SELECT max(migration_id) FROM snapshot)' : '$1::bigint';
+  const values = wanted === null ? [] : [wanted];
+  const newest = await snapshots.first(`WHERE migration_id = ${which} ORDER BY seq DESC`, values);
+  if (newest === null) return null;
+  const { migrationId } = newest;
+  const oldest = await snapshots.first('WHERE migration_id = $1 ORDER BY seq', [migrationId]);
+  return { migrationId, periodUs, dso, seededAt: null, oldest: oldest!, newest };
+}
+
+function listSnapshots(
+  snapshots: SnapshotReader,
+  { migrationId, from, to, every, order, rows }: ListedSnapshotsLookup,
+  periodUs: number,
+): Promise<StoredSnapshot[]> {
+  const where =
+    'WHERE migration_id = $1 AND seq * $2::bigint BETWEEN $3::bigint AND $4::bigint AND seq * $2::bigint % $5::bigint = 0';
+  return snapshots.rows(`${where} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $6`, [
+    migrationId,
+    periodUs,
+    from,
+    to,
+    every ?? periodUs,
+    rows,
+  ]);
+}
+
+/** Who had coin at a snapshot; coin that was gone before the first one was in none. */
+async function listOwners(
+  ask: Ask,
+  { migrationId, prefix, after, rows }: ListedOwnersLookup,
+  seq: number,
+): Promise<readonly PartyTotals[]> {
+  const found = await ask<TotalsRow & { owner: string }>(
+    `SELECT w.owner, ${TOTALS} FROM (
+       SELECT DISTINCT owner FROM owner_total o JOIN sealed s USING (migration_id)
+       WHERE migration_id = $1 AND o.owner >= $2 AND starts_with(o.owner, $2) AND ($3::text IS NULL OR o.owner > $3) AND o.seq <= $4
+         AND u_coins + l_coins > 0 AND (o.seq >= s.first_seq OR NOT EXISTS (SELECT FROM owner_total n
+           WHERE n.migration_id = $1 AND n.owner = o.owner AND n.seq > o.seq AND n.seq <= s.first_seq))
+       ORDER BY owner LIMIT $5) w
+     CROSS JOIN LATERAL (SELECT * FROM owner_total t WHERE t.migration_id = $1 AND t.owner = w.owner AND t.seq <= $4
+       ORDER BY t.seq DESC LIMIT 1) t ORDER BY w.owner`,
+    [migrationId, prefix, after, seq, rows],
+  );
+  return found.map((row) => ({ party: row.owner, ...totalsOf(row) }));
+}
