@@ -88,7 +88,9 @@ async function pages(service: HoldingsService, place: Place, owners: readonly st
   const found: string[] = [];
   for (let after: unknown = null; ; ) {
     const body = { ...place, owner_party_ids: owners, page_size: 3, after };
-    const text = (await answer(service, { path: '/v1/holdings/state', body })).slice(4);
+    const answered = await answer(service, { path: '/v1/holdings/state', body });
+    if (!answered.startsWith('200 ')) throw new Error(answered);
+    const text = answered.slice(4);
     const { next_page_token } = JSON.parse(text) as { next_page_token: unknown };
     found.push(text.replace(/"next_page_token":\d+/, '"next_page_token":"a token"'));
     if (next_page_token === null) return found;

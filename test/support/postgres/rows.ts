@@ -9,6 +9,8 @@ export type Tables = Readonly<Record<string, readonly Row[]>>;
 export function tablesOf(migrationId: number, migration: FoldedMigration): Tables {
   const intervals = [...migration.intervals.keys()].sort((a, b) => a - b);
   const last = intervals.pop()!;
+  // As if a mark had come there: quiet intervals are sealed with the next one that has a control row.
+  if (intervals.at(-1) !== last - 1 && intervals.length > 0) intervals.push(last - 1);
   const migration_id = migrationId;
   const coins = [...migration.coins].filter(([, { create }]) => create.seq < last);
   const spent = coins.filter(([, { archivedSeq }]) => archivedSeq < last);
@@ -18,7 +20,7 @@ export function tablesOf(migrationId: number, migration: FoldedMigration): Table
     const created = coins.filter(([, { create }]) => create.seq === seq).length;
     const archived = spent.filter(([, { archivedSeq }]) => archivedSeq === seq).length;
     active += created - archived;
-    const first = migration.intervals.get(seq)!;
+    const first = migration.intervals.get(seq) ?? Infinity;
     const rows = totals.filter((row) => row.seq === seq).length;
     const counts = { owner_rows: rows, created, archived, faults: 0, coins: active };
     return { migration_id, seq, link: i + 1, ...counts, first_t: first === Infinity ? null : first };
