@@ -1,6 +1,7 @@
 import { counted } from './counted.ts';
 import { deadLetterJson, haltLine, plainCommand } from './dead-letters/text.ts';
 import type { HoldingsStore } from './holdings/facts.ts';
+import type { Snapshot } from './holdings/snapshot.ts';
 import type { Health, NotReadyCause, Readiness } from './http/service/health.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { formatTime } from './ledger/time.ts';
@@ -35,7 +36,7 @@ export function createHealth({
         version,
         phase,
         source: source && { name: source.name, ...source.status.details },
-        snapshots: await newestSnapshots(store),
+        snapshots: newestSnapshots(await store.facts({ kind: 'newest snapshots' })),
         seeded_at: seededAt === null ? null : formatTime(seededAt),
         dso: dso.party,
         dso_pinned: dso.pinned,
@@ -76,7 +77,7 @@ export function createReadOnlyHealth({
         version,
         phase: 'read_only',
         source: null,
-        snapshots: await newestSnapshots(store),
+        snapshots: newestSnapshots(await store.facts({ kind: 'newest snapshots' })),
         dso: dso.party,
         dso_pinned: dso.pinned,
         dead_letters: deadLetters,
@@ -90,10 +91,9 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-const NO_SNAPSHOT = 'no snapshot is sealed yet';
+export const NO_SNAPSHOT = 'no snapshot is sealed yet';
 
-async function newestSnapshots(store: HoldingsStore): Promise<object> {
-  const newest = await store.facts({ kind: 'newest snapshots' });
+export function newestSnapshots(newest: readonly Snapshot[]): object {
   return newest.map(({ migrationId, recordTime }) => ({
     migration_id: migrationId,
     record_time: formatTime(recordTime),

@@ -12,12 +12,12 @@ import type { ServedDocument } from './http/service/docs.ts';
 import { createUsersArea } from './http/users/area.ts';
 import { measureIngest } from './service/ingest-metrics.ts';
 import { measureService } from './service/metrics.ts';
+import { openPostgres } from './service/postgres.ts';
 import { openReading } from './service/reading.ts';
+import type { Role } from './service/role.ts';
 import { startWriting } from './service/writing.ts';
 import { ledgerApiSpec, scanSpec, topicSpec } from './sources.ts';
 import { readVersion } from './version.ts';
-import { startAnswers } from './views/read/answers.ts';
-import { openEventLoopStore } from './views/read/store.ts';
 
 export interface Service extends AsyncDisposable {
   /** The URL at which it listens. */
@@ -40,18 +40,15 @@ export async function startService(
 ): Promise<Service> {
   await using starting = new AsyncDisposableStack();
   const version = readVersion();
-  const { dataDir, host, port, reusePort, emptyOwners, trustedProxies } = config;
-  const role = starting.use(
-    config.readOnly ? openReading(config, version) : await startWriting(config, { logger, sources, version }),
-  );
-  const { users, force, failed, ingestStatus } = role;
-  const store = starting.use(openEventLoopStore(dataDir));
-  const answers = starting.use(startAnswers(store, { dataDir, rules: { emptyOwners }, logger }));
+  const { host, port, reusePort, trustedProxies } = config;
+  const role = starting.use(await startRole(config, { logger, sources, version }));
+  const { health, users, force, failed, ingestStatus } = role;
+  const { store, answers, name, measure } = role.holdings;
 
   const metrics = createMetrics();
-  const health = role.health(store);
   const { registry } = metrics;
-  measureService(registry, { dataDir, version, health, store, reads: () => answers.load() });
+  measureService(registry, { version, health, store });
+  measure(registry);
   if (ingestStatus !== null) measureIngest(registry, ingestStatus);
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createConnections({ logger, trustedProxies });
@@ -90,9 +87,15 @@ export async function startService(
   );
   // Before the server, which waits for its connections.
   starting.defer(() => streams.end());
-  logger.info({ url: server.url, data: dataDir }, 'listening');
+  logger.info({ url: server.url, ...name }, 'listening');
   const parts = starting.move();
   return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+function startRole(config: Config, starting: Parameters<typeof startWriting>[1]): Role | Promise<Role> {
+  const { postgres, readOnly } = config;
+  if (postgres !== null) return openPostgres(postgres, { ...starting, rules: config });
+  return readOnly ? openReading(config, starting) : startWriting(config, starting);
 }
 
 /** What is followed after the files: at most one. */

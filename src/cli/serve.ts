@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { POSTGRES_KEYS } from '../config/postgres.ts';
-import { SETTING_KEYS } from '../config/settings.ts';
+import { optionName, SETTING_KEYS } from '../config/settings.ts';
 import { explained } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
 import { type Pause, RETRY_START, retry } from '../retry.ts';
@@ -15,14 +14,18 @@ export const serveCommand: CliCommand = {
     'holdfast serve --data ./data --file feed.ndjson --port 8080',
     'holdfast serve --data ./data --kafka-brokers broker:9092 --kafka-topic updates --dso DSO::1220ab',
     'holdfast serve --data ./data --read-only --reuse-port --port 8081',
+    'holdfast serve --postgres postgres://reader@db:5432/holdfast --postgres-password-file /run/secrets/db',
   ],
   dataDir: 'made',
-  settings: SETTING_KEYS.filter((key) => ![...SETTINGS_OF_EVERY_COMMAND, ...POSTGRES_KEYS].includes(key)),
+  settings: SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key)),
   run: async ({ config, terminal, logger }) => {
     const { host, port, reusePort } = config;
     const [first] = config.writerSettings;
-    if (config.readOnly && first !== undefined)
-      throw new Refusal(`${first} cannot be given with --read-only, which only reads what another process writes`);
+    const reading = config.postgres !== null ? 'postgres' : config.readOnly ? 'readOnly' : null;
+    if (reading !== null && first !== undefined) {
+      const option = optionName(reading);
+      throw new Refusal(`${first} cannot be given with ${option}, which only reads what another process writes`);
+    }
     const stop = terminal.stopSignal();
     // Loaded only here: no other command needs the servers.
     const [{ startService }, { createUnavailableServer }] = await Promise.all([

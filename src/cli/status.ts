@@ -23,7 +23,8 @@ const STATUS = z.object({
   source: z.looseObject({ name: z.string() }).nullable(),
   snapshots: z.array(z.object({ migration_id: z.number(), record_time: z.string() })),
   counts: z.looseObject({ updates: z.number() }).optional(),
-  dead_letters: z.record(z.string(), z.number()),
+  /** A store in PostgreSQL has none. */
+  dead_letters: z.record(z.string(), z.number()).default({}),
 });
 
 interface Reading {

@@ -1,3 +1,4 @@
+import { POSTGRES_KEYS } from './postgres.ts';
 import type { SettingKey } from './settings.ts';
 
 /**
@@ -17,6 +18,7 @@ const READING: readonly string[] = [
   'corsOrigins',
   'trustedProxies',
   'logLevel',
+  ...POSTGRES_KEYS,
 ] satisfies SettingKey[];
 
 /** The names of the given settings that need a service that writes. A switch that is off needs nothing. */

@@ -25,19 +25,29 @@ export function totalsOf({ unlocked, locked, contracts }: TotalsRow): Totals {
 
 /** Changes of owners from snapshot to snapshot. What came before a migration's first snapshot counts as of that one. */
 export function createChangesReader(ask: Ask, periodUs: number) {
+  /** Of each owner; read in one statement. */
   async function changesOf({
     migrationId,
-    party,
+    owners,
     from,
     to,
-  }: Pick<ChangesLookup, 'migrationId' | 'party' | 'from' | 'to'>): Promise<{ before: Totals; changes: Change[] }> {
-    const rows = await ask<TotalsRow & { seq: string; first: string }>(
-      `SELECT GREATEST(seq, first_seq) AS seq, first_seq AS first, ${TOTALS} FROM owner_total o JOIN sealed USING (migration_id)
-       WHERE migration_id = $1 AND owner = $2 AND seq <= LEAST(last_seq, $4)
-         AND seq >= COALESCE((SELECT max(seq) FROM owner_total b WHERE b.migration_id = $1 AND b.owner = $2 AND b.seq < $3), 0)
-       ORDER BY o.seq`,
-      [migrationId, party, from / periodUs, to / periodUs],
+  }: OwnersChangesLookup): Promise<{ readonly before: Totals; readonly changes: Change[] }[]> {
+    const rows = await ask<TotalsRow & { place: string; seq: string }>(
+      `SELECT w.place, GREATEST(seq, first_seq) AS seq, ${TOTALS} FROM sealed
+       CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS w(owner, place)
+       CROSS JOIN LATERAL (SELECT * FROM owner_total o WHERE o.migration_id = $1 AND o.owner = w.owner AND seq <= LEAST(last_seq, $4)
+         AND seq >= COALESCE((SELECT max(seq) FROM owner_total b WHERE b.migration_id = $1 AND b.owner = w.owner AND b.seq < $3), 0)) t
+       WHERE sealed.migration_id = $1 ORDER BY w.place, t.seq`,
+      [migrationId, owners, from / periodUs, to / periodUs],
     );
+    const byPlace = Map.groupBy(rows, ({ place }) => Number(place));
+    return owners.map((_, i) => changesIn(byPlace.get(i + 1) ?? [], from));
+  }
+
+  function changesIn(
+    rows: readonly (TotalsRow & { seq: string })[],
+    from: number,
+  ): { before: Totals; changes: Change[] } {
     let [before, held] = [NO_COIN, NO_COIN];
     const changes = new Map<number, Change>();
     for (const row of rows) {
@@ -51,15 +61,16 @@ export function createChangesReader(ask: Ask, periodUs: number) {
   }
 
   return {
-    async changes({ order, rows, ...lookup }: ChangesLookup): Promise<ChangesFacts> {
-      const { before, changes } = await changesOf(lookup);
+    async changes({ order, rows, party, ...lookup }: ChangesLookup): Promise<ChangesFacts> {
+      const [found] = await changesOf({ ...lookup, owners: [party] });
+      const { before, changes } = found!;
       const ordered = order === 'asc' ? changes : changes.reverse();
       return { before, changes: ordered.slice(0, rows) };
     },
     async ofOwners({ migrationId, owners, ...times }: OwnersChangesLookup): Promise<readonly (readonly Change[])[]> {
       const { from, to } = multiplesWithin(times, periodUs);
       if (from > to) return owners.map(() => []);
-      return Promise.all(owners.map(async (party) => (await changesOf({ migrationId, party, from, to })).changes));
+      return (await changesOf({ migrationId, owners, from, to })).map(({ changes }) => changes);
     },
   };
 }

@@ -1,87 +1,121 @@
 import { Pool } from 'pg';
+import type { Asker } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
+import { requestCancel } from './cancel.ts';
 import { connectionOptions, describeServer } from './connection.ts';
 import type { PostgresSettings } from './settings.ts';
+import { createTurns, type PoolLoad } from './turns.ts';
 
 /** Runs one statement and gives its rows. */
 export type Ask = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-export interface ReadPool extends AsyncDisposable {
-  /** Statements for somebody who may lose interest: what runs then is cancelled. Rejects with a HoldingsFault. */
-  asker(signal?: AbortSignal): Ask;
+export interface StatementPool extends AsyncDisposable {
+  /** Statements for a client, who may go: what runs then is cancelled. Rejects with a HoldingsFault. */
+  asker(asker: Asker): Ask;
+  /** The same for this process itself, which waits for no client. */
+  readonly own: (signal?: AbortSignal) => Ask;
+  load(): PoolLoad;
 }
 
-/** A server takes about a hundred connections in all, for any number of processes. */
-const CONNECTIONS_MAX = 10;
-/** As long as a reader thread of a data directory may read. */
-const STATEMENT_TIMEOUT_MS = 10_000;
-const QUERY_CANCELED = '57014';
+export interface PoolOptions {
+  /** Statements of clients that may run at a time. */
+  readonly places: number;
+  readonly isReadOnly: boolean;
+  readonly statementMsMax: number;
+}
 
-export function openPool(settings: PostgresSettings): ReadPool {
+/** Connections for what this process asks for itself: its health, streams and metrics. */
+const OWN_PLACES = 2;
+const QUERY_CANCELED = '57014';
+/**
+ * Of the classes of codes: connections, roles and databases, what a server runs out of, servers that stop or recover; and a
+ * privilege that is missing.
+ */
+const UNAVAILABLE = /^(08|28|3D|40|53|57|42501)/;
+
+export function openPool(
+  settings: PostgresSettings,
+  { places, isReadOnly, statementMsMax }: PoolOptions,
+): StatementPool {
   const pool = new Pool({
     ...connectionOptions(settings),
-    max: CONNECTIONS_MAX,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
+    max: places + OWN_PLACES,
+    statement_timeout: statementMsMax,
     // Where a server does not answer at all, nothing is cancelled there.
-    query_timeout: 2 * STATEMENT_TIMEOUT_MS,
+    query_timeout: 2 * statementMsMax,
     // To compile a statement takes longer than any of these runs.
-    options: '-c default_transaction_read_only=on -c jit=off',
+    options: `-c default_transaction_read_only=${isReadOnly ? 'on' : 'off'} -c jit=off`,
   });
   // A connection that breaks while nobody uses it is replaced by the next use.
   pool.on('error', () => {});
+  const turns = createTurns({ places });
 
-  async function ask<Row>(
-    signal: AbortSignal | undefined,
-    sql: string,
-    values: readonly unknown[],
-  ): Promise<readonly Row[]> {
-    if (signal?.aborted === true) throw new HoldingsFault('not_begun', 'the client has gone');
+  async function ask<Row>(sql: string, values: readonly unknown[], signal?: AbortSignal): Promise<readonly Row[]> {
     const client = await pool.connect();
-    const { processID } = client as unknown as { readonly processID: number };
-    const cancel = (): void => void pool.query('SELECT pg_cancel_backend($1)', [processID]).catch(() => {});
+    // The request may come after the statement has ended, and would end the next one on that connection.
+    let isSpoilt = false;
+    const cancel = (): void => {
+      isSpoilt = true;
+      requestCancel(settings, client);
+    };
     signal?.addEventListener('abort', cancel);
-    let failure: Error | undefined;
     try {
+      if (signal?.aborted === true) throw gone();
       return (await client.query(sql, [...values])).rows as Row[];
     } catch (error) {
-      failure = error as Error;
-      throw error;
+      // After an error that the server reports the connection is good; after anything else its state is unknown.
+      isSpoilt ||= codeOf(error) === null;
+      throw signal?.aborted === true ? gone() : error;
     } finally {
       signal?.removeEventListener('abort', cancel);
-      // After an answer of the server the connection is good; after anything else its state is unknown.
-      client.release(failure !== undefined && codeOf(failure) === null ? failure : undefined);
+      client.release(isSpoilt);
     }
+  }
+
+  function faultOf(error: unknown): unknown {
+    if (error instanceof HoldingsFault || !(error instanceof Error)) return error;
+    const code = codeOf(error);
+    if (code === QUERY_CANCELED) {
+      const limit = `${statementMsMax / 1000} s`;
+      return new HoldingsFault('read_too_long', `the read took longer than ${limit}; ask for less`);
+    }
+    if (code !== null && !UNAVAILABLE.test(code)) return error;
+    return new HoldingsFault('store_unavailable', `${describeServer(settings)} is not available: ${error.message}`);
   }
 
   return {
     asker:
+      (asker) =>
+      async (sql, values = []) => {
+        const end = await turns.take(asker);
+        try {
+          return await ask(sql, values, asker.signal);
+        } catch (error) {
+          throw faultOf(error);
+        } finally {
+          end();
+        }
+      },
+    own:
       (signal) =>
       async (sql, values = []) => {
         try {
-          return await ask(signal, sql, values);
+          return await ask(sql, values, signal);
         } catch (error) {
-          throw faultOf(error, settings);
+          throw faultOf(error);
         }
       },
+    load: () => turns.load(),
     [Symbol.asyncDispose]: () => pool.end(),
   };
+}
+
+function gone(): HoldingsFault {
+  return new HoldingsFault('not_begun', 'the client has gone');
 }
 
 /** The server's code for what it refused; null for a failure of the connection. */
 function codeOf(error: unknown): string | null {
   const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' ? code : null;
-}
-
-function faultOf(error: unknown, settings: PostgresSettings): unknown {
-  if (error instanceof HoldingsFault || !(error instanceof Error)) return error;
-  const code = codeOf(error);
-  if (code === QUERY_CANCELED)
-    return new HoldingsFault(
-      'read_too_long',
-      `the read took longer than ${STATEMENT_TIMEOUT_MS / 1000} s; ask for less`,
-    );
-  // Of the classes of codes, 08 is about connections, 53 about what a server runs out of, 57 about one that stops.
-  if (code !== null && !/^(08|53|57|28|3D)/.test(code)) return error;
-  return new HoldingsFault('store_unavailable', `${describeServer(settings)} is not available: ${error.message}`);
 }

@@ -2,8 +2,12 @@ import type { PartyTotals, RankedBy, Ranking, SnapshotPlace, Totals } from '../h
 import { TOTALS, type TotalsRow, totalsOf } from './changes.ts';
 import type { Ask } from './pool.ts';
 
-/** Rankings are computed from all owners of a snapshot, and those of the last few snapshots are kept: a sealed one never changes. */
+/**
+ * Rankings are computed from all owners of a snapshot, and the last few that were asked for are kept, because a sealed snapshot
+ * never changes: this many, and of this many owners in all, each of which takes some 700 bytes. The last one is always kept.
+ */
 const KEPT_MAX = 4;
+const KEPT_OWNERS_MAX = 400_000;
 
 interface Ranked {
   readonly ranking: Ranking;
@@ -14,16 +18,36 @@ interface Ranked {
 export type Rankings = (ask: Ask, place: SnapshotPlace & { readonly seq: number }) => Promise<Ranked>;
 
 export function createRankings(): Rankings {
-  const kept = new Map<string, Promise<Ranked>>();
+  /** The least recently asked for comes first. */
+  const kept = new Map<string, { readonly ranked: Promise<Ranked>; size: number }>();
+
+  function forget(): void {
+    let owners = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
+    for (const [key, { size }] of kept) {
+      if (kept.size === 1 || (kept.size <= KEPT_MAX && owners <= KEPT_OWNERS_MAX)) return;
+      kept.delete(key);
+      owners -= size;
+    }
+  }
+
+  function begin(key: string, ranked: Promise<Ranked>): { readonly ranked: Promise<Ranked>; size: number } {
+    const entry = { ranked, size: 0 };
+    ranked.then(
+      ({ owners }) => {
+        entry.size = owners.length;
+        forget();
+      },
+      () => kept.delete(key),
+    );
+    return entry;
+  }
+
   return (ask, place) => {
     const key = `${place.migrationId} ${place.seq}`;
-    const known = kept.get(key);
-    if (known !== undefined) return known;
-    const ranked = rank(ask, place);
-    ranked.catch(() => kept.delete(key));
-    if (kept.size >= KEPT_MAX) kept.delete(kept.keys().next().value!);
-    kept.set(key, ranked);
-    return ranked;
+    const entry = kept.get(key) ?? begin(key, rank(ask, place));
+    kept.delete(key);
+    kept.set(key, entry);
+    return entry.ranked;
   };
 }
 

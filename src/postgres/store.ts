@@ -1,3 +1,4 @@
+import type { Asker } from '../holdings/answer.ts';
 import type { FactKind, Facts, HoldingsStore, Lookup } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import type {
@@ -15,11 +16,14 @@ import { type Ask, openPool } from './pool.ts';
 import { createRankings, numbered, type Rankings } from './rankings.ts';
 import type { PostgresSettings } from './settings.ts';
 import { createSnapshotReader, type SnapshotReader, type StoredSnapshot } from './snapshots.ts';
+import type { PoolLoad } from './turns.ts';
 
 /** A store in PostgreSQL. It need not be there when it is opened. */
 export interface PostgresStore extends HoldingsStore, AsyncDisposable {
-  /** The same, for somebody who may lose interest. */
-  for(signal?: AbortSignal): HoldingsStore;
+  /** The same for a client, who may go. */
+  for(asker: Asker): HoldingsStore;
+  /** Statements of clients that run, and those that wait for a connection. */
+  load(): PoolLoad;
   /** How much of what the engine has written is not sealed, and why. */
   standing(): Promise<StoreStanding>;
 }
@@ -36,29 +40,39 @@ interface Setting {
   readonly periodUs: number;
 }
 
-export function openPostgresStore(settings: PostgresSettings): PostgresStore {
-  const pool = openPool(settings);
+/** A server takes about a hundred connections in all, for any number of processes. */
+const PLACES = 8;
+/** As long as a reader thread of a data directory may read. */
+const READ_MS_MAX = 10_000;
+
+export function openPostgresStore(
+  settings: PostgresSettings,
+  { places = PLACES, readMsMax = READ_MS_MAX }: { readonly places?: number; readonly readMsMax?: number } = {},
+): PostgresStore {
+  const pool = openPool(settings, { places, isReadOnly: true, statementMsMax: readMsMax });
   const rankings = createRankings();
   /** It never changes. */
   let known: Setting | null = null;
 
-  function storeFor(signal?: AbortSignal): HoldingsStore {
-    const ask = pool.asker(signal);
+  /** `shared`: for what others may wait for too, and so is read even where the client goes. */
+  function storeOf(ask: Ask, shared: Ask): HoldingsStore {
     return {
       async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
         known ??= await readSetting(ask);
-        const readers = createReaders(ask, known, rankings);
+        const readers = createReaders(ask, known, (_, place) => rankings(shared, place));
         return readers[lookup.kind](lookup);
       },
     };
   }
 
   return {
-    facts: (lookup) => storeFor().facts(lookup),
-    for: storeFor,
+    facts: (lookup) => storeOf(pool.own(), pool.own()).facts(lookup),
+    for: (asker) => storeOf(pool.asker(asker), pool.asker({ client: asker.client })),
+    load: () => pool.load(),
     async standing() {
-      const ask = pool.asker();
-      known ??= await readSetting(ask);
+      const ask = pool.own();
+      known = null;
+      known = await readSetting(ask);
       const [row] = await ask<Record<'unsealed' | 'faults' | 'late', string>>(
         `SELECT (SELECT count(*) FROM snapshot_control c LEFT JOIN sealed s USING (migration_id) WHERE c.link > COALESCE(s.last_link, 0))
            AS unsealed, (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late`,

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Registry } from 'prom-client';
 import type { HoldingsStore } from '../holdings/facts.ts';
+import { HoldingsFault } from '../holdings/fault.ts';
 import { gauges } from '../http/server/metrics.ts';
 import { type Health, NOT_READY_CAUSES } from '../http/service/health.ts';
 import type { ReadLoad } from '../views/read/reader-thread.ts';
@@ -9,8 +10,6 @@ import { viewsFile } from '../views/store/database.ts';
 import { SCHEMA_VERSION } from '../views/store/schema.ts';
 
 export interface MeasuredService {
-  readonly reads: () => ReadLoad;
-  readonly dataDir: string;
   readonly version: string;
   readonly health: Health;
   readonly store: HoldingsStore;
@@ -18,11 +17,11 @@ export interface MeasuredService {
 
 /** What `/metrics` says of a service that writes, or only reads. Everything is read when the metrics are requested. */
 export function measureService(registry: Registry, service: MeasuredService): void {
-  const { dataDir, version, health, store, reads } = service;
+  const { version, health, store } = service;
   const ready = shared(() => health.ready());
-  const newestSnapshots = shared(() => store.facts({ kind: 'newest snapshots' }));
+  const newestSnapshots = shared(() => knownNow(store.facts({ kind: 'newest snapshots' })));
   const newest = async (figure: 'recordTime' | 'contracts' | 'owners'): Promise<Record<string, number>> => {
-    const snapshots = await newestSnapshots();
+    const snapshots = (await newestSnapshots()) ?? [];
     const unit = figure === 'recordTime' ? 1e-6 : 1;
     return Object.fromEntries(snapshots.map((snapshot) => [snapshot.migrationId, Number(snapshot[figure]) * unit]));
   };
@@ -33,7 +32,6 @@ export function measureService(registry: Registry, service: MeasuredService): vo
       label: 'version',
       read: () => ({ [version]: 1 }),
     },
-    { name: 'holdfast_schema_version', help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
     {
       name: 'holdfast_ready',
       help: 'Whether /readyz answers 200.',
@@ -63,7 +61,7 @@ export function measureService(registry: Registry, service: MeasuredService): vo
       name: 'holdfast_snapshot_period_seconds',
       help: 'Record time between two snapshots; once there is one.',
       read: async () => {
-        const migration = await store.facts({ kind: 'migration', migrationId: null });
+        const migration = await knownNow(store.facts({ kind: 'migration', migrationId: null }));
         return migration && migration.periodUs / 1_000_000;
       },
     },
@@ -79,6 +77,16 @@ export function measureService(registry: Registry, service: MeasuredService): vo
       label: 'migration',
       read: () => newest('owners'),
     },
+  ]);
+}
+
+/** What `/metrics` says of a data directory. */
+export function measureViews(
+  registry: Registry,
+  { dataDir, reads }: { readonly dataDir: string; readonly reads: () => ReadLoad },
+): void {
+  gauges(registry, [
+    { name: 'holdfast_schema_version', help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
     {
       name: 'holdfast_reader_threads_busy',
       help: 'Threads that read what a request does not bound.',
@@ -102,8 +110,18 @@ export function measureService(registry: Registry, service: MeasuredService): vo
   ]);
 }
 
+/** Null where the store cannot be asked now. */
+export async function knownNow<T>(facts: Promise<T>): Promise<T | null> {
+  try {
+    return await facts;
+  } catch (error) {
+    if (error instanceof HoldingsFault) return null;
+    throw error;
+  }
+}
+
 /** Several metrics of one request are of the same reading, which is shared while it is under way. */
-function shared<T>(read: () => Promise<T>): () => Promise<T> {
+export function shared<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | null = null;
   return () => {
     reading ??= read().finally(() => {

@@ -1,20 +1,32 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
 import { createReadOnlyHealth } from '../health.ts';
 import { openStanding } from '../views/read/standing.ts';
 import type { Role } from './role.ts';
 import { readOnlyStreamStatus } from './stream-status.ts';
+import { openViews } from './views.ts';
+
+/** It reads what another process writes, at some cost each time. */
+export const READ_ONLY_LOOK_MS = 1_000;
 
 /** Throws a Refusal where there are no views yet; nothing is created. */
-export function openReading({ dataDir }: { readonly dataDir: string }, version: string): Role {
-  const standing = openStanding(dataDir);
+export function openReading(config: Config, { version, logger }: { version: string; logger: Logger }): Role {
+  using starting = new DisposableStack();
+  const standing = starting.use(openStanding(config.dataDir));
+  const holdings = openViews(config, logger);
+  const opened = starting.move();
   return {
-    health: (store) => createReadOnlyHealth({ store, version, standing: standing.read }),
+    holdings,
+    health: createReadOnlyHealth({ store: holdings.store, version, standing: standing.read }),
     streamStatus: () => readOnlyStreamStatus(standing.read()),
-    // It reads what another process writes, at the cost of a lock each time.
-    streamLookMs: 1_000,
+    streamLookMs: READ_ONLY_LOOK_MS,
     ingestStatus: null,
     force: null,
     users: null,
     failed: standing.replaced,
-    [Symbol.asyncDispose]: async () => standing[Symbol.dispose](),
+    async [Symbol.asyncDispose]() {
+      await holdings[Symbol.asyncDispose]();
+      opened.dispose();
+    },
   };
 }

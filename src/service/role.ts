@@ -1,3 +1,5 @@
+import type { Registry } from 'prom-client';
+import type { Answers } from '../holdings/answer.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import type { ForceSnapshot } from '../http/holdings/force.ts';
 import type { StreamStatus } from '../http/insight/stream/status.ts';
@@ -5,9 +7,20 @@ import type { Health } from '../http/service/health.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import type { Users } from '../users/open-users.ts';
 
-/** The part of a service that depends on whether it writes the views or only reads what another process writes. */
+/** A store that is open, and the answers from it. */
+export interface Holdings {
+  /** What it is, for the log. */
+  readonly name: Readonly<Record<string, string>>;
+  readonly store: HoldingsStore;
+  readonly answers: Answers;
+  /** Adds the metrics of this kind of store. */
+  readonly measure: (registry: Registry) => void;
+}
+
+/** The part of a service that depends on whether it writes the views or only reads them, and on where they are. */
 export interface Role extends AsyncDisposable {
-  readonly health: (store: HoldingsStore) => Health;
+  readonly holdings: Holdings;
+  readonly health: Health;
   /** The status as streams are sent it. */
   readonly streamStatus: () => StreamStatus;
   /** How often streams look for what is new. */

@@ -10,6 +10,7 @@ import { makeDataDirectory } from '../views/store/database.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Role } from './role.ts';
 import { streamStatus } from './stream-status.ts';
+import { openViews } from './views.ts';
 
 /** Takes the directory's lock, starts the ingest and opens the users. Throws a Refusal for what the caller can fix. */
 export async function startWriting(
@@ -25,6 +26,7 @@ export async function startWriting(
   const ingest = starting.use(
     await startIngest({ ...config, sources }, onStatus, ({ level, fields, message }) => logger[level](fields, message)),
   );
+  const holdings = starting.use(openViews(config, logger));
   const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
   let failure: Error | null = null;
   const failed = ingest.ended.then(
@@ -37,15 +39,15 @@ export async function startWriting(
   failed.catch(() => {});
   const parts = starting.move();
   return {
-    health: (store) =>
-      createHealth({
-        store,
-        status: () => ingest.status,
-        version,
-        failure: () => failure,
-        readyLagMaxMs: config.readyLagMaxMs,
-        clockMs: Date.now,
-      }),
+    holdings,
+    health: createHealth({
+      store: holdings.store,
+      status: () => ingest.status,
+      version,
+      failure: () => failure,
+      readyLagMaxMs: config.readyLagMaxMs,
+      clockMs: Date.now,
+    }),
     streamStatus: () => streamStatus(ingest.status, { readyLagMaxMs: config.readyLagMaxMs, now: Date.now() }),
     streamLookMs: 250,
     ingestStatus: () => ingest.status,

@@ -31,6 +31,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   HoldfastHalted: [one(cause('halted'), '0 0 1 1', 1, 2)],
   HoldfastRefused: [one(cause('refused'), '0 0 1 1', 1, 2)],
   HoldfastCannotWrite: [one(cause('retrying'), '0 1x5', 2, 3)],
+  HoldfastStoreUnavailable: [one(cause('store_unavailable'), '0 1x5', 2, 3)],
   HoldfastAheadOfClock: [one(cause('waiting_for_clock'), '0 1x9', 5, 6)],
   HoldfastBehind: [one(cause('behind'), '1x8 0 1x20', 19, 20)],
   HoldfastNotReady: [one(cause('no_snapshot'), '1x40', 29, 30), one(cause('starting'), '0x5 1x40', 35, 36)],

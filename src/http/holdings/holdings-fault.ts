@@ -18,7 +18,12 @@ const STATUS: Readonly<Record<HoldingsFaultCode, number>> = {
   store_unavailable: 503,
 };
 
+/** For what may pass by itself; a read that took too long would take as long again. */
+const RETRY_AFTER: Readonly<Partial<Record<HoldingsFaultCode, string>>> = { not_begun: '10', store_unavailable: '10' };
+
 /** The HTTP fault of a question that has no answer; any other error is passed on unchanged. */
 export function throwAsHttpFault(error: unknown): never {
-  throw error instanceof HoldingsFault ? new HttpFault(STATUS[error.code], error.message) : error;
+  if (!(error instanceof HoldingsFault)) throw error;
+  const retryAfter = RETRY_AFTER[error.code];
+  throw new HttpFault(STATUS[error.code], error.message, retryAfter === undefined ? {} : { 'Retry-After': retryAfter });
 }

@@ -19,6 +19,8 @@ export const NOT_READY_CAUSES = [
   /** The writer has ended by a fault. */
   'failed',
   'no_snapshot',
+  /** A store in PostgreSQL cannot be reached, or has another form. */
+  'store_unavailable',
 ] as const;
 export type NotReadyCause = (typeof NOT_READY_CAUSES)[number];
 

@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +14,11 @@ const run = promisify(execFile);
 /** A PostgreSQL server of a test's own, on a port of 127.0.0.1, without passwords. */
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
+  /** Stops it at once, as a crash does. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Puts a file into its data directory, which only it may read. */
+  writeFile(name: string, text: string): void;
   url(user?: string): string;
   /** A client that is connected, as its owner or another user. */
   connect(user?: string, database?: string): Promise<Client & AsyncDisposable>;
@@ -35,8 +40,26 @@ export async function startPostgres(): Promise<PostgresServer> {
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off'];
   const postgres = [`${POSTGRES_BIN}/postgres`, '-D', data, ...settings.flatMap((setting) => ['-c', setting])];
   const script = '"$@" </dev/null 1>&2 & cat >/dev/null; kill -QUIT $!; wait';
-  const shell = spawn('sh', ['-c', script, 'sh', ...postgres], { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
-  const exited = new Promise((resolve) => shell.once('exit', resolve));
+  let stop = async (): Promise<void> => {};
+
+  async function start(): Promise<void> {
+    const shell = spawn('sh', ['-c', script, 'sh', ...postgres], { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
+    const exited = new Promise((resolve) => shell.once('exit', resolve));
+    stop = async () => {
+      shell.stdin!.end();
+      await exited;
+    };
+    for (let left = 300; ; left--) {
+      try {
+        await (await connect()).end();
+        return;
+      } catch (error) {
+        if (left === 0) throw error;
+        await sleep(100);
+      }
+    }
+  }
+
   const url = (as = OWNER): string => `postgres://${as}@127.0.0.1:${port}/postgres`;
 
   async function connect(as = OWNER, database = 'postgres'): Promise<Client & AsyncDisposable> {
@@ -44,22 +67,19 @@ export async function startPostgres(): Promise<PostgresServer> {
     await client.connect();
     return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
   }
-  for (let left = 300; ; left--) {
-    try {
-      await (await connect()).end();
-      break;
-    } catch (error) {
-      if (left === 0) throw error;
-      await sleep(100);
-    }
-  }
+  await start();
   return {
     port,
     url,
     connect,
+    start,
+    stop: () => stop(),
+    writeFile(name, text) {
+      writeFileSync(join(data, name), text, { mode: 0o600 });
+      if (user !== null) chownSync(join(data, name), user.uid, user.gid);
+    },
     async [Symbol.asyncDispose]() {
-      shell.stdin!.end();
-      await exited;
+      await stop();
       rmSync(folder, { recursive: true });
     },
   };

@@ -1,5 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
+import { throwAsHttpFault } from '../../holdings/holdings-fault.ts';
 import type { Cors } from '../../server/cors.ts';
 import type { Route } from '../../server/routes.ts';
 import { STREAM_LIMITS } from './limits.ts';
@@ -21,7 +22,7 @@ export function streamRoute(
     const request = readStreamRequest(new URL(c.req.url).searchParams, { header, ownersMax });
     const client = clientAddress(c);
     await streams.requireFollowed(request.owners);
-    await streams.look();
+    await streams.look().catch(throwAsHttpFault);
     streams.requireRoom(client);
     const headers = { ...cors.headers(c), ...HEADERS };
     if (c.req.method === 'HEAD') return new Response(null, { headers });

@@ -1,0 +1,27 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { startAnswers } from '../views/read/answers.ts';
+import { openEventLoopStore } from '../views/read/store.ts';
+import { measureViews } from './metrics.ts';
+import type { Holdings } from './role.ts';
+
+/** The views of a data directory, and the threads that read them. */
+export function openViews(
+  { dataDir, emptyOwners }: Pick<Config, 'dataDir' | 'emptyOwners'>,
+  logger: Logger,
+): Holdings & AsyncDisposable {
+  using starting = new DisposableStack();
+  const store = starting.use(openEventLoopStore(dataDir));
+  const answers = startAnswers(store, { dataDir, rules: { emptyOwners }, logger });
+  const opened = starting.move();
+  return {
+    name: { data: dataDir },
+    store,
+    answers,
+    measure: (registry) => measureViews(registry, { dataDir, reads: () => answers.load() }),
+    async [Symbol.asyncDispose]() {
+      await answers[Symbol.asyncDispose]();
+      opened.dispose();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPostgresStore, type PostgresStore } from '../../src/postgres/store.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
+import { writeStory } from '../support/postgres/story.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+  await writeStory(server);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+function open(limits: { places?: number; readMsMax?: number }): PostgresStore {
+  const { port } = server;
+  const who = { user: 'owner', password: null, ssl: null };
+  return openPostgresStore({ host: '127.0.0.1', port, database: 'postgres', ...who }, limits);
+}
+
+it('a statement that takes too long is ended, and says so', async () => {
+  await using store = open({ readMsMax: 200 });
+  await using holder = await server.connect();
+  await holder.query('BEGIN; LOCK TABLE snapshot');
+  const asked = store.for({ client: 'a' }).facts({ kind: 'snapshots' });
+  await expect(asked).rejects.toMatchObject({ code: 'read_too_long', message: expect.stringContaining('0.2 s') });
+});
+
+it('slow questions of one client leave room for another, and for the process itself; what waits can go', async () => {
+  await using store = open({ places: 2 });
+  const a = store.for({ client: 'a' });
+  await a.facts({ kind: 'snapshots' });
+  await using holder = await server.connect();
+  await holder.query('BEGIN; LOCK TABLE snapshot');
+  const slow = a.facts({ kind: 'snapshots' });
+  await expect.poll(() => store.load().busy).toBe(1);
+  const leaving = new AbortController();
+  const waiting = store.for({ client: 'a', signal: leaving.signal }).facts({ kind: 'last migration' });
+  await expect.poll(() => store.load()).toEqual({ busy: 1, waiting: 1 });
+  expect(await store.for({ client: 'b' }).facts({ kind: 'last migration' })).toBe(0);
+  leaving.abort();
+  await expect(waiting).rejects.toMatchObject({ code: 'not_begun' });
+
+  const others = store.for({ client: 'b' }).facts({ kind: 'snapshots' });
+  await expect.poll(() => store.load()).toEqual({ busy: 2, waiting: 0 });
+  const many = Array.from({ length: 128 }, () => store.for({ client: 'c' }).facts({ kind: 'last migration' }));
+  await expect.poll(() => store.load().waiting).toBe(128);
+  await expect(store.for({ client: 'c' }).facts({ kind: 'last migration' })).rejects.toMatchObject({
+    code: 'not_begun',
+  });
+  expect(await store.standing()).toMatchObject({ faults: 0 });
+  await holder.query('ROLLBACK');
+  expect(await Promise.all(many)).toEqual(many.map(() => 0));
+  expect([await slow, await others]).toEqual([[], []]);
+  expect(store.load()).toEqual({ busy: 0, waiting: 0 });
+});
+
+it('a cancel that comes after its statement has ended reaches no other', async () => {
+  await using store = open({ places: 2 });
+  await using holder = await server.connect();
+  for (let i = 0; i < 16; i++) {
+    await holder.query('BEGIN; LOCK TABLE snapshot_control');
+    const leaving = new AbortController();
+    const left = store.for({ client: 'a', signal: leaving.signal }).facts({ kind: 'snapshots' });
+    setTimeout(() => leaving.abort(), i % 4);
+    await left.catch(({ code }: { code: string }) => expect(code).toBe('not_begun'));
+    const next = store.for({ client: 'a' }).facts({ kind: 'last migration' });
+    // Cancels take some milliseconds.
+    await sleep(20);
+    await holder.query('ROLLBACK');
+    expect(await next).toBe(0);
+  }
+});
