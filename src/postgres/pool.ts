@@ -22,8 +22,12 @@ export interface PoolOptions {
   readonly places: number;
   readonly isReadOnly: boolean;
   readonly statementMsMax: number;
+  /** How long to wait for the answer to what this process asks for itself. */
+  readonly ownMsMax: number;
 }
 
+/** How long a server may take to end what it was asked to cancel. */
+const CANCEL_MS_MAX = 5_000;
 /** Connections for what this process asks for itself: its health, streams and metrics. */
 const OWN_PLACES = 2;
 const QUERY_CANCELED = '57014';
@@ -35,38 +39,45 @@ const UNAVAILABLE = /^(08|28|3D|40|53|57|42501)/;
 
 export function openPool(
   settings: PostgresSettings,
-  { places, isReadOnly, statementMsMax }: PoolOptions,
+  { places, isReadOnly, statementMsMax, ownMsMax }: PoolOptions,
 ): StatementPool {
   const pool = new Pool({
     ...connectionOptions(settings),
     max: places + OWN_PLACES,
     statement_timeout: statementMsMax,
-    // Where a server does not answer at all, nothing is cancelled there.
-    query_timeout: 2 * statementMsMax,
     // To compile a statement takes longer than any of these runs.
     options: `-c default_transaction_read_only=${isReadOnly ? 'on' : 'off'} -c jit=off`,
   });
-  // A connection that breaks while nobody uses it is replaced by the next use.
+  // A connection that breaks while nobody uses it is replaced by the next use; one that breaks in use rejects its statement too.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   const turns = createTurns({ places });
 
-  async function ask<Row>(sql: string, values: readonly unknown[], signal?: AbortSignal): Promise<readonly Row[]> {
+  async function ask<Row>(
+    sql: string,
+    values: readonly unknown[],
+    { signal, answerMsMax }: { readonly signal: AbortSignal | undefined; readonly answerMsMax: number },
+  ): Promise<readonly Row[]> {
     const client = await pool.connect();
     // The request may come after the statement has ended, and would end the next one on that connection.
     let isSpoilt = false;
+    let deadline: NodeJS.Timeout | undefined;
     const cancel = (): void => {
       isSpoilt = true;
       requestCancel(settings, client);
+      deadline = setTimeout(() => void client.end(), CANCEL_MS_MAX);
     };
     signal?.addEventListener('abort', cancel);
     try {
       if (signal?.aborted === true) throw gone();
-      return (await client.query(sql, [...values])).rows as Row[];
+      const statement = { text: sql, values: [...values], query_timeout: answerMsMax };
+      return (await client.query(statement)).rows as Row[];
     } catch (error) {
-      // After an error that the server reports the connection is good; after anything else its state is unknown.
-      isSpoilt ||= codeOf(error) === null;
+      // After an error that the server reports the connection is good; after anything else it may still be at work.
+      if (codeOf(error) === null && !isSpoilt) cancel();
       throw signal?.aborted === true ? gone() : error;
     } finally {
+      clearTimeout(deadline);
       signal?.removeEventListener('abort', cancel);
       client.release(isSpoilt);
     }
@@ -89,7 +100,8 @@ export function openPool(
       async (sql, values = []) => {
         const end = await turns.take(asker);
         try {
-          return await ask(sql, values, asker.signal);
+          // Where a server does not answer at all, it ends nothing at the time limit either.
+          return await ask(sql, values, { signal: asker.signal, answerMsMax: 2 * statementMsMax });
         } catch (error) {
           throw faultOf(error);
         } finally {
@@ -100,7 +112,7 @@ export function openPool(
       (signal) =>
       async (sql, values = []) => {
         try {
-          return await ask(sql, values, signal);
+          return await ask(sql, values, { signal, answerMsMax: ownMsMax });
         } catch (error) {
           throw faultOf(error);
         }

@@ -21,7 +21,12 @@ const SEAL = `SELECT seal(${INTERVALS}) AS sealed WHERE NOT pg_is_in_recovery() 
   WHERE k.link = COALESCE(l.last_link, 0) + 1 AND k.faults = 0)`;
 
 export function startSealer(settings: PostgresSettings, logger: Logger): Sealer {
-  const pool = openPool(settings, { places: 1, isReadOnly: false, statementMsMax: SEAL_MS_MAX });
+  const pool = openPool(settings, {
+    places: 1,
+    isReadOnly: false,
+    statementMsMax: SEAL_MS_MAX,
+    ownMsMax: 2 * SEAL_MS_MAX,
+  });
   const stop = new AbortController();
   const ask = pool.own(stop.signal);
   let failure: string | null = null;

@@ -40,16 +40,24 @@ interface Setting {
   readonly periodUs: number;
 }
 
+interface StoreLimits {
+  readonly places?: number;
+  readonly readMsMax?: number;
+  readonly ownMsMax?: number;
+}
+
 /** A server takes about a hundred connections in all, for any number of processes. */
 const PLACES = 8;
 /** As long as a reader thread of a data directory may read. */
 const READ_MS_MAX = 10_000;
+/** Whoever asks for the health of a process does not wait long. */
+const OWN_MS_MAX = 5_000;
 
 export function openPostgresStore(
   settings: PostgresSettings,
-  { places = PLACES, readMsMax = READ_MS_MAX }: { readonly places?: number; readonly readMsMax?: number } = {},
+  { places = PLACES, readMsMax = READ_MS_MAX, ownMsMax = OWN_MS_MAX }: StoreLimits = {},
 ): PostgresStore {
-  const pool = openPool(settings, { places, isReadOnly: true, statementMsMax: readMsMax });
+  const pool = openPool(settings, { places, isReadOnly: true, statementMsMax: readMsMax, ownMsMax });
   const rankings = createRankings();
   /** It never changes. */
   let known: Setting | null = null;

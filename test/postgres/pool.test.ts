@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-function open(limits: { places?: number; readMsMax?: number }): PostgresStore {
+function open(limits: { places?: number; readMsMax?: number; ownMsMax?: number }): PostgresStore {
   const { port } = server;
   const who = { user: 'owner', password: null, ssl: null };
   return openPostgresStore({ host: '127.0.0.1', port, database: 'postgres', ...who }, limits);
@@ -23,6 +23,16 @@ it('a statement that takes too long is ended, and says so', async () => {
   await holder.query('BEGIN; LOCK TABLE snapshot');
   const asked = store.for({ client: 'a' }).facts({ kind: 'snapshots' });
   await expect(asked).rejects.toMatchObject({ code: 'read_too_long', message: expect.stringContaining('0.2 s') });
+});
+
+it('what the process asks for itself gives up soon where the server does not answer', async () => {
+  await using store = open({ ownMsMax: 100 });
+  await using holder = await server.connect();
+  await holder.query('BEGIN; LOCK TABLE setting');
+  await expect(store.standing()).rejects.toMatchObject({ code: 'store_unavailable' });
+  await using admin = await server.connect();
+  const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+  await expect.poll(async () => (await admin.query(waiting)).rows).toEqual([]);
 });
 
 it('slow questions of one client leave room for another, and for the process itself; what waits can go', async () => {

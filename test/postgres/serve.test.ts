@@ -92,7 +92,13 @@ it('serves what it seals itself, cancels for a client that goes, and survives a 
     await expect.poll(() => running(admin), { timeout: 5_000 }).toBe(0);
   }
 
+  const [holder, admin] = [await server.connect(), await server.connect()];
+  for (const client of [holder, admin]) client.on('error', () => {});
+  await holder.query('BEGIN; LOCK TABLE snapshot');
+  const cut = service.ask(SUMMARY, QUESTION);
+  await expect.poll(() => running(admin)).toBe(1);
   await server.stop();
+  expect(await cut).toMatchObject({ status: 503 });
   const away = /PostgreSQL at 127\.0\.0\.1:\d+, database postgres, user alice is not available: /;
   expect(await service.ask('/readyz')).toMatchObject({ status: 503, body: { reasons: [expect.stringMatching(away)] } });
   expect(await service.ask(SUMMARY, QUESTION)).toEqual({ status: 503, body: { error: expect.stringMatching(away) } });
