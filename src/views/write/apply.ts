@@ -188,7 +188,8 @@ function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: App
   const { seededAt } = migration;
   if (seededAt !== null && recordTime > seededAt && lane.start !== null && isUnproven(batch.state, migration))
     throw afterSeed(migration, lane, recordTime);
-  requireNoGapBefore(mark, migration, { lanes: batch.state.lanes.values(), source: lane.source });
+  if (lane.start !== null)
+    requireNoGapBefore(mark, migration, { lanes: batch.state.lanes.values(), source: lane.source });
   noteFurthest(lane, { migrationId, recordTime });
   if (migration.timeReached !== null) {
     batch.counts.importsLate += 1;
