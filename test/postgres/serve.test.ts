@@ -76,6 +76,10 @@ it('serves what it seals itself, cancels for a client that goes, and survives a 
   {
     await using holder = await server.connect();
     await using admin = await server.connect();
+    await admin.query("INSERT INTO late VALUES (0, 0, '', 'A')");
+    const degraded = ['1 event in table late: nothing more of their migration is sealed'];
+    expect(await service.ask('/readyz')).toEqual({ status: 200, body: { ready: true, reasons: [], degraded } });
+    await admin.query('DELETE FROM late');
     await holder.query('BEGIN; LOCK TABLE snapshot');
     const leaving = new AbortController();
     const { signal } = leaving;
