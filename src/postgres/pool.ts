@@ -83,7 +83,8 @@ export function openPool(
     }
   }
 
-  function faultOf(error: unknown): unknown {
+  /** What of the store is unavailable is for those who operate it: `unavailable` says it to who asked. */
+  function faultOf(error: unknown, unavailable: (error: Error) => string): unknown {
     if (error instanceof HoldingsFault || !(error instanceof Error)) return error;
     const code = codeOf(error);
     if (code === QUERY_CANCELED) {
@@ -91,8 +92,10 @@ export function openPool(
       return new HoldingsFault('read_too_long', `the read took longer than ${limit}; ask for less`);
     }
     if (code !== null && !UNAVAILABLE.test(code)) return error;
-    return new HoldingsFault('store_unavailable', `${describeServer(settings)} is not available: ${error.message}`);
+    return new HoldingsFault('store_unavailable', unavailable(error));
   }
+
+  const inDetail = ({ message }: Error): string => `${describeServer(settings)} is not available: ${message}`;
 
   return {
     asker:
@@ -103,7 +106,7 @@ export function openPool(
           // Where a server does not answer at all, it ends nothing at the time limit either.
           return await ask(sql, values, { signal: asker.signal, answerMsMax: 2 * statementMsMax });
         } catch (error) {
-          throw faultOf(error);
+          throw faultOf(error, () => 'the store is not available for now; /readyz says why');
         } finally {
           end();
         }
@@ -114,7 +117,7 @@ export function openPool(
         try {
           return await ask(sql, values, { signal, answerMsMax: ownMsMax });
         } catch (error) {
-          throw faultOf(error);
+          throw faultOf(error, inDetail);
         }
       },
     load: () => turns.load(),
