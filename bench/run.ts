@@ -23,7 +23,7 @@ import { type Promised, printPromises, rounded } from './table.ts';
  */
 const { values } = parseArgs({
   options: {
-    updates: { type: 'string', default: '38000' },
+    updates: { type: 'string', default: '300000' },
     events: { type: 'string', default: '1000000' },
     large: { type: 'string', default: '5000000' },
     huge: { type: 'string' },
