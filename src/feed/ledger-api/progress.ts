@@ -1,5 +1,6 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
+import { NOTHING_READ } from '../network/status.ts';
 import type { SourceLogger } from '../source.ts';
 import { IN_SEED } from './cursor.ts';
 import type { LedgerApiTelemetry } from './status.ts';
@@ -25,19 +26,11 @@ export class LedgerApiProgress {
     this.#logger = logger;
     this.#stored = stored;
     this.#telemetry = {
+      ...NOTHING_READ,
       stopped: `connecting to ${url}`,
       url,
       participant: null,
-      answeredAt: null,
-      errors: 0,
-      lastError: null,
-      caughtUpAt: null,
-      lagSeconds: null,
-      secondsLeft: null,
-      newestRecordTime: null,
       ledgerEnd: null,
-      seedContracts: null,
-      degraded: [],
     };
   }
 

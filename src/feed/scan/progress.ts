@@ -1,5 +1,6 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
+import { NOTHING_READ } from '../network/status.ts';
 import type { SourceLogger } from '../source.ts';
 import type { DisputedText } from './agreement.ts';
 import { IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
@@ -42,16 +43,9 @@ export class ScanProgress {
     this.#logger = logger;
     this.#stored = stored;
     this.#telemetry = {
+      ...NOTHING_READ,
       stopped: `connecting to ${urls.join(', ')}`,
       scan: urls[0]!,
-      answeredAt: null,
-      errors: 0,
-      lastError: null,
-      caughtUpAt: null,
-      lagSeconds: null,
-      secondsLeft: null,
-      newestRecordTime: null,
-      seedContracts: null,
       degraded: supply === null ? [] : [supply],
       // Each from the start, so that the first one is seen as an increase.
       disagreements: Object.fromEntries(urls.map((url) => [url, 0])),
