@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePorts } from '../program/free-ports.ts';
+import { spawnTied, type TiedProcess } from '../program/tied-process.ts';
 import { type Certificates, createCertificates } from './certificates.ts';
 import { kafkaJars, LOG_CONFIGURATION } from './jars.ts';
 
@@ -54,8 +55,7 @@ export interface BrokerOptions {
 }
 
 /**
- * Starts one Kafka broker (KRaft) on free ports. It dies with this process, however this process ends: a shell waits on
- * the pipe that only we hold, and kills the broker when that closes.
+ * Starts one Kafka broker (KRaft) on free ports. It ends with this process.
  */
 export async function startBroker(options: BrokerOptions = {}): Promise<Broker> {
   const jars = await kafkaJars();
@@ -115,53 +115,27 @@ async function format(jars: string, properties: string, clusterId: string): Prom
   ]);
 }
 
-interface Running {
-  readonly pid: number;
-  kill(): Promise<void>;
-}
-
 interface Java {
   readonly jars: string;
   readonly heapMb: number;
   readonly flags: readonly string[];
 }
 
-async function launch({ jars, heapMb, flags }: Java, properties: string, port: number): Promise<Running> {
+async function launch({ jars, heapMb, flags }: Java, properties: string, port: number): Promise<TiedProcess> {
   const java = [
     ...['java', ...flags, `-Xms${heapMb}m`, `-Xmx${heapMb}m`, '-XX:+UseSerialGC', '-cp', join(jars, '*')],
     ...[`-Dlog4j2.configurationFile=file:${LOG_CONFIGURATION}`, 'kafka.Kafka', properties],
   ];
-  const shell = spawn('sh', ['-c', '"$@" </dev/null >&2 & echo $!; cat >/dev/null; kill -9 $!; wait', 'sh', ...java], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
-  });
-  let log = '';
-  shell.stderr.on('data', (bytes: Buffer) => {
-    log = (log + bytes.toString()).slice(-8000);
-  });
-  const exited = new Promise<void>((done) => shell.once('exit', () => done()));
-  const pid = await new Promise<number>((done) => shell.stdout.once('data', (bytes: Buffer) => done(Number(bytes))));
-  const kill = async (): Promise<void> => {
-    shell.stdin.end();
-    await exited;
-  };
+  const broker = await spawnTied(java);
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await accepts(port))) {
-    if (Date.now() > deadline || !alive(pid)) {
-      await kill();
-      throw new Error(`the Kafka broker did not start; its last words:\n${log}`);
+    if (Date.now() > deadline || !broker.isAlive()) {
+      await broker.kill();
+      throw new Error(`the Kafka broker did not start; its last words:\n${broker.said()}`);
     }
     await sleep(50);
   }
-  return { pid, kill };
-}
-
-function alive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  return broker;
 }
 
 function accepts(port: number): Promise<boolean> {
