@@ -5,7 +5,7 @@ import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '
 import { mayLeaveGap } from '../views/write/possible-gap.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
-import { type IngestStatus, type RowCounts, STATUS_INTERVAL_MS } from './status.ts';
+import { type IngestStatus, STATUS_INTERVAL_MS } from './status.ts';
 import type { Timings } from './timings.ts';
 
 /** The part of the status that the reading of sources sets; the rest is read from the views and the feed. */
@@ -59,7 +59,6 @@ export function createStatusReporter(
       seededAt: seededAt(writer),
       counts: writer.counts,
       timings,
-      rows: rowCounts(writer),
       lastError,
     });
   }
@@ -141,11 +140,6 @@ function seededAt(writer: ViewsWriter): Micros | null {
     (each) => each.seededAt !== null && each.timeReached !== null,
   );
   return seeded.sort((a, b) => a.migrationId - b.migrationId).at(-1)?.seededAt ?? null;
-}
-
-/** Owners are numbered from 1 and none is deleted; every active coin is held. */
-function rowCounts({ state: { nextOwner, migrations } }: ViewsWriter): RowCounts {
-  return { owner: nextOwner - 1, held: migrations.values().reduce((sum, { contracts }) => sum + contracts, 0) };
 }
 
 function timeApplied(writer: ViewsWriter): Micros | null {

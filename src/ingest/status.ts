@@ -36,17 +36,9 @@ export interface IngestStatus {
   readonly seededAt: Micros | null;
   readonly counts: Counts;
   readonly timings: Timings;
-  readonly rows: RowCounts;
   /** Counts of dead letters by decision, as stored. */
   readonly deadLetters: Readonly<Record<string, number>>;
   readonly lastError: { readonly at: string; readonly message: string } | null;
-}
-
-/** How many rows those tables of views.db have whose number is known without counting them. */
-export interface RowCounts {
-  readonly owner: number;
-  /** Coins that are active. */
-  readonly held: number;
 }
 
 /** The DSO whose coins count, once known; `pinned` where an operator named it. */

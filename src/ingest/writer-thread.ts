@@ -54,7 +54,6 @@ const STARTING: IngestStatus = {
   seededAt: null,
   counts: noCounts(),
   timings: noTimings(),
-  rows: { owner: 0, held: 0 },
   deadLetters: {},
   lastError: null,
 };

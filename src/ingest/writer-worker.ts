@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { access } from 'node:fs/promises';
-import { getPriority, setPriority } from 'node:os';
+import { giveWay } from '../threads/give-way.ts';
 import type { LogLine } from '../threads/log-line.ts';
 import { serveThread } from '../threads/serve-thread.ts';
 import { Seals } from '../views/write/seal.ts';
@@ -10,24 +9,8 @@ import { createStatusReporter } from './status-reporter.ts';
 import { noTimings, timeCalls } from './timings.ts';
 import type { WriterContract } from './writer-thread.ts';
 
-const NICENESS = 10;
 /** Some million contracts; a start that takes longer says why. */
 const LONG_READ_MS = 1_000;
-
-/**
- * Requests take precedence over the ingest where there are fewer cores than threads. On Linux a niceness is one thread's, and
- * the feed's thread inherits this one's; elsewhere it would apply to the whole process.
- */
-async function giveWay(): Promise<void> {
-  if (process.platform !== 'linux' || getPriority() >= NICENESS) return;
-  // The thread pool that libuv shares among all of our threads would inherit it too, so it is started first.
-  await access('/');
-  try {
-    setPriority(NICENESS);
-  } catch {
-    // Where the system forbids this, the ingest runs at the usual priority.
-  }
-}
 
 /** The writer's thread of `serve`: its sources one after the other, and forced snapshots between batches. */
 await serveThread<WriterContract>(async ({ data: settings, stop, notify }) => {

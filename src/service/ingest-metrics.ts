@@ -117,12 +117,6 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
       label: 'lane',
       read: () => status().source?.status.positions ?? {},
     },
-    {
-      name: 'holdfast_table_rows',
-      help: 'Rows of tables of views.db: of all owners, and of the coins that are active.',
-      label: 'table',
-      read: () => ({ ...status().rows }),
-    },
   ]);
 }
 

@@ -5,7 +5,9 @@ import type { HoldingsStore } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import { gauges } from '../http/server/metrics.ts';
 import { type Health, NOT_READY_CAUSES } from '../http/service/health.ts';
+import type { MeasuredTables } from '../views/read/measured-tables.ts';
 import type { ReadLoad } from '../views/read/reader-thread.ts';
+import type { TableSize } from '../views/read/table-sizes.ts';
 import { viewsFile } from '../views/store/database.ts';
 import { SCHEMA_VERSION } from '../views/store/schema.ts';
 
@@ -83,8 +85,20 @@ export function measureService(registry: Registry, service: MeasuredService): vo
 /** What `/metrics` says of a data directory. */
 export function measureViews(
   registry: Registry,
-  { dataDir, reads }: { readonly dataDir: string; readonly reads: () => ReadLoad },
+  {
+    dataDir,
+    reads,
+    tables,
+  }: {
+    readonly dataDir: string;
+    readonly reads: () => ReadLoad;
+    readonly tables: () => MeasuredTables | null;
+  },
 ): void {
+  const measured = (figure: keyof TableSize): Record<string, number> =>
+    Object.fromEntries(
+      Object.entries(tables()?.sizes ?? {}).flatMap(([table, size]) => (size === null ? [] : [[table, size[figure]]])),
+    );
   gauges(registry, [
     { name: 'holdfast_schema_version', help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
     {
@@ -98,6 +112,26 @@ export function measureViews(
       help: 'Size of views.db and of its write-ahead log.',
       label: 'file',
       read: () => ({ 'views.db': sizeOf(viewsFile(dataDir)), 'views.db-wal': sizeOf(`${viewsFile(dataDir)}-wal`) }),
+    },
+    {
+      name: 'holdfast_table_rows',
+      help: 'Rows of the tables of views.db, as last measured.',
+      label: 'table',
+      read: () => measured('rows'),
+    },
+    {
+      name: 'holdfast_table_bytes',
+      help: 'Size of the tables of views.db with their indexes, as last measured.',
+      label: 'table',
+      read: () => measured('bytes'),
+    },
+    {
+      name: 'holdfast_tables_measured_timestamp_seconds',
+      help: 'When the tables were last measured.',
+      read: () => {
+        const last = tables();
+        return last && last.atMs / 1_000;
+      },
     },
     {
       name: 'holdfast_disk_free_bytes',

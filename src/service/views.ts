@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { startAnswers } from '../views/read/answers.ts';
+import { createTableMeasurer } from '../views/read/measured-tables.ts';
 import { openEventLoopStore } from '../views/read/store.ts';
 import { measureViews } from './metrics.ts';
 import type { Holdings } from './role.ts';
@@ -13,14 +14,15 @@ export function openViews(
   using starting = new DisposableStack();
   const store = starting.use(openEventLoopStore(dataDir));
   const answers = startAnswers(store, { dataDir, rules: { emptyOwners }, logger });
+  const measurer = createTableMeasurer(dataDir, logger);
   const opened = starting.move();
   return {
     name: { data: dataDir },
     store,
     answers,
-    measure: (registry) => measureViews(registry, { dataDir, reads: () => answers.load() }),
+    measure: (registry) => measureViews(registry, { dataDir, reads: answers.load, tables: measurer.tables }),
     async [Symbol.asyncDispose]() {
-      await answers[Symbol.asyncDispose]();
+      await Promise.all([measurer, answers].map((part) => part[Symbol.asyncDispose]()));
       opened.dispose();
     },
   };
