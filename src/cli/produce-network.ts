@@ -1,72 +1,108 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { counted } from '../counted.ts';
-import { openLinesFile } from '../feed/file/lines-file.ts';
-import { openFileSource } from '../feed/file/source.ts';
-import { openTopicProducer } from '../feed/kafka/producer.ts';
+import { passesAnew, RETRY_PRODUCING } from '../feed/kafka/errors.ts';
 import type { TopicSettings } from '../feed/kafka/settings.ts';
+import { openSoleProducer, openSoleTopic, type SoleProducer, type SoleTopic } from '../feed/kafka/sole-producer.ts';
 import { IN_SEED } from '../feed/scan/cursor.ts';
 import { lastPlace } from '../feed/scan/place-of-line.ts';
 import { Refusal } from '../refusal.ts';
+import { createPauses, type Pause } from '../retry.ts';
 import { EXIT, type ExitCode, type Invocation } from './command.ts';
 import { openNetworkLines } from './network-lines.ts';
+import { createSeedSpool, type SeedSpool } from './seed-spool.ts';
 import { createSender, type Sender } from './topic-sender.ts';
 import type { NetworkLines } from './written.ts';
 
 /** How often the log says how much is sent. */
 const REPORT_MS = 10_000;
 
-/** Sends what a network has behind what the topic holds. */
+/** Sends what a network has behind what the topic holds. What fails at the brokers begins again with the end of the topic. */
 export async function sendNetwork(
-  { options, config, terminal, logger }: Invocation,
-  { topic, ...connection }: TopicSettings,
+  invocation: Invocation,
+  { topic: name, ...connection }: TopicSettings,
 ): Promise<ExitCode> {
+  const { options, terminal, logger } = invocation;
   const stop = terminal.stopSignal();
-  const follow = options.follow === true;
-  await using producer = await openTopicProducer({
-    connection,
-    topic,
-    create: options.create === true ? { partitions: 1 } : null,
-    logger,
-    signal: stop,
-    // A bridge is to be there when the brokers are.
-    ...(follow && { retryForMs: null }),
-  });
+  const create = options.create === true ? { partitions: 1 } : null;
+  const topic = await openSoleTopic({ connection, topic: name, create, logger });
+  // A bridge is to be there when the brokers are.
+  const forMsMax = options.follow === true ? null : RETRY_PRODUCING.forMsMax;
+  const pauses = createPauses({ ...RETRY_PRODUCING, forMsMax, passes: passesAnew }, { signal: stop });
+  const onPause = ({ error, retryInMs, leftMs }: Pause): void => {
+    const waits = `waiting for it${leftMs === Infinity ? '' : `, for ${Math.ceil(leftMs / 1000)} s at most`}`;
+    logger.warn({ topic: name, err: error, retryInMs }, `${error.message}; ${waits}`);
+  };
+  let sent = 0;
+  const onSent = (messages: number): void => {
+    sent += messages;
+    pauses.afterSuccess();
+  };
+  for (let isDone = false; !isDone && !stop.aborted; ) {
+    try {
+      await sendOnce(invocation, topic, { stop, onSent });
+      isDone = true;
+    } catch (error) {
+      if (!stop.aborted) await pauses.afterFailure(error, onPause);
+    }
+  }
+  const messages = counted(sent, 'message');
+  terminal.stdout.write(`${messages} sent to topic ${name}, ${counted(topic.partitions, 'partition')}\n`);
+  return EXIT.ok;
+}
+
+async function sendOnce(
+  { options, config, logger }: Invocation,
+  topic: SoleTopic,
+  { stop, onSent }: { stop: AbortSignal; onSent: (messages: number) => void },
+): Promise<void> {
+  const { topic: name } = topic;
+  await using producer = await openSoleProducer(topic);
   const ends = await producer.ends();
-  const written = { ends, name: `topic ${topic}`, otherwise: 'send to another topic' };
-  const network = openNetworkLines(written, { config, follow, stop, logger });
+  const written = { ends, name: `topic ${name}`, otherwise: 'send to another topic' };
+  const network = openNetworkLines(written, { config, follow: options.follow === true, stop, logger });
   if (network.isHalfSeed)
     throw new Refusal(
-      `topic ${topic} ends within a seed, which was not sent whole: delete the topic, or send to another one`,
+      `topic ${name} ends within a seed, which was not sent whole: delete the topic, or send to another one`,
     );
-  const sender = await createSender(producer, { topic, logger, isInOrder: true });
+  const sender = await createSender(producer, { topic: name, logger });
   using _ = reporting(sender, {
     network,
-    say: (fields) => logger.info({ topic, ...fields }, 'sending the network to the topic'),
+    say: (fields) => logger.info({ topic: name, ...fields }, 'sending the network to the topic'),
   });
-  using spool = createSpool({
-    // Its imports and ours would both count.
-    async onWhole() {
-      if ((await producer.ends()).length === 0) return;
-      throw new Refusal(
-        `topic ${topic} was empty before the seed was read, and now has messages of another process: only one may write it; ` +
-          'send to another topic',
-      );
-    },
-  });
-  try {
-    for await (const step of network.read()) {
-      if (step === 'anew') await spool.begin();
-      else if (step !== 'begins') await spool.pass(step, sender);
+  using spool = createSeedSpool();
+  for await (const step of network.read()) {
+    if (step === 'begins') continue;
+    if (step === 'anew') await spool.begin();
+    else if (spool.isOpen && !isEndOfSeed(step)) await spool.write(step);
+    else {
+      const before = sender.sent;
+      if (spool.isOpen) await sendSeed(spool, step, { producer, sender, name, stop });
+      else await sendAll(sender, step);
+      onSent(sender.sent - before);
     }
-  } catch (error) {
-    // It waits for brokers until it is stopped.
-    if (!stop.aborted) throw error;
   }
-  const sent = counted(sender.sent, 'message');
-  terminal.stdout.write(`${sent} sent to topic ${topic}, ${counted(producer.partitions, 'partition')}\n`);
-  return EXIT.ok;
+}
+
+async function sendAll(sender: Sender, messages: readonly Uint8Array[]): Promise<void> {
+  for (const [i, bytes] of messages.entries()) await sender.add({ bytes, offset: i + 1 }, 'the network');
+  await sender.flush();
+}
+
+/** Sends a seed with its mark. */
+async function sendSeed(
+  spool: SeedSpool,
+  mark: readonly Uint8Array[],
+  { producer, sender, name, stop }: { producer: SoleProducer; sender: Sender; name: string; stop: AbortSignal },
+): Promise<void> {
+  // Its imports and ours would both count.
+  if ((await producer.ends()).length > 0)
+    throw new Refusal(
+      `topic ${name} was empty before the seed was read, and now has messages of another process: only one may write it; ` +
+        'send to another topic',
+    );
+  await producer.whole(async () => {
+    for await (const lines of spool.take(stop)) for (const line of lines) await sender.add(line, 'the seed');
+    await sendAll(sender, mark);
+  });
 }
 
 function reporting(
@@ -80,37 +116,6 @@ function reporting(
     say({ sent: sender.sent, lagSeconds: network.lagSeconds });
   }, REPORT_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-/**
- * Keeps a seed on disk until all of it is there: what is sent cannot be taken back, and another Scan, or the same one later, has
- * another seed.
- */
-function createSpool({ onWhole }: { onWhole: () => Promise<void> }) {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-seed-'));
-  const path = join(folder, 'seed.ndjson');
-  let file: ReturnType<typeof openLinesFile> | null = null;
-  return {
-    async begin(): Promise<void> {
-      if (file === null) file = openLinesFile(path, process.stdout, 0);
-      else await file.clear();
-    },
-    /** Sends messages; of a seed all of it once its mark is there. */
-    async pass(messages: readonly Uint8Array[], sender: Sender): Promise<void> {
-      if (file !== null && !isEndOfSeed(messages)) return file.write(messages);
-      if (file !== null) {
-        await file.end();
-        file = null;
-        await onWhole();
-        for await (const lines of openFileSource(path).batches(new AbortController().signal))
-          for (const line of lines) await sender.add(line, 'the seed');
-        rmSync(path);
-      }
-      for (const [i, bytes] of messages.entries()) await sender.add({ bytes, offset: i + 1 }, 'the network');
-      await sender.flush();
-    },
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
-  };
 }
 
 function isEndOfSeed(messages: readonly Uint8Array[]): boolean {

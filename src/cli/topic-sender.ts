@@ -1,6 +1,6 @@
 import { counted } from '../counted.ts';
 import { tryDecode } from '../decode/decode.ts';
-import type { ProducedRecord, TopicProducer } from '../feed/kafka/producer.ts';
+import type { ProducedRecord, RecordProducer } from '../feed/kafka/producer.ts';
 import type { Message, SourceLogger } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationFor } from '../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
@@ -24,22 +24,14 @@ export interface Sender {
 export interface SenderOptions {
   readonly topic: string;
   readonly logger: Pick<SourceLogger, 'info'>;
-  /**
-   * Nothing is sent to a partition before the brokers have all that came before it for the others: wherever it ends, the topic has
-   * all up to its last message. The first partition is then the last one to get what is for every one.
-   */
-  readonly isInOrder?: boolean;
 }
 
-export async function createSender(
-  producer: TopicProducer,
-  { topic, logger, isInOrder = false }: SenderOptions,
-): Promise<Sender> {
+export async function createSender(producer: RecordProducer, { topic, logger }: SenderOptions): Promise<Sender> {
   const isSingle = producer.partitions === 1;
   let known = isSingle ? new Map<string, number>() : await producer.partitionsByName(synchronizerOf, { all: false });
   let isAllKnown = known.size === 0;
   let plan = createPartitionPlan(producer.partitions, known);
-  const every = Array.from({ length: producer.partitions }, (_, partition) => partition).reverse();
+  const every = Array.from({ length: producer.partitions }, (_, partition) => partition);
   let records: ProducedRecord[] = [];
   let bytes = new Map<number, number>();
   let total = 0;
@@ -89,7 +81,6 @@ export async function createSender(
       const size = (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
       for (const partition of await partitionsOf(destinationOf(value))) {
         const waiting = bytes.get(partition) ?? 0;
-        if (isInOrder && records.length > 0 && waiting === 0) await flush();
         if (waiting > 0 && (waiting + size > PARTITION_BYTES_MAX || total + size > REQUEST_BYTES_MAX)) await flush();
         records.push({ partition, value });
         bytes.set(partition, (bytes.get(partition) ?? 0) + size);

@@ -1,5 +1,6 @@
 import type { Kafka, Message } from 'kafkajs';
 import { readBounds } from '../feed/kafka/bounds.ts';
+import { LeftOut } from '../feed/kafka/errors.ts';
 import type { KafkaRecord } from '../feed/kafka/record.ts';
 import type { FlatEvent } from '../flat/flat-event.ts';
 import { Refusal } from '../refusal.ts';
@@ -70,7 +71,6 @@ export async function openLane(options: LaneOptions, partition: number): Promise
       const send = async (topic: string, messages: readonly Message[]): Promise<void> => {
         for (const part of inRequests(messages)) {
           const sent = await transaction.send({ topic, messages: [...part], acks: -1 });
-          // kafkajs silently leaves out records for a partition whose leader it does not know yet.
           if (sent.length !== 1) throw new LeftOut(topic);
         }
       };
@@ -145,15 +145,6 @@ export async function openLane(options: LaneOptions, partition: number): Promise
   } catch (error) {
     await producer.disconnect().catch(() => {});
     throw error;
-  }
-}
-
-/** Another try may find the leader. */
-class LeftOut extends Error {
-  readonly retriable = true;
-
-  constructor(topic: string) {
-    super(`the leader of topic ${topic} is not known yet`);
   }
 }
 

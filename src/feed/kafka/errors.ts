@@ -60,6 +60,25 @@ export function isFenced(error: unknown): boolean {
   return answeredWith(error, FENCED);
 }
 
+/** Whether another producer has opened the same transactional id, which ends this one. */
+export function isTakenOver(error: unknown): boolean {
+  return answeredWith(error, ['INVALID_PRODUCER_EPOCH']);
+}
+
+/** Whether to open a transactional producer again may help. */
+export function passesAnew(error: unknown): boolean {
+  return isTransient(error) || isFenced(error);
+}
+
+/** Another try may find the leader: kafkajs silently leaves out records for a partition whose leader it does not know. */
+export class LeftOut extends Error {
+  readonly retriable = true;
+
+  constructor(topic: string) {
+    super(`the leader of topic ${topic} is not known yet`);
+  }
+}
+
 /** For reading a topic: waits for whatever may come back. */
 export const RETRY_READING: RetryPolicy = { firstMs: 250, longestMs: 10_000, forMsMax: null, passes: isTransient };
 
@@ -68,6 +87,12 @@ export const RETRY_WATCHING: RetryPolicy = { ...RETRY_READING, passes: () => tru
 
 /** For a command: long enough for a broker to be restarted or replaced. */
 export const RETRY_PRODUCING: RetryPolicy = { ...RETRY_READING, longestMs: 5_000, forMsMax: 60_000 };
+
+export type Doing = 'read' | 'write to';
+
+export function cannotUse(topic: string, doing: Doing, error: unknown): Error {
+  return new Error(`cannot ${doing} topic ${topic}: ${describeKafkaError(error, topic)}`, { cause: error });
+}
 
 /** What went wrong, where, and what may fix it: as the innermost error shows. */
 export function describeKafkaError(error: unknown, topic: string): string {

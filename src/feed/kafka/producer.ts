@@ -3,20 +3,18 @@ import type { Kafka, Producer } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
 import { retry } from '../../retry.ts';
 import type { SourceLogger } from '../source.ts';
-import { awaitBounds } from './bounds.ts';
 import { createKafkaClient } from './client.ts';
-import { createMissingTopic } from './create-topic.ts';
-import { describeKafkaError, RETRY_PRODUCING } from './errors.ts';
-import { readEnds, readPartitionsByName } from './partitions-by-name.ts';
-import type { KafkaConnection } from './settings.ts';
+import { cannotUse, type Doing, RETRY_PRODUCING } from './errors.ts';
+import { readPartitionsByName } from './partitions-by-name.ts';
+import { prepareTopic, type TopicToWrite } from './prepare-topic.ts';
 
 export interface ProducedRecord {
   readonly partition: number;
   readonly value: Uint8Array | null;
 }
 
-/** Writes to one topic, in order. When a broker goes away, all that it may not have taken is sent again, in the same order. */
-export interface TopicProducer extends AsyncDisposable {
+/** Writes to one topic, in order. */
+export interface RecordProducer extends AsyncDisposable {
   readonly partitions: number;
   /**
    * The partition of each name in the records: in the first named record of each partition, or in all records, which reads
@@ -26,49 +24,38 @@ export interface TopicProducer extends AsyncDisposable {
     name: (value: Uint8Array | null) => string | null,
     options: { all: boolean },
   ): Promise<Map<string, number>>;
-  /** The last records of each partition that has any, without null values. Throws a Refusal where all were removed. */
-  ends(): Promise<readonly (readonly Uint8Array[])[]>;
   /** Resolves when the brokers have stored them. */
   send(records: readonly ProducedRecord[]): Promise<void>;
 }
 
-export interface TopicProducerOptions {
-  readonly connection: KafkaConnection;
-  readonly topic: string;
-  /** Creates the topic with so many partitions where it does not exist. */
-  readonly create: { readonly partitions: number } | null;
+export interface TopicProducerOptions extends TopicToWrite {
   readonly logger: SourceLogger;
   /** Aborts waiting for brokers that went away. */
   readonly signal: AbortSignal;
-  /** For how long to wait for brokers that were there and went away; null: for ever. */
-  readonly retryForMs?: number | null;
+  /** For how long to wait for brokers that were there and went away. */
+  readonly retryForMs?: number;
 }
 
 /** For a change of leader, where a producer can wait and send nothing twice; after other faults a new one is created. */
-const ATTEMPTS = { retries: 5, initialRetryTime: 200, maxRetryTime: 5_000 };
+export const ATTEMPTS = { retries: 5, initialRetryTime: 200, maxRetryTime: 5_000 };
 /** How often kafkajs asks again for partitions and their leaders. */
-const METADATA_AGE_MS = 5_000;
-/** Far more than a network has in a minute: what is asked for again behind it. */
-const ENDS_MAX = { recordsMax: 2_000, bytesMax: 64 * 2 ** 20 };
+export const METADATA_AGE_MS = 5_000;
 const LEFT_OUT = { attempts: 10, pauseMs: 1_000 };
 const DISCONNECT_TIMEOUT_MS = 5_000;
 /** How often a long step reports that it is still waiting. */
 const NOTICE_MS = 5_000;
 
-type Doing = 'read' | 'write to';
-
-export async function openTopicProducer(options: TopicProducerOptions): Promise<TopicProducer> {
+/** When a broker goes away, all that it may not have taken is sent again, in the same order. */
+export async function openTopicProducer(options: TopicProducerOptions): Promise<RecordProducer> {
   const { topic, logger, signal, retryForMs = RETRY_PRODUCING.forMsMax } = options;
   const kafka = createKafkaClient(options.connection, logger);
   const brokers = options.connection.brokers.join(',');
-  const cannot = (doing: Doing, error: unknown): string =>
-    `cannot ${doing} topic ${topic}: ${describeKafkaError(error, topic)}`;
   const explained = async <Result>(doing: Doing, step: Promise<Result>): Promise<Result> => {
     try {
       return await step;
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw new Error(cannot(doing, error), { cause: error });
+      throw cannotUse(topic, doing, error);
     }
   };
   const connected = <Result>(step: Promise<Result>): Promise<Result> =>
@@ -82,13 +69,13 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
     return retry(policy, () => withNotice(step(), () => logger.info({ topic }, notice)), {
       signal,
       onFailure: ({ error, retryInMs, leftMs }) => {
-        const waits = `waiting for it${leftMs === Infinity ? '' : `, for ${Math.ceil(leftMs / 1000)} s at most`}`;
-        logger.warn({ topic, err: error, retryInMs }, `${cannot(doing, error)}; ${waits}`);
+        const waits = `waiting for it, for ${Math.ceil(leftMs / 1000)} s at most`;
+        logger.warn({ topic, err: error, retryInMs }, `${cannotUse(topic, doing, error).message}; ${waits}`);
       },
     });
   };
   // Does not wait for brokers that were never reached: their names may be wrong.
-  const partitions = await connected(preparedPartitions(kafka, options));
+  const partitions = await connected(prepareTopic(kafka, options));
   let producer: Producer | null = await connected(connectedProducer(kafka));
 
   /** The state of a kafkajs producer that failed is unknown: a new one sends again what may have been sent. */
@@ -130,11 +117,6 @@ export async function openTopicProducer(options: TopicProducerOptions): Promise<
           `reading topic ${topic} to see which partition has which synchronizer`,
         ),
       ),
-    ends: () =>
-      explained(
-        'read',
-        retried('read', () => readEnds(kafka, topic, ENDS_MAX), `reading the end of topic ${topic}`),
-      ),
     send: (records) => explained('write to', sendAll(records)),
     async [Symbol.asyncDispose]() {
       if (producer !== null) await disconnect(producer);
@@ -159,21 +141,9 @@ async function connectedProducer(kafka: Kafka): Promise<Producer> {
 }
 
 /** Everything sent was acknowledged or given up: a broker that does not answer must not delay the end. */
-async function disconnect(producer: Producer): Promise<void> {
+export async function disconnect(producer: Producer): Promise<void> {
   const disconnected = producer.disconnect().catch(() => {});
   await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
-}
-
-async function preparedPartitions(kafka: Kafka, { connection, topic, create }: TopicProducerOptions): Promise<number> {
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
-    const { brokers } = connection;
-    await createMissingTopic(admin, { topic, brokers, partitions: create?.partitions ?? null });
-    return (await awaitBounds(kafka, topic)).size;
-  } finally {
-    await admin.disconnect();
-  }
 }
 
 /** Reports regularly that a step is not done yet. */

@@ -3,6 +3,7 @@ import type { Admin, CompressionTypes, Message, Producer } from 'kafkajs';
 import { awaitBounds } from '../../../src/feed/kafka/bounds.ts';
 import { createKafkaClient } from '../../../src/feed/kafka/client.ts';
 import { kafkajs } from '../../../src/feed/kafka/kafkajs.ts';
+import { readRecords } from '../../../src/feed/kafka/read-records.ts';
 import type { KafkaConnection } from '../../../src/feed/kafka/settings.ts';
 import { keepingLogger } from './reading.ts';
 
@@ -127,25 +128,16 @@ export async function createTopic(
   };
 }
 
-/** Every record of a topic, by partition and offset. */
+/** Every record of a topic but those of aborted transactions, by partition and offset. */
 export async function readTopic(address: string, topic: string): Promise<Row[]> {
   const kafka = createKafkaClient(plainConnection(address), keepingLogger());
-  // A broker that has just started still loads its groups, and the first consumer crashes.
-  const retry = { restartOnFailure: async () => true };
-  const consumer = kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100, retry });
-  const total = [...(await awaitBounds(kafka, topic)).values()].reduce((sum, { high }) => sum + high, 0);
   const rows: Row[] = [];
-  const all = Promise.withResolvers<void>();
-  if (total === 0) all.resolve();
-  await consumer.connect();
-  await consumer.subscribe({ topics: [topic], fromBeginning: true });
-  await consumer.run({
-    eachMessage: async ({ partition, message }) => {
-      rows.push({ partition, value: message.value === null ? null : message.value.toString() });
-      if (rows.length === total) all.resolve();
+  await readRecords(kafka, topic, {
+    from: ({ low }) => low,
+    each(partition, values) {
+      rows.push(...values.map((value) => ({ partition, value: value === null ? null : value.toString() })));
+      return false;
     },
   });
-  await all.promise;
-  await consumer.disconnect();
   return rows.sort((a, b) => a.partition - b.partition);
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
 import { readBounds } from '../../../../src/feed/kafka/bounds.ts';
-import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
+import { expectViewsOf } from '../../../support/kafka/bridge.ts';
+import { serveTopic } from '../../../support/kafka/service.ts';
 import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { createRandom } from '../../../support/ledger/random.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
@@ -10,8 +11,6 @@ import { soakCount } from '../../../support/program/soak.ts';
 import { seededFeed } from '../../../support/scan/active-contracts.ts';
 import { freshScan } from '../../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../../support/scan/ledger.ts';
-import { replayInto } from '../../../support/views/replayed.ts';
-import { dumpViews } from '../../../support/views/views-dump.ts';
 
 const address = inject('kafka').addresses.plain;
 const directory = freshDirectory();
@@ -26,25 +25,6 @@ const argsFor = (topic: TestTopic, ...more: string[]): string[] => [
   ...['--scan-poll-interval', '100ms', '--scan-page-size', '20', ...more],
 ];
 const produced = (topic: TestTopic, ...more: string[]): Promise<Ended> => runProgram(argsFor(topic, ...more));
-
-/** A Holdfast that reads the topic, once it has all of it, has the rows of these lines read from a file. */
-async function expectViewsOf(lines: readonly string[], topic: TestTopic, reader?: RunningService): Promise<void> {
-  {
-    await using service = reader ?? (await serveTopic(topic, directory, { dso: DSO, kafkaPartitionIdle: '300ms' }));
-    const total = (await readTopic(address, topic.name)).length;
-    const isRead = async (): Promise<boolean> => {
-      const { source } = await service.status();
-      return Object.values(source?.position ?? {}).reduce((sum, offset) => sum + offset, 0) === total;
-    };
-    await service.until('all of the topic is read', isRead);
-    expect((await service.status()).halted).toBeNull();
-  }
-  const wanted = directory.at('wanted');
-  expect(await replayInto(wanted, [directory.writeLines('wanted.ndjson', lines)], { dso: DSO })).toMatchObject({
-    halted: null,
-  });
-  expect(dumpViews(directory.at('views'))).toEqual(dumpViews(wanted));
-}
 
 describe('produce --scan', () => {
   it(`--follow, killed with SIGKILL at random moments, ${KILLS} times, leaves a topic with the whole ledger`, {
@@ -75,7 +55,7 @@ describe('produce --scan', () => {
       program.kill('SIGTERM');
       expect(await program.ended).toMatchObject({ code: 0 });
     }
-    await expectViewsOf(LINES, topic, reader);
+    await expectViewsOf(LINES, topic, { directory, dso: DSO, reader });
   });
 
   it('gives each synchronizer its partition, and sends behind what the topic holds nothing twice', async () => {
@@ -88,7 +68,7 @@ describe('produce --scan', () => {
     const rows = await readTopic(address, topic.name);
     expect(rows.map(({ value }) => value).toSorted()).toEqual(LINES.toSorted());
     for (const { partition, value } of rows) expect(value!.includes('zweite::1220ee')).toBe(partition === 0);
-    await expectViewsOf(LINES, topic);
+    await expectViewsOf(LINES, topic, { directory, dso: DSO });
   });
 
   it('sends a seed whole, and refuses a topic that holds half a one', async () => {
@@ -98,7 +78,7 @@ describe('produce --scan', () => {
     expect(await produced(topic)).toMatchObject({ code: 0 });
     scan.add(...LINES.slice(300));
     expect(await produced(topic)).toMatchObject({ code: 0 });
-    await expectViewsOf(seededFeed(LINES, { recordTime: SEEDED_AT }), topic);
+    await expectViewsOf(seededFeed(LINES, { recordTime: SEEDED_AT }), topic, { directory, dso: DSO });
     const half = await createTopic(address);
     const rows = await readTopic(address, topic.name);
     await half.send(rows.slice(0, 10));
