@@ -19,6 +19,7 @@ export interface Program extends AsyncDisposable {
   kill(signal: NodeJS.Signals): void;
   /** What it has printed until now. */
   stdout(): string;
+  stderr(): string;
   /** The first log line with that message, as it is on standard error now or later; rejects where the process ends without it. */
   logged(message: string): Promise<Record<string, unknown>>;
 }
@@ -54,6 +55,7 @@ export function startProgram(args: readonly string[], { limits, uid, preload, en
     ended,
     kill: (signal) => void child.kill(signal),
     stdout: () => stdout.text(),
+    stderr: () => stderr.text(),
     async logged(message) {
       for (let over = false; ; ) {
         const line = stderr

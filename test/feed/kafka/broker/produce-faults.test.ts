@@ -11,6 +11,9 @@ import { createTopic, plainConnection, readTopic, type TestTopic } from '../../.
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { holdfast } from '../../../support/program/command.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
+import { startProgram } from '../../../support/program/program.ts';
+import { scanLedger } from '../../../support/scan/ledger.ts';
+import { startFakeScan } from '../../../support/scan/server.ts';
 
 let broker: Broker;
 let address: string;
@@ -84,6 +87,29 @@ describe('produce to a broker that goes away', () => {
     }
     expect(logger.lines).toContainEqual({ level: 'warn', message: expect.stringContaining('waiting for it') });
   });
+});
+
+it('produce --scan --follow waits for a broker that goes away, and then sends each update once', async () => {
+  const lines = scanLedger(73, 200);
+  await using scan = await startFakeScan({ migrationId: 0, lines: lines.slice(0, 100) });
+  const topic = await createTopic(address);
+  await using program = startProgram([
+    ...['produce', '--scan', scan.url, '--start', 'beginning', '--follow', '--scan-poll-interval', '100ms'],
+    ...['--kafka-brokers', address, '--kafka-topic', topic.name],
+  ]);
+  const isThere = async (count: number): Promise<boolean> => (await readTopic(address, topic.name)).length === count;
+  await until('the first half is sent', () => isThere(100));
+  await broker.kill();
+  scan.add(...lines.slice(100));
+  await expect.poll(() => program.stderr(), { timeout: 30_000 }).toContain('; waiting for it"');
+  await broker.start();
+  await until('the rest is sent', () => isThere(200));
+  program.kill('SIGTERM');
+  expect(await program.ended).toMatchObject({
+    code: 0,
+    stdout: `200 messages sent to topic ${topic.name}, 1 partition\n`,
+  });
+  expect((await readTopic(address, topic.name)).map(({ value }) => value)).toEqual(lines);
 });
 
 it('produce that fails in the middle says how much it sent', async () => {
