@@ -111,6 +111,8 @@ export async function openLane(options: LaneOptions, partition: number): Promise
 
   try {
     await producer.connect();
+    // kafkajs opens the transactional id with its first transaction.
+    await (await producer.transaction()).abort();
     let position = await startPosition(options, partition, store);
     return {
       partition,
