@@ -18,7 +18,7 @@ const scan = freshScan({ migrationId: 0 });
 
 const LINES = scanLedger(71, 400);
 const SEEDED_AT = timeOf(LINES[150]!);
-const KILLS = soakCount(4);
+const KILLS = soakCount(2);
 
 const argsFor = (topic: TestTopic, ...more: string[]): string[] => [
   ...['produce', '--scan', scan.url, '--kafka-brokers', address, '--kafka-topic', topic.name],

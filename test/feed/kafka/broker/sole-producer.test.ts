@@ -18,7 +18,7 @@ const directory = freshDirectory();
 const scan = freshScan({ migrationId: 0 });
 const LINES = scanLedger(72, 300);
 const SEEDED_AT = timeOf(LINES[200]!);
-const KILLS = soakCount(2);
+const KILLS = soakCount(1);
 /** So much in each contract that a seed takes several requests. */
 const PADDED = `"event_type":"created_event","padding":"${'x'.repeat(30_000)}"`;
 
