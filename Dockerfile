@@ -12,6 +12,7 @@ ENV NODE_ENV=production HOLDFAST_DATA=/data HOLDFAST_HOST=0.0.0.0
 WORKDIR /holdfast
 COPY --from=build /build/package.json ./
 COPY --from=build /build/node_modules ./node_modules
+COPY --from=build /build/flink ./flink
 COPY --from=build /build/schemas ./schemas
 COPY --from=build /build/dist ./dist
 RUN install -d -o node -g node -m 0700 /data
