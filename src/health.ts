@@ -4,7 +4,7 @@ import type { HoldingsStore } from './holdings/facts.ts';
 import type { Snapshot } from './holdings/snapshot.ts';
 import type { Health, NotReadyCause, Readiness } from './http/service/health.ts';
 import type { IngestStatus } from './ingest/status.ts';
-import { formatTime } from './ledger/time.ts';
+import { formatTime, type Micros } from './ledger/time.ts';
 import type { Standing } from './views/read/standing.ts';
 
 /** What /readyz and /status say, from the ingest's status and what is in the views. */
@@ -37,7 +37,7 @@ export function createHealth({
         phase,
         source: source && { name: source.name, ...source.status.details },
         snapshots: newestSnapshots(await store.facts({ kind: 'newest snapshots' })),
-        seeded_at: seededAt === null ? null : formatTime(seededAt),
+        seeded_at: timeOrNull(seededAt),
         dso: dso.party,
         dso_pinned: dso.pinned,
         counts: Object.fromEntries(Object.entries(counts).map(([name, count]) => [snakeCase(name), count])),
@@ -47,6 +47,11 @@ export function createHealth({
       };
     },
   };
+}
+
+/** For `/status`. */
+export function timeOrNull(time: Micros | null): string | null {
+  return time === null ? null : formatTime(time);
 }
 
 /** Health of a process that only reads what another one writes: what of it is stored. */

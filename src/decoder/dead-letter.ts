@@ -1,6 +1,7 @@
 import type { Message } from 'kafkajs';
 import { hashesOf } from '../feed/kafka/record.ts';
 import type { BadMessage } from './decode-batch.ts';
+import { LateSeed } from './seeds.ts';
 
 /** A bad message as it is kept in the topic of dead letters: its bytes, and in headers where it was, why, and what follows. */
 export function deadLetter({ record, fault, decision }: BadMessage, topic: string): Message {
@@ -13,7 +14,7 @@ export function deadLetter({ record, fault, decision }: BadMessage, topic: strin
       partition: String(partition),
       offset: String(offset),
       decision,
-      code: fault.code,
+      code: fault instanceof LateSeed ? 'late_seed' : fault.code,
       reason: fault.message,
       // Of all of it, where only its start is kept.
       sha256: Buffer.from(hashesOf(record).at(-1)!).toString('hex'),

@@ -3,8 +3,10 @@ import type { KafkaRecord } from '../feed/kafka/record.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
 import type { FlatEvent } from '../flat/flat-event.ts';
 import { type FlattenRules, flatten } from '../flat/flatten.ts';
+import type { Place } from '../flat/place.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import type { Position } from './position.ts';
+import { behindSeed, LateSeed, type Seed, type WasRead } from './seeds.ts';
 
 export interface DecodeRules extends FlattenRules {
   /** The migration of messages that name none. */
@@ -41,18 +43,18 @@ export interface DecodedBatch {
 export function decodeBatch(from: Position, records: readonly KafkaRecord[], rules: DecodeRules): DecodedBatch {
   const events: FlatEvent[] = [];
   const bad: BadMessage[] = [];
-  let { last, halted } = from;
+  let { last, begun, seed, halted } = from;
   let messages = 0;
   const ending = (next: number, stoppedBy: BadUpdate | null): DecodedBatch => {
-    return { events, bad, position: { next, last, halted }, stoppedBy, messages };
+    return { events, bad, position: { next, last, begun, seed, halted }, stoppedBy, messages };
   };
   for (const record of records) {
-    const decoded = tryFlatten(record, rules);
+    const decoded = tryFlatten(record, { last, begun, seed }, rules);
     if (decoded instanceof BadUpdate) {
       const isDropped = rules.dropped.has(record.offset);
       if (decoded.code === 'ahead_of_clock' && !isDropped) return ending(record.offset, decoded);
       // A halt is remembered: another policy does not end it.
-      const isHalted = halted || rules.onBadUpdate === 'halt';
+      const isHalted = halted || rules.onBadUpdate === 'halt' || decoded instanceof LateSeed;
       if (isHalted && !isDropped) {
         if (!halted) bad.push({ record, fault: decoded, decision: 'halted' });
         halted = true;
@@ -60,9 +62,11 @@ export function decodeBatch(from: Position, records: readonly KafkaRecord[], rul
       }
       bad.push({ record, fault: decoded, decision: isDropped ? 'dropped' : 'quarantined' });
     } else {
-      for (const event of decoded) events.push(event);
-      const newest = decoded.at(-1);
+      for (const event of decoded.events) events.push(event);
+      const newest = decoded.events.at(-1);
       if (newest !== undefined) last = newest;
+      if (newest !== undefined && newest.k !== 'T' && newest.t !== null) begun = newest.m;
+      seed = decoded.seed;
     }
     halted = false;
     messages += 1;
@@ -70,9 +74,14 @@ export function decodeBatch(from: Position, records: readonly KafkaRecord[], rul
   return ending(records.length === 0 ? from.next : records.at(-1)!.offset + 1, null);
 }
 
-function tryFlatten(record: KafkaRecord, rules: DecodeRules): readonly FlatEvent[] | BadUpdate {
+interface Flattened {
+  readonly events: readonly FlatEvent[];
+  readonly seed: Seed | null;
+}
+
+function tryFlatten(record: KafkaRecord, before: WasRead, rules: DecodeRules): Flattened | BadUpdate {
   const { bytes, overlong } = record;
-  if (bytes === null) return [];
+  if (bytes === null) return { events: [], seed: before.seed };
   if (overlong !== undefined)
     return new BadUpdate(
       'overlong',
@@ -81,9 +90,16 @@ function tryFlatten(record: KafkaRecord, rules: DecodeRules): readonly FlatEvent
       `a message of at most ${LINE_BYTES_MAX} bytes`,
     );
   try {
-    return flatten(decodeMessage(bytes, rules), rules);
+    const { message, seed } = behindSeed(decodeMessage(bytes, rules), before);
+    const events = message === null ? [] : flatten(message, rules);
+    return { events: events.filter((event) => event.k !== 'T' || isAfter(event, before.last)), seed };
   } catch (error) {
     if (error instanceof BadUpdate) return error;
     throw error;
   }
+}
+
+/** A checkpoint behind the time reached moves no time (docs/rules.md, rule 4). */
+function isAfter({ clk }: Place, last: Place | null): boolean {
+  return last === null || clk > last.clk;
 }

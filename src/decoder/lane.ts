@@ -182,7 +182,7 @@ async function startPosition(
         'twice: decode into a new topic, with a new group (Kafka forgets the offsets of a group without members after a week)',
     );
   }
-  const position = { next: input.low, last: null, halted: false };
+  const position = { next: input.low, last: null, begun: null, seed: null, halted: false };
   await store({ events: [], bad: [], position });
   return position;
 }

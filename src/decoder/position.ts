@@ -1,5 +1,5 @@
-import type { Place } from '../flat/place.ts';
 import { Refusal } from '../refusal.ts';
+import type { WasRead } from './seeds.ts';
 
 /** What all members of a group must agree on, because it decides what their events say. */
 export interface GroupSettings {
@@ -9,26 +9,25 @@ export interface GroupSettings {
 }
 
 /** How far a partition is decoded. It is the group's offset, with a text that Kafka keeps beside it. */
-export interface Position {
+export interface Position extends WasRead {
   /** Of the next message, or of the one at which the partition is halted. */
   readonly next: number;
-  /** The last time of the messages before; null where none has one. */
-  readonly last: Place | null;
   /** Whether the message at `next` is a dead letter that nobody has dropped. */
   readonly halted: boolean;
 }
 
-const FORM = 1;
+const FORM = 2;
 
-interface Kept extends GroupSettings {
+interface Kept extends GroupSettings, Omit<Position, 'next'> {
   readonly form: typeof FORM;
-  readonly last: Place | null;
-  readonly halted: boolean;
 }
 
-export function positionText({ last, halted }: Position, { dso, periodUs, migrationId }: GroupSettings): string {
+export function positionText(
+  { last, begun, seed, halted }: Position,
+  { dso, periodUs, migrationId }: GroupSettings,
+): string {
   const place = last && { m: last.m, t: last.t, clk: last.clk, seq: last.seq };
-  return JSON.stringify({ form: FORM, dso, periodUs, migrationId, last: place, halted } satisfies Kept);
+  return JSON.stringify({ form: FORM, dso, periodUs, migrationId, last: place, begun, seed, halted } satisfies Kept);
 }
 
 /** Throws a Refusal where the offset was committed with other settings, or by another program. */
@@ -36,7 +35,7 @@ export function readPosition(next: number, text: string | null, settings: GroupS
   const kept = parse(text);
   if (kept?.form !== FORM) {
     throw new Refusal(
-      `${where}: its offset was not committed by holdfast decode; give the decoders a group of their own`,
+      `${where}: its offset was not committed by this version of holdfast decode; give the decoders a group and a flat topic of their own`,
     );
   }
   for (const [key, option] of SAME) {
@@ -46,7 +45,8 @@ export function readPosition(next: number, text: string | null, settings: GroupS
         'events of both cannot be in one topic: decode into a new one, with a new group',
     );
   }
-  return { next, last: kept.last, halted: kept.halted };
+  const { last, begun, seed, halted } = kept;
+  return { next, last, begun, seed, halted };
 }
 
 const SAME = [

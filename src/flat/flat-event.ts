@@ -8,8 +8,14 @@ import type { Place } from './place.ts';
  */
 export type FlatEvent = CoinCreated | GhostCreated | ContractArchived | RoundOpened | TimeMoved;
 
+/** So that a store can see for itself that a seed is whole (docs/rules.md, rule 13). */
+interface OfSeed {
+  /** Of an import of a seed 0, of its mark the record time. */
+  readonly seeded?: Micros;
+}
+
 /** A coin that counts. */
-export interface CoinCreated extends Place {
+export interface CoinCreated extends Place, OfSeed {
   readonly k: 'C';
   readonly cid: string;
   readonly owner: string;
@@ -25,7 +31,7 @@ export interface CoinCreated extends Place {
   readonly fp: string;
   /** When it was created, in microseconds since 1970. */
   readonly at: Micros;
-  /** Null for an import. */
+  /** Null for an import, but for those of a seed where it is known. */
   readonly upd: string | null;
   readonly node: number;
   readonly tpl: string;
@@ -48,14 +54,14 @@ export type ContractArchived =
   | (Place & { readonly k: 'A'; readonly cid: string; readonly locked: 0 | 1 })
   | (Place & { readonly k: 'X' | 'P'; readonly cid: string });
 
-export interface RoundOpened extends Place {
+export interface RoundOpened extends Place, OfSeed {
   readonly k: 'O';
   readonly cid: string;
   readonly round: number;
   readonly fp: string;
 }
 
-/** M: an update without coin; T: a time reached without an update, which begins no migration. */
-export interface TimeMoved extends Place {
+/** M: an update without coin, or a seed's mark; T: a time reached without an update, which begins no migration. */
+export interface TimeMoved extends Place, OfSeed {
   readonly k: 'M' | 'T';
 }

@@ -3,9 +3,18 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import { checkClock } from '../ledger/clock.ts';
 import { expiryRound } from '../ledger/expiry.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { Archive, Checkpoint, Coin, CoinCreate, Decoded, LedgerUpdate, RoundCreate } from '../ledger/update.ts';
+import type {
+  Archive,
+  Checkpoint,
+  Coin,
+  CoinCreate,
+  Decoded,
+  LedgerUpdate,
+  RoundCreate,
+  SeedMark,
+} from '../ledger/update.ts';
 import { COUNTERFEIT_FINGERPRINT, fingerprint } from './fingerprint.ts';
-import type { CoinCreated, ContractArchived, FlatEvent, GhostCreated, RoundOpened } from './flat-event.ts';
+import type { CoinCreated, ContractArchived, FlatEvent, GhostCreated, RoundOpened, TimeMoved } from './flat-event.ts';
 import { type Place, placeAt } from './place.ts';
 
 export interface FlattenRules {
@@ -30,15 +39,16 @@ export function flatten(decoded: Decoded, rules: FlattenRules): readonly FlatEve
     case 'checkpoint':
       return timeOnly(decoded, rules);
     case 'seed mark':
-      throw seedFault('a seed mark');
+      return [marked(decoded, rules)];
     case 'update':
       return eventsOf(decoded, rules);
   }
 }
 
-/** Whether a seed is whole is known only to who has applied it. */
-function seedFault(given: string): BadUpdate {
-  return new BadUpdate('bad_field', 'seed', given, 'none: a decoder without state cannot tell whether a seed is whole');
+/** The end of a seed, which opens its migration. */
+function marked({ migrationId, recordTime }: SeedMark, rules: FlattenRules): TimeMoved {
+  requireClock(recordTime, rules, 'seed.record_time');
+  return { k: 'M', ...placeAt(migrationId, recordTime, rules.periodUs), seeded: recordTime };
 }
 
 function timeOnly({ migrationId, times }: Checkpoint, rules: FlattenRules): readonly FlatEvent[] {
@@ -50,14 +60,14 @@ function timeOnly({ migrationId, times }: Checkpoint, rules: FlattenRules): read
 
 function eventsOf(update: LedgerUpdate, rules: FlattenRules): readonly FlatEvent[] {
   const { migrationId, recordTime, updateId, seed, format } = update;
-  if (seed !== undefined) throw seedFault('an import of a seed');
   if (recordTime !== null) requireClock(recordTime, rules, format === 'scan' ? 'record_time' : 'recordTime');
   const place = placeAt(migrationId, recordTime, rules.periodUs);
-  const upd = recordTime === null ? null : updateId;
+  const upd = recordTime === null ? (seed?.createdIn ?? null) : updateId;
+  const ofSeed = seed === undefined ? {} : { seeded: 0 };
   const events = update.events.map((event): FlatEvent => {
     if (event.kind === 'archive') return archived(event, place);
     if (isGhost(event, rules.dso)) return ghost(event, place);
-    return event.kind === 'coin' ? created(event, place, upd) : opened(event, place);
+    return { ...(event.kind === 'coin' ? created(event, place, upd) : opened(event, place)), ...ofSeed };
   });
   return events.length === 0 && recordTime !== null ? [{ k: 'M', ...place }] : events;
 }

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { Refusal } from '../refusal.ts';
 import { ROLES } from './roles.ts';
 import { SEALING } from './seal.ts';
-import { TABLES } from './tables.ts';
+import { SEEDS, TABLES } from './tables.ts';
 
 /** What the events of a store were decoded with. */
 export interface StoreSettings {
@@ -10,8 +10,11 @@ export interface StoreSettings {
   readonly dso: string;
 }
 
-/** The steps from an empty database to the present form, which is numbered by how many there are. One that was released stays. */
-const STEPS: readonly string[] = [TABLES + SEALING + ROLES];
+/**
+ * The steps of the tables from an empty database to the present form, which is numbered by how many there are. One that was released
+ * stays. Functions and roles are always made as they are now.
+ */
+const STEPS: readonly string[] = [TABLES, SEEDS];
 
 /** The form of a store that this version reads. */
 export const STORE_FORM = STEPS.length;
@@ -41,7 +44,7 @@ export async function migrateStore(client: Client, { periodUs, dso }: StoreSetti
     }
     // The functions keep it: one that runs as its owner must not look where others may put tables.
     await client.query("SELECT set_config('search_path', current_schema() || ', pg_temp', true)");
-    for (const step of STEPS.slice(from)) await client.query(step);
+    for (const step of [...STEPS.slice(from), SEALING, ROLES]) await client.query(step);
     const write = stored === null ? INSERT_SETTING : UPDATE_SETTING;
     await client.query(write, [STEPS.length, periodUs, dso]);
     await client.query('COMMIT');

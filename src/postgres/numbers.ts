@@ -9,3 +9,7 @@ export function boundOf(text: string | null): number | bigint {
   const value = BigInt(text);
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
+
+export function microsOf(text: string | null): number | null {
+  return text === null ? null : Number(text);
+}

@@ -15,10 +15,8 @@ const INTERVALS = 20;
 /** A first interval has all the imports of a migration. */
 const SEAL_MS_MAX = 120_000;
 
-/** Only where there is something to do, because `seal()` has the engine wait. A replica that follows another server seals nothing. */
-const SEAL = `SELECT seal(${INTERVALS}) AS sealed WHERE NOT pg_is_in_recovery() AND EXISTS (
-  SELECT FROM snapshot_control k LEFT JOIN sealed l USING (migration_id)
-  WHERE k.link = COALESCE(l.last_link, 0) + 1 AND k.faults = 0)`;
+/** A replica that follows another server seals nothing. */
+const SEAL = `SELECT seal(${INTERVALS}) AS sealed WHERE NOT pg_is_in_recovery()`;
 
 export function startSealer(settings: PostgresSettings, logger: Logger): Sealer {
   const pool = openPool(settings, {

@@ -8,8 +8,10 @@ import type {
   SealedMigration,
   SnapshotPlace,
 } from '../holdings/insight/facts.ts';
+import type { Micros } from '../ledger/time.ts';
 import { createChangesReader, TOTALS, type TotalsRow, totalsOf } from './changes.ts';
 import { STORE_FORM } from './migrate.ts';
+import { microsOf } from './numbers.ts';
 import { createOwnersReader } from './owners.ts';
 import { createPageReader } from './page.ts';
 import { type Ask, openPool } from './pool.ts';
@@ -33,6 +35,10 @@ export interface StoreStanding {
   readonly unsealed: number;
   readonly faults: number;
   readonly late: number;
+  /** What stops a migration, for a person. */
+  readonly contradictions: readonly string[];
+  /** The time of the seed of the newest migration that began with one; null for none. */
+  readonly seededAt: Micros | null;
 }
 
 interface Setting {
@@ -81,16 +87,35 @@ export function openPostgresStore(
       const ask = pool.own();
       known = null;
       known = await readSetting(ask);
-      const [row] = await ask<Record<'unsealed' | 'faults' | 'late', string>>(
-        `SELECT (SELECT count(*) FROM snapshot_control c LEFT JOIN sealed s USING (migration_id) WHERE c.link > COALESCE(s.last_link, 0))
-           AS unsealed, (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late`,
-      );
-      const { unsealed, faults, late } = row!;
-      return { dso: known.dso, unsealed: Number(unsealed), faults: Number(faults), late: Number(late) };
+      const [row] = await ask<StandingRow>(STANDING);
+      const { unsealed, faults, late, contradictions, seeded_at } = row!;
+      return {
+        dso: known.dso,
+        unsealed: Number(unsealed),
+        faults: Number(faults),
+        late: Number(late),
+        contradictions,
+        seededAt: microsOf(seeded_at),
+      };
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
+
+interface StandingRow extends Record<'unsealed' | 'faults' | 'late', string> {
+  readonly contradictions: readonly string[];
+  readonly seeded_at: string | null;
+}
+
+/** Of every number that a migration may have, the last link is looked up: there may be a million rows. */
+const STANDING = `SELECT
+  (SELECT COALESCE(sum(last - COALESCE(last_link, 0)), 0) FROM generate_series(0, 78) m
+    CROSS JOIN LATERAL (SELECT max(link) AS last FROM snapshot_control WHERE migration_id = m) c
+    LEFT JOIN sealed s ON s.migration_id = m WHERE last IS NOT NULL) AS unsealed,
+  (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late,
+  ARRAY(SELECT format('interval %s of migration %s: %s', seq, migration_id, reason) FROM contradiction ORDER BY migration_id)
+    AS contradictions,
+  (SELECT seeded_at FROM sealed WHERE seeded_at > 0 ORDER BY migration_id DESC LIMIT 1) AS seeded_at`;
 
 async function readSetting(ask: Ask): Promise<Setting> {
   const rows = await ask<{ version: number; period_us: string; dso: string }>('SELECT * FROM setting').catch(
@@ -135,7 +160,7 @@ function createReaders(ask: Ask, { dso, periodUs }: Setting, rankings: Rankings)
     followed: async () => ({ isLimited: false, others: [] }),
     owners: createOwnersReader(ask, snapshots),
     page: createPageReader(ask, { snapshots, dso }),
-    migration: ({ migrationId }) => findMigration(snapshots, migrationId, { dso, periodUs }),
+    migration: ({ migrationId }) => findMigration({ ask, snapshots }, migrationId, { dso, periodUs }),
     'listed snapshots': (lookup) => listSnapshots(snapshots, lookup, periodUs),
     changes: (lookup) => changes.changes(lookup),
     'listed owners': async (lookup) => listOwners(ask, lookup, (await requireSnapshot(lookup)).seq),
@@ -157,7 +182,7 @@ function createReaders(ask: Ask, { dso, periodUs }: Setting, rankings: Rankings)
 }
 
 async function findMigration(
-  snapshots: SnapshotReader,
+  { ask, snapshots }: { ask: Ask; snapshots: SnapshotReader },
   wanted: bigint | null,
   { dso, periodUs }: Setting,
 ): Promise<SealedMigration | null> {
@@ -167,7 +192,10 @@ async function findMigration(
   if (newest === null) return null;
   const { migrationId } = newest;
   const oldest = await snapshots.first('WHERE migration_id = $1 ORDER BY seq', [migrationId]);
-  return { migrationId, periodUs, dso, seededAt: null, oldest: oldest!, newest };
+  const [sealed] = await ask<{ seeded_at: string | null }>('SELECT seeded_at FROM sealed WHERE migration_id = $1', [
+    migrationId,
+  ]);
+  return { migrationId, periodUs, dso, seededAt: microsOf(sealed!.seeded_at), oldest: oldest!, newest };
 }
 
 function listSnapshots(

@@ -79,3 +79,13 @@ CREATE TABLE snapshot (
   PRIMARY KEY (migration_id, seq)
 );
 `;
+
+/**
+ * Seeds (docs/rules.md, rule 13): of an interval with imports of one 0, with its mark the record time; the same of what is sealed.
+ * Contradictions of the rows, by seal(): nothing more of their migration is sealed until somebody has looked and deleted the row.
+ */
+export const SEEDS = `
+ALTER TABLE snapshot_control ADD COLUMN seeded_at bigint;
+ALTER TABLE sealed ADD COLUMN seeded_at bigint;
+CREATE TABLE contradiction (migration_id int PRIMARY KEY, seq bigint NOT NULL, reason text NOT NULL);
+`;

@@ -1,5 +1,5 @@
 import { counted } from '../counted.ts';
-import { NO_SNAPSHOT, newestSnapshots } from '../health.ts';
+import { NO_SNAPSHOT, newestSnapshots, timeOrNull } from '../health.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import type { Health, Readiness } from '../http/service/health.ts';
 import type { PostgresStore, StoreStanding } from '../postgres/store.ts';
@@ -32,12 +32,13 @@ export function createPostgresHealth({
     last = { lines, atMs: performance.now() };
   }
 
-  function linesOf({ faults, late }: StoreStanding): readonly string[] {
+  function linesOf({ faults, late, contradictions }: StoreStanding): readonly string[] {
     const failure = sealFailure();
     return [
       ...(failure === null ? [] : [`nothing can be sealed: ${failure}`]),
       ...(faults === 0 ? [] : [`${counted(faults, 'event')} in table fault: no interval is sealed from there on`]),
       ...(late === 0 ? [] : [`${counted(late, 'event')} in table late: nothing more of their migration is sealed`]),
+      ...contradictions.map((reason) => `${reason}: nothing more of this migration is sealed`),
     ];
   }
 
@@ -60,7 +61,7 @@ export function createPostgresHealth({
     async status() {
       const about = { version, phase: 'read_only', source: null };
       try {
-        const { dso, ...standing } = await store.standing();
+        const { dso, seededAt, ...standing } = await store.standing();
         const newest = await store.facts({ kind: 'newest snapshots' });
         const newestUs = newest.at(-1)?.recordTime;
         const ageSeconds = newestUs === undefined ? null : Math.floor((clockMs() - newestUs / 1_000) / 1_000);
@@ -69,6 +70,7 @@ export function createPostgresHealth({
           store: { name, available: true, ...storeFigures(standing) },
           newest_snapshot_age_seconds: ageSeconds,
           snapshots: newestSnapshots(newest),
+          seeded_at: timeOrNull(seededAt),
           dso,
           dso_pinned: true,
           last_error: sealFailure(),
@@ -89,6 +91,6 @@ export function createPostgresHealth({
   };
 }
 
-function storeFigures({ unsealed, faults, late }: Omit<StoreStanding, 'dso'>): object {
-  return { unsealed_intervals: unsealed, faults, late_events: late };
+function storeFigures({ unsealed, faults, late, contradictions }: Omit<StoreStanding, 'dso' | 'seededAt'>): object {
+  return { unsealed_intervals: unsealed, faults, late_events: late, contradictions };
 }

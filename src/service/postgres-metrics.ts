@@ -1,12 +1,12 @@
 import type { Registry } from 'prom-client';
 import { gauges } from '../http/server/metrics.ts';
-import type { PostgresStore, StoreStanding } from '../postgres/store.ts';
+import type { PostgresStore } from '../postgres/store.ts';
 import { knownNow, shared } from './metrics.ts';
 
 /** What `/metrics` says of a store in PostgreSQL. What only the database knows is left out while it is away. */
 export function measurePostgres(registry: Registry, store: PostgresStore): void {
   const standing = shared(() => knownNow(store.standing()));
-  const of = (figure: keyof Omit<StoreStanding, 'dso'>) => async () => (await standing())?.[figure] ?? null;
+  const of = (figure: 'unsealed' | 'faults' | 'late') => async () => (await standing())?.[figure] ?? null;
   gauges(registry, [
     {
       name: 'holdfast_store_unsealed_intervals',
@@ -18,6 +18,11 @@ export function measurePostgres(registry: Registry, store: PostgresStore): void 
       name: 'holdfast_store_late_events',
       help: 'Events behind an interval that was closed, in table late.',
       read: of('late'),
+    },
+    {
+      name: 'holdfast_store_contradictions',
+      help: 'Migrations of which nothing more is sealed, because their rows contradict each other.',
+      read: async () => (await standing())?.contradictions.length ?? null,
     },
     {
       name: 'holdfast_store_connections_busy',

@@ -20,7 +20,7 @@ it(`two decoders, of which one is killed ${KILLS} times, write every event once 
   timeout: 60_000 + KILLS * 20_000,
 }, async () => {
   const topic = await createTopic(addresses.plain, { partitions: PARTITIONS });
-  const rows = spreadRows(SEED, { updates: 250 * KILLS, partitions: PARTITIONS });
+  const rows = spreadRows(SEED, { updates: 250 * KILLS, partitions: PARTITIONS, isSeeded: true });
   const random = createRandom(SEED);
   const bad: Row[] = [0, 1, 2].map((partition) => ({ partition, value: `{"bad": ${partition}` }));
   const task = { ...taskOf(topic), rules: { onBadUpdate: 'quarantine' as const } };

@@ -12,6 +12,7 @@ import { tablesOfFeed } from '../support/postgres/feed-tables.ts';
 import { upsert } from '../support/postgres/rows.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 let server: PostgresServer;
@@ -120,6 +121,18 @@ const worlds: readonly World[] = [
     name: 'a random ledger',
     dso: FLAT_DSO,
     lines: () => linesOf(randomLedger(flatLedger(5, { migrations: 2, carriedOver: 10, updates: 250 })), 'scan'),
+  },
+  {
+    name: 'a feed that begins with a seed',
+    dso: FLAT_DSO,
+    lines() {
+      const lines = linesOf(randomLedger(flatLedger(6, { migrationId: 0, updates: 250 })), 'scan');
+      const { record_time } = JSON.parse(lines[100]!) as { record_time: string };
+      const onGrid = Math.ceil(Date.parse(record_time) / 600_000) * 600_000;
+      const recordTime = new Date(onGrid).toISOString().replace('Z', '000Z');
+      // What it covers follows again.
+      return [...seedOf(lines, { recordTime }), ...lines];
+    },
   },
 ];
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { decodeMessage } from '../../../src/decode/decode.ts';
-import { flatten } from '../../../src/flat/flatten.ts';
+import { decodeLines } from '../flat/decoded.ts';
 import { FLAT_DSO, flatLedger } from '../flat/ledgers.ts';
 import type { Row, TestTopic } from '../kafka/topic.ts';
 import { createRandom } from '../ledger/random.ts';
 import { randomLedger } from '../ledger/random-ledger.ts';
-import { linesOf, TEN_MINUTES_US } from '../views/replayed.ts';
+import { seedOf } from '../scan/active-contracts.ts';
+import { linesOf } from '../views/replayed.ts';
 import { deadLettersOf, type MemberTask } from './members.ts';
 import { readCommitted } from './read-committed.ts';
 
@@ -14,20 +14,28 @@ export function taskOf(topic: TestTopic): MemberTask {
   return { address: topic.address, input: topic.name, flat: `flat-${randomUUID()}` };
 }
 
-/** A random ledger's updates, each in a partition at random. */
-export function spreadRows(seed: number, size: { updates: number; partitions: number }): Row[] {
+/** A random ledger's updates, each in a partition at random; behind the seed of its first tenth, if so wanted, which it then repeats. */
+export function spreadRows(
+  seed: number,
+  { updates, partitions, isSeeded = false }: { updates: number; partitions: number; isSeeded?: boolean },
+): Row[] {
   const random = createRandom(seed);
-  const lines = linesOf(randomLedger(flatLedger(seed, { updates: size.updates, migrationId: 0 })), 'scan');
-  return lines.map((value) => ({ partition: random.below(size.partitions), value }));
+  const lines = linesOf(randomLedger(flatLedger(seed, { updates, migrationId: 0 })), 'scan');
+  const rows = lines.map((value) => ({ partition: random.below(partitions), value }));
+  if (!isSeeded) return rows;
+  const { record_time: recordTime } = JSON.parse(lines[Math.floor(updates / 10)]!) as { record_time: string };
+  const seeding = seedOf(lines, { recordTime });
+  const mark = seeding.pop()!;
+  const imports = seeding.map((value) => ({ partition: random.below(partitions), value }));
+  return [...imports, ...Array.from({ length: partitions }, (_, partition) => ({ partition, value: mark })), ...rows];
 }
 
 /** The events of rows that are good, in their order, as the topic must have them once. */
 export function eventsIn(rows: readonly Row[], partition: number): string[] {
-  const rules = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US, recordTimeAheadMaxUs: 0, now: Date.now() * 1000 };
-  const own = rows.filter((row) => row.partition === partition);
-  return own.flatMap(({ value }) =>
-    flatten(decodeMessage(Buffer.from(value!), { migrationId: 0 }), rules).map((event) => JSON.stringify(event)),
-  );
+  const own = rows.filter((row) => row.partition === partition).map(({ value }) => value!);
+  const { events, stoppedBy } = decodeLines(own, { dso: FLAT_DSO });
+  if (stoppedBy !== null) throw stoppedBy;
+  return events.map((event) => JSON.stringify(event));
 }
 
 const isMark = (text: string): boolean => text.startsWith('{"k":"T"');

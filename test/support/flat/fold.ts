@@ -19,6 +19,7 @@ export interface ReadEvent {
   readonly node?: number;
   readonly tpl?: string;
   readonly extra?: string | null;
+  readonly seeded?: number;
 }
 
 export interface FoldedCoin {
@@ -34,6 +35,8 @@ export interface FoldedMigration {
   readonly archivedRounds: Set<string>;
   /** The intervals that have an event, with the time of the first update in each that is no import; Infinity for none. */
   readonly intervals: Map<number, number>;
+  /** Of the intervals that have something of a seed, the largest `seeded`. */
+  readonly seeded: Map<number, number>;
 }
 
 export interface OwnerTotals {
@@ -57,6 +60,7 @@ function migrationOf(migrations: Map<number, FoldedMigration>, m: number): Folde
     rounds: new Map(),
     archivedRounds: new Set(),
     intervals: new Map(),
+    seeded: new Map(),
   };
   migrations.set(m, known);
   return known;
@@ -67,6 +71,7 @@ function apply(migration: FoldedMigration, event: ReadEvent): void {
   const { k, seq, t, cid = '' } = event;
   const first = k === 'T' || t === null ? Infinity : t;
   migration.intervals.set(seq, Math.min(migration.intervals.get(seq) ?? Infinity, first));
+  if (event.seeded !== undefined) migration.seeded.set(seq, Math.max(migration.seeded.get(seq) ?? 0, event.seeded));
   if (k === 'C') {
     const known = coins.get(cid);
     if (known !== undefined && known.create.fp !== event.fp) throw new Error(`${cid} has two contents`);

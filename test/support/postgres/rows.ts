@@ -23,7 +23,8 @@ export function tablesOf(migrationId: number, migration: FoldedMigration): Table
     const first = migration.intervals.get(seq) ?? Infinity;
     const rows = totals.filter((row) => row.seq === seq).length;
     const counts = { owner_rows: rows, created, archived, faults: 0, coins: active };
-    return { migration_id, seq, link: i + 1, ...counts, first_t: first === Infinity ? null : first };
+    const seeded_at = migration.seeded.get(seq) ?? null;
+    return { migration_id, seq, link: i + 1, ...counts, first_t: first === Infinity ? null : first, seeded_at };
   });
   return {
     owner_total: totals.map((row) => ({ migration_id, ...row })),

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { migrateStore } from '../../src/postgres/migrate.ts';
+import { openPostgresStore } from '../../src/postgres/store.ts';
+import { openViewsStore } from '../../src/views/read/store.ts';
+import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
+import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { tablesOfFeed } from '../support/postgres/feed-tables.ts';
+import { type Tables, upsert } from '../support/postgres/rows.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { seedOf } from '../support/scan/active-contracts.ts';
+import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
+
+let server: PostgresServer;
+let client: Awaited<ReturnType<PostgresServer['connect']>>;
+beforeAll(async () => {
+  server = await startPostgres();
+  client = await server.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await server[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  await migrateStore(client, { dso: FLAT_DSO, periodUs: TEN_MINUTES_US });
+});
+
+const LINES = linesOf(randomLedger(flatLedger(12, { migrationId: 0, updates: 60 })), 'scan');
+const { record_time: recordTime } = JSON.parse(LINES[20]!) as { record_time: string };
+const SEEDED = tablesOfFeed([...seedOf(LINES, { recordTime }), ...LINES.slice(20)], { dso: FLAT_DSO, migrationId: 0 });
+
+const seal = async (): Promise<number> => (await client.query<{ seal: number }>('SELECT seal(1000)')).rows[0]!.seal;
+
+it('between grid times a seed is followed by the first snapshot, and the store tells its time as a directory does', async () => {
+  await upsert(client, SEEDED);
+  await seal();
+  using directory = temporaryDirectory();
+  const feed = directory.writeLines('feed.ndjson', [...seedOf(LINES, { recordTime }), ...LINES.slice(20)]);
+  await replayInto(directory.at('views'), [feed]);
+  using views = openViewsStore(directory.at('views'));
+  const where = {
+    host: '127.0.0.1',
+    port: server.port,
+    database: 'postgres',
+    user: 'owner',
+    password: null,
+    ssl: null,
+  };
+  await using store = openPostgresStore(where);
+  const asked = { kind: 'migration', migrationId: null } as const;
+  const expected = await views.facts(asked);
+  expect(expected).toMatchObject({ seededAt: Date.parse(recordTime) * 1000 + Number(recordTime.slice(23, 26)) });
+  expect(await store.facts(asked)).toMatchObject({
+    seededAt: expected!.seededAt,
+    oldest: { recordTime: expected!.oldest.recordTime, digest: expected!.oldest.digest },
+    newest: { recordTime: expected!.newest.recordTime, digest: expected!.newest.digest },
+  });
+  expect(await store.standing()).toMatchObject({ seededAt: expected!.seededAt, contradictions: [] });
+});
+
+const changedControl = (changes: (row: Tables[string][number], i: number) => object): Tables => ({
+  ...SEEDED,
+  snapshot_control: SEEDED.snapshot_control!.map((row, i) => ({ ...row, ...changes(row, i) })),
+});
+
+it.each([
+  ['half a seed and updates', /half a seed/, () => changedControl((_, i) => (i === 0 ? {} : { seeded_at: null }))],
+  [
+    'a mark behind an update of its interval',
+    /mark of a seed/,
+    () => changedControl((row) => (row.first_t == null ? {} : { first_t: Number(row.first_t) - 1 })),
+  ],
+  [
+    'a mark in a later interval',
+    /mark of a seed/,
+    () => changedControl((row, i) => ({ seeded_at: i === 2 ? row.first_t : null })),
+  ],
+])('%s have no snapshot from there on', async (_, reason, tables) => {
+  await upsert(client, tables());
+  await seal();
+  const { rows } = await client.query<{ reason: string }>('SELECT reason FROM contradiction');
+  expect(rows.map((row) => row.reason)).toEqual([expect.stringMatching(reason)]);
+  const { rows: snapshots } = await client.query(
+    'SELECT FROM snapshot JOIN contradiction USING (migration_id) WHERE snapshot.seq >= contradiction.seq',
+  );
+  expect(snapshots).toEqual([]);
+});
+
+it('a store of the first form is brought to this one with its rows', async () => {
+  await upsert(client, SEEDED);
+  await client.query(
+    'ALTER TABLE snapshot_control DROP COLUMN seeded_at; ALTER TABLE sealed DROP COLUMN seeded_at; DROP TABLE contradiction',
+  );
+  await client.query('UPDATE setting SET version = 1');
+  expect(await migrateStore(client, { dso: FLAT_DSO, periodUs: TEN_MINUTES_US })).toEqual({ from: 1, to: 2 });
+  expect(await seal()).toBeGreaterThan(0);
+});
