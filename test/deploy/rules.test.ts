@@ -32,6 +32,12 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   HoldfastRefused: [one(cause('refused'), '0 0 1 1', 1, 2)],
   HoldfastCannotWrite: [one(cause('retrying'), '0 1x5', 2, 3)],
   HoldfastStoreUnavailable: [one(cause('store_unavailable'), '0 1x5', 2, 3)],
+  HoldfastStoreFault: [one(`holdfast_store_faults{${INSTANCE}}`, '0 0 1 1', 1, 2)],
+  HoldfastStoreLate: [one(`holdfast_store_late_events{${INSTANCE}}`, '0 0 1 1', 1, 2)],
+  HoldfastStoreUnsealed: [
+    one(`holdfast_store_unsealed_intervals{${INSTANCE}}`, '0 3x20', 15, 16),
+    one(`holdfast_store_unsealed_intervals{${INSTANCE}}`, '1x9 0 1x9 0 1x9', 29, 0),
+  ],
   HoldfastAheadOfClock: [one(cause('waiting_for_clock'), '0 1x9', 5, 6)],
   HoldfastBehind: [one(cause('behind'), '1x8 0 1x20', 19, 20)],
   HoldfastNotReady: [one(cause('no_snapshot'), '1x40', 29, 30), one(cause('starting'), '0x5 1x40', 35, 36)],
@@ -46,6 +52,15 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       // 10 minutes of the newest snapshot, 30 of the rule's expression, 10 for which it must hold.
       quiet: 50,
       fires: 51,
+    },
+    {
+      series: {
+        [`holdfast_newest_snapshot_timestamp_seconds{${INSTANCE},migration="0"}`]: '0x60',
+        [`holdfast_snapshot_period_seconds{${INSTANCE}}`]: '600x60',
+        [`holdfast_store_unsealed_intervals{${INSTANCE}}`]: '0x60',
+      },
+      quiet: 40,
+      fires: 41,
     },
   ],
   HoldfastDegraded: [one(`holdfast_degraded{${INSTANCE}}`, '0 2x9', 5, 6)],

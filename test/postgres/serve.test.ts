@@ -1,6 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dashboardQueries, metricsIn } from '../support/deploy/expressions.ts';
+import { programPath, RULES } from '../support/deploy/prometheus.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { writeStory } from '../support/postgres/story.ts';
@@ -58,6 +60,8 @@ async function metricsOf({ url }: Service): Promise<string> {
   return response.text();
 }
 
+const isOfStore = (metric: string): boolean => metric.startsWith('holdfast_store_');
+
 /** To a client, without a word of where the store is. */
 const NOT_NOW = 'the store is not available for now; /readyz says why';
 
@@ -74,7 +78,18 @@ it('serves what it seals itself, cancels for a client that goes, and survives a 
     dso_pinned: true,
     last_error: null,
   });
-  expect(await metricsOf(service)).toMatch(/^holdfast_store_unsealed_intervals 0$/m);
+  const told = await metricsOf(service);
+  expect(told).toMatch(/^holdfast_store_unsealed_intervals 0$/m);
+  // The same that alerts and dashboard ask for: test/deploy/alerts.test.ts has all others.
+  const asked = [readFileSync(RULES, 'utf8'), ...dashboardQueries()].flatMap(metricsIn).filter(isOfStore);
+  expect([...new Set(asked)].sort()).toEqual(
+    [...told.matchAll(/^# TYPE (\w+) /gm)]
+      .map(([, name]) => name!)
+      .filter(isOfStore)
+      .sort(),
+  );
+  const checked = spawnSync(programPath('promtool'), ['check', 'metrics'], { input: told, encoding: 'utf8' });
+  expect(checked).toMatchObject({ status: 0, stdout: '', stderr: '' });
 
   {
     await using holder = await server.connect();
