@@ -5,6 +5,7 @@ import { optionName, SETTINGS, type SettingKey } from '../config/settings.ts';
 import { loadConfig } from '../config.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import { Refusal } from '../refusal.ts';
+import { readVersion } from '../version.ts';
 import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
 import { explainHoldingsFault, explainMachineFault } from './faults.ts';
 import { safeText } from './terminal-text.ts';
@@ -62,6 +63,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 function createProgram(terminal: Terminal): Command {
   return new Command('holdfast')
     .description('Keeps per-owner coin totals of a ledger feed for every snapshot and serves them over HTTP.')
+    .version(readVersion(), '--version', 'print the version')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),

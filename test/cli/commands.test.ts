@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import { readVersion } from '../../src/version.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../support/http/holdings-service.ts';
 import { readCsv } from '../support/http/read-csv.ts';
@@ -49,6 +50,10 @@ describe('every command', () => {
 
   test('openapi takes --data as every command does', async () => {
     expect(await holdfast('openapi', 'holdings', '--data', folder.at('none'))).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('the program says its version', async () => {
+    expect(await holdfast('--version')).toMatchObject({ code: 0, stdout: `${readVersion()}\n`, stderr: '' });
   });
 
   const refused: readonly [line: string, message: RegExp][] = [
