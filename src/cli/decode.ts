@@ -1,11 +1,13 @@
 import { KAFKA_KEYS } from '../config/kafka.ts';
 import { optionName } from '../config/settings.ts';
 import { runDecoder } from '../decoder/decoder.ts';
+import { createFigures, createLagReader } from '../decoder/figures.ts';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
 import { type CliCommand, EXIT } from './command.ts';
+import { serveDecoderMetrics } from './decode-metrics.ts';
 
 const GROUP_DEFAULT = 'holdfast-decode';
 const MARK_INTERVAL_MS = { min: 100, max: 60_000 };
@@ -26,6 +28,7 @@ export const decodeCommand: CliCommand = {
     'snapshotPeriod',
     'onBadUpdate',
     'recordTimeAheadMax',
+    'host',
   ],
   addOptions: (command) =>
     command
@@ -39,7 +42,8 @@ export const decodeCommand: CliCommand = {
       )
       .option('--create', 'create the topics to write to where they are missing')
       .option('--drop <PARTITION:OFFSET...>', 'go on without these messages, at which their partitions have stopped')
-      .option('--mark-interval <D>', 'how often a partition says how far time has come', '5s'),
+      .option('--mark-interval <D>', 'how often a partition says how far time has come', '5s')
+      .option('--metrics-port <PORT>', 'serve /metrics and /livez at this port of --host; 0 picks a free one'),
   run: async ({ options, config, terminal, logger }) => {
     const { kafka, dso, migrationId, snapshotPeriodUs, onBadUpdate, recordTimeAheadMaxUs } = config;
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say which updates to decode');
@@ -50,8 +54,10 @@ export const decodeCommand: CliCommand = {
     const names = [kafka.topic, flat, deadLetters];
     if (new Set(names).size < names.length)
       throw new Refusal(`given ${names.join(', ')}, expected three different topics`);
+    const figures = createFigures();
     const decoder = {
       connection: kafka,
+      figures,
       group: kafka.group ?? GROUP_DEFAULT,
       topics: { input: kafka.topic, flat, deadLetters },
       create: options.create === true,
@@ -66,6 +72,9 @@ export const decodeCommand: CliCommand = {
       markIntervalMs: markInterval(options.markInterval as string),
       logger,
     };
+    const port = options.metricsPort === undefined ? null : metricsPort(options.metricsPort as string);
+    const lag = createLagReader(figures, { connection: kafka, topic: kafka.topic, logger });
+    await using _ = port === null ? null : await serveDecoderMetrics({ figures, lag, host: config.host, port, logger });
     await runDecoder(decoder, terminal.stopSignal());
     return EXIT.ok;
   },
@@ -87,6 +96,11 @@ function droppedOffsets(given: readonly string[]): ReadonlyMap<number, ReadonlyS
     dropped.set(Number(partition), (dropped.get(Number(partition)) ?? new Set<number>()).add(Number(offset)));
   }
   return dropped;
+}
+
+function metricsPort(given: string): number {
+  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
+  throw new Refusal(`--metrics-port: given ${showGiven(given)}, expected a whole number from 0 to 65535`);
 }
 
 function markInterval(given: string): number {

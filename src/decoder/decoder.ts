@@ -5,6 +5,7 @@ import type { SourceLogger } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { createPauses } from '../retry.ts';
 import type { DecodedBatch, DecodeRules } from './decode-batch.ts';
+import { addBatch, type DecoderFigures } from './figures.ts';
 import { runMember } from './member.ts';
 import { type DecoderTopics, prepareTopics } from './topics.ts';
 
@@ -20,6 +21,7 @@ export interface DecoderOptions {
   readonly markIntervalMs: number;
   /** After how long the group gives a silent member's partitions to others. */
   readonly sessionTimeoutMs?: number;
+  readonly figures: DecoderFigures;
   readonly logger: SourceLogger;
 }
 
@@ -32,19 +34,20 @@ const NONE: ReadonlySet<number> = new Set();
  * for what may come back, as a new member; throws what will not.
  */
 export async function runDecoder(options: DecoderOptions, signal: AbortSignal): Promise<void> {
-  const { connection, group, topics, rules, dropped, logger, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
+  const { connection, group, topics, rules, dropped, figures, logger, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
   const kafka = createKafkaClient(connection, logger);
   const { dso, periodUs, migrationId } = rules;
   const pauses = createPauses(
     { ...RETRY_READING, passes: (error) => isTransient(error) || isFenced(error) },
     { signal },
   );
-  const progress = reportProgress(topics.input, logger);
+  const progress = reportProgress(topics.input, figures, logger);
   try {
     while (!signal.aborted) {
       try {
         const { brokers } = connection;
         const partitions = await prepareTopics(kafka, { topics, brokers, create: options.create });
+        figures.topicPartitions = partitions;
         const member = {
           kafka,
           group,
@@ -58,10 +61,11 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
           }),
           sessionTimeoutMs,
           markIntervalMs: options.markIntervalMs,
+          figures,
           logger,
           onDecoded(batch: DecodedBatch) {
             pauses.afterSuccess();
-            progress.add(batch);
+            addBatch(figures, batch);
           },
         };
         await runMember(member, signal);
@@ -76,23 +80,16 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
       }
     }
   } finally {
-    progress.stop();
+    clearInterval(progress);
   }
 }
 
 /** A line in the log where something was decoded. */
-function reportProgress(topic: string, logger: SourceLogger): { add(batch: DecodedBatch): void; stop(): void } {
-  let [messages, events, bad, reported] = [0, 0, 0, 0];
-  const timer = setInterval(() => {
+function reportProgress(topic: string, figures: DecoderFigures, logger: SourceLogger): NodeJS.Timeout {
+  let reported = 0;
+  return setInterval(() => {
+    const { messages, events, deadLetters: bad } = figures;
     if (messages > reported) logger.info({ topic, messages, events, bad }, 'decoded');
     reported = messages;
   }, PROGRESS_INTERVAL_MS);
-  return {
-    add(batch) {
-      messages += batch.messages;
-      events += batch.events.length;
-      bad += batch.bad.length;
-    },
-    stop: () => clearInterval(timer),
-  };
 }

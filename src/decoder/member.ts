@@ -5,6 +5,7 @@ import type { SourceLogger } from '../feed/source.ts';
 import type { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import type { DecodedBatch, DecodeRules } from './decode-batch.ts';
+import type { DecoderFigures, PartitionFigures } from './figures.ts';
 import { type Lane, type LaneOptions, openLane } from './lane.ts';
 
 export interface MemberOptions extends LaneOptions {
@@ -13,6 +14,7 @@ export interface MemberOptions extends LaneOptions {
   readonly rules: (partition: number) => DecodeRules;
   readonly sessionTimeoutMs: number;
   readonly markIntervalMs: number;
+  readonly figures: DecoderFigures;
   readonly logger: SourceLogger;
   readonly onDecoded: (batch: DecodedBatch) => void;
 }
@@ -27,7 +29,7 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** One membership of the group, from joining to the first failure, which it throws, or to the signal. */
 export async function runMember(options: MemberOptions, signal: AbortSignal): Promise<void> {
-  const { kafka, group, topics, logger } = options;
+  const { kafka, group, topics, figures, logger } = options;
   const { input: topic } = topics;
   const consumer = kafka.consumer({
     groupId: group,
@@ -55,15 +57,16 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
       );
     const lane = openLane(options, partition);
     lanes.set(partition, lane);
-    lane.then(
-      ({ position }) => logger.info({ topic, partition, offset: position.next }, 'decoding a partition'),
-      ended.reject,
-    );
+    lane.then((opened) => {
+      logger.info({ topic, partition, offset: opened.position.next }, 'decoding a partition');
+      if (lanes.get(partition) === lane) figures.partitions.set(partition, figuresOf(opened));
+    }, ended.reject);
   }
 
   function leave(partition: number): void {
     const lane = lanes.get(partition);
     lanes.delete(partition);
+    figures.partitions.delete(partition);
     lane?.then((opened) => opened.close()).catch(() => {});
   }
 
@@ -92,6 +95,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     const records = batch.messages.map(({ offset, value }) => recordOf(partition, Number(offset), value));
     const decoded = await lane.decode(records, options.rules(partition));
     options.onDecoded(decoded);
+    setStopped(partition, null);
     if (decoded.stoppedBy === null) lane.skipTo(Number(batch.lastOffset()) + 1);
     else stopAt(lane, decoded.stoppedBy);
   }
@@ -114,6 +118,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     consumer.seek({ topic, partition, offset: String(next) });
     const waits = reason.code === 'ahead_of_clock';
     if (waits) waiting.add(partition);
+    setStopped(partition, waits ? 'ahead_of_clock' : 'halted');
     const drop = `--drop ${partition}:${next}`;
     const advice = waits
       ? `waiting until our clock is there; ${drop} goes on without it`
@@ -122,6 +127,11 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
       { topic, partition, offset: next, reason: reason.message },
       `partition ${partition} stopped: ${advice}`,
     );
+  }
+
+  function setStopped(partition: number, cause: PartitionFigures['stopped']): void {
+    const known = figures.partitions.get(partition);
+    if (known !== undefined) known.stopped = cause;
   }
 
   /** Runs a step with a partition's lane. What fails in one that was left meanwhile concerns whoever has it now. */
@@ -155,8 +165,21 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     await ended.promise;
   } finally {
     marking.stop();
+    figures.partitions.clear();
     await closed(consumer, lanes);
   }
+}
+
+function figuresOf(lane: Lane): PartitionFigures {
+  return {
+    get next() {
+      return lane.position.next;
+    },
+    get reached() {
+      return lane.position.last?.t ?? null;
+    },
+    stopped: null,
+  };
 }
 
 function keepMarking(markAll: () => Promise<void>, intervalMs: number): { failed: Promise<void>; stop(): void } {

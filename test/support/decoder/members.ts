@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type DecoderOptions, runDecoder } from '../../../src/decoder/decoder.ts';
+import { createFigures, type DecoderFigures } from '../../../src/decoder/figures.ts';
 import { FLAT_DSO } from '../flat/ledgers.ts';
 import { keepingLogger, type LogLine } from '../kafka/reading.ts';
 import { plainConnection } from '../kafka/topic.ts';
@@ -21,6 +22,7 @@ export interface MemberTask {
 }
 
 export interface Member extends AsyncDisposable {
+  readonly figures: DecoderFigures;
   readonly log: readonly LogLine[];
   /** Rejects with what ended it. */
   readonly ended: Promise<void>;
@@ -31,6 +33,7 @@ export const deadLettersOf = ({ flat }: MemberTask): string => `${flat}-dead-let
 /** A decoder in this process. */
 export function startMember(task: MemberTask, lines: LogLine[] = []): Member {
   const logger = keepingLogger(lines);
+  const figures = createFigures();
   const stop = new AbortController();
   const rules: DecoderOptions['rules'] = {
     dso: FLAT_DSO,
@@ -49,11 +52,13 @@ export function startMember(task: MemberTask, lines: LogLine[] = []): Member {
     dropped: new Map(task.drop && [[task.drop[0], new Set([task.drop[1]])]]),
     markIntervalMs: task.markIntervalMs ?? 60_000,
     sessionTimeoutMs: 1_500,
+    figures,
     logger,
   };
   const ended = runDecoder(options, stop.signal);
   ended.catch(() => {});
   return {
+    figures,
     log: logger.lines,
     ended,
     async [Symbol.asyncDispose]() {
