@@ -125,7 +125,7 @@ const PARTIES = ['alice::1220ab', 'bob::1220cd'];
 
 const blocks = pages.flatMap(blocksOf);
 const mentions = pages.flatMap((page) =>
-  [...read(page).matchAll(/`holdfast ([a-z-]+)([^`]*)`/g)].map(([, command, rest]) => ({
+  [...read(page).matchAll(/`holdfast (flink [a-z]+|[a-z-]+)([^`]*)`/g)].map(([, command, rest]) => ({
     command: command!,
     rest: rest!,
   })),
@@ -162,7 +162,7 @@ describe('the commands of README and docs', () => {
   it.each([...Map.groupBy(mentions, ({ command }) => command)])(
     'that name holdfast %s name options that it has',
     async (command, of) => {
-      const { code, stdout } = await holdfast(command, '--help');
+      const { code, stdout } = await holdfast(...command.split(' '), '--help');
       const options = of.flatMap(({ rest }) => [...rest.matchAll(/--[a-z-]+/g)].map(([option]) => option));
       expect(code).toBe(0);
       expect(options.filter((option) => !stdout.includes(option))).toEqual([]);

@@ -34,6 +34,9 @@ const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand
   ['fetch', async () => (await import('./fetch.ts')).fetchCommand],
   ['decode', async () => (await import('./decode.ts')).decodeCommand],
   ['flink', async () => (await import('./flink-migrate.ts')).flinkMigrateCommand],
+  ['flink', async () => (await import('./flink-start.ts')).flinkStartCommand],
+  ['flink', async () => (await import('./flink-status.ts')).flinkStatusCommand],
+  ['flink', async () => (await import('./flink-stop.ts')).flinkStopCommand],
   ['produce', async () => (await import('./produce.ts')).produceCommand],
 ];
 
@@ -105,8 +108,11 @@ function examplesText(examples: readonly string[]): string {
 /** The help's descriptions of groups. */
 const GROUPS: Readonly<Record<string, Pick<CliCommand, 'summary' | 'examples'>>> = {
   flink: {
-    summary: 'Make the store in PostgreSQL that a stream engine fills',
-    examples: ['holdfast flink migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab'],
+    summary: 'Make the store in PostgreSQL; start, watch and stop the job that fills it',
+    examples: [
+      'holdfast flink migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab',
+      'holdfast flink status --config holdfast.json',
+    ],
   },
   'dead-letters': {
     summary: 'List and show messages that could not be applied; retry or drop the one that is halted',

@@ -1,6 +1,6 @@
 import { KAFKA_KEYS } from '../config/kafka.ts';
 import { optionName } from '../config/settings.ts';
-import { runDecoder } from '../decoder/decoder.ts';
+import { DECODE_GROUP_DEFAULT, runDecoder } from '../decoder/decoder.ts';
 import { createFigures, createLagReader } from '../decoder/figures.ts';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
@@ -9,7 +9,6 @@ import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { serveDecoderMetrics } from './decode-metrics.ts';
 
-const GROUP_DEFAULT = 'holdfast-decode';
 const MARK_INTERVAL_MS = { min: 100, max: 60_000 };
 
 export const decodeCommand: CliCommand = {
@@ -58,7 +57,7 @@ export const decodeCommand: CliCommand = {
     const decoder = {
       connection: kafka,
       figures,
-      group: kafka.group ?? GROUP_DEFAULT,
+      group: kafka.group ?? DECODE_GROUP_DEFAULT,
       topics: { input: kafka.topic, flat, deadLetters },
       create: options.create === true,
       rules: {

@@ -10,10 +10,10 @@ import { type CliCommand, EXIT } from './command.ts';
 import { formatTable } from './table.ts';
 import { safeJson, safeText } from './terminal-text.ts';
 
-const WATCH_MS = 2_000;
+export const WATCH_MS = 2_000;
 /** Between the two readings from which the rate comes. */
 const RATE_MS = 1_000;
-const CLEAR_SCREEN = '\u001b[H\u001b[J';
+export const CLEAR_SCREEN = '\u001b[H\u001b[J';
 
 const READINESS = z.object({ ready: z.boolean(), reasons: z.array(z.string()), degraded: z.array(z.string()) });
 /** What is used of `/status`; a service of another version may say more. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { FLINK_SETTINGS } from './flink.ts';
 import { durationMs, flag, path, setting, text } from './setting.ts';
 import { durationUs, ipAddress, isHttpUrl, isPostgresUrl, list, wholeNumber } from './value-schemas.ts';
 
@@ -152,6 +153,7 @@ export const SETTINGS = {
   }),
   postgresPasswordFile: path("file of the PostgreSQL user's password"),
   postgresCa: path('PEM file of the authorities that may sign the PostgreSQL server'),
+  ...FLINK_SETTINGS,
   start: setting(z.enum(['snapshot', 'beginning']), {
     expected: 'snapshot or beginning',
     help: 'where a network begins in an empty directory: at its active contracts, or at its first update',

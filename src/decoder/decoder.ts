@@ -25,6 +25,7 @@ export interface DecoderOptions {
   readonly logger: SourceLogger;
 }
 
+export const DECODE_GROUP_DEFAULT = 'holdfast-decode';
 const SESSION_TIMEOUT_MS = 10_000;
 const PROGRESS_INTERVAL_MS = 10_000;
 const NONE: ReadonlySet<number> = new Set();

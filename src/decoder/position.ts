@@ -49,6 +49,18 @@ export function readPosition(next: number, text: string | null, settings: GroupS
   return { next, last, begun, seed, halted };
 }
 
+/** What all members of a group decode with, of what Kafka keeps beside its offsets; null where that is nothing. */
+export function keptSettings(texts: readonly (string | null)[], group: string): GroupSettings | null {
+  const [first, ...others] = texts.filter((text) => text !== null && text !== '').map(parse);
+  if (first === undefined) return null;
+  if (first?.form !== FORM)
+    throw new Refusal(`the offsets of group ${group} were not committed by this holdfast decode`);
+  const { dso, periodUs, migrationId } = first;
+  const differs = others.find((other) => SAME.some(([key]) => other?.[key] !== first[key]));
+  if (differs !== undefined) throw new Refusal(`group ${group} decodes several topics with different settings`);
+  return { dso, periodUs, migrationId };
+}
+
 const SAME = [
   ['dso', '--dso'],
   ['periodUs', '--snapshot-period in microseconds'],

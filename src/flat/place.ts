@@ -29,3 +29,8 @@ export function placeAt(m: number, t: Micros | null, periodUs: number): Place {
   if (t === null) return { m, t, clk: start, seq: 0 };
   return { m, t, clk: start + Math.floor((t - 1) / 1000), seq: Math.ceil(t / periodUs) };
 }
+
+/** Back from the clock: the migration, and the milliseconds since 1970. */
+export function clockPlace(clk: number): { readonly m: number; readonly ms: number } {
+  return { m: Math.floor(clk / MIGRATION_MS), ms: clk % MIGRATION_MS };
+}

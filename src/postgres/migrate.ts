@@ -1,8 +1,8 @@
-import type { Client } from 'pg';
+import type { Client, ClientBase } from 'pg';
 import { Refusal } from '../refusal.ts';
 import { ROLES } from './roles.ts';
 import { SEALING } from './seal.ts';
-import { SEEDS, TABLES } from './tables.ts';
+import { JOBS, SEEDS, TABLES } from './tables.ts';
 
 /** What the events of a store were decoded with. */
 export interface StoreSettings {
@@ -14,7 +14,7 @@ export interface StoreSettings {
  * The steps of the tables from an empty database to the present form, which is numbered by how many there are. One that was released
  * stays. Functions and roles are always made as they are now.
  */
-const STEPS: readonly string[] = [TABLES, SEEDS];
+const STEPS: readonly string[] = [TABLES, SEEDS, JOBS];
 
 /** The form of a store that this version reads. */
 export const STORE_FORM = STEPS.length;
@@ -59,7 +59,9 @@ const INSERT_SETTING = 'INSERT INTO setting (version, period_us, dso) VALUES ($1
 const UPDATE_SETTING = 'UPDATE setting SET version = $1 WHERE period_us = $2 AND dso = $3';
 
 /** Null where the database has no store. */
-async function storedSettings(client: Client): Promise<(StoreSettings & { readonly version: number }) | null> {
+export async function storedSettings(
+  client: ClientBase,
+): Promise<(StoreSettings & { readonly version: number }) | null> {
   const { rows: exists } = await client.query<{ found: boolean }>("SELECT to_regclass('setting') IS NOT NULL AS found");
   if (!exists[0]!.found) return null;
   const { rows } = await client.query<{ version: number; period_us: string; dso: string }>('SELECT * FROM setting');

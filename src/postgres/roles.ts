@@ -8,6 +8,8 @@ DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'holdfast_reader') THEN CREATE ROLE holdfast_reader NOLOGIN; END IF;
 END $$;
 GRANT SELECT, INSERT, UPDATE ON owner_total, snapshot_control, coin, spent, round_opened, round_archived, fault, late TO holdfast_writer;
+GRANT SELECT ON setting, sealed, snapshot, contradiction TO holdfast_writer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON job TO holdfast_writer;
 GRANT SELECT ON setting, owner_total, snapshot_control, coin, spent, round_opened, round_archived, fault, late, sealed, snapshot,
   contradiction TO holdfast_reader;
 REVOKE EXECUTE ON FUNCTION seal(int) FROM PUBLIC;

@@ -8,7 +8,6 @@ import type {
   SealedMigration,
   SnapshotPlace,
 } from '../holdings/insight/facts.ts';
-import type { Micros } from '../ledger/time.ts';
 import { createChangesReader, TOTALS, type TotalsRow, totalsOf } from './changes.ts';
 import { STORE_FORM } from './migrate.ts';
 import { microsOf } from './numbers.ts';
@@ -18,6 +17,7 @@ import { type Ask, openPool } from './pool.ts';
 import { createRankings, numbered, type Rankings } from './rankings.ts';
 import type { PostgresSettings } from './settings.ts';
 import { createSnapshotReader, type SnapshotReader, type StoredSnapshot } from './snapshots.ts';
+import { STANDING, type StandingRow, type StoreStanding, standingOf } from './standing.ts';
 import type { PoolLoad } from './turns.ts';
 
 /** A store in PostgreSQL. It need not be there when it is opened. */
@@ -27,18 +27,7 @@ export interface PostgresStore extends HoldingsStore, AsyncDisposable {
   /** Statements of clients that run, and those that wait for a connection. */
   load(): PoolLoad;
   /** How much of what the engine has written is not sealed, and why. */
-  standing(): Promise<StoreStanding>;
-}
-
-export interface StoreStanding {
-  readonly dso: string;
-  readonly unsealed: number;
-  readonly faults: number;
-  readonly late: number;
-  /** What stops a migration, for a person. */
-  readonly contradictions: readonly string[];
-  /** The time of the seed of the newest migration that began with one; null for none. */
-  readonly seededAt: Micros | null;
+  standing(): Promise<StoreStanding & { readonly dso: string }>;
 }
 
 interface Setting {
@@ -88,34 +77,11 @@ export function openPostgresStore(
       known = null;
       known = await readSetting(ask);
       const [row] = await ask<StandingRow>(STANDING);
-      const { unsealed, faults, late, contradictions, seeded_at } = row!;
-      return {
-        dso: known.dso,
-        unsealed: Number(unsealed),
-        faults: Number(faults),
-        late: Number(late),
-        contradictions,
-        seededAt: microsOf(seeded_at),
-      };
+      return { dso: known.dso, ...standingOf(row!) };
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
-
-interface StandingRow extends Record<'unsealed' | 'faults' | 'late', string> {
-  readonly contradictions: readonly string[];
-  readonly seeded_at: string | null;
-}
-
-/** Of every number that a migration may have, the last link is looked up: there may be a million rows. */
-const STANDING = `SELECT
-  (SELECT COALESCE(sum(last - COALESCE(last_link, 0)), 0) FROM generate_series(0, 78) m
-    CROSS JOIN LATERAL (SELECT max(link) AS last FROM snapshot_control WHERE migration_id = m) c
-    LEFT JOIN sealed s ON s.migration_id = m WHERE last IS NOT NULL) AS unsealed,
-  (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late,
-  ARRAY(SELECT format('interval %s of migration %s: %s', seq, migration_id, reason) FROM contradiction ORDER BY migration_id)
-    AS contradictions,
-  (SELECT seeded_at FROM sealed WHERE seeded_at > 0 ORDER BY migration_id DESC LIMIT 1) AS seeded_at`;
 
 async function readSetting(ask: Ask): Promise<Setting> {
   const rows = await ask<{ version: number; period_us: string; dso: string }>('SELECT * FROM setting').catch(

@@ -89,3 +89,16 @@ ALTER TABLE snapshot_control ADD COLUMN seeded_at bigint;
 ALTER TABLE sealed ADD COLUMN seeded_at bigint;
 CREATE TABLE contradiction (migration_id int PRIMARY KEY, seq bigint NOT NULL, reason text NOT NULL);
 `;
+
+/**
+ * The jobs that were started to fill the store, from the first to the last (no): each by the SHA-256 of its SQL, what it began with
+ * (null: the topic's first event), and where its state was left.
+ */
+export const JOBS = `
+CREATE TABLE job (
+  job_id text PRIMARY KEY,
+  no bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  sql_digest text NOT NULL, topic text NOT NULL, restored_from text, savepoint text
+);
+`;

@@ -2,7 +2,8 @@ import { counted } from '../counted.ts';
 import { NO_SNAPSHOT, newestSnapshots, timeOrNull } from '../health.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import type { Health, Readiness } from '../http/service/health.ts';
-import type { PostgresStore, StoreStanding } from '../postgres/store.ts';
+import type { StoreStanding } from '../postgres/standing.ts';
+import type { PostgresStore } from '../postgres/store.ts';
 
 export interface PostgresHealth extends Health {
   /** What is wrong although it answers, as of the last look. */
@@ -91,6 +92,6 @@ export function createPostgresHealth({
   };
 }
 
-function storeFigures({ unsealed, faults, late, contradictions }: Omit<StoreStanding, 'dso' | 'seededAt'>): object {
+function storeFigures({ unsealed, faults, late, contradictions }: Omit<StoreStanding, 'seededAt'>): object {
   return { unsealed_intervals: unsealed, faults, late_events: late, contradictions };
 }

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import type { Snapshot } from '../../src/holdings/snapshot.ts';
-import { migrateStore } from '../../src/postgres/migrate.ts';
+import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
 import { createRandom } from '../support/ledger/random.ts';
@@ -183,10 +183,10 @@ describe('holdfast flink migrate', () => {
     const dso = ['--dso', FLAT_DSO];
     await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     expect(await migrate('--postgres', server.url(), ...dso)).toBe(
-      '0 the store in database postgres was brought from form 0 to 2\n',
+      `0 the store in database postgres was brought from form 0 to ${STORE_FORM}\n`,
     );
     expect(await migrate('--postgres', server.url(), ...dso)).toBe(
-      '0 the store in database postgres has form 2 already\n',
+      `0 the store in database postgres has form ${STORE_FORM} already\n`,
     );
     expect(await migrate('--postgres', server.url(), '--dso', 'b::12')).toMatch(/^2 .*made with --dso/);
     expect(await migrate('--postgres', server.url())).toMatch(/^2 .*--dso is required/);
@@ -217,21 +217,23 @@ describe('holdfast flink migrate', () => {
 
 describe('migrateStore', () => {
   it('does nothing to a store of this form, and refuses one of other settings or of a later form', async () => {
-    expect(await migrateStore(client, SETTINGS)).toEqual({ from: 2, to: 2 });
+    expect(await migrateStore(client, SETTINGS)).toEqual({ from: STORE_FORM, to: STORE_FORM });
     await expect(migrateStore(client, { ...SETTINGS, dso: 'b::12' })).rejects.toThrow(
       /made with --dso DSO::1220fe .* new database/,
     );
     await expect(migrateStore(client, { ...SETTINGS, periodUs: 60_000_000 })).rejects.toThrow(
       /period of 600000000 micro/,
     );
-    await client.query('UPDATE setting SET version = 3');
-    await expect(migrateStore(client, SETTINGS)).rejects.toThrow(/form 3, and this program knows 2/);
+    await client.query('UPDATE setting SET version = version + 1');
+    await expect(migrateStore(client, SETTINGS)).rejects.toThrow(
+      `form ${STORE_FORM + 1}, and this program knows ${STORE_FORM}`,
+    );
   });
 
   it('may be called by two at once', async () => {
     await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     await using other = await server.connect();
     const both = await Promise.all([migrateStore(client, SETTINGS), migrateStore(other, SETTINGS)]);
-    expect(both.map(({ from }) => from).sort()).toEqual([0, 2]);
+    expect(both.map(({ from }) => from).sort()).toEqual([0, STORE_FORM]);
   });
 });

@@ -1,0 +1,178 @@
+import { clockPlace } from '../flat/place.ts';
+import type { Finding } from '../flink/advice.ts';
+import type { PartitionProgress } from '../flink/source-progress.ts';
+import type { JobStatus, RunningJob } from '../flink/status.ts';
+import { formatTime } from '../ledger/time.ts';
+import { formatTable } from './table.ts';
+import { safeText } from './terminal-text.ts';
+
+/** For people. */
+export function jobStatusText(status: JobStatus, findings: readonly Finding[]): string {
+  const { cluster, started, job, store, atMs } = status;
+  const rows = [
+    ...(typeof cluster === 'string' ? [] : [['slots', `${cluster.freeSlots} of ${cluster.slots} free`]]),
+    ...(started === null
+      ? []
+      : [['started', `${started.startedAt.toISOString()}${startedFrom(started.restoredFrom)}`]]),
+    ...(job === null ? [] : jobRows(job, atMs)),
+    ...partitionRows(status),
+    ...(typeof store === 'string' ? [] : storeRows(status)),
+    ...findings.flatMap(({ what, next }) => [
+      ['attention', what],
+      ['  next', next],
+    ]),
+  ];
+  const head = job === null ? ['job', started?.jobId ?? 'none'] : ['job', job.id];
+  return formatTable(
+    head.map(safeText),
+    rows.map((cells) => cells.map(safeText)),
+  );
+}
+
+const startedFrom = (path: string | null): string => (path === null ? ', from the first event' : `, from ${path}`);
+
+function jobRows(job: RunningJob, atMs: number): string[][] {
+  const { state, sinceMs, tasks, restarts, lastException, checkpoints, source } = job;
+  const { completed } = checkpoints.latest;
+  const taken =
+    completed === null
+      ? 'none yet'
+      : `${ago(atMs - completed.latest_ack_timestamp)}, ${size(completed.state_size)} in ${completed.end_to_end_duration} ms`;
+  return [
+    ['state', `${state} since ${new Date(sinceMs).toISOString()}, ${tasks.running} of ${tasks.total} tasks run`],
+    ...(restarts === null ? [] : [['restarts', String(restarts)]]),
+    ...(lastException === null
+      ? []
+      : [['last exception', `${new Date(lastException.atMs).toISOString()} ${lastException.cause}`]]),
+    ['last checkpoint', `${taken}; ${checkpoints.counts.completed} completed, ${checkpoints.counts.failed} failed`],
+    ...(source === null ? [] : [['closed up to', clockText(source.closedClk)]]),
+    ...(source?.pending == null ? [] : [['messages to read', String(source.pending)]]),
+  ];
+}
+
+/** An offset is that of a message; what ends a transaction has one too, so that one at its end may be some behind. */
+function partitionRows({ ends, job }: JobStatus): string[][] {
+  const read: ReadonlyMap<number, PartitionProgress> = job?.source?.partitions ?? new Map();
+  const known = ends === null || typeof ends === 'string' ? new Map<number, number>() : ends;
+  const numbers = [...new Set([...read.keys(), ...known.keys()])].sort((a, b) => a - b);
+  return numbers.map((partition) => {
+    const { offset = null, closedClk = null } = read.get(partition) ?? {};
+    const end = known.get(partition);
+    const at = `${offset === null ? 'nothing read' : `read to offset ${offset}`}${end === undefined ? '' : ` of ${end}`}`;
+    return [`  partition ${partition}`, `${at}, time ${clockText(closedClk)}`];
+  });
+}
+
+function storeRows({ store, atMs }: JobStatus): string[][] {
+  if (typeof store === 'string') return [];
+  const { closedUs, sealedUs, migrationId, unsealed, faults, late } = store;
+  const sealed =
+    sealedUs === null
+      ? 'none yet'
+      : `${formatTime(sealedUs)}, migration ${migrationId}, ${ago(atMs - sealedUs / 1000)}`;
+  return [
+    ['newest interval', closedUs === null ? 'none yet' : `ends ${formatTime(closedUs)}`],
+    ['newest snapshot', sealed],
+    ['unsealed intervals', String(unsealed)],
+    ['faults', String(faults)],
+    ['late events', String(late)],
+  ];
+}
+
+function clockText(clk: number | null): string {
+  if (clk === null) return 'not known yet';
+  const { m, ms } = clockPlace(clk);
+  return `${formatTime(ms * 1000)}, migration ${m}`;
+}
+
+function ago(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s ago`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min ago`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86_400)} days ago`;
+}
+
+function size(bytes: number): string {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${Math.round(bytes / 1e6)} MB`;
+}
+
+/** For programs. */
+export function jobStatusJson(status: JobStatus, findings: readonly Finding[]): object {
+  const { cluster, started, job, store, ends, atMs } = status;
+  const sealedUs = typeof store === 'string' ? null : store.sealedUs;
+  return {
+    cluster:
+      typeof cluster === 'string'
+        ? { available: false, reason: cluster }
+        : { available: true, version: cluster.version, slots: cluster.slots, free_slots: cluster.freeSlots },
+    job: {
+      id: job?.id ?? started?.jobId ?? null,
+      started_at: started?.startedAt.toISOString() ?? null,
+      restored_from: started?.restoredFrom ?? null,
+      savepoint: started?.savepoint ?? null,
+      state: job?.state ?? null,
+      ...(job === null ? {} : jobFigures(job)),
+    },
+    topic: ends === null ? null : topicFigures(status),
+    store:
+      typeof store === 'string'
+        ? { available: false, reason: store }
+        : {
+            available: true,
+            newest_interval_end: store.closedUs === null ? null : formatTime(store.closedUs),
+            newest_snapshot: sealedUs === null ? null : formatTime(sealedUs),
+            newest_snapshot_age_seconds: sealedUs === null ? null : Math.floor((atMs - sealedUs / 1000) / 1000),
+            unsealed_intervals: store.unsealed,
+            faults: store.faults,
+            late_events: store.late,
+            contradictions: store.contradictions,
+          },
+    attention: findings,
+  };
+}
+
+function jobFigures({ sinceMs, tasks, restarts, lastException, checkpoints, source }: RunningJob): object {
+  const { completed } = checkpoints.latest;
+  return {
+    since: new Date(sinceMs).toISOString(),
+    tasks,
+    restarts,
+    last_exception:
+      lastException === null ? null : { at: new Date(lastException.atMs).toISOString(), cause: lastException.cause },
+    checkpoints: {
+      completed: checkpoints.counts.completed,
+      failed: checkpoints.counts.failed,
+      last:
+        completed === null
+          ? null
+          : {
+              at: new Date(completed.latest_ack_timestamp).toISOString(),
+              bytes: completed.state_size,
+              milliseconds: completed.end_to_end_duration,
+              path: completed.external_path ?? null,
+            },
+    },
+    pending_messages: source?.pending ?? null,
+    closed_up_to: placeJson(source?.closedClk ?? null),
+  };
+}
+
+function topicFigures({ ends, job }: JobStatus): object {
+  if (typeof ends === 'string') return { available: false, reason: ends };
+  const read = job?.source?.partitions;
+  return {
+    available: true,
+    partitions: [...ends!].map(([partition, end]) => ({
+      partition,
+      offset: read?.get(partition)?.offset ?? null,
+      end,
+      closed_up_to: placeJson(read?.get(partition)?.closedClk ?? null),
+    })),
+  };
+}
+
+function placeJson(clk: number | null): object | null {
+  if (clk === null) return null;
+  const { m, ms } = clockPlace(clk);
+  return { migration_id: m, record_time: formatTime(ms * 1000) };
+}

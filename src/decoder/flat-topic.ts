@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { awaitBounds } from '../feed/kafka/bounds.ts';
+import { createKafkaClient } from '../feed/kafka/client.ts';
+import { describeKafkaError } from '../feed/kafka/errors.ts';
+import { readRecords } from '../feed/kafka/read-records.ts';
+import type { KafkaConnection } from '../feed/kafka/settings.ts';
+import type { SourceLogger } from '../feed/source.ts';
+import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
+import { type GroupSettings, keptSettings } from './position.ts';
+import { withAdmin } from './topics.ts';
+
+/** A topic of flat events, as who reads it finds it. */
+export interface FlatTopic {
+  /** The first offset that each partition has, and its end. */
+  readonly bounds: ReadonlyMap<number, { readonly low: number; readonly high: number }>;
+  /** What the members of the group decode with; null where it has committed nothing. */
+  readonly decodedWith: Pick<GroupSettings, 'dso' | 'periodUs'> | null;
+}
+
+/** What is looked at of an event. */
+const EVENT = z.object({ k: z.string().length(1), m: z.int(), t: z.int().nullish(), clk: z.int(), seq: z.int() });
+
+/**
+ * Looks at a topic and at the group of its decoders. Throws a Refusal for a topic that cannot be read, whose events are not
+ * flat ones or have other intervals than of that period, and for a group whose members disagree.
+ */
+export async function lookAtFlatTopic(
+  connection: KafkaConnection,
+  { topic, group, periodUs }: { readonly topic: string; readonly group: string; readonly periodUs: number },
+  logger: SourceLogger,
+): Promise<FlatTopic> {
+  const kafka = createKafkaClient(connection, logger);
+  try {
+    const bounds = await awaitBounds(kafka, topic);
+    await readRecords(kafka, topic, {
+      from: ({ low }) => low,
+      each(partition, values) {
+        const [first] = values;
+        if (first === undefined) return false;
+        checkEvent(first, { where: `partition ${partition} of topic ${topic}`, periodUs });
+        return true;
+      },
+    });
+    const committed = await withAdmin(kafka, (admin) => admin.fetchOffsets({ groupId: group }));
+    const texts = committed.flatMap(({ partitions }) => partitions.map(({ metadata }) => metadata));
+    return { bounds, decodedWith: keptSettings(texts, group) };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(`topic ${topic} cannot be read: ${describeKafkaError(error, topic)}`, { cause: error });
+  }
+}
+
+/** The end of each partition. */
+export async function endsOf(
+  connection: KafkaConnection,
+  topic: string,
+  logger: SourceLogger,
+): Promise<Map<number, number>> {
+  const kafka = createKafkaClient(connection, logger);
+  const bounds = await awaitBounds(kafka, topic);
+  return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+}
+
+function checkEvent(value: Buffer | null, { where, periodUs }: { where: string; periodUs: number }): void {
+  const event = EVENT.safeParse(parsed(value));
+  if (!event.success) {
+    throw new Refusal(
+      `${where} has no flat coin events but ${showGiven(value?.toString() ?? null)}: name the topic that holdfast decode writes to`,
+    );
+  }
+  const { t, seq } = event.data;
+  if (t == null || Math.ceil(t / periodUs) === seq) return;
+  throw new Refusal(
+    `${where} was decoded with another --snapshot-period than the store's of ${periodUs} microseconds: ` +
+      `an event of ${t} is in interval ${seq}, not ${Math.ceil(t / periodUs)}`,
+  );
+}
+
+function parsed(value: Buffer | null): unknown {
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,125 @@
+import { counted } from '../counted.ts';
+import { shellWord } from '../shell-word.ts';
+import { isOver } from './job-manager.ts';
+import type { JobStatus, RunningJob } from './status.ts';
+
+/** Something that is not as it should be, and what to do. */
+export interface Finding {
+  readonly what: string;
+  readonly next: string;
+}
+
+/** A reader seals every second what the engine has closed; with imports in it, that takes longer. */
+const UNSEALED_MAX = 2;
+
+/** What is wrong, the worst first; nothing where all is well. */
+export function findingsOf(status: JobStatus): readonly Finding[] {
+  return [...findingsOfJob(status), ...findingsOfTopic(status), ...findingsOfStore(status)];
+}
+
+function* findingsOfJob({ cluster, started, job, store }: JobStatus): Generator<Finding> {
+  if (typeof store === 'string') yield { what: store, next: 'the store must be there before the job can be' };
+  if (typeof cluster === 'string') {
+    yield {
+      what: cluster,
+      next: 'start the JobManager, or give its address as --flink-rest; what Flink keeps of the job comes back with it',
+    };
+    return;
+  }
+  if (started === null && job === null) {
+    if (typeof store !== 'string') yield { what: 'no job was started for this store', next: 'holdfast flink start' };
+    return;
+  }
+  if (job === null) {
+    const kept = started?.savepoint ?? null;
+    yield {
+      what: `the cluster does not know job ${started!.jobId}: it is over, or Flink was started anew without high availability`,
+      next: goOnFrom(kept),
+    };
+    return;
+  }
+  yield* findingsOfRunning(job, started?.savepoint ?? null, cluster.freeSlots);
+}
+
+function* findingsOfRunning(job: RunningJob, savepoint: string | null, freeSlots: number): Generator<Finding> {
+  const { state, tasks, lastException, checkpoints } = job;
+  const why = lastException === null ? '' : `: ${lastException.cause}`;
+  const { completed, failed } = checkpoints.latest;
+  if (isOver(state)) {
+    const kept = savepoint ?? completed?.external_path ?? null;
+    yield { what: `the job is ${state}${state === 'FAILED' ? why : ''}`, next: goOnFrom(kept) };
+    return;
+  }
+  if (state !== 'RUNNING') {
+    yield {
+      what: `the job is ${state}${why}`,
+      next: 'mend that: Flink tries again by itself; `holdfast flink stop --without-savepoint` ends it',
+    };
+  } else if (tasks.running < tasks.total) {
+    yield {
+      what: `${tasks.running} of ${tasks.total} tasks run${why}`,
+      next:
+        freeSlots === 0
+          ? 'all task slots are taken: start another TaskManager if it stays so'
+          : 'look again in a moment; what it needs may be slow to connect',
+    };
+  }
+  if (failed !== null && failed.id > (completed?.id ?? 0)) {
+    yield {
+      what: `the last checkpoint failed: ${failed.failure_message ?? 'no reason given'}`,
+      next: 'look for a full disk, and for a task that does not keep up (Flink shows backpressure); a recovery would begin further back',
+    };
+  }
+}
+
+function goOnFrom(kept: string | null): string {
+  if (kept !== null) return `holdfast flink start --savepoint ${shellWord(kept)}`;
+  return 'holdfast flink start --savepoint PATH with a checkpoint that Flink kept; where there is none, replay into a new database';
+}
+
+function* findingsOfTopic({ ends, job }: JobStatus): Generator<Finding> {
+  if (typeof ends === 'string') yield { what: `Kafka: ${ends}`, next: 'the job waits for the brokers by itself' };
+  if (ends === null || typeof ends === 'string') return;
+  const empty = [...ends].filter(([, end]) => end === 0).map(([partition]) => partition);
+  if (empty.length > 0) {
+    yield {
+      what: `partition ${empty.join(', ')} of the flat topic has no event, and intervals are closed only where every partition has`,
+      next: 'see that updates reach every partition, and that holdfast decode runs',
+    };
+  }
+  const isBehind = job?.source?.pending === 0 && empty.length === 0 && job.source.closedClk === null;
+  if (isBehind)
+    yield {
+      what: 'no interval is closed yet',
+      next: 'each partition needs an event behind it: see that holdfast decode runs',
+    };
+}
+
+function* findingsOfStore({ store }: JobStatus): Generator<Finding> {
+  if (typeof store === 'string') return;
+  const { faults, late, unsealed, contradictions } = store;
+  if (faults > 0) {
+    yield {
+      what: `${counted(faults, 'event')} in table fault: no interval is sealed from there on`,
+      next: "they are no ledger's events: mend the topic of updates, decode it anew, and replay into a new database",
+    };
+  }
+  if (late > 0) {
+    yield {
+      what: `${counted(late, 'event')} in table late: nothing more of their migration is sealed`,
+      next: 'record times must rise in each partition of the updates: order them, decode anew, and replay into a new database',
+    };
+  }
+  for (const each of contradictions) {
+    yield {
+      what: `${each}: nothing more of this migration is sealed`,
+      next: 'rows of several jobs may be mixed, or a seed be cut short: replay into a new database; see docs/scale-out.md',
+    };
+  }
+  if (unsealed > UNSEALED_MAX && faults === 0 && late === 0 && contradictions.length === 0) {
+    yield {
+      what: `${counted(unsealed, 'closed interval')} not sealed`,
+      next: 'readers seal: see that a holdfast serve --postgres runs, and what its /readyz says',
+    };
+  }
+}

@@ -1,0 +1,49 @@
+import { readBounded } from '../bounded-body.ts';
+import { FlinkFailure, rootCause } from './failure.ts';
+
+/** Of each answer; what takes long is asked for again and again. */
+const ANSWER_MS_MAX = 30_000;
+const ANSWER_BYTES_MAX = 16 * 2 ** 20;
+
+/** An answer of one of Flink's servers as JSON. Throws a FlinkFailure for whatever is none. */
+export type AskFlink = (path: string, how?: { readonly method?: string; readonly body?: object }) => Promise<unknown>;
+
+/** `name`: what the server is, for messages. */
+export function createAsk(base: string, name: string): AskFlink {
+  const root = base.replace(/\/+$/, '');
+  return async (path, { method = 'GET', body } = {}) => {
+    try {
+      const response = await fetch(`${root}${path}`, {
+        method,
+        redirect: 'error',
+        headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      });
+      const bytes = await readBounded(response.body, ANSWER_BYTES_MAX);
+      if (bytes === null) throw new Error(`more than ${ANSWER_BYTES_MAX} bytes`);
+      if (!response.ok) throw refused(name, response.status, bytes.toString());
+      return bytes.length === 0 ? {} : (JSON.parse(bytes.toString()) as unknown);
+    } catch (error) {
+      if (error instanceof FlinkFailure) throw error;
+      const { message, cause } = error as Error & {
+        readonly cause?: { readonly message: string; readonly code?: string };
+      };
+      // Of several addresses that all failed there is only the code.
+      const why = cause?.message || cause?.code || message;
+      throw new FlinkFailure(`${name} at ${root} gives no answer: ${why}`, { cause: error });
+    }
+  };
+}
+
+/** Refusals are stacks of Java's exceptions in JSON. */
+function refused(name: string, status: number, said: string): FlinkFailure {
+  let stack = said;
+  try {
+    const { errors } = JSON.parse(said) as { readonly errors?: unknown };
+    if (Array.isArray(errors)) stack = String(errors.at(-1));
+  } catch {
+    // Something between us and Flink answered.
+  }
+  return new FlinkFailure(`${name} answers ${status}: ${rootCause(stack)}`, { status });
+}

@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import { counted } from '../counted.ts';
+import { lookAtFlatTopic } from '../decoder/flat-topic.ts';
+import type { KafkaConnection } from '../feed/kafka/settings.ts';
+import type { SourceLogger } from '../feed/source.ts';
+import { type JobStore, withJobStore } from '../postgres/jobs.ts';
+import type { PostgresSettings } from '../postgres/settings.ts';
+import { Refusal } from '../refusal.ts';
+import { shellWord } from '../shell-word.ts';
+import { FlinkFailure } from './failure.ts';
+import { gatewayVersion, openGatewaySession } from './gateway.ts';
+import { createJobManager, isOver, type JobManager } from './job-manager.ts';
+import { jobName } from './job-name.ts';
+import { type JobSql, literal, readJobSql } from './job-sql.ts';
+import { ENGINE_NAME, kafkaOptions, secretsOf, storeOptions } from './parameters.ts';
+
+export interface JobOptions {
+  readonly gateway: string;
+  readonly rest: string;
+  readonly kafka: KafkaConnection & { readonly topic: string };
+  /** Of the decoders. */
+  readonly group: string;
+  readonly postgres: PostgresSettings;
+  readonly parallelism: number;
+  readonly checkpointIntervalMs: number;
+  /** What to go on from; null: from the topic's first event. */
+  readonly savepoint: string | null;
+  readonly logger: SourceLogger;
+}
+
+/** The line of versions whose planner was compared with a fold of the feed; others plan other states, and have had silent bugs. */
+const FLINK = '2.1';
+
+/** Starts the job that fills the store, and gives its id. Throws a Refusal where it must not be started. */
+export async function startJob(options: JobOptions): Promise<string> {
+  const { postgres, kafka } = options;
+  const manager = createJobManager(options.rest);
+  await checkCluster(options, manager);
+  return withJobStore(postgres, async (store) => {
+    if (!(await store.lock())) throw new Refusal('another holdfast flink start is at work on this store');
+    const settings = await store.settings();
+    await checkTopic(options, settings);
+    await checkJobs(options, { store, manager });
+    const sql = readJobSql();
+    await checkTables(options, { store, sql });
+    const jobId = randomBytes(16).toString('hex');
+    await store.add({ jobId, sqlDigest: sql.digest, topic: kafka.topic, restoredFrom: options.savepoint });
+    try {
+      await submit(options, { jobId, sql, periodUs: settings.periodUs });
+    } catch (error) {
+      // A gateway that does not answer may have started it all the same.
+      if (error instanceof FlinkFailure && error.status !== null && (await manager.job(jobId)) === null)
+        await store.remove(jobId);
+      throw error;
+    }
+    return jobId;
+  });
+}
+
+async function checkCluster({ gateway, parallelism, logger }: JobOptions, manager: JobManager): Promise<void> {
+  const answered = async <T>(step: () => Promise<T>): Promise<T> => {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof FlinkFailure)) throw error;
+      throw new Refusal(error.message, { cause: error });
+    }
+  };
+  const planner = await answered(() => gatewayVersion(gateway));
+  const overview = await answered(() => manager.overview());
+  const others = [planner, overview['flink-version']].filter((version) => !version.startsWith(`${FLINK}.`));
+  if (others.length > 0)
+    throw new Refusal(`this is Flink ${others[0]}, and the job is known to be exact with ${FLINK} only`);
+  const free = overview['slots-available'];
+  if (free < parallelism)
+    logger.warn(
+      { free },
+      `the cluster has ${counted(free, 'free task slot')} of ${parallelism}: the job waits for more`,
+    );
+}
+
+async function checkTopic(
+  { kafka, group, parallelism, savepoint, logger }: JobOptions,
+  { periodUs, dso }: { readonly periodUs: number; readonly dso: string },
+): Promise<void> {
+  const { topic } = kafka;
+  const { bounds, decodedWith } = await lookAtFlatTopic(kafka, { topic, group, periodUs }, logger);
+  if (parallelism > bounds.size) {
+    throw new Refusal(
+      `--flink-parallelism ${parallelism}: topic ${topic} has ${counted(bounds.size, 'partition')}, and with more tasks nothing would ` +
+        'ever be written',
+    );
+  }
+  if (decodedWith === null) {
+    throw new Refusal(
+      `group ${group} has decoded nothing, so whose coins are in topic ${topic} is not known: start holdfast decode, or name its --kafka-group`,
+    );
+  }
+  if (decodedWith.dso !== dso || decodedWith.periodUs !== periodUs) {
+    throw new Refusal(
+      `group ${group} decodes with --dso ${decodedWith.dso} and a --snapshot-period of ${decodedWith.periodUs} microseconds, ` +
+        `and the store was made for ${dso} and ${periodUs}: fill a store of its own`,
+    );
+  }
+  const cut = [...bounds].find(([, { low }]) => low > 0);
+  if (savepoint === null && cut !== undefined) {
+    throw new Refusal(
+      `partition ${cut[0]} of topic ${topic} begins at offset ${cut[1].low}: its first events are gone, and a job needs all of them; ` +
+        'decode into a new topic that keeps its messages',
+    );
+  }
+  const empty = [...bounds].filter(([, { high }]) => high === 0).map(([partition]) => partition);
+  if (empty.length > 0)
+    logger.warn(
+      { empty },
+      `partition ${empty.join(', ')} of topic ${topic} has no event yet: until each has, nothing is sealed`,
+    );
+}
+
+interface Found {
+  readonly store: JobStore;
+  readonly manager: JobManager;
+}
+
+async function checkJobs({ postgres }: JobOptions, { store, manager }: Found): Promise<void> {
+  const own = new Set((await store.jobs()).map(({ jobId }) => jobId));
+  const name = jobName(postgres);
+  const active = (await manager.jobs()).find((job) => !isOver(job.state) && (own.has(job.jid) || job.name === name));
+  if (active !== undefined) {
+    throw new Refusal(
+      `job ${active.jid} fills this store and is ${active.state}: holdfast flink status shows it, holdfast flink stop stops it`,
+    );
+  }
+  const connections = await store.connectionsOf(ENGINE_NAME);
+  if (connections === 0) return;
+  throw new Refusal(
+    `a job that this cluster does not know has ${counted(connections, 'connection')} to the store: stop it where it runs`,
+  );
+}
+
+/** The names that Flink gives to a savepoint and to a checkpoint that is kept, with the first digits or all of the job's id. */
+const STATE_OF = /\/(?:savepoint-([0-9a-f]{6})-[0-9a-f]+|([0-9a-f]{32})\/chk-\d+)\/?$/;
+
+async function checkTables(
+  { savepoint, kafka, postgres }: JobOptions,
+  { store, sql }: { readonly store: JobStore; readonly sql: JobSql },
+): Promise<void> {
+  const jobs = await store.jobs();
+  const anew = `replay into a new database: createdb ${shellWord(`${postgres.database}-2`)}, holdfast flink migrate, holdfast flink start`;
+  if (savepoint === null) {
+    if (!(await store.hasRows())) return;
+    const left = jobs.find((job) => job.savepoint !== null)?.savepoint;
+    const from = left == null ? '--savepoint PATH' : `--savepoint ${shellWord(left)}`;
+    throw new Refusal(`the store has rows of a job already: go on with ${from}, or ${anew}`);
+  }
+  const [, short, long] = STATE_OF.exec(savepoint) ?? [];
+  const of = jobs.find(({ jobId }) => jobId === long || jobId.slice(0, 6) === short);
+  if (of === undefined) {
+    throw new Refusal(
+      `--savepoint ${savepoint} is of no job that filled this store (its path ends in savepoint-<the job's first digits>-..., or in ` +
+        '<the job>/chk-...): what lies between would be missing',
+    );
+  }
+  if (of.topic !== kafka.topic)
+    throw new Refusal(`--savepoint ${savepoint} is of topic ${of.topic}, not ${kafka.topic}: ${anew}`);
+  if (of.sqlDigest === sql.digest) return;
+  throw new Refusal(
+    `--savepoint ${savepoint} is of a job with another SQL than this version's, whose state does not fit: ${anew}`,
+  );
+}
+
+async function submit(
+  { gateway, rest, kafka, postgres, parallelism, checkpointIntervalMs, savepoint }: JobOptions,
+  { jobId, sql, periodUs }: { readonly jobId: string; readonly sql: JobSql; readonly periodUs: number },
+): Promise<void> {
+  const statements = sql.statements({
+    jobName: jobName(postgres),
+    jobId,
+    parallelism: String(parallelism),
+    checkpointInterval: `${checkpointIntervalMs} ms`,
+    periodMs: periodUs / 1000,
+    periodSeconds: String(periodUs / 1_000_000),
+    kafka: kafkaOptions(kafka, { topic: kafka.topic, group: `holdfast-flink-${postgres.database}` }),
+    store: storeOptions(postgres),
+  });
+  await using session = await openGatewaySession(gateway, secretsOf(kafka, postgres));
+  if (savepoint !== null) await session.run(`SET 'execution.state-recovery.path' = ${literal(savepoint)}`);
+  for (const statement of statements) await session.run(statement);
+  if ((await createJobManager(rest).job(jobId)) === null) {
+    throw new Error(`the gateway started job ${jobId} on another cluster than that of --flink-rest: stop it there`);
+  }
+}
