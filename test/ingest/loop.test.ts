@@ -9,6 +9,7 @@ import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { openInlineFeed } from '../support/views/inline-feed.ts';
+import { replayInto } from '../support/views/replayed.ts';
 
 const WRITER = {
   onBadUpdate: 'halt',
@@ -18,6 +19,15 @@ const WRITER = {
   recordTimeAheadMaxUs: 0,
   recordTimeGapMaxUs: 400 * 86_400_000_000,
   now: () => Date.now() * 1000,
+} as const;
+
+const LOOP = {
+  ...WRITER,
+  signal: new AbortController().signal,
+  onAhead: 'stop',
+  persist: async <T>(step: () => T) => step(),
+  onCommit: () => {},
+  onHalt: () => {},
 } as const;
 
 it('handles other events, however fast chunks come', async () => {
@@ -37,15 +47,7 @@ it('handles other events, however fast chunks come', async () => {
   const stop = new AbortController();
   setImmediate(() => stop.abort());
   using writer = new ViewsWriter(directory.path, WRITER);
-  const options = {
-    ...WRITER,
-    source: { name: 'feed', kind: FILE_KIND },
-    signal: stop.signal,
-    onAhead: 'stop',
-    persist: async <T>(step: () => T) => step(),
-    onCommit: () => {},
-    onHalt: () => {},
-  } as const;
+  const options = { ...LOOP, source: { name: 'feed', kind: FILE_KIND }, signal: stop.signal };
   expect(await runLoop(writer, feed, options)).toBeNull();
   expect(chunks.length).toBeGreaterThan(0);
   expect(writer.counts.updates).toBeGreaterThan(0);
@@ -99,4 +101,25 @@ it('says what is stored, also where a new partition of the topic is what stores 
     ['0', '1'],
     ['1', '0'],
   ]);
+});
+
+it('keeps what it applied before a source is refused', async () => {
+  using directory = temporaryDirectory();
+  const file = directory.writeLines('files.ndjson', [emptyUpdate('s', 1), emptyUpdate('z', 2)]);
+  await replayInto(directory.path, [file]);
+  using writer = new ViewsWriter(directory.path, WRITER);
+  const source: Source = {
+    name: 'topic t',
+    async *batches() {
+      yield { identity: 'any', cursors: new Map([['0', '0']]) };
+      const lines = [emptyUpdate('s', 1), emptyUpdate('s', 3), emptyUpdate('z', 4)];
+      yield lines.map((line, offset) => ({ lane: '0', offset, bytes: Buffer.from(line) }));
+    },
+    progress: () => ({ read: 0, total: null }),
+  };
+  await using feed = openInlineFeed(source, { migrationId: 0 });
+  const reading = runLoop(writer, feed, { ...LOOP, source: { name: source.name, kind: TOPIC_KIND } });
+  await expect(reading).rejects.toThrow(/^possible gap: the files end at .* for synchronizer z, and topic t starts at/);
+  expect(writer.counts).toMatchObject({ updates: 1, redelivered: 1 });
+  expect(writer.storedSource.lanes.get('0')!.cursor).toBe('2');
 });

@@ -41,8 +41,14 @@ describe('a topic after files that end with several updates at one time', () => 
   it.each([
     ['with another one at that time', '00:02 =d : +d dave 40'],
     ['later', '00:03 =e : +d dave 40'],
+    ['with a synchronizer that the files do not have', '00:03 @z =e : +d dave 40'],
   ])('may lack some in between where it begins %s', async (_, topic) => {
     await expect(filesThenTopic(topic)).rejects.toThrow(PossibleGap);
+  });
+
+  it('seals nothing by a checkpoint of another synchronizer before it has shown any of theirs', async () => {
+    const counts = await filesThenTopic('checkpoint : @z 01:00\n00:02 =c : +c carol 30');
+    expect(counts).toMatchObject({ checkpointsBehind: 1, redelivered: 1 });
   });
 
   it('comes in disorder where that other one is of format A', async () => {

@@ -1,4 +1,5 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
+import { notShown } from '../not-shown.ts';
 import type { SourceState, SourceStatus } from '../source.ts';
 import { lackingText, positionsOf, type StoredPosition } from './positions.ts';
 
@@ -33,7 +34,8 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
   let newest: Micros | null = null;
   let last: TopicTelemetry | null = null;
 
-  function status({ telemetry, lanes, appliedRecordTime, halted, refused }: SourceState<TopicTelemetry>): SourceStatus {
+  function status(state: SourceState<TopicTelemetry>): SourceStatus {
+    const { telemetry, lanes, appliedRecordTime, halted, refused, mayLeaveGap } = state;
     const stored = positionsOf(lanes);
     const known = { stored, appliedRecordTime };
     if (refused !== null) {
@@ -58,7 +60,8 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
       const lag = of.endOffset === null ? null : Math.max(0, of.endOffset - nextOffset);
       return { ...of, nextOffset, lag };
     });
-    return statusOf({ ...last, newestRecordTime: newest, partitions }, known);
+    const shown = mayLeaveGap ? { ...last, stopped: last.stopped ?? notShown(name), caughtUpAt: null } : last;
+    return statusOf({ ...shown, newestRecordTime: newest, partitions }, known);
   }
 
   return { status };

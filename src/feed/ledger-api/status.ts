@@ -1,4 +1,5 @@
 import { type NetworkTelemetry, networkStatus } from '../network/status.ts';
+import { notShown } from '../not-shown.ts';
 import type { SourceState, SourceStatus } from '../source.ts';
 import { LANE } from './cursor.ts';
 
@@ -17,7 +18,9 @@ export function followLedgerApi(name: string): { status(state: SourceState<Ledge
     status({ telemetry, lanes, mayLeaveGap, refused }) {
       const { url, participant, ledgerEnd } = telemetry ?? { url: '', participant: null, ledgerEnd: null };
       const unproven = mayLeaveGap && telemetry !== null;
-      const shown = unproven ? { ...telemetry, stopped: telemetry.stopped ?? NOT_SHOWN, caughtUpAt: null } : telemetry;
+      const shown = unproven
+        ? { ...telemetry, stopped: telemetry.stopped ?? notShown('the participant'), caughtUpAt: null }
+        : telemetry;
       return networkStatus(
         name,
         { telemetry: shown, lanes, refused },
@@ -26,6 +29,3 @@ export function followLedgerApi(name: string): { status(state: SourceState<Ledge
     },
   };
 }
-
-const NOT_SHOWN =
-  'not known yet to continue the files: the participant has shown no update that they have, and may begin after their end';

@@ -10,7 +10,7 @@ import { addIgnored } from './counts.ts';
 import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';
 import { IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
-import { gapAfterFiles, isUnproven, type PossibleGap, requireNoGapBefore } from './possible-gap.ts';
+import { gapAfterFiles, isUnproven, isUnseen, type PossibleGap, requireNoGapBefore } from './possible-gap.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
 import { HALF_SEED, type MigrationState, newMigration } from './state.ts';
@@ -66,6 +66,8 @@ function applyUpdate(
   }
   if (lane.start !== null && isUnproven(batch.state, migration)) throw afterSeed(migration, lane, recordTime);
   const last = migration.synchronizers.get(synchronizerId);
+  if (last === undefined && lane.start !== null && isUnseen(migration))
+    throw gapAfterFiles(`have nothing of synchronizer ${synchronizerId}`, lane.source, recordTime);
   const isOfLastTime = recordTime === last?.recordTime;
   const isApplied =
     last !== undefined && (recordTime < last.recordTime || (isOfLastTime && last.updates.has(update.updateId())));
@@ -161,14 +163,15 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
 }
 
 /**
- * Whether it names a synchronizer whose last update from the files has not yet come from the source after them: until then it
- * is not known that the source begins before the files end, and its checkpoint must not seal a snapshot.
+ * Whether it names a synchronizer whose last update from the files has not yet come from the source after them, or none has:
+ * until then it is not known that the source begins before the files end, and its checkpoint must not seal a snapshot.
  */
-function isAheadOfUnseen({ synchronizers }: MigrationState, { times }: Checkpoint): boolean {
-  return times.some(({ synchronizerId, recordTime }) => {
-    const last = synchronizers.get(synchronizerId);
+function isAheadOfUnseen(migration: MigrationState, { times }: Checkpoint): boolean {
+  const isAhead = ({ synchronizerId, recordTime }: Checkpoint['times'][number]): boolean => {
+    const last = migration.synchronizers.get(synchronizerId);
     return last?.unseen === true && recordTime > last.recordTime;
-  });
+  };
+  return isUnseen(migration) || times.some(isAhead);
 }
 
 function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: Checkpoint): void {

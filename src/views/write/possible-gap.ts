@@ -56,6 +56,11 @@ export function isUnproven({ lanes }: WriterState, { seededAt, synchronizers }: 
   );
 }
 
+/** Whether a source that resumes comes after files of a migration and has shown nothing yet that they have. */
+export function isUnseen({ synchronizers }: MigrationState): boolean {
+  return synchronizers.size > 0 && [...synchronizers.values()].every(({ unseen }) => unseen);
+}
+
 /** Whether a source that resumes comes after files and has shown nothing yet that they have: it may begin after their end. */
 export function mayLeaveGap(state: WriterState): boolean {
   const [lanes, migrations] = [[...state.lanes.values()], [...state.migrations.values()]];

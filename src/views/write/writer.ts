@@ -16,6 +16,7 @@ import { type ForceOutcome, sealNow } from './force.ts';
 import { forgetHalfSeed } from './half-seed.ts';
 import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
 import { movePast, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
+import { PossibleGap } from './possible-gap.ts';
 import { type Segment, withoutMessages } from './segment.ts';
 import { checkSourceStart, forgetPositions, isAnother, isNews, noteSourceStart } from './source-start.ts';
 
@@ -76,15 +77,13 @@ export class ViewsWriter implements Disposable {
   beginSource(source: NamedSource): void {
     this.commit();
     this.#source = source;
-    const { resumes, kind: lane } = source.kind;
+    const [{ resumes, kind: lane }, { lanes }] = [source.kind, this.#batch.state];
     if (resumes) return;
-    const { lanes } = this.#batch.state;
     const storedCursor = lanes.get(lane)?.storedCursor ?? null;
     lanes.set(lane, { ...newLane(source.name, { start: null, cursor: '1' }), storedCursor });
     this.commit();
   }
 
-  /** The directory's unique id. */
   get directoryId(): string {
     return this.db.prepare<[], string>('SELECT directory_id FROM setting').pluck().get()!;
   }
@@ -172,6 +171,7 @@ export class ViewsWriter implements Disposable {
         applyMessage(this.#batch, message.moveTo(i), rules);
       } catch (error) {
         if (error instanceof BadUpdate) return { at: i, bad: error };
+        if (error instanceof PossibleGap) this.#reapply([...this.#segments, { ...segment, to: i }]);
         throw error;
       }
     }
@@ -262,8 +262,8 @@ export class ViewsWriter implements Disposable {
 
   /** Remembers a halt that is not an update: a broken container. */
   halt(broken: BrokenContainer): DeadLetter {
-    const letter = containerDeadLetter(broken, { source: this.#begun, now: this.#options.now() });
-    return this.#leave({ ...letter, decision: 'halted' });
+    const about = { source: this.#begun, now: this.#options.now() };
+    return this.#leave({ ...containerDeadLetter(broken, about), decision: 'halted' });
   }
 
   /**

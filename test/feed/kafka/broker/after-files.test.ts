@@ -120,6 +120,15 @@ describe('a history file first, the topic after', () => {
     await expectEqualToReplay(directory, rows);
   });
 
+  it('that is empty: not ready before it has shown anything of theirs', async () => {
+    const topic = await createTopic(address);
+    await using service = await serveBehind(written(rows.slice(0, 20)), topic.name);
+    const reason = `not known yet to continue the files: topic ${topic.name} has shown no update that they have, and may begin after their end`;
+    await service.until('not ready', async () => (await service.readyz()).reasons.includes(reason));
+    await topic.send(rows.slice(10));
+    await service.untilReady();
+  });
+
   it('that begins with a checkpoint: nothing is sealed on its word before the two have met', async () => {
     const topic = await createTopic(address);
     const quiet = (second: number): string => emptyUpdate('s', second);
