@@ -1,7 +1,18 @@
 import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { viewsFile } from '../views/store/database.ts';
 import { requireSourceMigration } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { refuseDisorder } from './file-order.ts';
+
+/** Before a data directory is made: none is for files that are out of order. */
+export async function lookBeforeMaking(
+  dataDir: string,
+  files: readonly string[],
+  { migrationId, signal }: { migrationId: number | null; signal: AbortSignal },
+): Promise<void> {
+  if (!existsSync(viewsFile(dataDir))) await refuseDisorder(files, { migrationId: migrationId ?? 0, signal });
+}
 
 /**
  * Before files are applied to the views: throws a Refusal where they are out of order, or where a file carries no migration

@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
 import { FILE_KIND } from '../feed/file/kind.ts';
 import { fileSpec } from '../sources.ts';
-import { makeDataDirectory, viewsFile } from '../views/store/database.ts';
+import { makeDataDirectory } from '../views/store/database.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Counts } from '../views/write/counts.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { type Feed, openingContext, startFeedThread } from './feed-thread.ts';
-import { refuseDisorder } from './file-order.ts';
-import { lookAtFiles } from './look-at-files.ts';
+import { lookAtFiles, lookBeforeMaking } from './look-at-files.ts';
 import { runLoop, stillHalted } from './loop.ts';
 import type { DsoStatus } from './status.ts';
 
@@ -37,9 +35,8 @@ export interface ReplayResult {
 
 /** Applies feed files to the views of a data directory, in the order given; used by `holdfast replay`. */
 export async function replayFiles(options: ReplayOptions): Promise<ReplayResult> {
-  const { dataDir, files, migrationId, signal } = options;
-  // So that no directory is made for files that are refused.
-  if (!existsSync(viewsFile(dataDir))) await refuseDisorder(files, { migrationId: migrationId ?? 0, signal });
+  const { dataDir, files } = options;
+  await lookBeforeMaking(dataDir, files, options);
   makeDataDirectory(dataDir);
   using _lock = lockForWriting(dataDir);
   using writer = new ViewsWriter(dataDir, options);

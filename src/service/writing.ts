@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { commandOn, deadLetterJson, type PrintCommand } from '../dead-letters/text.ts';
 import type { SourceSpec } from '../feed/source.ts';
 import { createHealth } from '../health.ts';
+import { lookBeforeMaking } from '../ingest/look-at-files.ts';
 import { dsoWarning, type IngestStatus } from '../ingest/status.ts';
 import { startIngest } from '../ingest/writer-thread.ts';
 import { openUsers } from '../users/open-users.ts';
@@ -19,6 +20,7 @@ export async function startWriting(
 ): Promise<Role> {
   await using starting = new AsyncDisposableStack();
   const { dataDir, participantId } = config;
+  await lookBeforeMaking(dataDir, config.files, { ...config, signal: new AbortController().signal });
   makeDataDirectory(dataDir);
   starting.use(lockForWriting(dataDir));
   const print = commandOn(dataDir);

@@ -22,6 +22,7 @@ one that comes behind what was taken is compared with it    | 2 of 3 | A 2a > ?2
 all three needed: it waits for the last                     | 3 of 3 | A 1a > ?1a:A ; B 1a > ?1a:AB ; C 1a > 1a
 all three needed: what two tell and one lacks waits         | 3 of 3 | A 1a 2a > ?1a:A ; B 1a 2a > ?1a:AB ; C 2a > ?1a:AB!C
 what cannot be decoded counts where it is told alike        | 2 of 2 | A 1! > ?1!:A ; B 1! > 1!
+a time that one tells wrongly ahead makes nothing lost       | 2 of 3 | A 1a 9b > ?1a:A ; B 1a 2a 3a > 1a ?2a:B!A ; C 3a > 3a -2a:B ?9b:A ; C 2a > 2a ?9b:A
 the time of what cannot be decoded does not reach anywhere  | 2 of 3 | A 9! > ?9!:A ; B 9! > 9! ; C 9! > ; A 1a > ?1a:A ; B 1a > 1a
 `;
 
