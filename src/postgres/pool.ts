@@ -36,6 +36,8 @@ const QUERY_CANCELED = '57014';
  * privilege that is missing.
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|42501)/;
+const UNDEFINED_TABLE = '42P01';
+const NO_STORE = 'the database has no store yet: holdfast flink migrate makes it';
 
 export function openPool(
   settings: PostgresSettings,
@@ -91,6 +93,7 @@ export function openPool(
       const limit = `${statementMsMax / 1000} s`;
       return new HoldingsFault('read_too_long', `the read took longer than ${limit}; ask for less`);
     }
+    if (code === UNDEFINED_TABLE) return new HoldingsFault('store_unavailable', NO_STORE);
     if (code !== null && !UNAVAILABLE.test(code)) return error;
     return new HoldingsFault('store_unavailable', unavailable(error));
   }

@@ -31,6 +31,8 @@ export interface PostgresStore extends HoldingsStore, AsyncDisposable {
 }
 
 interface Setting {
+  /** Another store at the same place has another one. */
+  readonly store: string;
   readonly dso: string;
   readonly periodUs: number;
 }
@@ -47,22 +49,32 @@ const PLACES = 8;
 const READ_MS_MAX = 10_000;
 /** Whoever asks for the health of a process does not wait long. */
 const OWN_MS_MAX = 5_000;
+/** How long a setting that was read is taken for that of the store. */
+const SETTING_MS_MAX = 1_000;
 
 export function openPostgresStore(
   settings: PostgresSettings,
   { places = PLACES, readMsMax = READ_MS_MAX, ownMsMax = OWN_MS_MAX }: StoreLimits = {},
 ): PostgresStore {
   const pool = openPool(settings, { places, isReadOnly: true, statementMsMax: readMsMax, ownMsMax });
-  const rankings = createRankings();
-  /** It never changes. */
-  let known: Setting | null = null;
+  let rankings = createRankings();
+  let known: { readonly setting: Setting; readonly untilMs: number } | null = null;
+
+  /** Of a store it never changes, but somebody may make another one at the same place. */
+  async function settingOf(ask: Ask, asOf: 'now' | 'lately' = 'lately'): Promise<Setting> {
+    if (asOf === 'lately' && known !== null && performance.now() < known.untilMs) return known.setting;
+    const untilMs = performance.now() + SETTING_MS_MAX;
+    const setting = await readSetting(ask);
+    if (known !== null && known.setting.store !== setting.store) rankings = createRankings();
+    known = { setting, untilMs };
+    return setting;
+  }
 
   /** `shared`: for what others may wait for too, and so is read even where the client goes. */
   function storeOf(ask: Ask, shared: Ask): HoldingsStore {
     return {
       async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
-        known ??= await readSetting(ask);
-        const readers = createReaders(ask, known, (_, place) => rankings(shared, place));
+        const readers = createReaders(ask, await settingOf(ask), (_, place) => rankings(shared, place));
         return readers[lookup.kind](lookup);
       },
     };
@@ -74,33 +86,24 @@ export function openPostgresStore(
     load: () => pool.load(),
     async standing() {
       const ask = pool.own();
-      known = null;
-      known = await readSetting(ask);
+      const { dso } = await settingOf(ask, 'now');
       const [row] = await ask<StandingRow>(STANDING);
-      return { dso: known.dso, ...standingOf(row!) };
+      return { dso, ...standingOf(row!) };
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
 
 async function readSetting(ask: Ask): Promise<Setting> {
-  const rows = await ask<{ version: number; period_us: string; dso: string }>('SELECT * FROM setting').catch(
-    (error: unknown) => {
-      if ((error as { code?: unknown }).code === UNDEFINED_TABLE)
-        throw new HoldingsFault('store_unavailable', 'the database has no store yet: holdfast flink migrate makes it');
-      throw error;
-    },
-  );
-  const { version, period_us, dso } = rows[0]!;
+  const rows = await ask<{ version: number; period_us: string; dso: string; store: string }>('SELECT * FROM setting');
+  const { version, period_us, dso, store } = rows[0]!;
   if (version !== STORE_FORM)
     throw new HoldingsFault(
       'store_unavailable',
       `the store has form ${version}, and this version reads ${STORE_FORM}: holdfast flink migrate`,
     );
-  return { dso, periodUs: Number(period_us) };
+  return { store, dso, periodUs: Number(period_us) };
 }
-
-const UNDEFINED_TABLE = '42P01';
 
 type Readers = { readonly [K in FactKind]: (lookup: Lookup<K>) => Promise<Facts<K>> };
 
@@ -150,7 +153,7 @@ function createReaders(ask: Ask, { dso, periodUs }: Setting, rankings: Rankings)
 async function findMigration(
   { ask, snapshots }: { ask: Ask; snapshots: SnapshotReader },
   wanted: bigint | null,
-  { dso, periodUs }: Setting,
+  { dso, periodUs }: Pick<Setting, 'dso' | 'periodUs'>,
 ): Promise<SealedMigration | null> {
   const which = wanted === null ? '(SELECT max(migration_id) FROM snapshot)' : '$1::bigint';
   const values = wanted === null ? [] : [wanted];

@@ -82,11 +82,13 @@ CREATE TABLE snapshot (
 
 /**
  * Seeds (docs/rules.md, rule 13): of an interval with imports of one 0, with its mark the record time; the same of what is sealed.
+ * By its id a reader sees that there is another store where one was.
  * Contradictions of the rows, by seal(): nothing more of their migration is sealed until somebody has looked and deleted the row.
  */
 export const SEEDS = `
 ALTER TABLE snapshot_control ADD COLUMN seeded_at bigint;
 ALTER TABLE sealed ADD COLUMN seeded_at bigint;
+ALTER TABLE setting ADD COLUMN store uuid NOT NULL DEFAULT gen_random_uuid();
 CREATE TABLE contradiction (migration_id int PRIMARY KEY, seq bigint NOT NULL, reason text NOT NULL);
 `;
 

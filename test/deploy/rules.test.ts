@@ -34,6 +34,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   HoldfastStoreUnavailable: [one(cause('store_unavailable'), '0 1x5', 2, 3)],
   HoldfastStoreFault: [one(`holdfast_store_faults{${INSTANCE}}`, '0 0 1 1', 1, 2)],
   HoldfastStoreLate: [one(`holdfast_store_late_events{${INSTANCE}}`, '0 0 1 1', 1, 2)],
+  HoldfastStoreContradiction: [one(`holdfast_store_contradictions{${INSTANCE}}`, '0 0 1 1', 1, 2)],
   HoldfastStoreUnsealed: [
     one(`holdfast_store_unsealed_intervals{${INSTANCE}}`, '0 3x20', 15, 16),
     one(`holdfast_store_unsealed_intervals{${INSTANCE}}`, '1x9 0 1x9 0 1x9', 29, 0),

@@ -80,3 +80,19 @@ it('a cancel that comes after its statement has ended reaches no other', async (
     expect(await next).toBe(0);
   }
 });
+
+it('another store at the same place is noticed by questions alone', async () => {
+  await using store = open({});
+  await using admin = await server.connect();
+  await admin.query('SELECT seal(100)');
+  const dso = async (): Promise<string | null | undefined> =>
+    (await store.facts({ kind: 'migration', migrationId: null }))?.dso;
+  expect(await dso()).toMatch(/^DSO::/);
+  await admin.query("UPDATE setting SET store = gen_random_uuid(), dso = 'other::12'");
+  await expect.poll(dso, { timeout: 5_000 }).toBe('other::12');
+  await admin.query('ALTER TABLE snapshot RENAME TO gone');
+  await expect(store.for({ client: 'a' }).facts({ kind: 'snapshots' })).rejects.toMatchObject({
+    code: 'store_unavailable',
+  });
+  await admin.query('ALTER TABLE gone RENAME TO snapshot');
+});

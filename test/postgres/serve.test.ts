@@ -1,6 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPostgresStore } from '../../src/postgres/store.ts';
 import { dashboardQueries, metricsIn } from '../support/deploy/expressions.ts';
 import { programPath, RULES } from '../support/deploy/prometheus.ts';
 import { type Service, startService } from '../support/http/service.ts';
@@ -136,6 +139,39 @@ it('serves what it seals itself, cancels for a client that goes, and survives a 
   expect(await service.ask(SUMMARY, QUESTION)).toEqual({ status: 200, body: before });
   service.program.kill('SIGTERM');
   expect(await service.program.ended).toMatchObject({ code: 0, signal: null });
+});
+
+it('asks for the end of a statement through TLS, as for the statement', async () => {
+  const connections: Buffer[] = [];
+  await using proxy = createServer((client) => {
+    const number = connections.push(Buffer.alloc(0)) - 1;
+    client.on('data', (part: Buffer) => {
+      connections[number] = Buffer.concat([connections[number]!, part]);
+    });
+    const target = connect(server.port, '127.0.0.1');
+    for (const socket of [client, target]) socket.on('error', () => {});
+    client.pipe(target).pipe(client);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  const who = { database: 'postgres', user: 'alice', password: PASSWORD };
+  const ssl = { ca: readFileSync(directory.at('server.pem'), 'utf8') };
+  {
+    await using store = openPostgresStore({ host: '127.0.0.1', port, ...who, ssl });
+    await using holder = await server.connect();
+    await using admin = await server.connect();
+    await holder.query('BEGIN; LOCK TABLE snapshot');
+    const leaving = new AbortController();
+    const asked = store.for({ client: 'a', signal: leaving.signal }).facts({ kind: 'snapshots' });
+    await expect.poll(() => running(admin)).toBe(1);
+    leaving.abort();
+    await expect(asked).rejects.toMatchObject({ code: 'not_begun' });
+    await expect.poll(() => running(admin), { timeout: 5_000 }).toBe(0);
+  }
+  expect(connections).toHaveLength(2);
+  // A request for TLS, and then nothing that can be read: 80877102 would be the request to cancel.
+  for (const bytes of connections) expect(bytes.subarray(0, 8).toString('hex')).toBe('0000000804d2162f');
+  expect(connections.filter((bytes) => bytes.includes(Buffer.from('04d2162e', 'hex')))).toEqual([]);
 });
 
 it('is not ready with a wrong password, which it shows nowhere, and with a server that it cannot trust', async () => {
