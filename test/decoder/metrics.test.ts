@@ -4,6 +4,7 @@ import { serveDecoderMetrics } from '../../src/cli/decode-metrics.ts';
 import { createLagReader } from '../../src/decoder/figures.ts';
 import { taskOf } from '../support/decoder/flat-topic.ts';
 import { startMember } from '../support/decoder/members.ts';
+import { metricsAskedFor } from '../support/deploy/expressions.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { createTopic, plainConnection } from '../support/kafka/topic.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
@@ -48,6 +49,8 @@ it('/metrics of a decoder says what it decodes, how far it is behind, and where 
       'holdfast_decoder_stopped_partitions{cause="halted"} 1',
       'holdfast_decoder_topic_partitions 2',
     ]);
+  const names = (await figures()).map((line) => /^\w+/.exec(line)![0]);
+  expect(metricsAskedFor('holdfast_decoder_')).toEqual([...new Set(names)]);
   expect(await answer('/livez')).toBe('alive\n');
   await member[Symbol.asyncDispose]();
   expect(await figures()).toContain('holdfast_decoder_partitions 0');

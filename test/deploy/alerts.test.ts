@@ -19,9 +19,9 @@ const SOUND = 150;
 const LINES = scanLedger(51, 200);
 /** A few seconds of a machine that others use too decide these. */
 const OF_THE_MACHINE = ['HoldfastDiskFilling', 'HoldfastDiskLow', 'HoldfastSlow', 'HoldfastRestarts'];
-/** Only a Kafka topic has the first, and only a store in PostgreSQL the others: test/postgres/serve.test.ts. */
-const OF_A_STORE = /^holdfast_store_/;
-const OF_OTHERS = /holdfast_source_lag_messages|holdfast_store_/;
+/** Of a store in PostgreSQL, and of a decoder: their own tests compare them, test/postgres/serve.test.ts and test/decoder/metrics.test.ts. */
+const OF_OTHER_PROCESSES = /^holdfast_(store|decoder)_/;
+const OF_OTHERS = /holdfast_source_lag_messages|holdfast_(store|decoder)_/;
 
 const folder = temporaryDirectory();
 const parts = new AsyncDisposableStack();
@@ -126,7 +126,7 @@ it('the rules and the dashboard name only metrics that there are, and promtool f
   const there = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
   const expressions = [readFileSync(RULES, 'utf8'), ...dashboardQueries()];
   const named = new Set(expressions.flatMap(metricsIn));
-  expect([...named].filter((name) => !there.has(name) && !OF_A_STORE.test(name))).toEqual([]);
+  expect([...named].filter((name) => !there.has(name) && !OF_OTHER_PROCESSES.test(name))).toEqual([]);
   const ours = [...there].filter((name) => name.startsWith('holdfast_'));
   expect(ours.filter((name) => !named.has(name))).toEqual([]);
   const checked = spawnSync(programPath('promtool'), ['check', 'metrics'], { input: text, encoding: 'utf8' });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { RULES } from './prometheus.ts';
+
 const DASHBOARD = join(import.meta.dirname, '../../../deploy/grafana-dashboard.json');
 
 interface Dashboard {
@@ -19,4 +21,10 @@ export function dashboardQueries(): string[] {
 export function metricsIn(text: string): string[] {
   const names = text.matchAll(/\b(?:holdfast|process|nodejs)_\w+/g);
   return [...names].map(([name]) => name.replace(/(_seconds)_bucket$/, '$1'));
+}
+
+/** The metrics with this prefix that alerts and dashboard ask for, in order. */
+export function metricsAskedFor(prefix: string): string[] {
+  const asked = [readFileSync(RULES, 'utf8'), ...dashboardQueries()].flatMap(metricsIn);
+  return [...new Set(asked)].filter((name) => name.startsWith(prefix)).sort();
 }
