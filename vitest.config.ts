@@ -4,7 +4,12 @@ import { COMPILE_CACHE } from './test/support/program/soak.ts';
 import { SpreadOut } from './test/support/program/test-order.ts';
 
 /** Tests with a real broker. */
-const KAFKA_TESTS = ['test/feed/kafka/broker/*.test.ts', 'test/decoder/*.test.ts', 'test/documented-commands.test.ts'];
+const KAFKA_TESTS = [
+  'test/feed/kafka/broker/*.test.ts',
+  'test/decoder/*.test.ts',
+  'test/flink/round.test.ts',
+  'test/documented-commands.test.ts',
+];
 const WEB_TESTS = 'test/web/*.test.ts';
 
 // Every test file is a process that loads the same packages.

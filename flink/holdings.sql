@@ -22,6 +22,7 @@ SET 'table.exec.state.ttl' = '0 ms';
 CREATE TEMPORARY TABLE flat (
   k STRING, m INT, t BIGINT, clk BIGINT, seq BIGINT, cid STRING, owner STRING, locked INT, amt DECIMAL(28, 10), rate DECIMAL(19, 10),
   round BIGINT, rr DECIMAL(29, 10), expires BIGINT, fp BIGINT, `at` BIGINT, upd STRING, node INT, tpl STRING, extra STRING,
+  seeded BIGINT,
   rt AS TO_TIMESTAMP_LTZ(clk, 3),
   WATERMARK FOR rt AS TO_TIMESTAMP_LTZ(clk - clk % ${periodMs} - 1, 3)
 ) WITH (
@@ -38,7 +39,7 @@ CREATE TEMPORARY VIEW timed AS SELECT * FROM flat WHERE CURRENT_WATERMARK(rt) IS
 -- made: what was created, a coin as its `locked`, a round 2, a counterfeit 3. A good contract has one content, so the maximum of a
 -- column is its value.
 CREATE TEMPORARY VIEW known AS
-SELECT m, seq, rt, t, k, cid, round, expires, `at`, upd, node, tpl, extra,
+SELECT m, seq, rt, t, k, cid, round, expires, `at`, upd, node, tpl, extra, seeded,
   CASE k WHEN 'X' THEN 2 ELSE locked END AS named,
   SUM(CASE WHEN k IN ('C', 'G', 'O') THEN 1 ELSE 0 END) OVER w AS creates,
   SUM(CASE WHEN k IN ('C', 'G', 'O') THEN 0 ELSE 1 END) OVER w AS archives,
@@ -66,10 +67,10 @@ FROM known;
 
 -- Owner '' stands for what has none: it makes an interval without a coin have its control row. A time alone (T) is no update.
 CREATE TEMPORARY VIEW delta AS
-SELECT m, seq, rt, t, COALESCE(owner, '') AS owner, made, amt, rate, rr, expires, d FROM judged
+SELECT m, seq, rt, t, COALESCE(owner, '') AS owner, made, amt, rate, rr, expires, d, seeded FROM judged
 UNION ALL
 SELECT m, seq, rt, CASE k WHEN 'M' THEN t END, '', CAST(NULL AS INT), CAST(NULL AS DECIMAL(28, 10)), CAST(NULL AS DECIMAL(19, 10)),
-  CAST(NULL AS DECIMAL(29, 10)), CAST(NULL AS BIGINT), 0
+  CAST(NULL AS DECIMAL(29, 10)), CAST(NULL AS BIGINT), 0, seeded
 FROM timed WHERE k IN ('M', 'T');
 
 CREATE TEMPORARY VIEW interval_total AS
@@ -81,7 +82,7 @@ SELECT m, seq, owner, window_time AS wt,
   SUM(CASE WHEN made = 1 AND d = 1 THEN amt WHEN made = 1 AND d = -1 THEN -amt ELSE 0 END) AS l_amt,
   SUM(CASE WHEN made = 1 AND d = 1 THEN rate WHEN made = 1 AND d = -1 THEN -rate ELSE 0 END) AS l_rate,
   SUM(CASE WHEN made = 1 AND d = 1 THEN rr WHEN made = 1 AND d = -1 THEN -rr ELSE 0 END) AS l_rr,
-  MIN(CASE d WHEN 1 THEN expires END) AS expires, MIN(t) AS first_t,
+  MIN(CASE d WHEN 1 THEN expires END) AS expires, MIN(t) AS first_t, MAX(seeded) AS seeded_at,
   SUM(CASE d WHEN 1 THEN 1 ELSE 0 END) AS created, SUM(CASE d WHEN -1 THEN 1 ELSE 0 END) AS archived,
   SUM(CASE WHEN d IS NULL THEN 1 ELSE 0 END) AS faults
 FROM TABLE(TUMBLE(TABLE delta, DESCRIPTOR(rt), INTERVAL ${periodSeconds} SECOND(5)))
@@ -97,7 +98,7 @@ CREATE TEMPORARY TABLE owner_total (
 
 CREATE TEMPORARY TABLE snapshot_control (
   migration_id INT, seq BIGINT, link BIGINT, owner_rows BIGINT, created BIGINT, archived BIGINT, faults BIGINT, coins BIGINT,
-  first_t BIGINT, PRIMARY KEY (migration_id, seq) NOT ENFORCED
+  first_t BIGINT, seeded_at BIGINT, PRIMARY KEY (migration_id, seq) NOT ENFORCED
 ) WITH (${...store}, 'table-name' = 'snapshot_control', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s');
 
 CREATE TEMPORARY TABLE coin (
@@ -134,9 +135,10 @@ FROM interval_total WHERE owner <> ''
 WINDOW w AS (PARTITION BY m, owner ORDER BY wt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW);
 
 INSERT INTO snapshot_control
-SELECT m, seq, COUNT(*) OVER w, owner_rows, created, archived, faults, SUM(coins) OVER w, first_t FROM (
+SELECT m, seq, COUNT(*) OVER w, owner_rows, created, archived, faults, SUM(coins) OVER w, first_t, seeded_at FROM (
   SELECT m, seq, window_time AS wt, SUM(CASE owner WHEN '' THEN 0 ELSE 1 END) AS owner_rows, SUM(created) AS created,
-    SUM(archived) AS archived, SUM(faults) AS faults, SUM(u_coins + l_coins) AS coins, MIN(first_t) AS first_t
+    SUM(archived) AS archived, SUM(faults) AS faults, SUM(u_coins + l_coins) AS coins, MIN(first_t) AS first_t,
+    MAX(seeded_at) AS seeded_at
   FROM TABLE(TUMBLE(TABLE interval_total, DESCRIPTOR(wt), INTERVAL ${periodSeconds} SECOND(5)))
   GROUP BY m, seq, window_start, window_end, window_time
 ) WINDOW w AS (PARTITION BY m ORDER BY wt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW);

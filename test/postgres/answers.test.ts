@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answersFrom } from '../../src/holdings/answer.ts';
-import type { Snapshot } from '../../src/holdings/snapshot.ts';
 import { migrateStore } from '../../src/postgres/migrate.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/postgres/store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
@@ -9,6 +8,7 @@ import { fixture } from '../support/http/expected-answers.ts';
 import { type HoldingsService, makeDataDirectory, openHoldings } from '../support/http/holdings-service.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { tablesOfFeed } from '../support/postgres/feed-tables.ts';
+import { answer, holdingsRequests, type Place, pages, plain, tableRequests } from '../support/postgres/questions.ts';
 import { upsert } from '../support/postgres/rows.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -20,89 +20,6 @@ beforeAll(async () => {
   server = await startPostgres();
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-interface Ask {
-  readonly path: string;
-  readonly body?: unknown;
-}
-
-/** A snapshot's place, as requests name it. */
-interface Place {
-  readonly migration_id: number;
-  readonly record_time: string;
-}
-
-function holdingsRequests(place: Place, owners: readonly string[]): Ask[] {
-  const request = { ...place, owner_party_ids: owners };
-  const query = `migration_id=${place.migration_id}&before=${place.record_time}`;
-  return [
-    { path: '/v1/holdings/summary', body: request },
-    { path: '/v0/holdings/summary', body: request },
-    ...[0, 19_831, 19_850, 20_000, 10 ** 9].map((as_of_round) => ({
-      path: '/v0/holdings/summary',
-      body: { ...request, as_of_round },
-    })),
-    {
-      path: '/v1/holdings/summary',
-      body: { ...request, record_time: '2030-01-01T00:00:00Z', record_time_match: 'at_or_before' },
-    },
-    { path: '/v1/holdings/summary', body: { ...request, record_time: '2030-01-01T00:00:00Z' } },
-    { path: '/v1/holdings/state', body: { ...request, page_size: 1000 } },
-    { path: '/v0/holdings/state', body: { ...request, page_size: 1000 } },
-    { path: '/v1/holdings/state', body: { ...request, page_size: 2, after: 999_999 } },
-    { path: `/v0/state/acs/snapshot-timestamp?${query}` },
-    { path: `/v0/state/acs/snapshot-timestamp-after?${query.replace('before', 'after')}` },
-    { path: '/v0/migrations/last' },
-  ];
-}
-
-function tableRequests({ migration_id, record_time }: Place, owners: readonly string[]): Ask[] {
-  const at = `migration_id=${migration_id}&record_time=${record_time}`;
-  const until = `migration_id=${migration_id}&to=${record_time}`;
-  const paths = [
-    `/holdfast/v1/snapshots?${until}&limit=3`,
-    `/holdfast/v1/snapshots?${until}&order=asc&every=1h`,
-    `/holdfast/v1/owners?${at}`,
-    `/holdfast/v1/owners?${at}&limit=2&prefix=${owners[0]!.slice(0, 2)}`,
-    ...['total', 'unlocked', 'locked'].map((by) => `/holdfast/v1/top?${at}&by=${by}&limit=5`),
-    ...owners.slice(0, 4).flatMap((owner) => {
-      const party = encodeURIComponent(owner);
-      return [
-        `/holdfast/v1/owners/${party}/history?${until}`,
-        `/holdfast/v1/owners/${party}/changes?${until}`,
-        `/holdfast/v1/owners/${party}/changes?migration_id=${migration_id}&from=${record_time}&order=asc`,
-      ];
-    }),
-  ];
-  return paths.map((path) => ({ path }));
-}
-
-async function answer({ app }: HoldingsService, { path, body }: Ask): Promise<string> {
-  const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-  const response = await app.request(path, body === undefined ? {} : init);
-  const text = await response.text();
-  return `${response.status} ${text}`;
-}
-
-/** All pages of a state, without the tokens, which are each store's own. */
-async function pages(service: HoldingsService, place: Place, owners: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (let after: unknown = null; ; ) {
-    const body = { ...place, owner_party_ids: owners, page_size: 3, after };
-    const answered = await answer(service, { path: '/v1/holdings/state', body });
-    if (!answered.startsWith('200 ')) throw new Error(answered);
-    const text = answered.slice(4);
-    const { next_page_token } = JSON.parse(text) as { next_page_token: unknown };
-    found.push(text.replace(/"next_page_token":\d+/, '"next_page_token":"a token"'));
-    if (next_page_token === null) return found;
-    after = next_page_token;
-  }
-}
-
-function plain(snapshot: Snapshot): object {
-  const { migrationId, recordTime, contracts, owners, unlocked, locked, changesDigest, digest } = snapshot;
-  return { migrationId, recordTime, contracts, owners, unlocked, locked, changesDigest, digest };
-}
 
 interface World {
   readonly name: string;

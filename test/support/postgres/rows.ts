@@ -7,10 +7,16 @@ export type Tables = Readonly<Record<string, readonly Row[]>>;
 
 /** What a stream engine writes of a migration, in plain arithmetic; without its last interval, which nothing has closed. */
 export function tablesOf(migrationId: number, migration: FoldedMigration): Tables {
-  const intervals = [...migration.intervals.keys()].sort((a, b) => a - b);
-  const last = intervals.pop()!;
+  const last = Math.max(...migration.intervals.keys());
+  const intervals = new Map(migration.intervals);
   // As if a mark had come there: quiet intervals are sealed with the next one that has a control row.
-  if (intervals.at(-1) !== last - 1 && intervals.length > 0) intervals.push(last - 1);
+  if (intervals.size > 1 && !intervals.has(last - 1)) intervals.set(last - 1, Infinity);
+  return closedTables(migrationId, { ...migration, intervals }, last);
+}
+
+/** What it writes of the intervals before one. */
+export function closedTables(migrationId: number, migration: FoldedMigration, last: number): Tables {
+  const intervals = [...migration.intervals.keys()].filter((seq) => seq < last).sort((a, b) => a - b);
   const migration_id = migrationId;
   const coins = [...migration.coins].filter(([, { create }]) => create.seq < last);
   const spent = coins.filter(([, { archivedSeq }]) => archivedSeq < last);

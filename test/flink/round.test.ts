@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { startJob } from '../../src/flink/start.ts';
+import { answersFrom } from '../../src/holdings/answer.ts';
+import { migrateStore } from '../../src/postgres/migrate.ts';
+import type { PostgresSettings } from '../../src/postgres/settings.ts';
+import { openPostgresStore } from '../../src/postgres/store.ts';
+import { taskOf } from '../support/decoder/flat-topic.ts';
+import { startMember } from '../support/decoder/members.ts';
+import { readCommitted } from '../support/decoder/read-committed.ts';
+import type { ReadEvent } from '../support/flat/fold.ts';
+import { FLAT_DSO } from '../support/flat/ledgers.ts';
+import { startFlink } from '../support/flink/cluster.ts';
+import { expectedTables, storedTexts, textsOf } from '../support/flink/compare.ts';
+import { ODD_CASES, oddMessage, oddMessages } from '../support/flink/odd-events.ts';
+import { sendTo } from '../support/flink/send.ts';
+import { randomWorld } from '../support/flink/world.ts';
+import { openHoldings } from '../support/http/holdings-service.ts';
+import { keepingLogger } from '../support/kafka/reading.ts';
+import { createTopic, plainConnection } from '../support/kafka/topic.ts';
+import { answer, holdingsRequests, type Place, pages, plain, tableRequests } from '../support/postgres/questions.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { replayInto } from '../support/views/replayed.ts';
+
+const address = inject('kafka').addresses.plain;
+const PARTITIONS = 3;
+/** Not the usual period. */
+const PERIOD_US = 300_000_000;
+const WAIT = { timeout: 90_000, interval: 250 };
+
+const world = randomWorld(1, { updates: 400, partitions: PARTITIONS, periodUs: PERIOD_US });
+const parts = new AsyncDisposableStack();
+let server: PostgresServer;
+let client: Awaited<ReturnType<PostgresServer['connect']>>;
+let flatTopic: string;
+let events: ReadEvent[][];
+
+beforeAll(async () => {
+  const flinkStarts = startFlink({ slots: 2 });
+  server = parts.use(await startPostgres());
+  client = parts.use(await server.connect());
+  await migrateStore(client, { dso: FLAT_DSO, periodUs: PERIOD_US });
+  await client.query('CREATE ROLE engine LOGIN; GRANT holdfast_writer TO engine');
+  const topic = await createTopic(address, { partitions: PARTITIONS });
+  await topic.send(world.rows);
+  const task = { ...taskOf(topic), rules: { periodUs: PERIOD_US }, markIntervalMs: 500 };
+  flatTopic = task.flat;
+  parts.use(startMember(task));
+  parts.use(startMember(task));
+  const flink = parts.use(await flinkStarts);
+  events = await decoded();
+  await startJob({
+    ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, logger: keepingLogger() },
+    ...{ kafka: { ...plainConnection(address), topic: flatTopic }, group: `g-${flatTopic}` },
+    ...{ postgres: settings('engine'), parallelism: 2, checkpointIntervalMs: 1_000 },
+  });
+}, 180_000);
+afterAll(() => parts.disposeAsync());
+
+const settings = (user: string): PostgresSettings => {
+  return { host: '127.0.0.1', port: server.port, database: 'postgres', user, password: null, ssl: null };
+};
+
+/** All that the decoders wrote, once every partition has its last update. */
+function decoded(): Promise<ReadEvent[][]> {
+  return vi.waitFor(async () => {
+    const messages = await readCommitted(address, flatTopic);
+    const read = messages.map((each) => each.map(({ value }) => JSON.parse(String(value)) as ReadEvent));
+    expect(read.map((each) => each.at(-1)?.t)).toEqual(world.ends);
+    return read;
+  }, WAIT);
+}
+
+describe('updates of a random ledger in partitions at random, decoded and added up by the job', () => {
+  it('make the rows of a fold of the events', async () => {
+    const expected = expectedTables(events);
+    expect(Object.values(expected).filter((rows) => rows.length < 10)).toEqual([]);
+    await expect.poll(() => storedTexts(client, expected), WAIT).toEqual(textsOf(expected));
+    expect((await client.query('SELECT k FROM fault UNION ALL SELECT k FROM late')).rows).toEqual([]);
+  });
+
+  it('make the snapshots and the answers of a data directory', async () => {
+    await client.query('SELECT seal(10000)');
+    await using store = openPostgresStore(settings('owner'));
+    using directory = temporaryDirectory();
+    const dataDir = directory.at('views');
+    await replayInto(dataDir, [directory.writeLines('feed.ndjson', world.lines)], {
+      dso: FLAT_DSO,
+      snapshotPeriodUs: PERIOD_US,
+    });
+    using sqlite = openHoldings(dataDir);
+    using postgres = openHoldings(dataDir, { answers: answersFrom(store, { emptyOwners: 'zero' }) });
+    const wanted = await sqlite.store.facts({ kind: 'snapshots' });
+    const sealed = await store.facts({ kind: 'snapshots' });
+    // A data directory leaves the last interval of a migration open that another one has followed.
+    expect(
+      sealed
+        .filter(({ migrationId, recordTime }) =>
+          wanted.some((each) => each.migrationId === migrationId && each.recordTime === recordTime),
+        )
+        .map(plain),
+    ).toEqual(wanted.map(plain));
+    expect(sealed.length - wanted.length).toBe(1);
+
+    const newest = wanted.filter(({ migrationId }) => migrationId === wanted.at(-1)!.migrationId);
+    const places = newest
+      .filter((_, i) => i % 12 === 0 || i === newest.length - 1)
+      .map(
+        ({ migrationId, recordTime }): Place => ({
+          migration_id: migrationId,
+          record_time: new Date(recordTime / 1000).toISOString(),
+        }),
+      );
+    const listed = await answer(sqlite, { path: '/holdfast/v1/owners?limit=12' });
+    const owners = (JSON.parse(listed.slice(4)) as { owners: { party_id: string }[] }).owners.map(
+      ({ party_id }) => party_id,
+    );
+    for (const place of places) {
+      for (const ask of [...holdingsRequests(place, owners), ...tableRequests(place, owners)])
+        expect({ ask, answer: await answer(postgres, ask) }).toEqual({ ask, answer: await answer(sqlite, ask) });
+      expect(await pages(postgres, place, owners)).toEqual(await pages(sqlite, place, owners));
+    }
+  });
+});
+
+describe("events that are no ledger's", () => {
+  const MIGRATION = 40;
+  const at = (minute: number, k: string, cid: string | null = null): string =>
+    oddMessage(MIGRATION, PERIOD_US, cid, [k, minute]);
+  const ask = async <T>(sql: string): Promise<T[]> =>
+    (await client.query({ text: sql, values: [MIGRATION], rowMode: 'array' })).rows as T[];
+
+  it('are faults', async () => {
+    const messages = oddMessages(MIGRATION, PERIOD_US).map((value) => ({ partition: 0, value }));
+    const closers = world.ends.map((_, partition) => ({ partition, value: at(60, 'M') }));
+    await sendTo(address, flatTopic, [...messages, ...closers]);
+    const found = async (): Promise<unknown> => {
+      const coins = await ask<[string, number]>('SELECT contract_id, 1 FROM coin WHERE migration_id = $1');
+      const spent = await ask<[string, number]>('SELECT contract_id, 1 FROM spent WHERE migration_id = $1');
+      const faults = await ask<[string, string]>(
+        "SELECT contract_id, string_agg(k, '' ORDER BY k) FROM fault WHERE migration_id = $1 GROUP BY contract_id",
+      );
+      const [created, archived, kinds] = [new Map(coins), new Map(spent), new Map(faults)];
+      return ODD_CASES.map(({ name }) => ({
+        name,
+        counts: [created.get(name) ?? 0, archived.get(name) ?? 0],
+        faults: kinds.get(name) ?? '',
+      }));
+    };
+    await expect
+      .poll(found, WAIT)
+      .toEqual(ODD_CASES.map(({ name, counts, faults }) => ({ name, counts, faults: [...faults].sort().join('') })));
+  });
+
+  it('are late behind an interval that is closed, and nothing is sealed past either', async () => {
+    const control = 'SELECT faults::int FROM snapshot_control WHERE migration_id = $1 AND seq > 0';
+    const faults = ODD_CASES.reduce((sum, each) => sum + each.faults.length, 0);
+    await expect.poll(() => ask(control), WAIT).toEqual([[faults]]);
+    const late = [at(1, 'M'), at(1, 'T'), at(1, 'C', 'a late one'), at(61, 'M')];
+    await sendTo(
+      address,
+      flatTopic,
+      late.map((value) => ({ partition: 1, value })),
+    );
+    await expect
+      .poll(() => ask('SELECT k, contract_id FROM late WHERE migration_id = $1'), WAIT)
+      .toEqual([['C', 'a late one']]);
+    expect(await ask(control)).toEqual([[faults]]);
+    await client.query('SELECT seal(1000)');
+    expect(await ask('SELECT last_seq FROM sealed WHERE migration_id = $1 AND last_seq > 0')).toEqual([]);
+  });
+});
