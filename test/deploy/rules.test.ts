@@ -1,31 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { programPath, RULES } from '../support/deploy/prometheus.ts';
-import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type Cases, expectAlerts, one } from '../support/deploy/rule-cases.ts';
 
 const root = join(import.meta.dirname, '../..');
 const INSTANCE = 'job="holdfast",instance="a"';
 const REQUESTS = `holdfast_http_requests_total{${INSTANCE},method="GET",operation="/x"`;
 
-interface Case {
-  /** Series as promtool notates them, a value each minute: `1x5` is six of them. */
-  readonly series: Readonly<Record<string, string>>;
-  /** The last minute in which the alert does not fire, and a later one in which it does. */
-  readonly quiet: number;
-  readonly fires: number;
-}
-
 const cause = (name: string): string => `holdfast_not_ready{${INSTANCE},cause="${name}"}`;
-const one = (series: string, values: string, quiet: number, fires: number): Case => ({
-  series: { [series]: values },
-  quiet,
-  fires,
-});
 
 /** Each fires only after the time it waits, and not because of what is usual. */
-const CASES: Readonly<Record<string, readonly Case[]>> = {
+const CASES: Cases = {
   HoldfastDown: [one(`up{${INSTANCE}}`, '1x5 0x10', 6, 7), one('up{job="other"}', '1x10', 0, 1)],
   HoldfastRestarts: [one(`process_start_time_seconds{${INSTANCE}}`, '1 1 2 2 3 3 4 4x5', 5, 6)],
   HoldfastHalted: [one(cause('halted'), '0 0 1 1', 1, 2)],
@@ -151,41 +138,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
 };
 
-/** Whether the alert fires at a minute, as promtool asks it. */
-function expectation(alert: string, minute: number, fires: boolean): object {
-  return {
-    expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`,
-    eval_time: `${minute}m`,
-    exp_samples: fires ? [{ labels: '{}', value: 1 }] : [],
-  };
-}
-
-function promtoolTests(): object[] {
-  return Object.entries(CASES).flatMap(([alert, cases]) =>
-    cases.map(({ series, quiet, fires }) => ({
-      name: alert,
-      interval: '1m',
-      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-      promql_expr_test: [
-        expectation(alert, quiet, false),
-        // 0: never.
-        ...(fires === 0 ? [] : [expectation(alert, fires, true)]),
-      ],
-    })),
-  );
-}
-
 it('every alert fires when it should and not before, as promtool computes it from the file as it is', () => {
-  const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, alert]) => alert!);
-  expect(Object.keys(CASES)).toEqual(alerts);
-  using folder = temporaryDirectory();
-  const file = folder.at('tests.json');
-  writeFileSync(
-    file,
-    JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests: promtoolTests() }, null, 1),
-  );
-  const { status, stdout, stderr } = spawnSync(programPath('promtool'), ['test', 'rules', file], { encoding: 'utf8' });
-  expect({ status, said: status === 0 ? '' : `${stdout}${stderr}`.slice(-4000) }).toEqual({ status: 0, said: '' });
+  expectAlerts(RULES, CASES);
 });
 
 it('every alert says where its paragraph is, which says what it means, what to look at and what to type', () => {
