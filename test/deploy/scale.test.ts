@@ -23,8 +23,10 @@ const services = new Map(
     .slice(1)
     .map((text) => [text.slice(0, text.indexOf(':')), text]),
 );
-const commandOf = (service: string): string[] =>
-  JSON.parse(/^ {4}command: (\[.*\])$/m.exec(services.get(service)!)![1]!) as string[];
+const commandOf = (service: string): string[] => {
+  const [, list] = /^ {4}command:\s*(\[[^\]]*\])/m.exec(services.get(service)!)!;
+  return JSON.parse(list!.replace(/,\s*\]/, ']')) as string[];
+};
 /** Those that run Holdfast. */
 const ours = [...services].filter(([, text]) => /<<: \*(holdfast|command)$/m.test(text)).map(([name]) => name);
 
