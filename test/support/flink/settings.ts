@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 
+export const FRAMEWORK_HEAP_MB = 64;
+
 export interface FlinkPorts {
   readonly rpc: number;
   readonly blob: number;
@@ -14,7 +16,7 @@ export interface FlinkPorts {
 export function flinkSettings(
   folder: string,
   ports: FlinkPorts,
-  slots: number,
+  { slots, taskHeapMb }: { readonly slots: number; readonly taskHeapMb: number },
 ): Readonly<Record<string, string | number>> {
   const at = '127.0.0.1';
   return {
@@ -34,9 +36,9 @@ export function flinkSettings(
     'taskmanager.bind-host': at,
     'taskmanager.numberOfTaskSlots': slots,
     'taskmanager.cpu.cores': slots,
-    'taskmanager.memory.framework.heap.size': '64m',
+    'taskmanager.memory.framework.heap.size': `${FRAMEWORK_HEAP_MB}m`,
     'taskmanager.memory.framework.off-heap.size': '64m',
-    'taskmanager.memory.task.heap.size': '192m',
+    'taskmanager.memory.task.heap.size': `${taskHeapMb}m`,
     'taskmanager.memory.task.off-heap.size': '32m',
     'taskmanager.memory.managed.size': '32m',
     'taskmanager.memory.network.min': '32m',
@@ -52,4 +54,32 @@ export function flinkSettings(
     'restart-strategy.fixed-delay.delay': '1 s',
     'io.tmp.dirs': join(folder, 'tmp'),
   };
+}
+
+/** What makes a job survive its job manager: where that is, and what it runs, is kept by ZooKeeper. */
+export function highAvailability(
+  folder: string,
+  zooKeeper: number,
+  rpc: number,
+): Readonly<Record<string, string | number>> {
+  return {
+    'high-availability.type': 'zookeeper',
+    'high-availability.zookeeper.quorum': `127.0.0.1:${zooKeeper}`,
+    'high-availability.zookeeper.client.session-timeout': '10000 ms',
+    'high-availability.storageDir': `file://${join(folder, 'ha')}`,
+    'high-availability.jobmanager.port': rpc,
+    'resourcemanager.taskmanager-registration.timeout': '5 min',
+    'heartbeat.interval': '1 s',
+    'heartbeat.timeout': '10 s',
+  };
+}
+
+export function zooKeeperSettings(folder: string, port: number): string {
+  const settings = {
+    ...{ tickTime: 2000, dataDir: join(folder, 'zookeeper'), clientPort: port, clientPortAddress: '127.0.0.1' },
+    'admin.enableServer': false,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
 }

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { accepts } from '../program/accepts.ts';
 import { freePorts } from '../program/free-ports.ts';
 import { spawnTied, type TiedProcess } from '../program/tied-process.ts';
 import { type Certificates, createCertificates } from './certificates.ts';
@@ -136,14 +136,6 @@ async function launch({ jars, heapMb, flags }: Java, properties: string, port: n
     await sleep(50);
   }
   return broker;
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => done(true)).once('error', () => done(false));
-    socket.once('connect', () => socket.destroy());
-  });
 }
 
 function serverProperties(
