@@ -50,18 +50,13 @@ function* findingsOfRunning(job: RunningJob, savepoint: string | null, freeSlots
     yield { what: `the job is ${state}${state === 'FAILED' ? why : ''}`, next: goOnFrom(kept) };
     return;
   }
-  if (state !== 'RUNNING') {
+  if (state !== 'RUNNING' || tasks.running < tasks.total) {
     yield {
-      what: `the job is ${state}${why}`,
-      next: 'mend that: Flink tries again by itself; `holdfast flink stop --without-savepoint` ends it',
-    };
-  } else if (tasks.running < tasks.total) {
-    yield {
-      what: `${tasks.running} of ${tasks.total} tasks run${why}`,
+      what: `the job is ${state}, with ${tasks.running} of ${tasks.total} tasks at work${why}`,
       next:
-        freeSlots === 0
-          ? 'all task slots are taken: start another TaskManager if it stays so'
-          : 'look again in a moment; what it needs may be slow to connect',
+        freeSlots === 0 && tasks.running === 0
+          ? 'no task slot is free: start a TaskManager; the job then goes on by itself'
+          : 'look again in a moment; Flink tries again by itself. `holdfast flink stop --without-savepoint` ends a job that only fails',
     };
   }
   if (failed !== null && failed.id > (completed?.id ?? 0)) {

@@ -58,7 +58,7 @@ async function savepointOf(
   for (;;) {
     const ended = await manager.savepoint(jobId, request);
     if (ended !== null && 'failure' in ended)
-      throw new Error(`job ${jobId} was not stopped with a savepoint: ${ended.failure}`);
+      throw new Error(`job ${jobId} was not stopped with a savepoint: ${ended.failure}; --without-savepoint ends one that cannot make it`);
     if (ended !== null) {
       await awaitEnd(manager, jobId);
       return ended.path;
