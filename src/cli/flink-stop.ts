@@ -38,8 +38,10 @@ export const flinkStopCommand: CliCommand = {
       onProgress: (done, total) =>
         progress.update({ bar: 'savepoint', done, total, shown: {}, logged: { tasks: done, of: total } }),
     });
-    if (path === null)
-      throw new Error(`job ${jobId} is over, and Flink kept no checkpoint: replay into a new database`);
+    if (path === null) {
+      logger.warn({ jobId }, 'ended before its first checkpoint: replay into a new database');
+      return EXIT.ok;
+    }
     terminal.stdout.write(`${path}\n`);
     logger.info({ jobId }, `stopped; holdfast flink start --savepoint ${shellWord(path)} goes on`);
     return EXIT.ok;

@@ -1,4 +1,5 @@
 import { counted } from '../counted.ts';
+import type { StartedJob } from '../postgres/jobs.ts';
 import { shellWord } from '../shell-word.ts';
 import { isOver } from './job-manager.ts';
 import type { JobStatus, RunningJob } from './status.ts';
@@ -31,23 +32,29 @@ function* findingsOfJob({ cluster, started, job, store }: JobStatus): Generator<
     return;
   }
   if (job === null) {
-    const kept = started?.savepoint ?? null;
+    const { jobId, savepoint } = started!;
     yield {
-      what: `the cluster does not know job ${started!.jobId}: it is over, or Flink was started anew without high availability`,
-      next: goOnFrom(kept),
+      what: `the cluster does not know job ${jobId}: it is over, or Flink was started anew without high availability`,
+      next:
+        savepoint === null
+          ? `holdfast flink start --savepoint PATH, with the newest ${jobId}/chk-... of Flink's checkpoints; where there is none, replay into a new database`
+          : goOnFrom(savepoint),
     };
     return;
   }
-  yield* findingsOfRunning(job, started?.savepoint ?? null, cluster.freeSlots);
+  yield* findingsOfRunning(job, started, cluster.freeSlots);
 }
 
-function* findingsOfRunning(job: RunningJob, savepoint: string | null, freeSlots: number): Generator<Finding> {
+function* findingsOfRunning(job: RunningJob, started: StartedJob | null, freeSlots: number): Generator<Finding> {
   const { state, tasks, lastException, checkpoints } = job;
   const why = lastException === null ? '' : `: ${lastException.cause}`;
   const { completed, failed } = checkpoints.latest;
   if (isOver(state)) {
-    const kept = savepoint ?? completed?.external_path ?? null;
-    yield { what: `the job is ${state}${state === 'FAILED' ? why : ''}`, next: goOnFrom(kept) };
+    const kept = started?.savepoint ?? completed?.external_path ?? started?.restoredFrom ?? null;
+    yield {
+      what: `the job is ${state}${state === 'FAILED' ? why : ''}`,
+      next: kept === null ? 'it has kept no state: replay into a new database' : goOnFrom(kept),
+    };
     return;
   }
   if (state !== 'RUNNING' || tasks.running < tasks.total) {
@@ -67,9 +74,8 @@ function* findingsOfRunning(job: RunningJob, savepoint: string | null, freeSlots
   }
 }
 
-function goOnFrom(kept: string | null): string {
-  if (kept !== null) return `holdfast flink start --savepoint ${shellWord(kept)}`;
-  return 'holdfast flink start --savepoint PATH with a checkpoint that Flink kept; where there is none, replay into a new database';
+function goOnFrom(kept: string): string {
+  return `holdfast flink start --savepoint ${shellWord(kept)}`;
 }
 
 function* findingsOfTopic({ ends, job }: JobStatus): Generator<Finding> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JobStore, withJobStore } from '../postgres/jobs.ts';
+import { type JobStore, type StartedJob, withJobStore } from '../postgres/jobs.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';
 import { FlinkFailure } from './failure.ts';
@@ -18,7 +18,7 @@ export interface StopOptions {
 
 export interface StoppedJob {
   readonly jobId: string;
-  /** The savepoint, or the last checkpoint that Flink kept; null for none. */
+  /** The savepoint; of a job that ended without one its last checkpoint, or what it had begun with. Null for neither. */
   readonly path: string | null;
 }
 
@@ -30,20 +30,22 @@ export async function stopJob(options: StopOptions): Promise<StoppedJob> {
   const manager = createJobManager(rest);
   return withJobStore(postgres, async (store) => {
     await store.settings();
-    const jobId = await runningJob(manager, store);
-    const path = withoutSavepoint ? await cancelled(manager, jobId) : await savepointOf(manager, jobId, options);
+    const { jobId, restoredFrom } = await runningJob(manager, store);
+    const path = withoutSavepoint
+      ? ((await cancelled(manager, jobId)) ?? restoredFrom)
+      : await savepointOf(manager, jobId, options);
     if (path !== null) await store.leaveAt(jobId, path);
     return { jobId, path };
   });
 }
 
-async function runningJob(manager: JobManager, store: JobStore): Promise<string> {
+async function runningJob(manager: JobManager, store: JobStore): Promise<StartedJob> {
   const started = await store.jobs();
   if (started.length === 0) throw new Refusal('no job was started for this store');
   const [newest] = started as [(typeof started)[number]];
-  const own = new Set(started.map(({ jobId }) => jobId));
-  const running = (await manager.jobs()).filter(({ jid, state }) => own.has(jid) && !isOver(state));
-  if (running[0] !== undefined) return running[0].jid;
+  const active = new Set((await manager.jobs()).filter(({ state }) => !isOver(state)).map(({ jid }) => jid));
+  const running = started.find(({ jobId }) => active.has(jobId));
+  if (running !== undefined) return running;
   const job = await manager.job(newest.jobId);
   const state = job === null ? 'not known to the cluster (over, or Flink was started anew)' : `${job.state} already`;
   throw new Refusal(`job ${newest.jobId} is ${state}: holdfast flink status says how to go on`);
@@ -58,7 +60,9 @@ async function savepointOf(
   for (;;) {
     const ended = await manager.savepoint(jobId, request);
     if (ended !== null && 'failure' in ended)
-      throw new Error(`job ${jobId} was not stopped with a savepoint: ${ended.failure}; --without-savepoint ends one that cannot make it`);
+      throw new Error(
+        `job ${jobId} was not stopped with a savepoint: ${ended.failure}; --without-savepoint ends one that cannot make it`,
+      );
     if (ended !== null) {
       await awaitEnd(manager, jobId);
       return ended.path;
