@@ -16,6 +16,17 @@ export interface FlatTopic {
   readonly bounds: ReadonlyMap<number, { readonly low: number; readonly high: number }>;
   /** What the members of the group decode with; null where it has committed nothing. */
   readonly decodedWith: Pick<GroupSettings, 'dso' | 'periodUs'> | null;
+  /** How far its reader's group has read each partition, where it has said so. */
+  readonly read: ReadonlyMap<number, number>;
+}
+
+interface FlatTopicQuestion {
+  readonly topic: string;
+  /** Of the decoders. */
+  readonly group: string;
+  /** The group of who reads the events. */
+  readonly reader: string;
+  readonly periodUs: number;
 }
 
 /** What is looked at of an event. */
@@ -27,7 +38,7 @@ const EVENT = z.object({ k: z.string().length(1), m: z.int(), t: z.int().nullish
  */
 export async function lookAtFlatTopic(
   connection: KafkaConnection,
-  { topic, group, periodUs }: { readonly topic: string; readonly group: string; readonly periodUs: number },
+  { topic, group, reader, periodUs }: FlatTopicQuestion,
   logger: SourceLogger,
 ): Promise<FlatTopic> {
   const kafka = createKafkaClient(connection, logger);
@@ -42,9 +53,13 @@ export async function lookAtFlatTopic(
         return true;
       },
     });
-    const committed = await withAdmin(kafka, (admin) => admin.fetchOffsets({ groupId: group }));
-    const texts = committed.flatMap(({ partitions }) => partitions.map(({ metadata }) => metadata));
-    return { bounds, decodedWith: keptSettings(texts, group) };
+    return await withAdmin(kafka, async (admin) => {
+      const committed = await admin.fetchOffsets({ groupId: group });
+      const texts = committed.flatMap(({ partitions }) => partitions.map(({ metadata }) => metadata));
+      const [reached] = await admin.fetchOffsets({ groupId: reader, topics: [topic] });
+      const read = (reached?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const);
+      return { bounds, decodedWith: keptSettings(texts, group), read: new Map(read) };
+    });
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal(`topic ${topic} cannot be read: ${describeKafkaError(error, topic)}`, { cause: error });

@@ -2,6 +2,7 @@ import { counted } from '../counted.ts';
 import type { StartedJob } from '../postgres/jobs.ts';
 import { shellWord } from '../shell-word.ts';
 import { isOver } from './job-manager.ts';
+import type { SourceProgress } from './source-progress.ts';
 import type { JobStatus, RunningJob } from './status.ts';
 
 /** Something that is not as it should be, and what to do. */
@@ -12,6 +13,9 @@ export interface Finding {
 
 /** A reader seals every second what the engine has closed; with imports in it, that takes longer. */
 const UNSEALED_MAX = 2;
+
+/** Partitions of one feed are as far as their last updates, which are not of the same moment. */
+const INTERVALS_APART_MAX = 2;
 
 /** What is wrong, the worst first; nothing where all is well. */
 export function findingsOf(status: JobStatus): readonly Finding[] {
@@ -78,22 +82,34 @@ function goOnFrom(kept: string): string {
   return `holdfast flink start --savepoint ${shellWord(kept)}`;
 }
 
-function* findingsOfTopic({ ends, job }: JobStatus): Generator<Finding> {
+function* findingsOfTopic({ ends, job, periodUs }: JobStatus): Generator<Finding> {
   if (typeof ends === 'string') yield { what: `Kafka: ${ends}`, next: 'the job waits for the brokers by itself' };
-  if (ends === null || typeof ends === 'string') return;
-  const empty = [...ends].filter(([, end]) => end === 0).map(([partition]) => partition);
+  const empty = [...(ends === null || typeof ends === 'string' ? [] : ends)]
+    .filter(([, end]) => end === 0)
+    .map(([partition]) => partition);
   if (empty.length > 0) {
     yield {
       what: `partition ${empty.join(', ')} of the flat topic has no event, and intervals are closed only where every partition has`,
       next: 'see that updates reach every partition, and that holdfast decode runs',
     };
   }
-  const isBehind = job?.source?.pending === 0 && empty.length === 0 && job.source.closedClk === null;
-  if (isBehind)
+  if (job?.source?.pending !== 0 || empty.length > 0 || periodUs === null) return;
+  const held = heldBackBy(job.source, (INTERVALS_APART_MAX * periodUs) / 1000);
+  if (held.length > 0) {
     yield {
-      what: 'no interval is closed yet',
-      next: 'each partition needs an event behind it: see that holdfast decode runs',
+      what: `all that is there is read, and partition ${held.join(', ')} holds back the intervals of the others: its last update is older`,
+      next: 'see that its updates are decoded (holdfast decode logs where it stopped, and its topic of dead letters says why), and that it gets any',
     };
+  }
+}
+
+/** The partitions whose time is so far behind that of the furthest. */
+function heldBackBy({ partitions }: SourceProgress, apartMsMax: number): number[] {
+  const furthest = Math.max(...[...partitions.values()].map(({ closedClk }) => closedClk ?? 0));
+  return [...partitions]
+    .filter(([, { closedClk }]) => furthest - (closedClk ?? 0) > apartMsMax)
+    .map(([partition]) => partition)
+    .sort((a, b) => a - b);
 }
 
 function* findingsOfStore({ store }: JobStatus): Generator<Finding> {

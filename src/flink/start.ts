@@ -31,6 +31,10 @@ export interface JobOptions {
 /** The line of versions whose planner was compared with a fold of the feed; others plan other states, and have had silent bugs. */
 const FLINK = '2.1';
 
+/** The group in which the job says how far it has read. */
+const readerGroup = ({ host, port, database }: PostgresSettings): string =>
+  `holdfast-flink-${host}:${port}/${database}`;
+
 /** Starts the job that fills the store, and gives its id. Throws a Refusal where it must not be started. */
 export async function startJob(options: JobOptions): Promise<string> {
   const { postgres, kafka } = options;
@@ -80,11 +84,12 @@ async function checkCluster({ gateway, parallelism, logger }: JobOptions, manage
 }
 
 async function checkTopic(
-  { kafka, group, parallelism, savepoint, logger }: JobOptions,
+  { kafka, postgres, group, parallelism, savepoint, logger }: JobOptions,
   { periodUs, dso }: { readonly periodUs: number; readonly dso: string },
 ): Promise<void> {
   const { topic } = kafka;
-  const { bounds, decodedWith } = await lookAtFlatTopic(kafka, { topic, group, periodUs }, logger);
+  const reader = readerGroup(postgres);
+  const { bounds, decodedWith, read } = await lookAtFlatTopic(kafka, { topic, group, reader, periodUs }, logger);
   if (parallelism > bounds.size) {
     throw new Refusal(
       `--flink-parallelism ${parallelism}: topic ${topic} has ${counted(bounds.size, 'partition')}, and with more tasks nothing would ` +
@@ -102,11 +107,12 @@ async function checkTopic(
         `and the store was made for ${dso} and ${periodUs}: fill a store of its own`,
     );
   }
-  const cut = [...bounds].find(([, { low }]) => low > 0);
-  if (savepoint === null && cut !== undefined) {
+  // Flink goes on at the first message that there is, without a word.
+  const cut = [...bounds].find(([partition, { low }]) => low > (savepoint === null ? 0 : (read.get(partition) ?? 0)));
+  if (cut !== undefined) {
     throw new Refusal(
-      `partition ${cut[0]} of topic ${topic} begins at offset ${cut[1].low}: its first events are gone, and a job needs all of them; ` +
-        'decode into a new topic that keeps its messages',
+      `partition ${cut[0]} of topic ${topic} begins at offset ${cut[1].low}: events before it are gone that the job has not read; ` +
+        'decode into a new topic that keeps its messages, and replay into a new database',
     );
   }
   const empty = [...bounds].filter(([, { high }]) => high === 0).map(([partition]) => partition);
@@ -180,7 +186,7 @@ async function submit(
     checkpointInterval: `${checkpointIntervalMs} ms`,
     periodMs: periodUs / 1000,
     periodSeconds: String(periodUs / 1_000_000),
-    kafka: kafkaOptions(kafka, { topic: kafka.topic, group: `holdfast-flink-${postgres.database}` }),
+    kafka: kafkaOptions(kafka, { topic: kafka.topic, group: readerGroup(postgres) }),
     store: storeOptions(postgres),
   });
   await using session = await openGatewaySession(gateway, secretsOf(kafka, postgres));

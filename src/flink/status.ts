@@ -22,6 +22,8 @@ export interface JobStatus {
   readonly started: StartedJob | null;
   readonly job: RunningJob | null;
   readonly store: StoreProgress | string;
+  /** Between snapshots; null where the store does not say. */
+  readonly periodUs: number | null;
   /** The end of each partition of the flat topic; null where no topic is given. */
   readonly ends: ReadonlyMap<number, number> | string | null;
   readonly atMs: number;
@@ -44,8 +46,8 @@ export async function readStatus({ rest, postgres, kafka, logger }: StatusOption
   const manager = createJobManager(rest);
   const stored = await orReason(() =>
     withJobStore(postgres, async (store) => {
-      await store.settings();
-      return { jobs: await store.jobs(), progress: await store.progress() };
+      const { periodUs } = await store.settings();
+      return { periodUs, jobs: await store.jobs(), progress: await store.progress() };
     }),
   );
   const started = typeof stored === 'string' ? null : (stored.jobs[0] ?? null);
@@ -67,6 +69,7 @@ export async function readStatus({ rest, postgres, kafka, logger }: StatusOption
     started,
     job: typeof found === 'string' ? null : found.job,
     store: typeof stored === 'string' ? stored : stored.progress,
+    periodUs: typeof stored === 'string' ? null : stored.periodUs,
     ends: kafka === null ? null : await orReason(() => endsOf(kafka, topic ?? kafka.topic, logger)),
     atMs: Date.now(),
   };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { ENGINE_NAME } from '../../src/flink/parameters.ts';
 import { startJob } from '../../src/flink/start.ts';
 import { answersFrom } from '../../src/holdings/answer.ts';
 import { migrateStore } from '../../src/postgres/migrate.ts';
@@ -9,16 +10,17 @@ import { startMember } from '../support/decoder/members.ts';
 import { readCommitted } from '../support/decoder/read-committed.ts';
 import type { ReadEvent } from '../support/flat/fold.ts';
 import { FLAT_DSO } from '../support/flat/ledgers.ts';
-import { startFlink } from '../support/flink/cluster.ts';
+import { type FlinkCluster, startFlink } from '../support/flink/cluster.ts';
 import { expectedTables, storedTexts, textsOf } from '../support/flink/compare.ts';
 import { ODD_CASES, oddMessage, oddMessages } from '../support/flink/odd-events.ts';
-import { sendTo } from '../support/flink/send.ts';
+import { cutTopic, sendTo } from '../support/flink/send.ts';
 import { randomWorld } from '../support/flink/world.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { createTopic, plainConnection } from '../support/kafka/topic.ts';
 import { answer, holdingsRequests, type Place, pages, plain, tableRequests } from '../support/postgres/questions.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
+import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { replayInto } from '../support/views/replayed.ts';
 
@@ -33,6 +35,7 @@ const parts = new AsyncDisposableStack();
 let server: PostgresServer;
 let client: Awaited<ReturnType<PostgresServer['connect']>>;
 let flatTopic: string;
+let flink: FlinkCluster;
 let events: ReadEvent[][];
 
 beforeAll(async () => {
@@ -47,7 +50,7 @@ beforeAll(async () => {
   flatTopic = task.flat;
   parts.use(startMember(task));
   parts.use(startMember(task));
-  const flink = parts.use(await flinkStarts);
+  flink = parts.use(await flinkStarts);
   events = await decoded();
   await startJob({
     ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, logger: keepingLogger() },
@@ -168,5 +171,119 @@ describe("events that are no ledger's", () => {
     expect(await ask(control)).toEqual([[faults]]);
     await client.query('SELECT seal(1000)');
     expect(await ask('SELECT last_seq FROM sealed WHERE migration_id = $1 AND last_seq > 0')).toEqual([]);
+  });
+});
+
+describe('the commands of the job', () => {
+  const MIGRATION = 41;
+  const job = (): string[] => ['--flink-rest', flink.rest, '--postgres', server.url('engine')];
+  const topic = (): string[] => ['--kafka-brokers', address, '--kafka-topic', flatTopic];
+  const start = (...more: string[]): ReturnType<typeof holdfast> => {
+    const from = ['--flink-gateway', flink.gateway, '--kafka-group', `g-${flatTopic}`];
+    return holdfast('flink', 'start', ...job(), ...topic(), ...from, ...more);
+  };
+  const status = async (): Promise<string> => (await holdfast('flink', 'status', ...job(), ...topic())).stdout;
+  /** Events of one partition, and in each a time that closes their interval. */
+  const sendClosed = async (
+    minute: number,
+    ...contracts: readonly (readonly [k: string, cid: string])[]
+  ): Promise<void> => {
+    const rows = contracts.map(([k, cid]) => ({
+      partition: 0,
+      value: oddMessage(MIGRATION, PERIOD_US, cid, [k, minute]),
+    }));
+    const value = oddMessage(MIGRATION, PERIOD_US, null, ['M', minute + 10]);
+    await sendTo(address, flatTopic, [...rows, ...world.ends.map((_, partition) => ({ partition, value }))]);
+  };
+  const idsOf = async (table: string): Promise<string[]> => {
+    const { rows } = await client.query<{ contract_id: string }>(
+      `SELECT contract_id FROM ${table} WHERE migration_id = ${MIGRATION} ORDER BY 1`,
+    );
+    return rows.map(({ contract_id }) => contract_id);
+  };
+  let savepoint: string;
+
+  it('say how far it is, and what keeps snapshots from being sealed', async () => {
+    await sendClosed(1, ['C', 'kept'], ['C', 'spent before'], ['A', 'spent before']);
+    await expect.poll(() => idsOf('coin'), WAIT).toEqual(['kept', 'spent before']);
+    await expect
+      .poll(status, WAIT)
+      .toMatch(/partition 2 +read to offset \d+ of \d+, time 2026-01-01T00:10:00Z, migration 41\n/);
+    const said = await status();
+    expect(said).toMatch(/^job +[0-9a-f]{32}\n/);
+    expect(said).toMatch(/\nstate +RUNNING since \S+, (\d+) of \1 tasks run\nrestarts +0\nlast checkpoint +\d+ s ago/);
+    expect(said).toMatch(/\nattention +\d+ events in table fault: .*\n +next .*\nattention +1 event in table late/);
+    const ahead = { partition: 1, value: oddMessage(MIGRATION, PERIOD_US, null, ['M', 200]) };
+    await sendTo(address, flatTopic, [ahead]);
+    await expect
+      .poll(status, WAIT)
+      .toMatch(/\nattention +all that is there is read, and partition 0, 2 holds back .*\n +next /);
+    const { stdout } = await holdfast('flink', 'status', ...job(), ...topic(), '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      job: { state: 'RUNNING', pending_messages: expect.any(Number) },
+      topic: { partitions: [{ partition: 0 }, { partition: 1 }, { partition: 2 }] },
+      store: { late_events: 1 },
+    });
+  });
+
+  it('start no second one', async () => {
+    expect(await start()).toMatchObject({ code: 2, stderr: expect.stringMatching(/fills this store and is RUNNING/) });
+  });
+
+  it('stop it with a savepoint, and say how to go on', async () => {
+    const stopped = await holdfast('flink', 'stop', ...job());
+    expect(stopped.code).toBe(0);
+    savepoint = stopped.stdout.trim();
+    expect(stopped.stderr).toContain(`holdfast flink start --savepoint ${savepoint} goes on`);
+    expect(await holdfast('flink', 'stop', ...job())).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('FINISHED'),
+    });
+    expect(await status()).toMatch(/state +FINISHED since/);
+    expect(await status()).toContain(`holdfast flink start --savepoint ${savepoint}\n`);
+  });
+
+  it('start nothing that would leave a gap or mix rows', async () => {
+    const refused = async (said: RegExp, ...args: string[]): Promise<void> => {
+      expect(await start(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(said) });
+    };
+    await refused(/rows of a job already: go on with --savepoint \S+savepoint-\S+, or replay into a new database/);
+    await refused(/of no job that filled this store/, '--savepoint', 'file:/x/savepoint-000000-1234');
+    await refused(/has 3 partitions, and with more tasks/, '--savepoint', savepoint, '--flink-parallelism', '4');
+    await refused(/group nobody has decoded nothing/, '--savepoint', savepoint, '--kafka-group', 'nobody');
+    await client.query("UPDATE job SET sql_digest = 'other' || sql_digest");
+    await refused(/another SQL than this version's/, '--savepoint', savepoint);
+    await client.query("UPDATE job SET sql_digest = replace(sql_digest, 'other', '')");
+    await client.query("UPDATE setting SET dso = 'b::12'");
+    await refused(/the store was made for b::12/, '--savepoint', savepoint);
+    await client.query('UPDATE setting SET dso = $1', [FLAT_DSO]);
+    await client.query(`SET application_name = '${ENGINE_NAME}'`);
+    await refused(/a job that this cluster does not know has 1 connection/, '--savepoint', savepoint);
+    await client.query('RESET application_name');
+  });
+
+  it('go on from the savepoint without a gap, with another parallelism', async () => {
+    // What it has read may be gone.
+    await cutTopic(address, flatTopic, 0, 10);
+    await sendClosed(20, ['A', 'kept'], ['C', 'meanwhile']);
+    const started = await start('--savepoint', savepoint, '--flink-checkpoint-interval', '1h');
+    expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{32}\n$/) });
+    await expect.poll(() => idsOf('coin'), WAIT).toEqual(['kept', 'meanwhile', 'spent before']);
+    await expect.poll(() => idsOf('spent'), WAIT).toEqual(['kept', 'spent before']);
+    expect(await idsOf('fault')).toEqual([]);
+    // It has made no checkpoint yet.
+    expect(await holdfast('flink', 'stop', ...job(), '--without-savepoint')).toMatchObject({
+      code: 0,
+      stdout: `${savepoint}\n`,
+    });
+    expect(await status()).toMatch(/state +CANCELED since/);
+  });
+
+  it('start nothing that Flink would begin behind events that are gone', async () => {
+    await cutTopic(address, flatTopic, 0, -1);
+    expect(await start('--savepoint', savepoint)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/partition 0 of topic \S+ begins at offset \d+: events before it are gone/),
+    });
   });
 });

@@ -10,3 +10,13 @@ export async function sendTo(address: string, topic: string, rows: readonly Row[
   await producer.send({ topic, messages: [...rows] as Message[] });
   await producer.disconnect();
 }
+
+/** Removes what a partition has before an offset, as retention does; -1: all that it has. */
+export async function cutTopic(address: string, topic: string, partition: number, offset: number): Promise<void> {
+  const admin = createKafkaClient(plainConnection(address), keepingLogger()).admin();
+  await admin.connect();
+  // deleteTopicRecords fails on a client that has not used the topic before.
+  await admin.fetchTopicOffsets(topic);
+  await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] });
+  await admin.disconnect();
+}

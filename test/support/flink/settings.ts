@@ -49,6 +49,8 @@ export function flinkSettings(
     'execution.checkpointing.dir': `file://${join(folder, 'checkpoints')}`,
     'execution.checkpointing.savepoint-dir': `file://${join(folder, 'savepoints')}`,
     'execution.checkpointing.externalized-checkpoint-retention': 'RETAIN_ON_CANCELLATION',
+    // How old the figures of tasks may be, in milliseconds; 10 s by default.
+    'metrics.fetcher.update-interval': 500,
     'restart-strategy.type': 'fixed-delay',
     'restart-strategy.fixed-delay.attempts': 2_147_483_647,
     'restart-strategy.fixed-delay.delay': '1 s',
