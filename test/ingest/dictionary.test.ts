@@ -55,7 +55,7 @@ it('dictionaries that fill up again and again change no row', async () => {
   await replayInto(directory.at('usual'), [usual]);
   const expected = dumpViews(directory.at('usual'));
   expect(expected.spent!.length).toBeGreaterThan(20);
-  const cuts: Cuts[] = [{}, { batchEventsMax: 7 }, { chunkBytes: 10_000, batchEventsMax: 50 }];
+  const cuts: Cuts[] = [{ decodeWorkers: null }, { batchEventsMax: 7 }, { chunkBytes: 10_000, batchEventsMax: 50 }];
   for (const cut of cuts) {
     const data = directory.at(JSON.stringify(cut).replaceAll(/\W+/g, '-'));
     const { halted, counts } = await replayInto(data, [full], cut);

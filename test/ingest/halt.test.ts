@@ -21,7 +21,7 @@ describe('an update that cannot be applied', () => {
     for (const [i, cut] of [
       { chunkBytes: 600, batchEventsMax: 1 },
       { chunkBytes: 30_000, batchEventsMax: 40 },
-      {},
+      { decodeWorkers: null },
     ].entries()) {
       const { halted } = await replayInto(directory.at(`halted ${i}`), [feed], cut);
       expect(halted).toMatchObject({ offset: at + 1, updateId: 'bad', decision: 'halted', source: feed });

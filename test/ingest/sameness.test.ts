@@ -53,8 +53,8 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     expect(whole.snapshot!.length).toBeGreaterThan(20);
     expect(whole.spent!.length).toBeGreaterThan(20);
     const cuts: Cuts[] = [
-      {},
-      { batchEventsMax: 100 },
+      { decodeWorkers: null },
+      { decodeWorkers: null, batchEventsMax: 100 },
       { chunkBytes: 700, batchEventsMax: 1 },
       { chunkBytes: 700, batchEventsMax: 50_000 },
       { chunkBytes: 3_000, batchEventsMax: 2 },
@@ -115,7 +115,7 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     const long = JSON.stringify({ update: { TopologyTransaction: { value: { padding: 'x'.repeat(20_000) } } } });
     const among = lines.flatMap((line, i) => (i % 4 === 0 ? [line, long, ...null9] : [line, ...null9]));
     expect(among.length).toBeGreaterThan(2_000);
-    expect(await tablesAfter(directory, 'among', { files: [among] })).toEqual(once);
+    expect(await tablesAfter(directory, 'among', { files: [among], decodeWorkers: null })).toEqual(once);
     expect(await tablesAfter(directory, 'inline', { files: [among], chunkBytes: 2 ** 22 })).toEqual(once);
   });
 

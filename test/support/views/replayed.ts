@@ -35,8 +35,8 @@ function lineOf(item: HistoryItem, format: Format): string | null {
 }
 
 /** Where lines are cut: by the file's bytes into chunks, and by events into transactions. */
-export interface Cuts extends Partial<Pick<ReplayOptions, 'migrationId'>> {
-  /** How much of a file is read and decoded at once. With it the feed has no thread of its own. */
+export interface Cuts extends Partial<Pick<ReplayOptions, 'migrationId' | 'decodeWorkers'>> {
+  /** How much of a file is read and decoded at once, in the caller's thread. */
   readonly chunkBytes?: number;
   readonly batchEventsMax?: number;
 }
@@ -52,12 +52,15 @@ export const WRITER_OPTIONS: WriterOptions = {
   now: () => CLOCK_US,
 };
 
-/** Replays real files into a data directory, in this process. */
+/** Replays real files into a data directory, in the caller's thread; with `decodeWorkers` in threads, as `holdfast replay` does. */
 export function replayInto(
   dataDir: string,
   files: readonly string[],
   { chunkBytes, ...changes }: Cuts & Partial<ReplayOptions> = {},
 ): Promise<ReplayResult> {
+  const source = chunkBytes === undefined ? {} : { chunkBytes };
+  const openFeed: ReplayOptions['openFeed'] = (path, migrationId) =>
+    openInlineFeed(openFileSource(path, source), { migrationId });
   return replayFiles({
     dataDir,
     files,
@@ -66,12 +69,7 @@ export function replayInto(
     signal: new AbortController().signal,
     ...WRITER_OPTIONS,
     onProgress: () => {},
-    ...(chunkBytes === undefined
-      ? {}
-      : {
-          openFeed: (path: string, migrationId: number) =>
-            openInlineFeed(openFileSource(path, { chunkBytes }), { migrationId }),
-        }),
+    ...(changes.decodeWorkers === undefined && { openFeed }),
     ...changes,
   });
 }
