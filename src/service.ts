@@ -12,7 +12,6 @@ import type { ServedDocument } from './http/service/docs.ts';
 import { createUsersArea } from './http/users/area.ts';
 import { measureIngest } from './service/ingest-metrics.ts';
 import { measureService } from './service/metrics.ts';
-import { openPostgres } from './service/postgres.ts';
 import { openReading } from './service/reading.ts';
 import type { Role } from './service/role.ts';
 import { startWriting } from './service/writing.ts';
@@ -92,9 +91,13 @@ export async function startService(
   return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-function startRole(config: Config, starting: Parameters<typeof startWriting>[1]): Role | Promise<Role> {
+async function startRole(config: Config, starting: Parameters<typeof startWriting>[1]): Promise<Role> {
   const { postgres, readOnly } = config;
-  if (postgres !== null) return openPostgres(postgres, { ...starting, rules: config });
+  if (postgres !== null) {
+    // Loaded only here: no other service needs the client.
+    const { openPostgres } = await import('./service/postgres.ts');
+    return openPostgres(postgres, { ...starting, rules: config });
+  }
   return readOnly ? openReading(config, starting) : startWriting(config, starting);
 }
 

@@ -1,4 +1,4 @@
-import { SignJWT } from 'jose';
+import { SignJWT } from 'jose/jwt/sign';
 import type { AuthService, TokenMode } from './auth-service.ts';
 
 /**

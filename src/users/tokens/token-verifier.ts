@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { compactVerify } from 'jose';
+// Only this: all of jose takes a server longer to load than any other package.
+import { compactVerify } from 'jose/jws/compact/verify';
 import type { Users } from '../open-users.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider } from '../user.ts';
 import type { AuthService } from './auth-service.ts';
