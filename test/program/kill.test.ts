@@ -12,9 +12,9 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-const KILLS = soakCount(10);
+const KILLS = soakCount(6);
 /** Each directory is killed so often before it may come to its end. */
-const KILLS_PER_DIRECTORY = 5;
+const KILLS_PER_DIRECTORY = 3;
 const TIMEOUT_MS = 300_000;
 
 const directory = temporaryDirectory();
@@ -23,6 +23,7 @@ afterAll(() => directory[Symbol.dispose]());
 /** The files, and the option that says of which migration the lines are that carry none. */
 let feed: readonly string[] = [];
 let wanted: ReturnType<typeof dumpViews> = {};
+let wantedSnapshots: ReadonlySet<string> = new Set();
 let undisturbedMs = 0;
 let updates = 0;
 
@@ -56,6 +57,7 @@ beforeAll(async () => {
   updates = updatesOf(stdout);
   undisturbedMs = Date.now() - startedMs;
   wanted = dumpViews(directory.at('undisturbed'));
+  wantedSnapshots = new Set(wanted.snapshot);
 }, TIMEOUT_MS);
 
 describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all, and run again to its end`, () => {
@@ -77,7 +79,8 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
         else undisturbedMs = Math.min(undisturbedMs, Date.now() - startedMs);
         if (!existsSync(`${data}/views.db`)) continue;
         const sealed = dumpViews(data).snapshot ?? [];
-        expect(wanted.snapshot, `sealed before kill ${killed}`).toEqual(expect.arrayContaining(sealed));
+        const changed = sealed.filter((snapshot) => !wantedSnapshots.has(snapshot));
+        expect(changed, `sealed before kill ${killed}`).toEqual([]);
       }
       if (existsSync(`${data}/views.db`)) {
         const verified = await holdfast('verify', '--data', data);
