@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBroker } from '../test/support/kafka/broker.ts';
+import { type DemoStop, runDemo } from './demo/run.ts';
 import { env, root, say, startService } from './demo/service.ts';
-import { type DemoStop, stopAtSigterm } from './demo/stop.ts';
 
 /** What docker-compose.yml shows, without Docker: a broker from its jars, a feed sent to it, and a summary that moves. */
 const FIXTURE = 'fixtures/story.scan.ndjson';
@@ -87,13 +86,4 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   say(`5. ${url}/status:\n${JSON.stringify(status.source, null, 2)}`);
 }
 
-const stopping = stopAtSigterm();
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
-try {
-  await demonstrate(folder, stopping);
-} catch (error) {
-  console.error(`\n${stopping.failureText(error)}`);
-  process.exitCode = 1;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+await runDemo(demonstrate);

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { party } from '../fixtures/names.ts';
 import { startFakeScan } from '../test/support/scan/server.ts';
 import { partyNames } from './demo/names.ts';
+import { type DemoStop, runDemo } from './demo/run.ts';
 import { say, startService } from './demo/service.ts';
-import { type DemoStop, stopAtSigterm } from './demo/stop.ts';
 import { createWeeks, ROUND_MICROS, roundLines, type Weeks } from './demo/weeks.ts';
 
 /** How to follow a network, shown with a server that answers as a Scan does, over a ledger that goes on while it is followed. */
@@ -133,15 +131,4 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   await service.ended;
 }
 
-// Ctrl-C reaches the program too, which then stops by itself; what is left to do here is to clean up.
-process.on('SIGINT', () => {});
-const stopping = stopAtSigterm();
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
-try {
-  await demonstrate(folder, stopping);
-} catch (error) {
-  console.error(`\n${stopping.failureText(error)}`);
-  process.exitCode = 1;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+await runDemo(demonstrate);

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { type DemoStop, runDemo } from './demo/run.ts';
 import { env, root, say, startService } from './demo/service.ts';
-import { type DemoStop, stopAtSigterm } from './demo/stop.ts';
 import { demonstrateUsers } from './demo/users.ts';
 import { writeWeeks } from './demo/weeks.ts';
 
@@ -102,15 +101,4 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   }
 }
 
-// Ctrl-C reaches the program too, which then stops by itself; what is left to do here is to clean up.
-process.on('SIGINT', () => {});
-const stopping = stopAtSigterm();
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
-try {
-  await demonstrate(folder, stopping);
-} catch (error) {
-  console.error(`\n${stopping.failureText(error)}`);
-  process.exitCode = 1;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+await runDemo(demonstrate);
