@@ -57,7 +57,8 @@ export class LedgerApiProgress {
 
   readonly failed = ({ error, retryInMs }: Pick<Pause, 'error' | 'retryInMs'>): void => {
     const stopped = `cannot read the participant: ${error.message}`;
-    this.#set({ stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
+    const unknown = { lagSeconds: null, secondsLeft: null };
+    this.#set({ ...unknown, stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
     this.#logger.warn({ url: this.#telemetry.url, err: error, retryInMs: Math.round(retryInMs) }, stopped);
   };
 

@@ -11,7 +11,7 @@ export interface NetworkTelemetry {
   readonly lastError: string | null;
   /** Everything that the node had at this time of our clock is stored; null before that was so for the first time. */
   readonly caughtUpAt: number | null;
-  /** How far what was read last was behind our clock; 0 at the end. */
+  /** How far what was read last was behind our clock; 0 at the end, null where that is not known, as after a failure. */
   readonly lagSeconds: number | null;
   /** Until the end, at the pace of late; null where that is not known. */
   readonly secondsLeft: number | null;

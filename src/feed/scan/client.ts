@@ -20,7 +20,8 @@ function refusalOf(target: string, { status, retryAfterMs, where, body }: Refuse
   const own = ownError(body);
   const said = shortened(own ?? body.toString());
   const [, pageSizeMax] = /Exceeded limit maximum \(\d+ > (\d+)\)/.exec(said) ?? [];
-  return new ScanFailure(`${target}: answers ${status}${where}${said === '' ? '' : ` (${said})`}`, {
+  const listed = status === 403 ? ': it lets in listed addresses only, and its operator has to add ours' : '';
+  return new ScanFailure(`${target}: answers ${status}${where}${said === '' ? '' : ` (${said})`}${listed}`, {
     status,
     retryAfterMs,
     isOwn: own !== null,

@@ -66,7 +66,8 @@ export class ScanProgress {
 
   readonly failed = ({ error, retryInMs }: Pick<Pause, 'error' | 'retryInMs'>): void => {
     const stopped = `cannot read the network: ${error.message}`;
-    this.#set({ stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
+    const unknown = { lagSeconds: null, secondsLeft: null };
+    this.#set({ ...unknown, stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
     this.#logger.warn({ scan: this.#telemetry.scan, err: error, retryInMs: Math.round(retryInMs) }, stopped);
   };
 

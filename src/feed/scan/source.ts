@@ -62,7 +62,8 @@ export function openScanSource(
     try {
       for (let turn = 0; !signal.aborted; turn++) {
         const asked = clients.filter((client) => !refusing.has(client));
-        if (asked.length === 0) throw new FeedRefused([...refusing.values()].join('; '));
+        if (asked.length === 0)
+          throw new FeedRefused(`${[...refusing.values()].join('; ')}; it is not asked again before the next start`);
         const client = asked[turn % asked.length]!;
         try {
           yield* readFrom(client, { clients, signal, pauses });
