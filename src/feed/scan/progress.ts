@@ -91,10 +91,10 @@ export class ScanProgress {
   }
 
   waits({ update, toldBy, notBy }: DisputedText): void {
-    const lacking = notBy.length === 0 ? 'the others have not answered' : `not told alike by ${notBy.join(', ')}`;
+    const lacking = notBy.length === 0 ? 'no other has come so far' : `not told alike by ${notBy.join(', ')}`;
     const stopped = `waiting before update ${update.id}${timeText(update)}, told by ${toldBy.join(', ')}: ${lacking}`;
     if (stopped !== this.#telemetry.stopped) this.#logger.warn({ scans: toldBy, others: notBy }, stopped);
-    this.#set({ stopped });
+    this.#set({ stopped, lagSeconds: null, secondsLeft: null });
   }
 
   stop(stopped: string): void {
