@@ -1,21 +1,25 @@
-import type { PartyTotals, RankedBy, Ranking, SnapshotPlace, Totals } from '../holdings/insight/facts.ts';
+import type { PartyTotals, Ranking, SnapshotPlace } from '../holdings/insight/facts.ts';
 import { TOTALS, type TotalsRow, totalsOf } from './changes.ts';
 import type { Ask } from './pool.ts';
 
 /**
- * Rankings are computed from all owners of a snapshot, and the last few that were asked for are kept, because a sealed snapshot
- * never changes: this many, and of this many owners in all, each of which takes some 700 bytes. The last one is always kept.
+ * PostgreSQL orders all owners of a snapshot, and the orders of the last few that were asked for are kept, because a sealed snapshot
+ * never changes: this many, and of this many owners in all, each of which takes 12 bytes. The last one is always kept, and of each
+ * so many owners that were asked for, at some 500 bytes.
  */
 const KEPT_MAX = 4;
-const KEPT_OWNERS_MAX = 400_000;
+const KEPT_OWNERS_MAX = 4_000_000;
+const KNOWN_OWNERS_MAX = 10_000;
 
-interface Ranked {
+type Place = SnapshotPlace & { readonly seq: number };
+
+export interface Ranked {
   readonly ranking: Ranking;
-  /** An owner's number is its place among those with coin, by party id. */
-  readonly owners: readonly PartyTotals[];
+  /** By their numbers: an owner's is its place among those with coin, by party id. */
+  numbered(ask: Ask, numbers: readonly number[]): Promise<readonly PartyTotals[]>;
 }
 
-export type Rankings = (ask: Ask, place: SnapshotPlace & { readonly seq: number }) => Promise<Ranked>;
+export type Rankings = (ask: Ask, place: Place) => Promise<Ranked>;
 
 export function createRankings(): Rankings {
   /** The least recently asked for comes first. */
@@ -33,8 +37,8 @@ export function createRankings(): Rankings {
   function begin(key: string, ranked: Promise<Ranked>): { readonly ranked: Promise<Ranked>; size: number } {
     const entry = { ranked, size: 0 };
     ranked.then(
-      ({ owners }) => {
-        entry.size = owners.length;
+      ({ ranking }) => {
+        entry.size = ranking.total.length;
         forget();
       },
       () => kept.delete(key),
@@ -51,30 +55,48 @@ export function createRankings(): Rankings {
   };
 }
 
-async function rank(ask: Ask, { migrationId, seq }: { migrationId: number; seq: number }): Promise<Ranked> {
-  const rows = await ask<TotalsRow & { owner: string }>(
-    `SELECT * FROM (SELECT DISTINCT ON (owner) owner, ${TOTALS} FROM owner_total
-       WHERE migration_id = $1 AND seq <= $2 ORDER BY owner, seq DESC) t WHERE contracts > 0`,
+/** The owners with coin at a snapshot, and their numbers. */
+const OWNERS = `owners AS MATERIALIZED (
+  SELECT *, (row_number() OVER (ORDER BY owner) - 1)::int AS number FROM (
+    SELECT DISTINCT ON (owner) owner, ${TOTALS} FROM owner_total
+    WHERE migration_id = $1 AND seq <= $2 ORDER BY owner, seq DESC) newest
+  WHERE contracts > 0)`;
+
+const orderBy = (amount: string): string =>
+  `(SELECT COALESCE(string_agg(int4send(number), ''::bytea ORDER BY ${amount} DESC, number), ''::bytea) FROM owners)`;
+
+async function rank(ask: Ask, { migrationId, seq }: Place): Promise<Ranked> {
+  const [row] = await ask<Readonly<Record<'total' | 'unlocked' | 'locked', Buffer>>>(
+    `WITH ${OWNERS} SELECT ${orderBy('unlocked + locked')} AS total, ${orderBy('unlocked')} AS unlocked, ${orderBy('locked')} AS locked`,
     [migrationId, seq],
   );
-  const owners = rows.map((row) => ({ party: row.owner, ...totalsOf(row) }));
-  const order = (by: RankedBy): Uint32Array => {
-    const amounts = owners.map((owner) => amountOf(owner, by));
-    const places = Uint32Array.from(owners.keys());
-    return places.sort((a, b) => (amounts[a]! === amounts[b]! ? a - b : amounts[a]! > amounts[b]! ? -1 : 1));
+  const { total, unlocked, locked } = row!;
+  const known = new Map<number, PartyTotals>();
+  return {
+    ranking: { total: numbersIn(total), unlocked: numbersIn(unlocked), locked: numbersIn(locked) },
+    async numbered(askFor, numbers) {
+      const missing = numbers.filter((number) => !known.has(number));
+      const rows =
+        missing.length === 0
+          ? []
+          : await askFor<TotalsRow & { number: number; owner: string }>(
+              `WITH ${OWNERS} SELECT * FROM owners WHERE number = ANY($3::int[])`,
+              [migrationId, seq, missing],
+            );
+      const found = new Map(rows.map((each) => [each.number, { party: each.owner, ...totalsOf(each) }]));
+      const owners = numbers.map((number) => {
+        const owner = known.get(number) ?? found.get(number);
+        if (owner === undefined) throw new Error(`a ranking has no owner ${number}`);
+        return owner;
+      });
+      if (known.size + found.size <= KNOWN_OWNERS_MAX) for (const [number, owner] of found) known.set(number, owner);
+      return owners;
+    },
   };
-  return { owners, ranking: { total: order('total'), unlocked: order('unlocked'), locked: order('locked') } };
 }
 
-function amountOf({ unlocked, locked }: Totals, by: RankedBy): bigint {
-  if (by === 'total') return unlocked + locked;
-  return by === 'unlocked' ? unlocked : locked;
-}
-
-export function numbered({ owners }: Ranked, numbers: readonly number[]): readonly PartyTotals[] {
-  return numbers.map((number) => {
-    const owner = owners[number];
-    if (owner === undefined) throw new Error(`a ranking has no owner ${number}`);
-    return owner;
-  });
+/** Numbers of four bytes each, as PostgreSQL sends them. */
+function numbersIn(bytes: Buffer): Uint32Array {
+  const own = Buffer.from(bytes).swap32();
+  return new Uint32Array(own.buffer.slice(own.byteOffset, own.byteOffset + own.length));
 }

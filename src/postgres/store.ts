@@ -14,7 +14,7 @@ import { microsOf } from './numbers.ts';
 import { createOwnersReader } from './owners.ts';
 import { createPageReader } from './page.ts';
 import { type Ask, openPool } from './pool.ts';
-import { createRankings, numbered, type Rankings } from './rankings.ts';
+import { createRankings, type Rankings } from './rankings.ts';
 import type { PostgresSettings } from './settings.ts';
 import { createSnapshotReader, type SnapshotReader, type StoredSnapshot } from './snapshots.ts';
 import { STANDING, type StandingRow, type StoreStanding, standingOf } from './standing.ts';
@@ -134,7 +134,10 @@ function createReaders(ask: Ask, { dso, periodUs }: Setting, rankings: Rankings)
     changes: (lookup) => changes.changes(lookup),
     'listed owners': async (lookup) => listOwners(ask, lookup, (await requireSnapshot(lookup)).seq),
     ranking: async (place) => (await rankings(ask, await requireSnapshot(place))).ranking,
-    'numbered owners': async (lookup) => numbered(await rankings(ask, await requireSnapshot(lookup)), lookup.owners),
+    'numbered owners': async (lookup) => {
+      const ranked = await rankings(ask, await requireSnapshot(lookup));
+      return ranked.numbered(ask, lookup.owners);
+    },
     'last sealed': () => snapshots.first('ORDER BY no DESC'),
     'sealed place': async (place) => (await snapshots.find({ ...place, match: 'exact' }))?.no ?? null,
     'sealed snapshots': ({ after, until, rows }) =>

@@ -81,6 +81,27 @@ it('a cancel that comes after its statement has ended reaches no other', async (
   }
 });
 
+it('the owners of a ranking are asked for once', async () => {
+  await using store = open({ readMsMax: 300 });
+  await using admin = await server.connect();
+  await admin.query('SELECT seal(100)');
+  const [{ migrationId, recordTime } = { migrationId: 0, recordTime: 0 }] = await store.facts({
+    kind: 'newest snapshots',
+  });
+  const place = { migrationId, recordTime };
+  const { total } = await store.facts({ kind: 'ranking', ...place });
+  expect(total.length).toBeGreaterThan(2);
+  const all = { kind: 'numbered owners', ...place, owners: [...total] } as const;
+  const owners = await store.facts(all);
+  const amounts = owners.map(({ unlocked, locked }) => unlocked + locked);
+  expect(amounts).toEqual(amounts.toSorted((a, b) => (a > b ? -1 : 1)));
+  await using holder = await server.connect();
+  await holder.query('BEGIN; LOCK TABLE owner_total');
+  expect(await store.facts(all)).toEqual(owners);
+  expect((await store.facts({ kind: 'ranking', ...place })).total).toEqual(total);
+  await expect(store.facts({ ...all, owners: [total.length] })).rejects.toThrow(/time|long/);
+});
+
 it('another store at the same place is noticed by questions alone', async () => {
   await using store = open({});
   await using admin = await server.connect();
