@@ -11,6 +11,7 @@ import { loadReference } from './reference-load.ts';
 import { startPostgres } from './reference-postgres.ts';
 import { benchReplay, benchSealing, makeBenchFeed } from './replay.ts';
 import { benchMainnet } from './replay-mainnet.ts';
+import { benchScale } from './scale.ts';
 import { benchStreams } from './streams.ts';
 import { benchSummaries } from './summaries.ts';
 import { type Promised, printPromises, rounded } from './table.ts';
@@ -49,13 +50,14 @@ const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = 
   streams: () => benchStreams(folder, dense(), { rounds }),
   kafka: () => benchKafka(dense(), { events, rounds }),
   'catch-up': () => benchCatchUp(folder, { updates, rounds }),
+  scale: () => benchScale(folder, { events }),
   growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents, hugeEvents }),
 };
 
 try {
   const promises: Promised[] = [];
   for (const part of wanted()) promises.push(...(await PARTS[part]!()));
-  printPromises(promises);
+  if (promises.length > 0) printPromises(promises);
 } finally {
   rmSync(folder, { recursive: true });
 }

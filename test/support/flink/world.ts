@@ -2,7 +2,7 @@ import { flatLedger } from '../flat/ledgers.ts';
 import type { Row } from '../kafka/topic.ts';
 import { emptyUpdate } from '../ledger/empty-update.ts';
 import type { HistoryItem } from '../ledger/history.ts';
-import { createRandom } from '../ledger/random.ts';
+import { createRandom, type Random } from '../ledger/random.ts';
 import { randomLedger } from '../ledger/random-ledger.ts';
 import { activeContracts, seedImports, seedMark } from '../scan/active-contracts.ts';
 import { linesOf } from '../views/replayed.ts';
@@ -43,22 +43,47 @@ export function randomWorld(seed: number, { updates, partitions, periodUs }: Wor
   for (const line of imports) put(random.below(partitions), line);
   lines.push(mark);
   for (let partition = 0; partition < partitions; partition++) rows.push({ partition, value: mark });
-  let before = { ms: -1, partition: 0 };
+  const partitionOf = createSpread(random, partitions);
   for (const item of items) {
+    const partition = partitionOf(item);
+    for (const line of linesOf([item], 'scan')) put(partition, line, random.chance(REDELIVERED) ? 2 : 1);
+  }
+  const closing = closingUpdates(lines.at(-1)!, { partitions, periodUs });
+  for (const { partition, value } of closing.rows) put(partition, value);
+  return { lines, rows, ends: closing.ends };
+}
+
+/** Gives each item a partition at random. */
+export function createSpread(random: Random, partitions: number): (item: HistoryItem) => number {
+  let before = { ms: -1, partition: 0 };
+  return (item) => {
     const ms = millisecondOf(item);
     // Of two partitions an engine does not know which event was first within a millisecond. A network needs longer than that to
     // archive what it has created.
     const partition = ms !== null && ms === before.ms ? before.partition : random.below(partitions);
     if (ms !== null) before = { ms, partition };
-    for (const line of linesOf([item], 'scan')) put(partition, line, random.chance(REDELIVERED) ? 2 : 1);
-  }
-  const last = JSON.parse(lines.at(-1)!) as LastUpdate;
-  const end = Date.parse(last.record_time) * 1000 + QUIET_PERIODS * periodUs;
-  // Quiet intervals become snapshots with the next one that has an event and is closed.
-  put(0, updateAt(last, end - periodUs));
+    return partition;
+  };
+}
+
+interface Closing {
+  readonly rows: readonly { readonly partition: number; readonly value: string }[];
+  /** The time of each partition's last update, in microseconds. */
+  readonly ends: readonly number[];
+}
+
+/** Updates some periods after the last one that close every interval before them. */
+export function closingUpdates(
+  lastLine: string,
+  { partitions, periodUs }: { readonly partitions: number; readonly periodUs: number },
+): Closing {
+  const last = JSON.parse(lastLine) as LastUpdate;
+  // Not on the grid, so that all of them are in one interval.
+  const end = (Math.ceil((Date.parse(last.record_time) * 1000) / periodUs) + QUIET_PERIODS) * periodUs + 1_000_000;
   const ends = Array.from({ length: partitions }, (_, partition) => end + partition * 1000);
-  for (const [partition, at] of ends.entries()) put(partition, updateAt(last, at));
-  return { lines, rows, ends };
+  // Quiet intervals become snapshots with the next one that has an event and is closed.
+  const rows = [end - periodUs, ...ends].map((at, i) => ({ partition: Math.max(0, i - 1), value: updateAt(last, at) }));
+  return { rows, ends };
 }
 
 /** What is active after so many updates. */

@@ -24,8 +24,11 @@ export interface PostgresServer extends AsyncDisposable {
   connect(user?: string, database?: string): Promise<Client & AsyncDisposable>;
 }
 
-/** It dies with this process, however this process ends: a shell waits on the pipe that only we hold. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * It dies with this process, however this process ends: a shell waits on the pipe that only we hold. What is measured wants settings
+ * such as `fsync=on`.
+ */
+export async function startPostgres(more: readonly string[] = []): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-postgres-'));
   const user = serverUser();
   if (user !== null) chownSync(folder, user.uid, user.gid);
@@ -37,7 +40,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     options,
   );
   const [port] = (await freePorts(1)) as [number];
-  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off'];
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+    'fsync=off',
+    ...more,
+  ];
   const postgres = [`${POSTGRES_BIN}/postgres`, '-D', data, ...settings.flatMap((setting) => ['-c', setting])];
   const script = '"$@" </dev/null 1>&2 & cat >/dev/null; kill -QUIT $!; wait';
   let stop = async (): Promise<void> => {};
