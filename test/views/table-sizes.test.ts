@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { measureNowAndThen } from '../../src/views/read/measured-tables.ts';
+import { createTableMeasurer, measureNowAndThen } from '../../src/views/read/measured-tables.ts';
 import { readTableSizes, type TableSizes } from '../../src/views/read/table-sizes.ts';
 import { openForReading } from '../../src/views/store/database.ts';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -73,4 +74,18 @@ it('tables are measured again when five minutes have passed, or five hundred tim
   expect(await lookAt(third)).toEqual([3, 2]);
   expect(await lookAt(third + 5 * MINUTE_MS - 1)).toEqual([3, 2]);
   expect(await lookAt(third + 5 * MINUTE_MS)).toEqual([4, 2]);
+});
+
+it('where the tables cannot be measured, the log says why and nothing else happens', async () => {
+  using directory = temporaryDirectory();
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(line) });
+  await using measurer = createTableMeasurer(directory.path, logger);
+  expect(measurer.tables()).toBe(null);
+  await expect.poll(() => lines, { timeout: 20_000 }).toHaveLength(1);
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    msg: 'the tables cannot be measured',
+    err: { message: expect.stringContaining('there is no views.db in it') as string },
+  });
+  expect(measurer.tables()).toBe(null);
 });

@@ -55,9 +55,9 @@ export function createTableMeasurer(
 
   async function measure(): Promise<TableSizes | null> {
     if (stopping) return null;
-    const file = threadFile('sizes-worker', import.meta.url);
-    thread = startThread<SizesContract>(file, { name: 'sizes', data: { dataDir }, on: {}, errors: [] });
     try {
+      const file = threadFile('sizes-worker', import.meta.url);
+      thread = startThread<SizesContract>(file, { name: 'sizes', data: { dataDir }, on: {}, errors: [] });
       const sizes = await thread.call('measure', { treeMsMax: TREE_MS_MAX });
       const left = Object.keys(sizes).filter((table) => sizes[table] === null);
       if (left.length > 0) logger.warn({ tables: left, msMax: TREE_MS_MAX }, 'these tables take too long to measure');
@@ -66,7 +66,8 @@ export function createTableMeasurer(
       if (!stopping) logger.warn({ err: error }, 'the tables cannot be measured');
       return null;
     } finally {
-      await thread.terminate();
+      await thread?.terminate();
+      thread = null;
     }
   }
 
