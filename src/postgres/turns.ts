@@ -24,7 +24,7 @@ interface Waiting {
 }
 
 /** Who may use a connection next. No client has all of them, so that none can delay the others. */
-export function createTurns({ places, waitMsMax = WAIT_MS_MAX }: { places: number; waitMsMax?: number }): Turns {
+export function createTurns({ places }: { places: number }): Turns {
   const placesPerClient = places - 1;
   /** The clients that have a connection, once for each. */
   const busy: string[] = [];
@@ -66,7 +66,7 @@ export function createTurns({ places, waitMsMax = WAIT_MS_MAX }: { places: numbe
       };
       const leave = (): void => stopWaiting('the client has gone');
       const late = 'other reads took too long for this one to begin; try again later';
-      const deadline = setTimeout(() => stopWaiting(late), waitMsMax);
+      const deadline = setTimeout(() => stopWaiting(late), WAIT_MS_MAX);
       signal?.addEventListener('abort', leave);
       waiting.push(entry);
       beginNext();
