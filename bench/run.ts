@@ -12,6 +12,7 @@ import { startPostgres } from './reference-postgres.ts';
 import { benchReplay, benchSealing, makeBenchFeed } from './replay.ts';
 import { benchMainnet } from './replay-mainnet.ts';
 import { benchScale } from './scale.ts';
+import { benchStoreReaders } from './store-readers.ts';
 import { benchStreams } from './streams.ts';
 import { benchSummaries } from './summaries.ts';
 import { type Promised, printPromises, rounded } from './table.ts';
@@ -47,6 +48,7 @@ const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = 
   sealing: () => benchSealing(dense()),
   summaries: () => withReference(dense(), (reference) => benchSummaries(folder, dense(), { rounds, reference })),
   'authenticated-user': () => benchAuthenticatedUser(folder, { rounds }),
+  'store-readers': () => benchStoreReaders({ owners: events / 4, rounds }).then(() => []),
   streams: () => benchStreams(folder, dense(), { rounds }),
   kafka: () => benchKafka(dense(), { events, rounds }),
   'catch-up': () => benchCatchUp(folder, { updates, rounds }),
