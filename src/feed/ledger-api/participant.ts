@@ -1,6 +1,6 @@
 import { isPartyId } from '../../ledger/party.ts';
 import { type Micros, parseLedgerTime } from '../../ledger/time.ts';
-import { isObject, type JsonClient } from '../network/json-client.ts';
+import { isCount, isObject, isText, type JsonClient } from '../network/json-client.ts';
 import { LedgerApiFailure } from './failure.ts';
 
 /** More than a participant hosts; each is kept in memory and in the views. */
@@ -21,20 +21,20 @@ export interface LedgerEnd {
 /** Small questions about a participant. Each throws LedgerApiFailure for an answer without what was asked for. */
 
 export async function askParticipantId(client: JsonClient): Promise<string> {
-  return fieldOf(client, '/v2/parties/participant-id', 'participantId', isText);
+  return client.askField('/v2/parties/participant-id', 'participantId', isText);
 }
 
 export async function askLedgerEnd(client: JsonClient): Promise<LedgerEnd> {
   const { value } = await client.ask('/v2/state/ledger-end');
   const { offset = 0, synchronizerTimes } = isObject(value) ? value : { offset: null };
-  if (!isOffset(offset)) throw without(client, '/v2/state/ledger-end', 'offset');
+  if (!isCount(offset)) throw without(client, '/v2/state/ledger-end', 'offset');
   const times = Array.isArray(synchronizerTimes) ? synchronizerTimes.map(synchronizerTime) : [];
   return { offset, times: times.length > 0 && times.every((time) => time !== null) ? times : null };
 }
 
 /** Up to which update it has removed what it knew; 0 where it has everything. */
 export async function askPrunedOffset(client: JsonClient): Promise<number> {
-  return fieldOf(client, '/v2/state/latest-pruned-offsets', 'participantPrunedUpToInclusive', isOffset);
+  return client.askField('/v2/state/latest-pruned-offsets', 'participantPrunedUpToInclusive', isCount);
 }
 
 /** The parties that it hosts itself, in order. */
@@ -62,21 +62,6 @@ export function synchronizerTime(value: unknown): SynchronizerTime | null {
   const { synchronizerId, recordTime: text } = isObject(value) ? value : {};
   const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
   return typeof synchronizerId === 'string' && recordTime !== null ? { synchronizerId, recordTime } : null;
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-async function fieldOf<Value>(
-  client: JsonClient,
-  path: string,
-  field: string,
-  isValue: (value: unknown) => value is Value,
-): Promise<Value> {
-  const { value } = await client.ask(path);
-  const found = isObject(value) ? value[field] : undefined;
-  if (!isValue(found)) throw without(client, path, field);
-  return found;
 }
 
 function without({ url }: JsonClient, path: string, field: string): LedgerApiFailure {

@@ -19,6 +19,8 @@ export interface JsonClient extends Disposable {
   readonly url: string;
   /** A path below the server's, or below its host where it begins with `//`; with a body it is posted. */
   ask(path: string, body?: object): Promise<JsonAnswer>;
+  /** A field of the answer, by which an answer without it is a failure. */
+  askField<Value>(path: string, field: string, isValue: (value: unknown) => value is Value): Promise<Value>;
   /** The answer's bytes alone, which may be no JSON. */
   askBytes(path: string, body?: object): Promise<Buffer>;
 }
@@ -97,9 +99,24 @@ export function createJsonClient(
     }
   }
 
-  return { url, ask, askBytes, [Symbol.dispose]: () => agent.destroy() };
+  async function askField<Value>(
+    path: string,
+    field: string,
+    isValue: (value: unknown) => value is Value,
+  ): Promise<Value> {
+    const { value } = await ask(path);
+    const found = isObject(value) ? value[field] : undefined;
+    if (!isValue(found)) throw failed(`${url}${path}: answers without ${field}`, { isTooMuch: false });
+    return found;
+  }
+
+  return { url, ask, askField, askBytes, [Symbol.dispose]: () => agent.destroy() };
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

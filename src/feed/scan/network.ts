@@ -1,4 +1,4 @@
-import { isObject, type JsonClient } from '../network/json-client.ts';
+import { isCount, isText, type JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import type { ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
@@ -14,10 +14,10 @@ export interface Asked {
 
 /** As many Scans as are needed must tell the same one. */
 export async function askDso(client: JsonClient, { others, needed }: Asked): Promise<string> {
-  const own = await fieldOf(client, '/v0/dso-party-id', 'dso_party_id', isText);
+  const own = await client.askField('/v0/dso-party-id', 'dso_party_id', isText);
   if (needed === 1) return own;
   const told = await Promise.allSettled(
-    others.map((other) => fieldOf(other, '/v0/dso-party-id', 'dso_party_id', isText)),
+    others.map((other) => other.askField('/v0/dso-party-id', 'dso_party_id', isText)),
   );
   const alike = told.filter((each) => each.status === 'fulfilled' && each.value === own).length;
   if (alike >= needed) return own;
@@ -25,7 +25,7 @@ export async function askDso(client: JsonClient, { others, needed }: Asked): Pro
 }
 
 export async function askMigrationId(client: JsonClient): Promise<number> {
-  return fieldOf(client, '/v0/migrations/last', 'migration_id', isCount);
+  return client.askField('/v0/migrations/last', 'migration_id', isCount);
 }
 
 /** What positions belong to: they are the same on every Scan of a network. */
@@ -44,7 +44,7 @@ export async function requireBeginning(client: JsonClient): Promise<void> {
       `--start beginning: the network is in migration ${migrationId}, and a Scan does not give what was carried over into it: ` +
         'begin with --start snapshot, or with files that have it',
     );
-  if (!(await fieldOf(client, '/v0/backfilling/status', 'complete', (value) => typeof value === 'boolean')))
+  if (!(await client.askField('/v0/backfilling/status', 'complete', (value) => typeof value === 'boolean')))
     throw new ScanFailure(`${client.url}: has not all of the history yet; another Scan may have it`, {});
 }
 
@@ -72,19 +72,4 @@ export function enteredMigration(
       'begin anew with --start snapshot, or with files that have its imports and first updates',
   );
   return { from, refusal };
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-async function fieldOf<Value>(
-  client: JsonClient,
-  path: string,
-  field: string,
-  isValue: (value: unknown) => value is Value,
-): Promise<Value> {
-  const { value } = await client.ask(path);
-  const found = isObject(value) ? value[field] : undefined;
-  if (!isValue(found)) throw new ScanFailure(`${client.url}${path}: answers without ${field}`, {});
-  return found;
 }
