@@ -26,38 +26,6 @@ const CASES: Cases = {
     one(`holdfast_store_unsealed_intervals{${INSTANCE}}`, '0 3x20', 15, 16),
     one(`holdfast_store_unsealed_intervals{${INSTANCE}}`, '1x9 0 1x9 0 1x9', 29, 0),
   ],
-  HoldfastDecoderStopped: [one(`holdfast_decoder_stopped_partitions{${INSTANCE},cause="halted"}`, '0 1x5', 2, 3)],
-  HoldfastDecoderPartitions: [
-    {
-      series: {
-        [`holdfast_decoder_partitions{${INSTANCE}}`]: '2x5 1x20',
-        'holdfast_decoder_partitions{job="holdfast",instance="b"}': '2x20',
-        [`holdfast_decoder_topic_partitions{${INSTANCE}}`]: '4x20',
-        'holdfast_decoder_topic_partitions{job="holdfast",instance="b"}': '4x20',
-      },
-      quiet: 10,
-      fires: 11,
-    },
-  ],
-  HoldfastDecoderBehind: [
-    {
-      // A thousand a minute, of which at first a few and then two thousand are left.
-      series: {
-        [`holdfast_decoder_messages_total{${INSTANCE}}`]: '0+1000x40',
-        [`holdfast_decoder_lag_messages{${INSTANCE}}`]: '900x9 2000x30',
-      },
-      quiet: 19,
-      fires: 20,
-    },
-    {
-      series: {
-        [`holdfast_decoder_messages_total{${INSTANCE}}`]: '500x40',
-        [`holdfast_decoder_lag_messages{${INSTANCE}}`]: '0x40',
-      },
-      quiet: 40,
-      fires: 0,
-    },
-  ],
   HoldfastAheadOfClock: [one(cause('waiting_for_clock'), '0 1x9', 5, 6)],
   HoldfastBehind: [one(cause('behind'), '1x8 0 1x20', 19, 20)],
   HoldfastNotReady: [one(cause('no_snapshot'), '1x40', 29, 30), one(cause('starting'), '0x5 1x40', 35, 36)],
@@ -84,10 +52,7 @@ const CASES: Cases = {
     },
   ],
   HoldfastDegraded: [one(`holdfast_degraded{${INSTANCE}}`, '0 2x9', 5, 6)],
-  HoldfastQuarantined: [
-    one(`holdfast_dead_letters{${INSTANCE},decision="quarantined"}`, '7x5 8x5', 5, 7),
-    one(`holdfast_decoder_dead_letters_total{${INSTANCE},decision="quarantined"}`, '0x5 1x5', 5, 7),
-  ],
+  HoldfastQuarantined: [one(`holdfast_dead_letters{${INSTANCE},decision="quarantined"}`, '7x5 8x5', 5, 7)],
   HoldfastSourceDisagrees: [one(`holdfast_source_disagreements_total{${INSTANCE},server="s"}`, '0x5 1x5', 5, 7)],
   HoldfastDiskFilling: [
     // A gigabyte an hour fills 90 in less than four days, but not 110.
