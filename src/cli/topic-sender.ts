@@ -79,9 +79,14 @@ export async function createSender(producer: RecordProducer, { topic, logger }: 
         throw new Error(`${origin}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
       }
       const size = (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
-      for (const partition of await partitionsOf(destinationOf(value))) {
+      const partitions = await partitionsOf(destinationOf(value));
+      const isOver = (partition: number): boolean => {
         const waiting = bytes.get(partition) ?? 0;
-        if (waiting > 0 && (waiting + size > PARTITION_BYTES_MAX || total + size > REQUEST_BYTES_MAX)) await flush();
+        return waiting > 0 && waiting + size > PARTITION_BYTES_MAX;
+      };
+      // All copies of a message are sent at once.
+      if (partitions.some(isOver) || (total > 0 && total + size * partitions.length > REQUEST_BYTES_MAX)) await flush();
+      for (const partition of partitions) {
         records.push({ partition, value });
         bytes.set(partition, (bytes.get(partition) ?? 0) + size);
         total += size;
