@@ -31,6 +31,13 @@ const commandOf = (service: string): string[] => {
 const ours = [...services].filter(([, text]) => /<<: \*(holdfast|command)$/m.test(text)).map(([name]) => name);
 
 const DSO = 'DSO::1220ab';
+/** What the image sets for every command in it. */
+const ENV = Object.fromEntries(
+  [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/(HOLDFAST_\w+)=(\S+)/g)].map(([, name, value]) => [
+    name!,
+    value!,
+  ]),
+);
 
 /** A command line of the file, with what is reached there at addresses of this machine. */
 async function run(
@@ -45,7 +52,7 @@ async function run(
     Object.entries(all).reduce((text, [from, to]) => text.replace(from, to), arg),
   );
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const terminal = { env: {}, stdout, stderr, stopSignal: () => AbortSignal.abort() };
+  const terminal = { env: ENV, stdout, stderr, stopSignal: () => AbortSignal.abort() };
   const code = await runCommandLine([...args, ...more], terminal);
   return { code, said: String(stderr.read() ?? '') + String(stdout.read() ?? '') };
 }

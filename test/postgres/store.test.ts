@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import type { Snapshot } from '../../src/holdings/snapshot.ts';
 import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
+import { STANDING } from '../../src/postgres/standing.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
 import { createRandom } from '../support/ledger/random.ts';
@@ -162,6 +163,18 @@ describe('seal', () => {
     await expect(writer.query('SELECT seal(1)')).rejects.toThrow(/permission denied/);
     await expect(writer.query('UPDATE sealed SET last_seq = 0')).rejects.toThrow(/permission denied/);
   });
+});
+
+it('what is not sealed is known without reading all that is', async () => {
+  await client.query('INSERT INTO snapshot_control SELECT 0, n, n, 0, 0, 0, 0, 0, n FROM generate_series(1, 20000) n');
+  await client.query('INSERT INTO sealed VALUES (0, 1, 19990, 19990, 0, 0, 0, 0)');
+  await client.query('ANALYZE snapshot_control, sealed');
+  const { rows } = await client.query<Record<string, string>>(STANDING);
+  expect(rows[0]!.unsealed).toBe('10');
+  const plan = (await client.query<Record<string, string>>(`EXPLAIN ${STANDING}`)).rows.map((row) => row['QUERY PLAN']);
+  expect(plan.filter((line) => line!.includes('snapshot_control'))).toEqual([
+    expect.stringMatching(/Index Only Scan Backward using snapshot_control_link/),
+  ]);
 });
 
 describe('holdfast flink migrate', () => {
