@@ -16,7 +16,7 @@ import { dumpViews } from '../support/views/views-dump.ts';
 type Format = 'scan' | 'ledger-api';
 const SEED = 61;
 const PLACES = 6;
-const ITEMS = [...randomLedger(oddLedger(SEED, { updates: 60 }))];
+const ITEMS = [...randomLedger(oddLedger(SEED, { updates: 30 }))];
 const DSO = oracle(ITEMS, { periodMicros: TEN_MINUTES_US }).dso;
 const UPDATES = ITEMS.filter((item): item is HistoryUpdate => item.kind === 'update');
 const MIGRATION = UPDATES[0]!.migrationId;
