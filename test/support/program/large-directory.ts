@@ -9,7 +9,7 @@ import type { TemporaryDirectory } from './temporary-directory.ts';
 
 const OWNERS = 5_000;
 const OWNERS_PER_UPDATE = 500;
-const DEAD_LETTERS = 1_000;
+const DEAD_LETTERS = 300;
 const USERS = 5_000;
 /** An identity provider that half of the users are of. */
 export const LARGE_PROVIDER = 'large';
