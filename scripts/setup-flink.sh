@@ -24,10 +24,9 @@ bring() {
     { mv -T "$folder/jars" "$into" 2>/dev/null || [ -d "$into" ]; }
 }
 if [ ! -d "$into" ]; then
-  mkdir -p "$cache"
-  folder=$(mktemp -d "$cache/flink-XXXXXX")
+  folder=
   trap 'rm -rf "$folder"' EXIT
-  if ! bring; then
+  if ! { mkdir -p "$cache" && folder=$(mktemp -d "$cache/flink-XXXXXX") && bring; }; then
     echo 'Flink could not be brought (it needs curl, tar and Maven); the tests of the job will fail.' >&2
     exit 0
   fi
