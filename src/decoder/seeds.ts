@@ -49,6 +49,9 @@ export function behindSeed(message: Decoded, { begun, last, seed }: WasRead): Be
   const { migrationId, recordTime } = message;
   const hasBegun = begun !== null && migrationId <= begun;
   if (isHalf && (migrationId !== seed.m || (message.kind === 'update' && recordTime !== null))) throw halfSeed(message);
+  // A checkpoint has said that time moves on: what comes behind it would be late, and a seed without it seem whole.
+  const isPassed = !hasBegun && last !== null && (last.m > migrationId || (last.m === migrationId && last.t !== null));
+  if (isPassed && (message.kind === 'seed mark' || message.seed !== undefined)) throw lateSeed(message);
   if (message.kind === 'seed mark') {
     if (!hasBegun) return { message, seed: seedOf(message) };
     if (last === null || migrationId !== last.m || message.recordTime > last.t!) throw lateSeed(message);
@@ -97,7 +100,8 @@ function halfSeed(message: LedgerUpdate | SeedMark): BadUpdate {
   return new BadUpdate('half_seed', 'record_time', given, expected);
 }
 
-function lateSeed({ recordTime, migrationId }: SeedMark): BadUpdate {
+function lateSeed({ recordTime, migrationId }: SeedMark | LedgerUpdate): BadUpdate {
+  const given = recordTime === null ? 'an import of a seed' : `a seed of ${formatTime(recordTime)}`;
   const expected = `none later than what was read of migration ${migrationId}: what is between would be missing`;
-  return new LateSeed('bad_field', 'seed', `a seed of ${formatTime(recordTime)}`, expected);
+  return new LateSeed('bad_field', 'seed', given, expected);
 }

@@ -142,6 +142,13 @@ describe('a seed of a migration that has begun', () => {
     expect(shown([...IMPORTS, MARK, ...IMPORTS, MARK, ...LEDGER])).toEqual([...SEED, ...BEHIND]);
   });
 
+  it('halts its partition where a checkpoint has said that time moves on', () => {
+    const time = ['T 00:30:00.000Z'];
+    for (const [first] of [IMPORTS, [MARK]])
+      for (const onBadUpdate of ['halt', 'quarantine'] as const)
+        expect(shown([...CHECKPOINT, first!, MARK], { onBadUpdate })).toEqual([...time, 'halted late_seed']);
+  });
+
   it('opens the next migration, and what the one before it had is not covered by it', () => {
     const [next] = ledger('00:01 m1 : +x xena 1');
     const lines = [...LEDGER, ...IMPORTS.map((line) => line.replace('"migration_id":0', '"migration_id":1'))];
