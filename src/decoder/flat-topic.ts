@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { awaitBounds } from '../feed/kafka/bounds.ts';
+import { awaitBounds, readBounds } from '../feed/kafka/bounds.ts';
 import { createKafkaClient } from '../feed/kafka/client.ts';
 import { describeKafkaError } from '../feed/kafka/errors.ts';
 import { readRecords } from '../feed/kafka/read-records.ts';
@@ -57,8 +57,10 @@ export async function lookAtFlatTopic(
       const committed = await admin.fetchOffsets({ groupId: group });
       const texts = committed.flatMap(({ partitions }) => partitions.map(({ metadata }) => metadata));
       const [reached] = await admin.fetchOffsets({ groupId: reader, topics: [topic] });
-      const read = (reached?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const);
-      return { bounds, decodedWith: keptSettings(texts, group), read: new Map(read) };
+      const offsets = (reached?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const);
+      // Kafka's word for none is -1.
+      const read = new Map(offsets.filter(([, offset]) => offset >= 0));
+      return { bounds, decodedWith: keptSettings(texts, group), read };
     });
   } catch (error) {
     if (error instanceof Refusal) throw error;
@@ -66,15 +68,18 @@ export async function lookAtFlatTopic(
   }
 }
 
-/** The end of each partition. */
+/** The end of each partition, as of now. */
 export async function endsOf(
   connection: KafkaConnection,
   topic: string,
   logger: SourceLogger,
 ): Promise<Map<number, number>> {
-  const kafka = createKafkaClient(connection, logger);
-  const bounds = await awaitBounds(kafka, topic);
-  return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+  try {
+    const bounds = await withAdmin(createKafkaClient(connection, logger), (admin) => readBounds(admin, topic));
+    return new Map([...bounds].map(([partition, { high }]) => [partition, high]));
+  } catch (error) {
+    throw new Error(describeKafkaError(error, topic), { cause: error });
+  }
 }
 
 function checkEvent(value: Buffer | null, { where, periodUs }: { where: string; periodUs: number }): void {

@@ -52,9 +52,11 @@ export async function startJob(options: JobOptions): Promise<string> {
     try {
       await submit(options, { jobId, sql, periodUs: settings.periodUs });
     } catch (error) {
-      // A gateway that does not answer may have started it all the same.
-      if (error instanceof FlinkFailure && error.status !== null && (await manager.job(jobId)) === null)
-        await store.remove(jobId);
+      if (error instanceof FlinkFailure && error.status !== null) {
+        // A gateway that gave no answer at all may have started it.
+        const job = await manager.job(jobId);
+        if (job === null || isOver(job.state)) await store.remove(jobId);
+      }
       throw error;
     }
     return jobId;

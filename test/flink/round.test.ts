@@ -11,16 +11,17 @@ import { readCommitted } from '../support/decoder/read-committed.ts';
 import type { ReadEvent } from '../support/flat/fold.ts';
 import { FLAT_DSO } from '../support/flat/ledgers.ts';
 import { type FlinkCluster, startFlink } from '../support/flink/cluster.ts';
+import { jobCommand } from '../support/flink/commands.ts';
 import { expectedTables, storedTexts, textsOf } from '../support/flink/compare.ts';
 import { ODD_CASES, oddMessage, oddMessages } from '../support/flink/odd-events.ts';
-import { cutTopic, sendTo } from '../support/flink/send.ts';
+import { cutTopic, sendClosed, sendTo } from '../support/flink/send.ts';
 import { randomWorld } from '../support/flink/world.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { createTopic, plainConnection } from '../support/kafka/topic.ts';
 import { answer, holdingsRequests, type Place, pages, plain, tableRequests } from '../support/postgres/questions.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
-import { holdfast } from '../support/program/command.ts';
+import type { Ended } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { replayInto } from '../support/views/replayed.ts';
 
@@ -176,25 +177,14 @@ describe("events that are no ledger's", () => {
 
 describe('the commands of the job', () => {
   const MIGRATION = 41;
-  const job = (): string[] => ['--flink-rest', flink.rest, '--postgres', server.url('engine')];
-  const topic = (): string[] => ['--kafka-brokers', address, '--kafka-topic', flatTopic];
-  const start = (...more: string[]): ReturnType<typeof holdfast> => {
-    const from = ['--flink-gateway', flink.gateway, '--kafka-group', `g-${flatTopic}`];
-    return holdfast('flink', 'start', ...job(), ...topic(), ...from, ...more);
+  /** Runs `holdfast flink` start, status or stop. */
+  const command = (name: string, ...more: string[]): Promise<Ended> => {
+    const of = { ...flink, store: server.url('engine'), broker: address, topic: flatTopic, group: `g-${flatTopic}` };
+    return jobCommand(of, name, ...more);
   };
-  const status = async (): Promise<string> => (await holdfast('flink', 'status', ...job(), ...topic())).stdout;
-  /** Events of one partition, and in each a time that closes their interval. */
-  const sendClosed = async (
-    minute: number,
-    ...contracts: readonly (readonly [k: string, cid: string])[]
-  ): Promise<void> => {
-    const rows = contracts.map(([k, cid]) => ({
-      partition: 0,
-      value: oddMessage(MIGRATION, PERIOD_US, cid, [k, minute]),
-    }));
-    const value = oddMessage(MIGRATION, PERIOD_US, null, ['M', minute + 10]);
-    await sendTo(address, flatTopic, [...rows, ...world.ends.map((_, partition) => ({ partition, value }))]);
-  };
+  const status = async (): Promise<string> => (await command('status')).stdout;
+  const send = (minute: number, ...contracts: readonly (readonly [k: string, cid: string])[]): Promise<void> =>
+    sendClosed(address, flatTopic, { m: MIGRATION, periodUs: PERIOD_US, partitions: PARTITIONS, minute, contracts });
   const idsOf = async (table: string): Promise<string[]> => {
     const { rows } = await client.query<{ contract_id: string }>(
       `SELECT contract_id FROM ${table} WHERE migration_id = ${MIGRATION} ORDER BY 1`,
@@ -204,7 +194,7 @@ describe('the commands of the job', () => {
   let savepoint: string;
 
   it('say how far it is, and what keeps snapshots from being sealed', async () => {
-    await sendClosed(1, ['C', 'kept'], ['C', 'spent before'], ['A', 'spent before']);
+    await send(1, ['C', 'kept'], ['C', 'spent before'], ['A', 'spent before']);
     await expect.poll(() => idsOf('coin'), WAIT).toEqual(['kept', 'spent before']);
     await expect
       .poll(status, WAIT)
@@ -218,7 +208,7 @@ describe('the commands of the job', () => {
     await expect
       .poll(status, WAIT)
       .toMatch(/\nattention +all that is there is read, and partition 0, 2 holds back .*\n +next /);
-    const { stdout } = await holdfast('flink', 'status', ...job(), ...topic(), '--json');
+    const { stdout } = await command('status', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       job: { state: 'RUNNING', pending_messages: expect.any(Number) },
       topic: { partitions: [{ partition: 0 }, { partition: 1 }, { partition: 2 }] },
@@ -227,15 +217,18 @@ describe('the commands of the job', () => {
   });
 
   it('start no second one', async () => {
-    expect(await start()).toMatchObject({ code: 2, stderr: expect.stringMatching(/fills this store and is RUNNING/) });
+    expect(await command('start')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/fills this store and is RUNNING/),
+    });
   });
 
   it('stop it with a savepoint, and say how to go on', async () => {
-    const stopped = await holdfast('flink', 'stop', ...job());
+    const stopped = await command('stop');
     expect(stopped.code).toBe(0);
     savepoint = stopped.stdout.trim();
     expect(stopped.stderr).toContain(`holdfast flink start --savepoint ${savepoint} goes on`);
-    expect(await holdfast('flink', 'stop', ...job())).toMatchObject({
+    expect(await command('stop')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('FINISHED'),
     });
@@ -245,7 +238,11 @@ describe('the commands of the job', () => {
 
   it('start nothing that would leave a gap or mix rows', async () => {
     const refused = async (said: RegExp, ...args: string[]): Promise<void> => {
-      expect(await start(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(said) });
+      expect(await command('start', ...args)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(said),
+      });
     };
     await refused(/rows of a job already: go on with --savepoint \S+savepoint-\S+, or replay into a new database/);
     await refused(/of no job that filled this store/, '--savepoint', 'file:/x/savepoint-000000-1234');
@@ -262,17 +259,29 @@ describe('the commands of the job', () => {
     await client.query('RESET application_name');
   });
 
+  it('forget a job that never came to run', async () => {
+    const gone = savepoint.replace('/savepoints/', '/nowhere/');
+    expect(await command('start', '--savepoint', gone)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^holdfast: the SQL gateway answers 500: Cannot find checkpoint or savepoint .*\n$/,
+      ),
+    });
+    expect(await status()).toContain(`holdfast flink start --savepoint ${savepoint}\n`);
+  });
+
   it('go on from the savepoint without a gap, with another parallelism', async () => {
     // What it has read may be gone.
     await cutTopic(address, flatTopic, 0, 10);
-    await sendClosed(20, ['A', 'kept'], ['C', 'meanwhile']);
-    const started = await start('--savepoint', savepoint, '--flink-checkpoint-interval', '1h');
+    await send(20, ['A', 'kept'], ['C', 'meanwhile']);
+    const started = await command('start', '--savepoint', savepoint, '--flink-checkpoint-interval', '1h');
     expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{32}\n$/) });
     await expect.poll(() => idsOf('coin'), WAIT).toEqual(['kept', 'meanwhile', 'spent before']);
     await expect.poll(() => idsOf('spent'), WAIT).toEqual(['kept', 'spent before']);
     expect(await idsOf('fault')).toEqual([]);
     // It has made no checkpoint yet.
-    expect(await holdfast('flink', 'stop', ...job(), '--without-savepoint')).toMatchObject({
+    expect(await command('stop', '--without-savepoint')).toMatchObject({
       code: 0,
       stdout: `${savepoint}\n`,
     });
@@ -281,7 +290,7 @@ describe('the commands of the job', () => {
 
   it('start nothing that Flink would begin behind events that are gone', async () => {
     await cutTopic(address, flatTopic, 0, -1);
-    expect(await start('--savepoint', savepoint)).toMatchObject({
+    expect(await command('start', '--savepoint', savepoint)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/partition 0 of topic \S+ begins at offset \d+: events before it are gone/),
     });
