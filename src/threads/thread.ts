@@ -96,8 +96,8 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
   worker.on('exit', (code) => {
     hasEnded = true;
     opened.resolve();
-    for (const id of [...waiting.keys()]) take(id)!.reject(whyEnded(code));
     ended.resolve(isAskedToEnd ? death : whyEnded(code));
+    for (const id of [...waiting.keys()]) take(id)!.reject(whyEnded(code));
   });
 
   function take(id: number): Waiting | undefined {

@@ -105,5 +105,7 @@ describe('a thread that ends', () => {
     const spinning = failureOf(thread.call('spin', null));
     await thread[Symbol.asyncDispose]();
     expect(await spinning).toMatchObject({ message: 'the example thread was stopped' });
+    // It did not die: what was not answered is no error of its own.
+    expect(await thread.ended).toBeNull();
   });
 });
