@@ -16,9 +16,9 @@ export interface SizesContract extends ThreadContract {
 
 /** While a b-tree is read the log cannot be emptied. A minute is enough for some 10 GB from a disk, and more from memory. */
 const TREE_MS_MAX = 60_000;
-/** Measuring reads all of views.db: at most this often, and at most for one five-hundredth of the time. */
+/** Measuring reads all of views.db: at most this often, and at most for one hundredth of the time. */
 const PAUSE_MS_MIN = 5 * 60_000;
-const PAUSE_TIMES = 500;
+const PAUSE_TIMES = 100;
 
 /**
  * Returns what was measured last; null before the first time. Where it is due, tables are then measured again, and nobody waits for
