@@ -20,6 +20,8 @@ const MEMORY_LEFT_MIN = 4 * 2 ** 30;
 const root = join(import.meta.dirname, '..');
 const env = { ...process.env, PATH: `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH}` };
 
+const interrupted = new AbortController();
+
 interface Ended {
   /** Null where a signal ended it, or it could not be started. */
   readonly code: number | null;
@@ -30,9 +32,9 @@ interface Ended {
 /** Runs a program of node_modules/.bin in the project's folder. */
 function run(
   [command, ...args]: readonly [string, ...string[]],
-  { more = {}, stdio }: { more?: Record<string, string>; stdio: 'inherit' | 'pipe' },
+  { more = {}, stdio, signal }: { more?: Record<string, string>; stdio: 'inherit' | 'pipe'; signal?: AbortSignal },
 ): Promise<Ended> {
-  const child = spawn(command, args, { cwd: root, env: { ...env, ...more }, stdio: ['ignore', stdio, stdio] });
+  const child = spawn(command, args, { cwd: root, env: { ...env, ...more }, stdio: ['ignore', stdio, stdio], signal });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (said += text));
   return new Promise((resolve) => {
@@ -45,7 +47,7 @@ function run(
 async function runChecks(): Promise<TestCounts & { readonly names: readonly string[] }> {
   const names: string[] = [];
   for (const [name, ...command] of CHECKS) {
-    const { code, said } = await run(command, { stdio: 'pipe' });
+    const { code, said } = await run(command, { stdio: 'pipe', signal: interrupted.signal });
     console.log(`${said}${code === 0 ? 'passed' : 'FAILED'}: ${name}`);
     if (code !== 0) names.push(name);
   }
@@ -88,6 +90,8 @@ function readReport(file: string): VitestReport | null {
   }
 }
 
+// Ctrl-C ends the tests too; what is left to do here is to remove their temporary files.
+process.on('SIGINT', () => interrupted.abort());
 const [checks, tests] = await Promise.all([runChecks(), runTests(process.argv.slice(2))]);
 const failed = checks.failed + tests.failed;
 // What they said is far above.
