@@ -3,6 +3,7 @@ import { optionName } from '../config/settings.ts';
 import { DECODE_GROUP_DEFAULT } from '../decoder/decoder.ts';
 import { awaitRunning } from '../flink/await-running.ts';
 import { createJobManager } from '../flink/job-manager.ts';
+import { secretsOf } from '../flink/parameters.ts';
 import { startJob } from '../flink/start.ts';
 import { Refusal } from '../refusal.ts';
 import { type CliCommand, EXIT } from './command.ts';
@@ -32,12 +33,13 @@ export const flinkStartCommand: CliCommand = {
     if (gateway === null) throw new Refusal(`${optionName('flinkGateway')} says which SQL gateway`);
     const rest = requireRest(config);
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say which flat events to read');
+    const postgres = requirePostgres(config, terminal.env);
     const jobId = await startJob({
       gateway,
       rest,
       kafka,
       group: kafka.group ?? DECODE_GROUP_DEFAULT,
-      postgres: requirePostgres(config, terminal.env),
+      postgres,
       parallelism: config.flinkParallelism,
       checkpointIntervalMs: config.flinkCheckpointIntervalMs,
       savepoint: (options.savepoint as string | undefined) ?? null,
@@ -51,7 +53,7 @@ export const flinkStartCommand: CliCommand = {
       stderr: terminal.stderr,
       logger,
     });
-    await awaitRunning(createJobManager(rest), jobId, ({ running, total, state }) => {
+    await awaitRunning(createJobManager(rest, secretsOf(kafka, postgres)), jobId, ({ running, total, state }) => {
       progress.update({ bar: jobId, done: running, total, shown: {}, logged: { jobId, state, running, total } });
     });
     logger.info({ jobId }, 'the job runs; holdfast flink status shows it');

@@ -1,5 +1,5 @@
 import { readBounded } from '../bounded-body.ts';
-import { FlinkFailure, rootCause } from './failure.ts';
+import { FlinkFailure, redacted, rootCause } from './failure.ts';
 
 /** Of each answer; what takes long is asked for again and again. */
 const ANSWER_MS_MAX = 30_000;
@@ -8,8 +8,8 @@ const ANSWER_BYTES_MAX = 16 * 2 ** 20;
 /** An answer of one of Flink's servers as JSON. Throws a FlinkFailure for whatever is none. */
 export type AskFlink = (path: string, how?: { readonly method?: string; readonly body?: object }) => Promise<unknown>;
 
-/** `name`: what the server is, for messages. */
-export function createAsk(base: string, name: string): AskFlink {
+/** `name`: what the server is, for messages. `secrets`: what they must not show. */
+export function createAsk(base: string, name: string, secrets: readonly string[] = []): AskFlink {
   const root = base.replace(/\/+$/, '');
   return async (path, { method = 'GET', body } = {}) => {
     try {
@@ -22,7 +22,7 @@ export function createAsk(base: string, name: string): AskFlink {
       });
       const bytes = await readBounded(response.body, ANSWER_BYTES_MAX);
       if (bytes === null) throw new Error(`more than ${ANSWER_BYTES_MAX} bytes`);
-      if (!response.ok) throw refused(name, response.status, bytes.toString());
+      if (!response.ok) throw refused(name, response.status, redacted(rootCause(stackOf(bytes.toString())), secrets));
       return bytes.length === 0 ? {} : (JSON.parse(bytes.toString()) as unknown);
     } catch (error) {
       if (error instanceof FlinkFailure) throw error;
@@ -36,14 +36,17 @@ export function createAsk(base: string, name: string): AskFlink {
   };
 }
 
+function refused(name: string, status: number, cause: string): FlinkFailure {
+  return new FlinkFailure(`${name} answers ${status}: ${cause}`, { status });
+}
+
 /** Refusals are stacks of Java's exceptions in JSON. */
-function refused(name: string, status: number, said: string): FlinkFailure {
-  let stack = said;
+function stackOf(said: string): string {
   try {
     const { errors } = JSON.parse(said) as { readonly errors?: unknown };
-    if (Array.isArray(errors)) stack = String(errors.at(-1));
+    return Array.isArray(errors) ? String(errors.at(-1)) : said;
   } catch {
     // Something between us and Flink answered.
+    return said;
   }
-  return new FlinkFailure(`${name} answers ${status}: ${rootCause(stack)}`, { status });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { createAsk } from './ask.ts';
-import { FlinkFailure, redacted } from './failure.ts';
+import { FlinkFailure } from './failure.ts';
 
 /** A session of Flink's SQL gateway. */
 export interface GatewaySession extends AsyncDisposable {
@@ -25,7 +25,7 @@ export async function gatewayVersion(url: string): Promise<string> {
 
 /** `secrets`: what may be in statements and must not be in messages. */
 export async function openGatewaySession(url: string, secrets: readonly string[]): Promise<GatewaySession> {
-  const ask = createAsk(url, 'the SQL gateway');
+  const ask = createAsk(url, 'the SQL gateway', secrets);
   const { sessionHandle } = SESSION.parse(
     await ask('/v1/sessions', { method: 'POST', body: { sessionName: 'holdfast' } }),
   );
@@ -48,16 +48,7 @@ export async function openGatewaySession(url: string, secrets: readonly string[]
   }
 
   return {
-    async run(statement) {
-      try {
-        await follow(statement);
-      } catch (error) {
-        if (!(error instanceof FlinkFailure)) throw error;
-        // Without its cause, which may have the secrets too.
-        const { message, status } = error;
-        throw new FlinkFailure(redacted(message, secrets), status === null ? {} : { status });
-      }
-    },
+    run: follow,
     // One that is left open ends by itself.
     [Symbol.asyncDispose]: () =>
       ask(session, { method: 'DELETE' }).then(

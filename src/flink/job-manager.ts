@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createAsk } from './ask.ts';
-import { FlinkFailure, rootCause } from './failure.ts';
+import { FlinkFailure, redacted, rootCause } from './failure.ts';
 
 /** States of a job that is over and will not come back by itself. */
 const OVER: readonly string[] = ['FINISHED', 'CANCELED', 'FAILED'];
@@ -89,8 +89,10 @@ export interface JobManager {
   cancel(id: string): Promise<void>;
 }
 
-export function createJobManager(url: string): JobManager {
-  const ask = createAsk(url, 'the JobManager');
+/** `secrets`: what of the job's settings no message may show. */
+export function createJobManager(url: string, secrets: readonly string[] = []): JobManager {
+  const ask = createAsk(url, 'the JobManager', secrets);
+  const causeOf = (stack: string): string => redacted(rootCause(stack), secrets);
   return {
     overview: async () => OVERVIEW.parse(await ask('/v1/overview')),
     jobs: async () => JOBS.parse(await ask('/v1/jobs/overview')).jobs,
@@ -109,7 +111,7 @@ export function createJobManager(url: string): JobManager {
     async lastException(id) {
       const { exceptionHistory } = EXCEPTIONS.parse(await ask(`/v1/jobs/${id}/exceptions?maxExceptions=1`));
       const [last] = exceptionHistory.entries;
-      return last === undefined ? null : { atMs: last.timestamp, cause: rootCause(last.stacktrace) };
+      return last === undefined ? null : { atMs: last.timestamp, cause: causeOf(last.stacktrace) };
     },
     checkpoints: async (id) => CHECKPOINTS.parse(await ask(`/v1/jobs/${id}/checkpoints`)),
     async metrics(id, vertex, names) {
@@ -124,7 +126,7 @@ export function createJobManager(url: string): JobManager {
       const { status, operation } = SAVEPOINT.parse(await ask(`/v1/jobs/${id}/savepoints/${request}`));
       if (status.id !== 'COMPLETED') return null;
       if (operation?.location != null) return { path: operation.location };
-      return { failure: rootCause(operation?.['failure-cause']?.['stack-trace'] ?? 'no reason given') };
+      return { failure: causeOf(operation?.['failure-cause']?.['stack-trace'] ?? 'no reason given') };
     },
     async cancel(id) {
       await ask(`/v1/jobs/${id}?mode=cancel`, { method: 'PATCH' });

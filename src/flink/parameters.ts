@@ -73,7 +73,8 @@ export function storeOptions({ host, port, database, user, password, ssl }: Post
 }
 
 /** What of the options no message may show: all of a password and of a key, and each of its lines. */
-export function secretsOf({ sasl, ssl }: KafkaConnection, { password }: PostgresSettings): readonly string[] {
+export function secretsOf(kafka: KafkaConnection | null, { password }: PostgresSettings): readonly string[] {
+  const { sasl, ssl } = kafka ?? { sasl: null, ssl: null };
   const keys = ssl?.key == null ? [] : [ssl.key, pkcs8(ssl.key)];
   const lines = keys.flatMap((pem) => pem.split('\n').filter((line) => !line.startsWith('-----')));
   const login =

@@ -5,6 +5,7 @@ import { type StartedJob, type StoreProgress, withJobStore } from '../postgres/j
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { type Checkpoints, createJobManager, isOver, type JobManager } from './job-manager.ts';
 import { jobName } from './job-name.ts';
+import { secretsOf } from './parameters.ts';
 import { readSourceProgress, type SourceProgress } from './source-progress.ts';
 
 export interface StatusOptions {
@@ -43,7 +44,7 @@ export interface RunningJob {
 }
 
 export async function readStatus({ rest, postgres, kafka, logger }: StatusOptions): Promise<JobStatus> {
-  const manager = createJobManager(rest);
+  const manager = createJobManager(rest, secretsOf(kafka, postgres));
   const stored = await orReason(() =>
     withJobStore(postgres, async (store) => {
       const { periodUs } = await store.settings();

@@ -4,6 +4,7 @@ import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';
 import { FlinkFailure } from './failure.ts';
 import { createJobManager, isOver, type JobManager } from './job-manager.ts';
+import { secretsOf } from './parameters.ts';
 
 export interface StopOptions {
   readonly rest: string;
@@ -27,7 +28,7 @@ const LOOK_MS = 200;
 /** Stops the job that fills a store. Throws where there is none, and where no savepoint came of it: then it goes on. */
 export async function stopJob(options: StopOptions): Promise<StoppedJob> {
   const { rest, postgres, withoutSavepoint } = options;
-  const manager = createJobManager(rest);
+  const manager = createJobManager(rest, secretsOf(null, postgres));
   return withJobStore(postgres, async (store) => {
     await store.settings();
     const { jobId, restoredFrom } = await runningJob(manager, store);

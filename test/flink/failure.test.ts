@@ -1,4 +1,7 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { createAsk } from '../../src/flink/ask.ts';
 import { redacted, rootCause } from '../../src/flink/failure.ts';
 
 describe('what Flink says of a failure', () => {
@@ -24,5 +27,17 @@ describe('what Flink says of a failure', () => {
     expect(redacted('line one line two', ['line one\nline two'])).toBe('***');
     // One that is part of ordinary words cannot be told from them.
     expect(redacted('all is as it was', ['as'])).toBe('all is as it was');
+  });
+
+  it('is told by the answer of a server without the secrets in it', async () => {
+    await using server = createServer((_, response) => {
+      response.statusCode = 500;
+      response.end(
+        JSON.stringify({ errors: ['x', "a.B: x\n\tat a\nCaused by: a.C: 'password'='hush''hush'\n\tat b"] }),
+      );
+    }).listen(0, '127.0.0.1');
+    await new Promise((listening) => server.once('listening', listening));
+    const ask = createAsk(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 'Flink', ["hush'hush"]);
+    await expect(ask('/v1/x')).rejects.toThrow(/^Flink answers 500: 'password'='\*\*\*'$/);
   });
 });
