@@ -58,10 +58,11 @@ export function oddMessage(m: number, periodUs: number, cid: string | null, [k, 
   return JSON.stringify({ k, ...place, ...(cid === null ? {} : { cid }), ...USUAL[k], ...more });
 }
 
-/** The messages of all cases, in the order of their times. */
+/** The messages of all cases in the order of their times, behind an interval in which nothing but time is told. */
 export function oddMessages(m: number, periodUs: number): string[] {
-  const events = ODD_CASES.flatMap(({ name, events }) => events.map((event) => ({ name, event })));
-  const minute = ({ event }: (typeof events)[number]): number => event[1] ?? -1;
+  const time = { name: null, event: ['T', -10] as Told };
+  const events = [time, ...ODD_CASES.flatMap(({ name, events }) => events.map((event) => ({ name, event })))];
+  const minute = ({ event }: (typeof events)[number]): number => event[1] ?? -Infinity;
   return events
     .toSorted((a, b) => minute(a) - minute(b))
     .map(({ name, event }) => oddMessage(m, periodUs, name, event));
