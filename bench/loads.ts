@@ -6,7 +6,7 @@ import type { Server } from './processes.ts';
 import { printTable, rounded } from './table.ts';
 
 const SECONDS = 2;
-const CONNECTIONS = 16;
+export const CONNECTIONS = 16;
 const TICK_MS = 10;
 
 /** One request, sent again and again. */
@@ -17,6 +17,8 @@ export interface Asking {
   readonly request?: readonly string[];
   /** The processes that may answer. */
   readonly servers: readonly Server[];
+  /** 16 unless given. */
+  readonly connections?: number;
 }
 
 export interface Load {
@@ -33,10 +35,10 @@ export function post(body: string): readonly string[] {
   return ['--method', 'POST', '--headers', 'content-type=application/json', '--body', body];
 }
 
-/** Asks over 16 connections for some seconds, from a process of its own. */
-export function load({ url, request = [], servers }: Omit<Asking, 'name'>): Load {
+/** Asks for some seconds, from a process of its own. */
+export function load({ url, request = [], servers, connections = CONNECTIONS }: Omit<Asking, 'name'>): Load {
   const autocannon = join(import.meta.dirname, '..', 'node_modules', '.bin', 'autocannon');
-  const fixed = ['--json', '--no-progress', '--connections', String(CONNECTIONS), '--duration', String(SECONDS)];
+  const fixed = ['--json', '--no-progress', '--connections', String(connections), '--duration', String(SECONDS)];
   const cpuBefore = cpuMs(servers);
   const output = execFileSync(process.execPath, [autocannon, ...fixed, ...request, url], {
     encoding: 'utf8',
@@ -99,5 +101,9 @@ export function printLoads(heading: string, loads: Loads, names: readonly string
     return [name, ...rate, rounded(cpuUsPerRequest), rounded(p99Ms)];
   });
   const columns = ['', 'requests/s', 'to the first', 'CPU us/request', 'p99 ms'];
-  printTable(`${heading} (${CONNECTIONS} connections; medians of alternating runs of ${SECONDS} s)`, columns, rows);
+  printTable(
+    `${heading} (${CONNECTIONS} connections where nothing else is said; medians of alternating runs of ${SECONDS} s)`,
+    columns,
+    rows,
+  );
 }
