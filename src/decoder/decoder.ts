@@ -53,7 +53,7 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
           kafka,
           group,
           topics,
-          settings: { dso, periodUs, migrationId },
+          settings: { flatTopic: topics.flat, dso, periodUs, migrationId },
           partitions,
           rules: (partition: number) => ({
             ...rules,

@@ -34,7 +34,7 @@ const EVENT = z.object({ k: z.string().length(1), m: z.int(), t: z.int().nullish
 
 /**
  * Looks at a topic and at the group of its decoders. Throws a Refusal for a topic that cannot be read, whose events are not
- * flat ones or have other intervals than of that period, and for a group whose members disagree.
+ * flat ones or have other intervals than of that period, and for a group that decodes into another one, or with several settings.
  */
 export async function lookAtFlatTopic(
   connection: KafkaConnection,
@@ -60,7 +60,7 @@ export async function lookAtFlatTopic(
       const offsets = (reached?.partitions ?? []).map(({ partition, offset }) => [partition, Number(offset)] as const);
       // Kafka's word for none is -1.
       const read = new Map(offsets.filter(([, offset]) => offset >= 0));
-      return { bounds, decodedWith: keptSettings(texts, group), read };
+      return { bounds, decodedWith: keptSettings(texts, group, topic), read };
     });
   } catch (error) {
     if (error instanceof Refusal) throw error;

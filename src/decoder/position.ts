@@ -3,6 +3,7 @@ import type { WasRead } from './seeds.ts';
 
 /** What all members of a group must agree on, because it decides what their events say. */
 export interface GroupSettings {
+  readonly flatTopic: string;
   readonly dso: string;
   readonly periodUs: number;
   readonly migrationId: number;
@@ -16,7 +17,7 @@ export interface Position extends WasRead {
   readonly halted: boolean;
 }
 
-const FORM = 2;
+const FORM = 3;
 
 interface Kept extends GroupSettings, Omit<Position, 'next'> {
   readonly form: typeof FORM;
@@ -24,10 +25,20 @@ interface Kept extends GroupSettings, Omit<Position, 'next'> {
 
 export function positionText(
   { last, begun, seed, halted }: Position,
-  { dso, periodUs, migrationId }: GroupSettings,
+  { flatTopic, dso, periodUs, migrationId }: GroupSettings,
 ): string {
   const place = last && { m: last.m, t: last.t, clk: last.clk, seq: last.seq };
-  return JSON.stringify({ form: FORM, dso, periodUs, migrationId, last: place, begun, seed, halted } satisfies Kept);
+  return JSON.stringify({
+    form: FORM,
+    flatTopic,
+    dso,
+    periodUs,
+    migrationId,
+    last: place,
+    begun,
+    seed,
+    halted,
+  } satisfies Kept);
 }
 
 /** Throws a Refusal where the offset was committed with other settings, or by another program. */
@@ -42,26 +53,36 @@ export function readPosition(next: number, text: string | null, settings: GroupS
     if (kept[key] === settings[key]) continue;
     throw new Refusal(
       `${where}: decoded with ${option} ${kept[key]} before, not ${settings[key]}; ` +
-        'events of both cannot be in one topic: decode into a new one, with a new group',
+        'one topic must have the events of one decoding only: decode into a new one, with a new group',
     );
   }
   const { last, begun, seed, halted } = kept;
   return { next, last, begun, seed, halted };
 }
 
-/** What all members of a group decode with, of what Kafka keeps beside its offsets; null where that is nothing. */
-export function keptSettings(texts: readonly (string | null)[], group: string): GroupSettings | null {
-  const [first, ...others] = texts.filter((text) => text !== null && text !== '').map(parse);
-  if (first === undefined) return null;
-  if (first?.form !== FORM)
-    throw new Refusal(`the offsets of group ${group} were not committed by this holdfast decode`);
+/** What a group decodes into a flat topic with, of what Kafka keeps beside its offsets; null where it has decoded nothing. */
+export function keptSettings(
+  texts: readonly (string | null)[],
+  group: string,
+  flatTopic: string,
+): GroupSettings | null {
+  const kept = texts.filter((text) => text !== null && text !== '').map(parse);
+  if (kept.some((each) => each?.form !== FORM))
+    throw new Refusal(`the offsets of group ${group} were not committed by this version of holdfast decode`);
+  const [first, ...others] = kept.filter((each) => each?.flatTopic === flatTopic);
+  if (first == null) {
+    if (kept.length === 0) return null;
+    throw new Refusal(`group ${group} decodes into topic ${kept[0]?.flatTopic}, not ${flatTopic}`);
+  }
   const { dso, periodUs, migrationId } = first;
   const differs = others.find((other) => SAME.some(([key]) => other?.[key] !== first[key]));
-  if (differs !== undefined) throw new Refusal(`group ${group} decodes several topics with different settings`);
-  return { dso, periodUs, migrationId };
+  if (differs !== undefined)
+    throw new Refusal(`group ${group} decodes into topic ${flatTopic} with different settings`);
+  return { flatTopic, dso, periodUs, migrationId };
 }
 
 const SAME = [
+  ['flatTopic', '--flat-topic'],
   ['dso', '--dso'],
   ['periodUs', '--snapshot-period in microseconds'],
   ['migrationId', '--migration-id'],

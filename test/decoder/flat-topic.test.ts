@@ -39,6 +39,13 @@ describe('a look at a topic of flat events', () => {
     );
   });
 
+  it('refuses a group that decodes into another topic', async () => {
+    const [one, other] = await Promise.all([decodedTask(), decodedTask()]);
+    await expect(look(one.flat, `g-${other.flat}`)).rejects.toThrow(
+      `group g-${other.flat} decodes into topic ${other.flat}, not ${one.flat}`,
+    );
+  });
+
   it('refuses a topic of anything else', async () => {
     const updates = await createTopic(address);
     await updates.send(spreadRows(3, { updates: 2, partitions: 1 }));

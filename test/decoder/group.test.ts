@@ -159,6 +159,10 @@ describe('a decoder refuses', () => {
       /--snapshot-period .* 600000000 before/,
     );
     expect(await refusal({ ...task, rules: { migrationId: 3 } })).toMatch(/--migration-id 0 before, not 3/);
+    const other = await createTopic(address);
+    const into = { ...task, group: `g-${task.flat}`, flat: other.name };
+    expect(await refusal(into)).toMatch(`decoded with --flat-topic ${task.flat} before, not ${other.name}`);
+    expect(await eventsOf(into)).toEqual([[]]);
     await topic.admin((admin) =>
       admin.setOffsets({ groupId: `g-${task.flat}`, topic: topic.name, partitions: [{ partition: 0, offset: '0' }] }),
     );

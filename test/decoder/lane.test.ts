@@ -18,7 +18,7 @@ it('a partition that is taken over is stored by nobody else from the moment at w
     createTopic(address),
     createTopic(address),
   ]);
-  const settings = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US, migrationId: 0 };
+  const settings = { flatTopic: flat.name, dso: FLAT_DSO, periodUs: TEN_MINUTES_US, migrationId: 0 };
   const options = {
     kafka: createKafkaClient(plainConnection(address), keepingLogger()),
     group: randomUUID(),

@@ -49,7 +49,7 @@ describe('a partition that begins with a seed', () => {
   });
 
   it('remembers it with its position, whatever was last decoded', () => {
-    const settings = { dso: DSO, periodUs: TEN_MINUTES_US, migrationId: 0 };
+    const settings = { flatTopic: 'flat', dso: DSO, periodUs: TEN_MINUTES_US, migrationId: 0 };
     const all = [...IMPORTS, MARK, ...LEDGER];
     for (const cut of all.keys()) {
       const { position } = decode(all.slice(0, cut));
