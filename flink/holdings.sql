@@ -75,7 +75,7 @@ FROM timed WHERE k IN ('M', 'T');
 
 CREATE TEMPORARY VIEW interval_total AS
 SELECT m, seq, owner, window_time AS wt,
-  SUM(CASE made WHEN 0 THEN d ELSE 0 END) AS u_coins, SUM(CASE made WHEN 1 THEN d ELSE 0 END) AS l_coins,
+  SUM(CASE made WHEN 0 THEN COALESCE(d, 0) ELSE 0 END) AS u_coins, SUM(CASE made WHEN 1 THEN COALESCE(d, 0) ELSE 0 END) AS l_coins,
   SUM(CASE WHEN made = 0 AND d = 1 THEN amt WHEN made = 0 AND d = -1 THEN -amt ELSE 0 END) AS u_amt,
   SUM(CASE WHEN made = 0 AND d = 1 THEN rate WHEN made = 0 AND d = -1 THEN -rate ELSE 0 END) AS u_rate,
   SUM(CASE WHEN made = 0 AND d = 1 THEN rr WHEN made = 0 AND d = -1 THEN -rr ELSE 0 END) AS u_rr,

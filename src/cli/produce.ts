@@ -81,8 +81,8 @@ export const produceCommand: CliCommand = {
 function withSentCount(error: unknown, sent: number): unknown {
   if (!(error instanceof Error)) return error;
   error.message +=
-    `; ${counted(sent, 'message')} sent before; sending them again is harmless: ` +
-    'an update that comes twice counts once';
+    `; ${counted(sent, 'message')} sent before; sending them again is harmless to holdfast serve, ` +
+    'which counts an update once; for holdfast decode begin with a new topic';
   return error;
 }
 

@@ -5,6 +5,7 @@ import type { FlatEvent } from '../flat/flat-event.ts';
 import { type FlattenRules, flatten } from '../flat/flatten.ts';
 import type { Place } from '../flat/place.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
+import { formatTime } from '../ledger/time.ts';
 import type { Position } from './position.ts';
 import { behindSeed, LateSeed, type Seed, type WasRead } from './seeds.ts';
 
@@ -64,7 +65,7 @@ export function decodeBatch(from: Position, records: readonly KafkaRecord[], rul
     } else {
       for (const event of decoded.events) events.push(event);
       const newest = decoded.events.at(-1);
-      if (newest !== undefined) last = newest;
+      if (newest !== undefined && isAfter(newest, last)) last = newest;
       if (newest !== undefined && newest.k !== 'T' && newest.t !== null) begun = newest.m;
       seed = decoded.seed;
     }
@@ -91,12 +92,29 @@ function tryFlatten(record: KafkaRecord, before: WasRead, rules: DecodeRules): F
     );
   try {
     const { message, seed } = behindSeed(decodeMessage(bytes, rules), before);
-    const events = message === null ? [] : flatten(message, rules);
-    return { events: events.filter((event) => event.k !== 'T' || isAfter(event, before.last)), seed };
+    const events = (message === null ? [] : flatten(message, rules)).filter(
+      (event) => event.k !== 'T' || isAfter(event, before.last),
+    );
+    if (events[0] !== undefined) checkOpen(events[0], before.last);
+    return { events, seed };
   } catch (error) {
     if (error instanceof BadUpdate) return error;
     throw error;
   }
+}
+
+/**
+ * Whoever adds up the events closes an interval once each partition's time is behind it. So what comes later is refused here,
+ * where the time reached is stored: an engine that was restarted no longer knows what it had closed. Throws BadUpdate.
+ */
+function checkOpen({ m, t, seq }: Place, last: Place | null): void {
+  if (last === null || m > last.m || (m === last.m && seq >= last.seq)) return;
+  const given = `${t === null ? 'an import' : formatTime(t)} of migration ${m}`;
+  const reached = last.t === null ? 'its imports' : formatTime(last.t);
+  const expected =
+    `none of an interval before the one that the partition has reached (${reached} of migration ${last.m}): ` +
+    'record times must rise in each partition; a message that came before may be dropped';
+  throw new BadUpdate('disorder', 'record_time', given, expected);
 }
 
 /** A checkpoint behind the time reached moves no time (docs/rules.md, rule 4). */

@@ -57,6 +57,9 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
       );
     const lane = openLane(options, partition);
     lanes.set(partition, lane);
+    // It may have been stopped when we had it before.
+    waiting.delete(partition);
+    consumer.resume([{ topic, partitions: [partition] }]);
     lane.then((opened) => {
       logger.info({ topic, partition, offset: opened.position.next }, 'decoding a partition');
       if (lanes.get(partition) === lane) figures.partitions.set(partition, figuresOf(opened));

@@ -3,7 +3,7 @@ import { counted } from '../counted.ts';
 import { lookAtFlatTopic } from '../decoder/flat-topic.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
-import { type JobStore, withJobStore } from '../postgres/jobs.ts';
+import { type JobStore, type StartedJob, withJobStore } from '../postgres/jobs.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';
 import { shellWord } from '../shell-word.ts';
@@ -43,7 +43,8 @@ export async function startJob(options: JobOptions): Promise<string> {
   return withJobStore(postgres, async (store) => {
     if (!(await store.lock())) throw new Refusal('another holdfast flink start is at work on this store');
     const settings = await store.settings();
-    await checkTopic(options, settings);
+    const jobs = await store.jobs();
+    await checkTopic(options, { ...settings, isNewest: jobOf(options.savepoint, jobs) === jobs[0] });
     await checkJobs(options, { store, manager });
     const sql = readJobSql();
     await checkTables(options, { store, sql });
@@ -87,7 +88,7 @@ async function checkCluster({ gateway, parallelism, logger }: JobOptions, manage
 
 async function checkTopic(
   { kafka, postgres, group, parallelism, savepoint, logger }: JobOptions,
-  { periodUs, dso }: { readonly periodUs: number; readonly dso: string },
+  { periodUs, dso, isNewest }: { readonly periodUs: number; readonly dso: string; readonly isNewest: boolean },
 ): Promise<void> {
   const { topic } = kafka;
   const reader = readerGroup(postgres);
@@ -109,8 +110,9 @@ async function checkTopic(
         `and the store was made for ${dso} and ${periodUs}: fill a store of its own`,
     );
   }
-  // Flink goes on at the first message that there is, without a word.
-  const cut = [...bounds].find(([partition, { low }]) => low > (savepoint === null ? 0 : (read.get(partition) ?? 0)));
+  // Flink goes on at the first message that there is, without a word. What was read is known of the newest job only.
+  const isKnown = savepoint !== null && isNewest;
+  const cut = [...bounds].find(([partition, { low }]) => low > (isKnown ? (read.get(partition) ?? 0) : 0));
   if (cut !== undefined) {
     throw new Refusal(
       `partition ${cut[0]} of topic ${topic} begins at offset ${cut[1].low}: events before it are gone that the job has not read; ` +
@@ -149,6 +151,11 @@ async function checkJobs({ postgres }: JobOptions, { store, manager }: Found): P
 /** The names that Flink gives to a savepoint and to a checkpoint that is kept, with the first digits or all of the job's id. */
 const STATE_OF = /\/(?:savepoint-([0-9a-f]{6})-[0-9a-f]+|([0-9a-f]{32})\/chk-\d+)\/?$/;
 
+function jobOf(savepoint: string | null, jobs: readonly StartedJob[]): StartedJob | undefined {
+  const [, short, long] = STATE_OF.exec(savepoint ?? '') ?? [];
+  return jobs.find(({ jobId }) => jobId === long || jobId.slice(0, 6) === short);
+}
+
 async function checkTables(
   { savepoint, kafka, postgres }: JobOptions,
   { store, sql }: { readonly store: JobStore; readonly sql: JobSql },
@@ -161,8 +168,7 @@ async function checkTables(
     const from = left == null ? '--savepoint PATH' : `--savepoint ${shellWord(left)}`;
     throw new Refusal(`the store has rows of a job already: go on with ${from}, or ${anew}`);
   }
-  const [, short, long] = STATE_OF.exec(savepoint) ?? [];
-  const of = jobs.find(({ jobId }) => jobId === long || jobId.slice(0, 6) === short);
+  const of = jobOf(savepoint, jobs);
   if (of === undefined) {
     throw new Refusal(
       `--savepoint ${savepoint} is of no job that filled this store (its path ends in savepoint-<the job's first digits>-..., or in ` +

@@ -115,6 +115,23 @@ describe('a message that cannot be decoded', () => {
     expect((await deadLettersIn(task)).slice(1)).toEqual([`0:1 dropped ${BAD}`]);
   });
 
+  it('is no longer there for a member that gets a partition back from one that dropped it', async () => {
+    const { topic, task } = await filledTopic(rows, 2);
+    await using first = startMember(task);
+    await expect.poll(() => says(first, /partition 0 stopped/), WAIT).toBe(true);
+    const joined = Array.from({ length: 5 }, () => startMember({ ...task, drop: [0, 1] }));
+    const end = () => Promise.all(joined.map((member) => member[Symbol.asyncDispose]()));
+    try {
+      await untilDecoded(task, expectedOf(good, 2));
+    } finally {
+      await end();
+    }
+    const more = [0, 1].map((partition) => ({ partition, value: emptyUpdate(`s${partition}`, 4) }));
+    await topic.send(more);
+    await untilDecoded(task, expectedOf([...good, ...more], 2));
+    expect(first.figures.partitions.get(0)?.stopped).toBeNull();
+  });
+
   it('is passed over under quarantine, and kept with its bytes', async () => {
     const { task } = await filledTopic(rows, 2);
     await using _ = startMember({ ...task, rules: { onBadUpdate: 'quarantine' } });

@@ -26,6 +26,7 @@ const CLOSED_HINT =
   'a broker that is shutting down does this, and one that requires TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism)';
 /** Which of our settings may fix it, by a broker's answer. */
 const ANSWER_HINTS: Readonly<Record<string, string>> = {
+  INVALID_TRANSACTION_TIMEOUT: 'transaction.max.timeout.ms of the brokers must be 900000 or more, as it is by default',
   ILLEGAL_SASL_STATE: 'this port of the broker accepts no login (--kafka-sasl-mechanism)',
   MESSAGE_TOO_LARGE: "the topic's max.message.bytes sets the limit; topics created with --create take 16 MiB",
 };

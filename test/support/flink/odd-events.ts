@@ -40,6 +40,7 @@ export const ODD_CASES: readonly OddCase[] = [
   odd('a round', [0, 0], '', ['O', 1], ['X', 2]),
   odd('an archive without a create', [0, 0], 'A', ['A', 1]),
   odd('an archive before its create', [0, 0], 'AC', ['A', 1], ['C', 2]),
+  odd('an archive before the first coin of an owner', [0, 0], 'AC', ['A', 1], ['C', 2, { owner: 'b::12' }]),
   odd('a round that was never opened', [0, 0], 'X', ['X', 1]),
   odd('two contents', [1, 0], 'CA', ['C', 1], ['C', 2, { fp: '8' }], ['A', 3]),
   odd('a coin and a counterfeit', [1, 0], 'G', ['C', 1], ['G', 2]),
