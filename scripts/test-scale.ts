@@ -103,8 +103,10 @@ const world = randomWorld(seed, {
   periodUs: PERIOD_US,
 });
 await using feeder = createFeeder(address, topic.name, world.rows);
-const share = Math.floor(feeder.rows / (kills.length + 1));
-await feeder.sendUntil(share);
+// The seed covers the first tenth of the updates, which close no interval.
+const begin = Math.ceil(feeder.rows / 5);
+const share = Math.floor((feeder.rows - begin) / kills.length);
+await feeder.sendUntil(begin);
 await untilDecoded();
 await startJob({
   ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, logger: keepingLogger() },
@@ -120,7 +122,7 @@ say(`${feeder.rows} messages in ${PARTITIONS} partitions, ${kills.length} kills,
 
 for (const [i, victim] of kills.entries()) {
   const before = watcher.sealed();
-  const sending = feeder.sendUntil(share * (i + 2));
+  const sending = feeder.sendUntil(begin + share * (i + 1));
   await sleep(random.below(BEFORE_MS_MAX));
   await victim.kill();
   await sleep(random.below(GONE_MS_MAX));
