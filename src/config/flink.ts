@@ -1,25 +1,14 @@
-import { z } from 'zod';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
-import { durationMs, setting } from './setting.ts';
-import { isHttpUrl, wholeNumber } from './value-schemas.ts';
+import { durationMs, httpAddress, setting } from './setting.ts';
+import { wholeNumber } from './value-schemas.ts';
 
 /** Flink keeps a job's state in 128 parts, unless it is told otherwise, and gives each to one task. */
 const FLINK_PARALLELISM_MAX = 128;
 
 /** Of the job that fills a store in PostgreSQL. */
 export const FLINK_SETTINGS = {
-  flinkGateway: setting(z.string().refine(isHttpUrl), {
-    expected: 'a http or https address without a user',
-    help: "address of Flink's SQL gateway",
-    default: null,
-    placeholder: 'URL',
-  }),
-  flinkRest: setting(z.string().refine(isHttpUrl), {
-    expected: 'a http or https address without a user',
-    help: "address of the REST API of Flink's JobManager",
-    default: null,
-    placeholder: 'URL',
-  }),
+  flinkGateway: httpAddress("address of Flink's SQL gateway"),
+  flinkRest: httpAddress("address of the REST API of Flink's JobManager"),
   flinkParallelism: setting(wholeNumber({ min: 1, max: FLINK_PARALLELISM_MAX }), {
     expected: `a whole number from 1 to ${FLINK_PARALLELISM_MAX}`,
     help: 'tasks that share each step of the job, at most as many as the topic has partitions',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationUs, flagValue } from './value-schemas.ts';
+import { durationUs, flagValue, isHttpUrl } from './value-schemas.ts';
 
 /** One setting, whose option, environment variable and key in the configuration file share one name. */
 export interface Setting<Value, Default extends string | null = string | null> {
@@ -28,6 +28,13 @@ export function setting<Value, Default extends string | null>(
 export const text = (): z.ZodType<string, string> => z.string().min(1);
 export const path = (help: string): Setting<string, null> =>
   setting(text(), { expected: 'a file name', help, default: null, placeholder: 'FILE', path: true });
+export const httpAddress = (help: string): Setting<string, null> =>
+  setting(z.string().refine(isHttpUrl), {
+    expected: 'a http or https address without a user',
+    help,
+    default: null,
+    placeholder: 'URL',
+  });
 export const flag = (help: string): Setting<boolean, 'false'> =>
   setting(flagValue(), { expected: 'true or false', help, default: 'false', placeholder: null });
 

@@ -3,7 +3,7 @@ import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { FLINK_SETTINGS } from './flink.ts';
-import { durationMs, flag, path, setting, text } from './setting.ts';
+import { durationMs, flag, httpAddress, path, setting, text } from './setting.ts';
 import { durationUs, ipAddress, isHttpUrl, isPostgresUrl, list, wholeNumber } from './value-schemas.ts';
 
 const DAY_US = 86_400_000_000;
@@ -130,12 +130,7 @@ export const SETTINGS = {
     placeholder: 'D',
   }),
   scanCa: path('PEM file of the authorities that may sign the Scans'),
-  ledgerApi: setting(z.string().refine(isHttpUrl), {
-    expected: 'a http or https address without a user',
-    help: "address of a participant's JSON Ledger API",
-    default: null,
-    placeholder: 'URL',
-  }),
+  ledgerApi: httpAddress("address of a participant's JSON Ledger API"),
   ledgerApiParties: setting(list(z.union([z.literal('all'), z.string().refine(isPartyId)])), {
     expected: `parties separated by commas (${PARTY_EXPECTED}), or all`,
     help: 'owners to follow; all: the local parties of the participant',
