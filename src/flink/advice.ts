@@ -1,5 +1,6 @@
 import { counted } from '../counted.ts';
 import type { StartedJob } from '../postgres/jobs.ts';
+import { type SealingStop, sealingStops } from '../postgres/standing.ts';
 import { shellWord } from '../shell-word.ts';
 import { isOver } from './job-manager.ts';
 import type { SourceProgress } from './source-progress.ts';
@@ -114,29 +115,19 @@ function heldBackBy({ partitions }: SourceProgress, apartMsMax: number): number[
 
 function* findingsOfStore({ store }: JobStatus): Generator<Finding> {
   if (typeof store === 'string') return;
-  const { faults, late, unsealed, contradictions } = store;
-  if (faults > 0) {
+  const stops = sealingStops(store);
+  for (const { cause, what } of stops) yield { what, next: AFTER_STOP[cause] };
+  if (store.unsealed > UNSEALED_MAX && stops.length === 0) {
     yield {
-      what: `${counted(faults, 'event')} in table fault: no interval is sealed from there on`,
-      next: "they are no ledger's events: mend the topic of updates, decode it anew, and replay into a new database",
-    };
-  }
-  if (late > 0) {
-    yield {
-      what: `${counted(late, 'event')} in table late: nothing more of their migration is sealed`,
-      next: 'record times must rise in each partition of the updates: order them, decode anew, and replay into a new database',
-    };
-  }
-  for (const each of contradictions) {
-    yield {
-      what: `${each}: nothing more of this migration is sealed`,
-      next: 'rows of several jobs may be mixed, or a seed be cut short: replay into a new database; see docs/scale-out.md',
-    };
-  }
-  if (unsealed > UNSEALED_MAX && faults === 0 && late === 0 && contradictions.length === 0) {
-    yield {
-      what: `${counted(unsealed, 'closed interval')} not sealed`,
+      what: `${counted(store.unsealed, 'closed interval')} not sealed`,
       next: 'readers seal: see that a holdfast serve --postgres runs, and what its /readyz says',
     };
   }
 }
+
+const AFTER_STOP: Readonly<Record<SealingStop, string>> = {
+  fault: "they are no ledger's events: mend the topic of updates, decode it anew, and replay into a new database",
+  late: 'record times must rise in each partition of the updates: order them, decode anew, and replay into a new database',
+  contradiction:
+    'rows of several jobs may be mixed, or a seed be cut short: replay into a new database; see docs/scale-out.md',
+};

@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts';
 import type { Micros } from '../ledger/time.ts';
 import { microsOf } from './numbers.ts';
 
@@ -35,4 +36,31 @@ export function standingOf({ unsealed, faults, late, contradictions, seeded_at }
     contradictions,
     seededAt: microsOf(seeded_at),
   };
+}
+
+export type SealingStop = 'fault' | 'late' | 'contradiction';
+
+/** What keeps intervals from being sealed until somebody decides, for a person. */
+export function sealingStops({
+  faults,
+  late,
+  contradictions,
+}: Pick<StoreStanding, 'faults' | 'late' | 'contradictions'>): {
+  readonly cause: SealingStop;
+  readonly what: string;
+}[] {
+  const stops: { readonly cause: SealingStop; readonly what: string }[] = [];
+  if (faults > 0)
+    stops.push({
+      cause: 'fault',
+      what: `${counted(faults, 'event')} in table fault: no interval is sealed from there on`,
+    });
+  if (late > 0)
+    stops.push({
+      cause: 'late',
+      what: `${counted(late, 'event')} in table late: nothing more of their migration is sealed`,
+    });
+  for (const each of contradictions)
+    stops.push({ cause: 'contradiction', what: `${each}: nothing more of this migration is sealed` });
+  return stops;
 }

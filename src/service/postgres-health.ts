@@ -1,8 +1,7 @@
-import { counted } from '../counted.ts';
 import { NO_SNAPSHOT, newestSnapshots, timeOrNull } from '../health.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import type { Health, Readiness } from '../http/service/health.ts';
-import type { StoreStanding } from '../postgres/standing.ts';
+import { type StoreStanding, sealingStops } from '../postgres/standing.ts';
 import type { PostgresStore } from '../postgres/store.ts';
 
 export interface PostgresHealth extends Health {
@@ -33,14 +32,10 @@ export function createPostgresHealth({
     last = { lines, atMs: performance.now() };
   }
 
-  function linesOf({ faults, late, contradictions }: StoreStanding): readonly string[] {
+  function linesOf(standing: StoreStanding): readonly string[] {
     const failure = sealFailure();
-    return [
-      ...(failure === null ? [] : [`nothing can be sealed: ${failure}`]),
-      ...(faults === 0 ? [] : [`${counted(faults, 'event')} in table fault: no interval is sealed from there on`]),
-      ...(late === 0 ? [] : [`${counted(late, 'event')} in table late: nothing more of their migration is sealed`]),
-      ...contradictions.map((reason) => `${reason}: nothing more of this migration is sealed`),
-    ];
+    const stops = sealingStops(standing).map(({ what }) => what);
+    return failure === null ? stops : [`nothing can be sealed: ${failure}`, ...stops];
   }
 
   async function ready(): Promise<Readiness> {
