@@ -5,7 +5,7 @@ import type { Ask } from './pool.ts';
 /**
  * PostgreSQL orders all owners of a snapshot, and the orders of the last few that were asked for are kept, because a sealed snapshot
  * never changes: this many, and of this many owners in all, each of which takes 12 bytes. The last one is always kept, and of each
- * so many owners that were asked for, at some 500 bytes.
+ * so many owners that were asked for last, at some 500 bytes.
  */
 const KEPT_MAX = 4;
 const KEPT_OWNERS_MAX = 4_000_000;
@@ -89,7 +89,12 @@ async function rank(ask: Ask, { migrationId, seq }: Place): Promise<Ranked> {
         if (owner === undefined) throw new Error(`a ranking has no owner ${number}`);
         return owner;
       });
-      if (known.size + found.size <= KNOWN_OWNERS_MAX) for (const [number, owner] of found) known.set(number, owner);
+      for (const [number, owner] of found) known.set(number, owner);
+      // The first that were asked for go first.
+      for (const number of known.keys()) {
+        if (known.size <= KNOWN_OWNERS_MAX) break;
+        known.delete(number);
+      }
       return owners;
     },
   };
