@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
 import { openPostgresStore } from '../../src/postgres/store.ts';
 import { TABLES } from '../../src/postgres/tables.ts';
@@ -6,35 +6,22 @@ import { openViewsStore } from '../../src/views/read/store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { tablesOfFeed } from '../support/postgres/feed-tables.ts';
+import { freshStore } from '../support/postgres/fresh-store.ts';
 import { type Tables, upsert } from '../support/postgres/rows.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
-let server: PostgresServer;
-let client: Awaited<ReturnType<PostgresServer['connect']>>;
-beforeAll(async () => {
-  server = await startPostgres();
-  client = await server.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await server[Symbol.asyncDispose]();
-});
-beforeEach(async () => {
-  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-  await migrateStore(client, { dso: FLAT_DSO, periodUs: TEN_MINUTES_US });
-});
+const db = freshStore({ dso: FLAT_DSO, periodUs: TEN_MINUTES_US });
 
 const LINES = linesOf(randomLedger(flatLedger(12, { migrationId: 0, updates: 60 })), 'scan');
 const { record_time: recordTime } = JSON.parse(LINES[20]!) as { record_time: string };
 const SEEDED = tablesOfFeed([...seedOf(LINES, { recordTime }), ...LINES.slice(20)], { dso: FLAT_DSO, migrationId: 0 });
 
-const seal = async (): Promise<number> => (await client.query<{ seal: number }>('SELECT seal(1000)')).rows[0]!.seal;
+const seal = async (): Promise<number> => (await db.client.query<{ seal: number }>('SELECT seal(1000)')).rows[0]!.seal;
 
 it('between grid times a seed is followed by the first snapshot, and the store tells its time as a directory does', async () => {
-  await upsert(client, SEEDED);
+  await upsert(db.client, SEEDED);
   await seal();
   using directory = temporaryDirectory();
   const feed = directory.writeLines('feed.ndjson', [...seedOf(LINES, { recordTime }), ...LINES.slice(20)]);
@@ -42,7 +29,7 @@ it('between grid times a seed is followed by the first snapshot, and the store t
   using views = openViewsStore(directory.at('views'));
   const where = {
     host: '127.0.0.1',
-    port: server.port,
+    port: db.server.port,
     database: 'postgres',
     user: 'owner',
     password: null,
@@ -78,11 +65,11 @@ it.each([
     () => changedControl((row, i) => ({ seeded_at: i === 2 ? row.first_t : null })),
   ],
 ])('%s have no snapshot from there on', async (_, reason, tables) => {
-  await upsert(client, tables());
+  await upsert(db.client, tables());
   await seal();
-  const { rows } = await client.query<{ reason: string }>('SELECT reason FROM contradiction');
+  const { rows } = await db.client.query<{ reason: string }>('SELECT reason FROM contradiction');
   expect(rows.map((row) => row.reason)).toEqual([expect.stringMatching(reason)]);
-  const { rows: snapshots } = await client.query(
+  const { rows: snapshots } = await db.client.query(
     'SELECT FROM snapshot JOIN contradiction USING (migration_id) WHERE snapshot.seq >= contradiction.seq',
   );
   expect(snapshots).toEqual([]);
@@ -90,9 +77,9 @@ it.each([
 
 it('a store of the first form is brought to this one', async () => {
   const settings = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US };
-  await client.query(`DROP SCHEMA public CASCADE; CREATE SCHEMA public; ${TABLES}`);
-  await client.query('INSERT INTO setting (version, period_us, dso) VALUES (1, $1, $2)', [TEN_MINUTES_US, FLAT_DSO]);
-  expect(await migrateStore(client, settings)).toEqual({ from: 1, to: STORE_FORM });
-  await upsert(client, SEEDED);
+  await db.client.query(`DROP SCHEMA public CASCADE; CREATE SCHEMA public; ${TABLES}`);
+  await db.client.query('INSERT INTO setting (version, period_us, dso) VALUES (1, $1, $2)', [TEN_MINUTES_US, FLAT_DSO]);
+  expect(await migrateStore(db.client, settings)).toEqual({ from: 1, to: STORE_FORM });
+  await upsert(db.client, SEEDED);
   expect(await seal()).toBeGreaterThan(0);
 });

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import type { Snapshot } from '../../src/holdings/snapshot.ts';
 import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
@@ -9,28 +9,14 @@ import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { tablesOfFeed } from '../support/postgres/feed-tables.ts';
+import { freshStore } from '../support/postgres/fresh-store.ts';
 import { upsert } from '../support/postgres/rows.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const SETTINGS = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US };
 
-let server: PostgresServer;
-let client: Awaited<ReturnType<PostgresServer['connect']>>;
-
-beforeAll(async () => {
-  server = await startPostgres();
-  client = await server.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await server[Symbol.asyncDispose]();
-});
-beforeEach(async () => {
-  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC');
-  await migrateStore(client, SETTINGS);
-});
+const db = freshStore(SETTINGS);
 
 const lines = linesOf(
   randomLedger(flatLedger(11, { migrations: 2, carriedOver: 10, migrationId: 3, updates: 300 })),
@@ -38,7 +24,7 @@ const lines = linesOf(
 );
 const tables = tablesOfFeed(lines, { dso: FLAT_DSO, migrationId: 0 });
 
-const seal = async (): Promise<number> => (await client.query<{ seal: number }>('SELECT seal(1000)')).rows[0]!.seal;
+const seal = async (): Promise<number> => (await db.client.query<{ seal: number }>('SELECT seal(1000)')).rows[0]!.seal;
 
 function comparable(snapshot: Snapshot): object {
   const { migrationId, recordTime, contracts, owners, unlocked, locked, changesDigest, digest } = snapshot;
@@ -50,7 +36,7 @@ const textOf = (snapshot: object): string =>
 
 /** The snapshots as the views have them: supply and digests. */
 async function sealedSnapshots(): Promise<object[]> {
-  const { rows } = await client.query<Record<string, string | Buffer>>(
+  const { rows } = await db.client.query<Record<string, string | Buffer>>(
     'SELECT * FROM snapshot ORDER BY migration_id, seq',
   );
   return rows.map((row) => ({
@@ -83,7 +69,7 @@ describe('seal', () => {
     });
     let before: object[] = [];
     for (const { table, rows } of pieces.toSorted((a, b) => a.at - b.at)) {
-      await upsert(client, { [table]: rows });
+      await upsert(db.client, { [table]: rows });
       await seal();
       const now = await sealedSnapshots();
       const known = new Set(now.map(textOf));
@@ -94,7 +80,7 @@ describe('seal', () => {
     expect(before).toEqual(replayed);
 
     // A replay after a recovery: the same rows again.
-    await upsert(client, tables);
+    await upsert(db.client, tables);
     expect(await seal()).toBe(0);
     expect(await sealedSnapshots()).toEqual(replayed);
   });
@@ -102,63 +88,63 @@ describe('seal', () => {
   it('stops at a fault and at a late event, and goes on with the other migrations', async () => {
     const [first] = tables.snapshot_control!;
     const newer = tables.snapshot_control!.at(-1)!.migration_id;
-    await upsert(client, tables);
-    await upsert(client, { snapshot_control: [{ ...first!, faults: 1 }] });
-    await client.query("INSERT INTO late VALUES ($1, 0, '', 'A')", [newer]);
+    await upsert(db.client, tables);
+    await upsert(db.client, { snapshot_control: [{ ...first!, faults: 1 }] });
+    await db.client.query("INSERT INTO late VALUES ($1, 0, '', 'A')", [newer]);
     expect(await seal()).toBe(0);
-    await client.query('DELETE FROM late');
+    await db.client.query('DELETE FROM late');
     expect(await seal()).toBeGreaterThan(0);
-    const { rows } = await client.query('SELECT DISTINCT migration_id FROM snapshot');
+    const { rows } = await db.client.query('SELECT DISTINCT migration_id FROM snapshot');
     expect(rows).toEqual([{ migration_id: newer }]);
   });
 
   it('stops at rows that contradict each other, says so, and goes on with the other migrations', async () => {
     const [first] = tables.snapshot_control!;
     const newer = tables.snapshot_control!.at(-1)!.migration_id;
-    await upsert(client, tables);
-    await upsert(client, { snapshot_control: [{ ...first!, coins: 10_000 }] });
+    await upsert(db.client, tables);
+    await upsert(db.client, { snapshot_control: [{ ...first!, coins: 10_000 }] });
     expect(await seal()).toBeGreaterThan(0);
     const migrations = async (): Promise<unknown[]> =>
-      (await client.query('SELECT DISTINCT migration_id AS id FROM snapshot ORDER BY 1')).rows.map(({ id }) => id);
+      (await db.client.query('SELECT DISTINCT migration_id AS id FROM snapshot ORDER BY 1')).rows.map(({ id }) => id);
     expect(await migrations()).toEqual([newer]);
-    const { rows } = await client.query('SELECT * FROM contradiction');
+    const { rows } = await db.client.query('SELECT * FROM contradiction');
     const reason = expect.stringMatching(/^owners have \d+ coins, and 10000 are active$/) as string;
     expect(rows).toEqual([{ migration_id: first!.migration_id, seq: '0', reason }]);
     // Nothing of that interval is left half done.
     const left = 'SELECT count(*)::int AS n FROM coin WHERE migration_id = $1 AND archived_seq IS NOT NULL';
-    expect((await client.query(left, [first!.migration_id])).rows).toEqual([{ n: 0 }]);
-    await upsert(client, { snapshot_control: [first!] });
+    expect((await db.client.query(left, [first!.migration_id])).rows).toEqual([{ n: 0 }]);
+    await upsert(db.client, { snapshot_control: [first!] });
     expect(await seal()).toBe(0);
-    await client.query('DELETE FROM contradiction');
+    await db.client.query('DELETE FROM contradiction');
     expect(await seal()).toBeGreaterThan(0);
     expect(await migrations()).toEqual([first!.migration_id, newer]);
   });
 
   it('has the engine wait only where there is something to seal', async () => {
-    await upsert(client, tables);
+    await upsert(db.client, tables);
     const migrations = new Set(tables.snapshot_control!.map(({ migration_id }) => migration_id));
-    for (const id of migrations) await client.query("INSERT INTO late VALUES ($1, 0, '', 'A')", [id]);
-    await using engine = await server.connect();
+    for (const id of migrations) await db.client.query("INSERT INTO late VALUES ($1, 0, '', 'A')", [id]);
+    await using engine = await db.server.connect();
     await engine.query('BEGIN; LOCK TABLE coin IN ROW EXCLUSIVE MODE');
-    await client.query("SET lock_timeout = '100ms'");
+    await db.client.query("SET lock_timeout = '100ms'");
     expect(await seal()).toBe(0);
-    await client.query('DELETE FROM late');
+    await db.client.query('DELETE FROM late');
     await expect(seal()).rejects.toThrow(/lock timeout/);
     await engine.query('COMMIT');
     expect(await seal()).toBeGreaterThan(0);
-    await client.query('RESET lock_timeout');
+    await db.client.query('RESET lock_timeout');
   });
 
   it('is all that a reader may do besides reading', async () => {
-    await upsert(client, tables);
-    await client.query('DROP ROLE IF EXISTS alice; CREATE ROLE alice LOGIN; GRANT holdfast_reader TO alice');
-    await using reader = await server.connect('alice');
+    await upsert(db.client, tables);
+    await db.client.query('DROP ROLE IF EXISTS alice; CREATE ROLE alice LOGIN; GRANT holdfast_reader TO alice');
+    await using reader = await db.server.connect('alice');
     await reader.query('SELECT seal(1000)');
     expect((await reader.query('SELECT * FROM snapshot')).rows.length).toBeGreaterThan(0);
     for (const table of ['owner_total', 'coin', 'sealed', 'snapshot', 'setting'])
       await expect(reader.query(`DELETE FROM ${table}`)).rejects.toThrow(/permission denied/);
-    await client.query('DROP ROLE IF EXISTS engine; CREATE ROLE engine LOGIN; GRANT holdfast_writer TO engine');
-    await using writer = await server.connect('engine');
+    await db.client.query('DROP ROLE IF EXISTS engine; CREATE ROLE engine LOGIN; GRANT holdfast_writer TO engine');
+    await using writer = await db.server.connect('engine');
     await upsert(writer, tables);
     await expect(writer.query('SELECT seal(1)')).rejects.toThrow(/permission denied/);
     await expect(writer.query('UPDATE sealed SET last_seq = 0')).rejects.toThrow(/permission denied/);
@@ -166,12 +152,16 @@ describe('seal', () => {
 });
 
 it('what is not sealed is known without reading all that is', async () => {
-  await client.query('INSERT INTO snapshot_control SELECT 0, n, n, 0, 0, 0, 0, 0, n FROM generate_series(1, 20000) n');
-  await client.query('INSERT INTO sealed VALUES (0, 1, 19990, 19990, 0, 0, 0, 0)');
-  await client.query('ANALYZE snapshot_control, sealed');
-  const { rows } = await client.query<Record<string, string>>(STANDING);
+  await db.client.query(
+    'INSERT INTO snapshot_control SELECT 0, n, n, 0, 0, 0, 0, 0, n FROM generate_series(1, 20000) n',
+  );
+  await db.client.query('INSERT INTO sealed VALUES (0, 1, 19990, 19990, 0, 0, 0, 0)');
+  await db.client.query('ANALYZE snapshot_control, sealed');
+  const { rows } = await db.client.query<Record<string, string>>(STANDING);
   expect(rows[0]!.unsealed).toBe('10');
-  const plan = (await client.query<Record<string, string>>(`EXPLAIN ${STANDING}`)).rows.map((row) => row['QUERY PLAN']);
+  const plan = (await db.client.query<Record<string, string>>(`EXPLAIN ${STANDING}`)).rows.map(
+    (row) => row['QUERY PLAN'],
+  );
   expect(plan.filter((line) => line!.includes('snapshot_control'))).toEqual([
     expect.stringMatching(/Index Only Scan Backward using snapshot_control_link/),
   ]);
@@ -194,25 +184,27 @@ describe('holdfast flink migrate', () => {
 
   it('makes the store, and says what it did or why it could not', async () => {
     const dso = ['--dso', FLAT_DSO];
-    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    expect(await migrate('--postgres', server.url(), ...dso)).toBe(
+    await db.client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    expect(await migrate('--postgres', db.server.url(), ...dso)).toBe(
       `0 the store in database postgres was brought from form 0 to ${STORE_FORM}\n`,
     );
-    expect(await migrate('--postgres', server.url(), ...dso)).toBe(
+    expect(await migrate('--postgres', db.server.url(), ...dso)).toBe(
       `0 the store in database postgres has form ${STORE_FORM} already\n`,
     );
-    expect(await migrate('--postgres', server.url(), '--dso', 'b::12')).toMatch(/^2 .*made with --dso/);
-    expect(await migrate('--postgres', server.url())).toMatch(/^2 .*--dso is required/);
-    expect(await migrate('--postgres', server.url(), ...dso, '--snapshot-period', '1500ms')).toMatch(
+    expect(await migrate('--postgres', db.server.url(), '--dso', 'b::12')).toMatch(/^2 .*made with --dso/);
+    expect(await migrate('--postgres', db.server.url())).toMatch(/^2 .*--dso is required/);
+    expect(await migrate('--postgres', db.server.url(), ...dso, '--snapshot-period', '1500ms')).toMatch(
       /^2 .*whole seconds/,
     );
-    expect(await migrate('--postgres', server.url('nobody'), ...dso)).toMatch(
+    expect(await migrate('--postgres', db.server.url('nobody'), ...dso)).toMatch(
       /^1 .*user nobody: role "nobody" does not exist/,
     );
     expect(await migrate('--postgres', 'postgres://a@127.0.0.1:1/b', ...dso)).toMatch(
       /^1 .*127\.0\.0\.1:1, database b.*ECONNREFUSED/,
     );
-    expect(await migrate('--postgres', `${server.url()}?sslmode=require`, ...dso)).toMatch(/^1 .*does not support SSL/);
+    expect(await migrate('--postgres', `${db.server.url()}?sslmode=require`, ...dso)).toMatch(
+      /^1 .*does not support SSL/,
+    );
   });
 
   it.each([
@@ -230,23 +222,23 @@ describe('holdfast flink migrate', () => {
 
 describe('migrateStore', () => {
   it('does nothing to a store of this form, and refuses one of other settings or of a later form', async () => {
-    expect(await migrateStore(client, SETTINGS)).toEqual({ from: STORE_FORM, to: STORE_FORM });
-    await expect(migrateStore(client, { ...SETTINGS, dso: 'b::12' })).rejects.toThrow(
+    expect(await migrateStore(db.client, SETTINGS)).toEqual({ from: STORE_FORM, to: STORE_FORM });
+    await expect(migrateStore(db.client, { ...SETTINGS, dso: 'b::12' })).rejects.toThrow(
       /made with --dso DSO::1220fe .* new database/,
     );
-    await expect(migrateStore(client, { ...SETTINGS, periodUs: 60_000_000 })).rejects.toThrow(
+    await expect(migrateStore(db.client, { ...SETTINGS, periodUs: 60_000_000 })).rejects.toThrow(
       /period of 600000000 micro/,
     );
-    await client.query('UPDATE setting SET version = version + 1');
-    await expect(migrateStore(client, SETTINGS)).rejects.toThrow(
+    await db.client.query('UPDATE setting SET version = version + 1');
+    await expect(migrateStore(db.client, SETTINGS)).rejects.toThrow(
       `form ${STORE_FORM + 1}, and this program knows ${STORE_FORM}`,
     );
   });
 
   it('may be called by two at once', async () => {
-    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    await using other = await server.connect();
-    const both = await Promise.all([migrateStore(client, SETTINGS), migrateStore(other, SETTINGS)]);
+    await db.client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await using other = await db.server.connect();
+    const both = await Promise.all([migrateStore(db.client, SETTINGS), migrateStore(other, SETTINGS)]);
     expect(both.map(({ from }) => from).sort()).toEqual([0, STORE_FORM]);
   });
 });
