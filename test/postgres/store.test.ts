@@ -1,8 +1,10 @@
 import { Writable } from 'node:stream';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import type { Snapshot } from '../../src/holdings/snapshot.ts';
 import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
+import { startSealer } from '../../src/postgres/sealer.ts';
 import { STANDING } from '../../src/postgres/standing.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
@@ -149,6 +151,29 @@ describe('seal', () => {
     await expect(writer.query('SELECT seal(1)')).rejects.toThrow(/permission denied/);
     await expect(writer.query('UPDATE sealed SET last_seq = 0')).rejects.toThrow(/permission denied/);
   });
+});
+
+it('sealers come to the end of what takes longer than they wait, and make the same snapshots', async () => {
+  await upsert(db.client, tables);
+  const said: string[] = [];
+  const logger = pino({}, { write: (line: string) => void said.push(line) });
+  const where = { host: '127.0.0.1', port: db.server.port, database: 'postgres', user: 'owner' };
+  const start = (): ReturnType<typeof startSealer> =>
+    startSealer({ ...where, password: null, ssl: null }, logger, { sealMs: 1 });
+  const unsealed = async (): Promise<unknown> =>
+    (await db.client.query<Record<string, string>>(STANDING)).rows[0]!.unsealed;
+  {
+    await using first = start();
+    await using second = start();
+    await expect.poll(unsealed, { timeout: 20_000 }).toBe('0');
+    await expect.poll(() => [first.failure(), second.failure()], { timeout: 5_000 }).toEqual([null, null]);
+  }
+  expect(said.join('')).toContain('sealing took longer than 0.002 s, and is tried for 0.004 s');
+  const sealed = await sealedSnapshots();
+  await db.client.query('TRUNCATE sealed, snapshot; UPDATE coin SET archived_seq = NULL');
+  await seal();
+  expect(sealed).toEqual(await sealedSnapshots());
+  expect(sealed.length).toBeGreaterThan(20);
 });
 
 it('what is not sealed is known without reading all that is', async () => {
