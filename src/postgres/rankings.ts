@@ -4,26 +4,35 @@ import type { Ask } from './pool.ts';
 
 /**
  * PostgreSQL orders all owners of a snapshot, and the orders of the last few that were asked for are kept, because a sealed snapshot
- * never changes: this many, and of this many owners in all, each of which takes 12 bytes. The last one is always kept, and of each
- * so many owners that were asked for last, at some 500 bytes.
+ * never changes: this many, and of this many owners in all, each of which takes 26 bytes. The last one is always kept.
  */
 const KEPT_MAX = 4;
-const KEPT_OWNERS_MAX = 4_000_000;
-const KNOWN_OWNERS_MAX = 10_000;
+const KEPT_OWNERS_MAX = 2_000_000;
 
 type Place = SnapshotPlace & { readonly seq: number };
 
-export interface Ranked {
-  readonly ranking: Ranking;
-  /** By their numbers: an owner's is its place among those with coin, by party id. */
-  numbered(ask: Ask, numbers: readonly number[]): Promise<readonly PartyTotals[]>;
+/** How to ask for what is bounded by its question, and for a pass over all owners. */
+export interface Asks {
+  readonly ask: Ask;
+  readonly pass: Ask;
 }
 
-export type Rankings = (ask: Ask, place: Place) => Promise<Ranked>;
+export interface Rankings {
+  ranking(asks: Asks, place: Place): Promise<Ranking>;
+  /** By their numbers: an owner's is its place among those with coin, by party id. */
+  numbered(asks: Asks, place: Place, numbers: readonly number[]): Promise<readonly PartyTotals[]>;
+}
+
+interface Ranked {
+  readonly ranking: Ranking;
+  /** By number, `ROW_BYTES` each. */
+  readonly rows: Buffer;
+}
 
 export function createRankings(): Rankings {
   /** The least recently asked for comes first. */
   const kept = new Map<string, { readonly ranked: Promise<Ranked>; size: number }>();
+  const keyOf = ({ migrationId, seq }: Place): string => `${migrationId} ${seq}`;
 
   function forget(): void {
     let owners = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
@@ -46,58 +55,77 @@ export function createRankings(): Rankings {
     return entry;
   }
 
-  return (ask, place) => {
-    const key = `${place.migrationId} ${place.seq}`;
-    const entry = kept.get(key) ?? begin(key, rank(ask, place));
+  function rankedAt({ pass }: Asks, place: Place): Promise<Ranked> {
+    const key = keyOf(place);
+    const entry = kept.get(key) ?? begin(key, rank(pass, place));
     kept.delete(key);
     kept.set(key, entry);
     return entry.ranked;
+  }
+
+  return {
+    ranking: async (asks, place) => (await rankedAt(asks, place)).ranking,
+    async numbered(asks, place, numbers) {
+      for (const isAgain of [false, true]) {
+        const { rows } = await rankedAt(asks, place);
+        const owners = await readOwners(asks.ask, { ...place, rows }, numbers);
+        if (owners !== null) return owners;
+        // The numbers are of the snapshot, and stay as they are.
+        if (!isAgain) kept.delete(keyOf(place));
+      }
+      throw new Error(`the owners of a ranking of migration ${place.migrationId} are not where they were read`);
+    },
   };
 }
 
-/** The owners with coin at a snapshot, and their numbers. */
-const OWNERS = `owners AS MATERIALIZED (
-  SELECT *, (row_number() OVER (ORDER BY owner) - 1)::int AS number FROM (
-    SELECT DISTINCT ON (owner) owner, ${TOTALS} FROM owner_total
-    WHERE migration_id = $1 AND seq <= $2 ORDER BY owner, seq DESC) newest
-  WHERE contracts > 0)`;
+/**
+ * Where the row of an owner is (`ctid`), and a hash of its owner and interval: in a table that was written anew, by VACUUM FULL or from
+ * a backup, there is another one.
+ */
+const ROW_BYTES = 6 + 8;
+const HASH = 'hashtextextended(owner, seq)';
 
 const orderBy = (amount: string): string =>
   `(SELECT COALESCE(string_agg(int4send(number), ''::bytea ORDER BY ${amount} DESC, number), ''::bytea) FROM owners)`;
 
+/** The owners with coin at a snapshot, with their numbers. */
+const RANK = `WITH owners AS MATERIALIZED (
+  SELECT *, (row_number() OVER (ORDER BY owner) - 1)::int AS number FROM (
+    SELECT DISTINCT ON (owner) owner, seq, ctid AS place, ${TOTALS} FROM owner_total
+    WHERE migration_id = $1 AND seq <= $2 ORDER BY owner, seq DESC) newest
+  WHERE contracts > 0)
+SELECT ${orderBy('unlocked + locked')} AS total, ${orderBy('unlocked')} AS unlocked, ${orderBy('locked')} AS locked,
+  (SELECT COALESCE(string_agg(tidsend(place) || int8send(${HASH}), ''::bytea ORDER BY number), ''::bytea) FROM owners) AS rows`;
+
 async function rank(ask: Ask, { migrationId, seq }: Place): Promise<Ranked> {
-  const [row] = await ask<Readonly<Record<'total' | 'unlocked' | 'locked', Buffer>>>(
-    `WITH ${OWNERS} SELECT ${orderBy('unlocked + locked')} AS total, ${orderBy('unlocked')} AS unlocked, ${orderBy('locked')} AS locked`,
-    [migrationId, seq],
-  );
-  const { total, unlocked, locked } = row!;
-  const known = new Map<number, PartyTotals>();
+  const [row] = await ask<Readonly<Record<'total' | 'unlocked' | 'locked' | 'rows', Buffer>>>(RANK, [migrationId, seq]);
+  const { total, unlocked, locked, rows } = row!;
   return {
     ranking: { total: numbersIn(total), unlocked: numbersIn(unlocked), locked: numbersIn(locked) },
-    async numbered(askFor, numbers) {
-      const missing = numbers.filter((number) => !known.has(number));
-      const rows =
-        missing.length === 0
-          ? []
-          : await askFor<TotalsRow & { number: number; owner: string }>(
-              `WITH ${OWNERS} SELECT * FROM owners WHERE number = ANY($3::int[])`,
-              [migrationId, seq, missing],
-            );
-      const found = new Map(rows.map((each) => [each.number, { party: each.owner, ...totalsOf(each) }]));
-      const owners = numbers.map((number) => {
-        const owner = known.get(number) ?? found.get(number);
-        if (owner === undefined) throw new Error(`a ranking has no owner ${number}`);
-        return owner;
-      });
-      for (const [number, owner] of found) known.set(number, owner);
-      // The first that were asked for go first.
-      for (const number of known.keys()) {
-        if (known.size <= KNOWN_OWNERS_MAX) break;
-        known.delete(number);
-      }
-      return owners;
-    },
+    // The answer is a part of a larger buffer.
+    rows: Buffer.from(rows),
   };
+}
+
+/** Null where not each of them is at its place. */
+async function readOwners(
+  ask: Ask,
+  { migrationId, rows }: Pick<Place, 'migrationId'> & Pick<Ranked, 'rows'>,
+  numbers: readonly number[],
+): Promise<readonly PartyTotals[] | null> {
+  const places = numbers.map((number) => {
+    if (number * ROW_BYTES >= rows.length) throw new Error(`a ranking has no owner ${number}`);
+    const at = rows.subarray(number * ROW_BYTES, (number + 1) * ROW_BYTES);
+    return `(${at.readUInt32BE(0)},${at.readUInt16BE(4)}) ${at.readBigInt64BE(6)}`;
+  });
+  const found = await ask<TotalsRow & { place: string; owner: string }>(
+    `SELECT ctid || ' ' || ${HASH} AS place, owner, ${TOTALS} FROM owner_total
+     WHERE ctid = ANY($1::tid[]) AND migration_id = $2`,
+    [places.map((place) => place.split(' ', 1)[0]), migrationId],
+  );
+  const byPlace = new Map(found.map((row) => [row.place, { party: row.owner, ...totalsOf(row) }]));
+  const owners = places.flatMap((place) => byPlace.get(place) ?? []);
+  return owners.length === places.length ? owners : null;
 }
 
 /** Numbers of four bytes each, as PostgreSQL sends them. */

@@ -14,11 +14,11 @@ import { microsOf } from './numbers.ts';
 import { createOwnersReader } from './owners.ts';
 import { createPageReader } from './page.ts';
 import { type Ask, openPool } from './pool.ts';
-import { createRankings, type Rankings } from './rankings.ts';
+import { type Asks, createRankings, type Rankings } from './rankings.ts';
 import type { PostgresSettings } from './settings.ts';
 import { createSnapshotReader, type SnapshotReader, type StoredSnapshot } from './snapshots.ts';
 import { STANDING, type StandingRow, type StoreStanding, standingOf } from './standing.ts';
-import type { PoolLoad } from './turns.ts';
+import { createTurns, type PoolLoad } from './turns.ts';
 
 /** A store in PostgreSQL. It need not be there when it is opened. */
 export interface PostgresStore extends HoldingsStore, AsyncDisposable {
@@ -45,6 +45,8 @@ interface StoreLimits {
 
 /** A server takes about a hundred connections in all, for any number of processes. */
 const PLACES = 8;
+/** Passes over all owners at a time, for rankings. A client has one fewer at most: that keeps a processor of the server busy. */
+const PASSES = 2;
 /** As long as a reader thread of a data directory may read. */
 const READ_MS_MAX = 10_000;
 /** Whoever asks for the health of a process does not wait long. */
@@ -57,6 +59,7 @@ export function openPostgresStore(
   { places = PLACES, readMsMax = READ_MS_MAX, ownMsMax = OWN_MS_MAX }: StoreLimits = {},
 ): PostgresStore {
   const pool = openPool(settings, { places, isReadOnly: true, statementMsMax: readMsMax, ownMsMax });
+  const passes = createTurns({ places: PASSES });
   let rankings = createRankings();
   let known: { readonly setting: Setting; readonly untilMs: number } | null = null;
 
@@ -70,19 +73,31 @@ export function openPostgresStore(
     return setting;
   }
 
-  /** `shared`: for what others may wait for too, and so is read even where the client goes. */
-  function storeOf(ask: Ask, shared: Ask): HoldingsStore {
+  function storeOf(asks: Asks): HoldingsStore {
     return {
       async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
-        const readers = createReaders(ask, await settingOf(ask), (_, place) => rankings(shared, place));
+        const readers = createReaders(asks, await settingOf(asks.ask), rankings);
         return readers[lookup.kind](lookup);
       },
     };
   }
 
+  /** Others may wait for the same, so it is read even where the client goes. */
+  function passFor(client: string): Ask {
+    const ask = pool.asker({ client });
+    return async (sql, values) => {
+      const end = await passes.take({ client });
+      try {
+        return await ask(sql, values);
+      } finally {
+        end();
+      }
+    };
+  }
+
   return {
-    facts: (lookup) => storeOf(pool.own(), pool.own()).facts(lookup),
-    for: (asker) => storeOf(pool.asker(asker), pool.asker({ client: asker.client })),
+    facts: (lookup) => storeOf({ ask: pool.own(), pass: pool.own() }).facts(lookup),
+    for: (asker) => storeOf({ ask: pool.asker(asker), pass: passFor(asker.client) }),
     load: () => pool.load(),
     async standing() {
       const ask = pool.own();
@@ -107,7 +122,8 @@ async function readSetting(ask: Ask): Promise<Setting> {
 
 type Readers = { readonly [K in FactKind]: (lookup: Lookup<K>) => Promise<Facts<K>> };
 
-function createReaders(ask: Ask, { dso, periodUs }: Setting, rankings: Rankings): Readers {
+function createReaders(asks: Asks, { dso, periodUs }: Setting, rankings: Rankings): Readers {
+  const { ask } = asks;
   const snapshots = createSnapshotReader(ask, periodUs);
   const changes = createChangesReader(ask, periodUs);
   const requireSnapshot = async ({ migrationId, recordTime }: SnapshotPlace): Promise<StoredSnapshot> => {
@@ -133,11 +149,8 @@ function createReaders(ask: Ask, { dso, periodUs }: Setting, rankings: Rankings)
     'listed snapshots': (lookup) => listSnapshots(snapshots, lookup, periodUs),
     changes: (lookup) => changes.changes(lookup),
     'listed owners': async (lookup) => listOwners(ask, lookup, (await requireSnapshot(lookup)).seq),
-    ranking: async (place) => (await rankings(ask, await requireSnapshot(place))).ranking,
-    'numbered owners': async (lookup) => {
-      const ranked = await rankings(ask, await requireSnapshot(lookup));
-      return ranked.numbered(ask, lookup.owners);
-    },
+    ranking: async (place) => rankings.ranking(asks, await requireSnapshot(place)),
+    'numbered owners': async (lookup) => rankings.numbered(asks, await requireSnapshot(lookup), lookup.owners),
     'last sealed': () => snapshots.first('ORDER BY no DESC'),
     'sealed place': async (place) => (await snapshots.find({ ...place, match: 'exact' }))?.no ?? null,
     'sealed snapshots': ({ after, until, rows }) =>

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Ask } from '../../src/postgres/pool.ts';
+import { createRankings } from '../../src/postgres/rankings.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/postgres/store.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { writeStory } from '../support/postgres/story.ts';
@@ -81,25 +83,78 @@ it('a cancel that comes after its statement has ended reaches no other', async (
   }
 });
 
-it('the owners of a ranking are asked for once', async () => {
-  await using store = open({ readMsMax: 300 });
-  await using admin = await server.connect();
-  await admin.query('SELECT seal(100)');
-  const [{ migrationId, recordTime } = { migrationId: 0, recordTime: 0 }] = await store.facts({
-    kind: 'newest snapshots',
+describe('the largest owners', () => {
+  beforeAll(async () => {
+    await using admin = await server.connect();
+    await admin.query('SELECT seal(100)');
   });
-  const place = { migrationId, recordTime };
-  const { total } = await store.facts({ kind: 'ranking', ...place });
-  expect(total.length).toBeGreaterThan(2);
-  const all = { kind: 'numbered owners', ...place, owners: [...total] } as const;
-  const owners = await store.facts(all);
-  const amounts = owners.map(({ unlocked, locked }) => unlocked + locked);
-  expect(amounts).toEqual(amounts.toSorted((a, b) => (a > b ? -1 : 1)));
-  await using holder = await server.connect();
-  await holder.query('BEGIN; LOCK TABLE owner_total');
-  expect(await store.facts(all)).toEqual(owners);
-  expect((await store.facts({ kind: 'ranking', ...place })).total).toEqual(total);
-  await expect(store.facts({ ...all, owners: [total.length] })).rejects.toThrow(/time|long/);
+
+  it('are found at their places, also where the table was written anew', async () => {
+    await using store = open({});
+    await using admin = await server.connect();
+    const { migrationId, recordTime } = (await store.facts({ kind: 'newest snapshots' })).at(-1)!;
+    const place = { migrationId, recordTime };
+    const { total } = await store.facts({ kind: 'ranking', ...place });
+    expect(total.length).toBeGreaterThan(2);
+    const all = { kind: 'numbered owners', ...place, owners: [...total] } as const;
+    const owners = await store.facts(all);
+    const amounts = owners.map(({ unlocked, locked }) => unlocked + locked);
+    expect(amounts).toEqual(amounts.toSorted((a, b) => (a > b ? -1 : 1)));
+    await expect(store.facts({ ...all, owners: [total.length] })).rejects.toThrow(/no owner/);
+    const rows = 'SELECT ctid, owner, seq FROM owner_total ORDER BY ctid';
+    const before = await admin.query(rows);
+    for (const index of ['owner_total_seq', 'owner_total_pkey']) {
+      await admin.query(`CLUSTER owner_total USING ${index}`);
+      expect(await store.facts(all)).toEqual(owners);
+    }
+    expect((await admin.query(rows)).rows).not.toEqual(before.rows);
+  });
+
+  it('cost a pass over all owners once, and a page of them its own rows', async () => {
+    await using admin = await server.connect();
+    await admin.query(
+      "INSERT INTO owner_total SELECT 5, i || '::12', 1, 1, 1, 1, 1, 0, 0, 0, 0, 1 FROM generate_series(1, 5000) i",
+    );
+    const plans: string[] = [];
+    const ask: Ask = async <Row>(sql: string, values: readonly unknown[] = []) => {
+      const { rows } = await admin.query<Record<string, string>>(`EXPLAIN ${sql}`, [...values]);
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+      return (await admin.query(sql, [...values])).rows as Row[];
+    };
+    const asks = { ask, pass: ask };
+    const rankings = createRankings();
+    const { rows } = await admin.query<{ seq: string }>('SELECT max(seq) AS seq FROM snapshot');
+    const place = { migrationId: 0, recordTime: 0, seq: Number(rows[0]!.seq) };
+    for (const numbers of [[0, 1], [2]]) {
+      await rankings.ranking(asks, place);
+      await rankings.numbered(asks, place, numbers);
+    }
+    const scan = /^Tid Scan on owner_total/;
+    expect(plans).toEqual([expect.not.stringMatching(scan), expect.stringMatching(scan), expect.stringMatching(scan)]);
+  });
+
+  it('of several snapshots are sorted one at a time for a client, and another has its turn', async () => {
+    await using store = open({});
+    await using admin = await server.connect();
+    await using holder = await server.connect();
+    const snapshots = await store.facts({ kind: 'snapshots' });
+    const rank = (client: string, at: number): Promise<object> => {
+      const { migrationId, recordTime } = snapshots[at]!;
+      return store.for({ client }).facts({ kind: 'ranking', migrationId, recordTime });
+    };
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%owner_total%'";
+    const passes = async (): Promise<number> => (await admin.query(waiting)).rows.length;
+    await holder.query('BEGIN; LOCK TABLE owner_total');
+    const many = [0, 1, 2].map((at) => rank('a', at));
+    await expect.poll(passes).toBe(1);
+    const other = rank('b', 3);
+    await expect.poll(passes).toBe(2);
+    // What a client asks for meanwhile is answered, and begins no more of them.
+    expect(await store.for({ client: 'a' }).facts({ kind: 'snapshots' })).toEqual(snapshots);
+    expect(await passes()).toBe(2);
+    await holder.query('ROLLBACK');
+    expect(await Promise.all([...many, other])).toHaveLength(4);
+  });
 });
 
 it('another store at the same place is noticed by questions alone', async () => {
