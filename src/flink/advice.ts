@@ -24,7 +24,7 @@ export function findingsOf(status: JobStatus): readonly Finding[] {
 }
 
 function* findingsOfJob({ cluster, started, job, store }: JobStatus): Generator<Finding> {
-  if (typeof store === 'string') yield { what: store, next: 'the store must be there before the job can be' };
+  if (typeof store === 'string') yield { what: store, next: 'see to that first: the job needs the store' };
   if (typeof cluster === 'string') {
     yield {
       what: cluster,

@@ -1,7 +1,7 @@
 import { Client, type ClientBase } from 'pg';
 import { Refusal } from '../refusal.ts';
 import { connectionOptions, describeServer } from './connection.ts';
-import { STORE_FORM, type StoreSettings, storedSettings } from './migrate.ts';
+import { formProblem, type StoreSettings, storedSettings } from './migrate.ts';
 import { microsOf } from './numbers.ts';
 import type { PostgresSettings } from './settings.ts';
 import { STANDING, type StandingRow, type StoreStanding, standingOf } from './standing.ts';
@@ -90,12 +90,9 @@ function jobStoreOf(client: ClientBase): JobStore {
     async settings() {
       const stored = await storedSettings(client);
       const { version, ...settings } = stored ?? { version: 0, periodUs: 0, dso: '' };
-      if (version === STORE_FORM) return settings;
-      throw new Refusal(
-        version === 0
-          ? 'the database has no store yet: holdfast flink migrate makes it'
-          : `the store has form ${version}, and this version writes ${STORE_FORM}: holdfast flink migrate`,
-      );
+      const problem = formProblem(version);
+      if (problem !== null) throw new Refusal(problem);
+      return settings;
     },
     async jobs() {
       const { rows } = await client.query<JobRow>('SELECT * FROM job ORDER BY no DESC');

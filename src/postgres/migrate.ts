@@ -19,6 +19,17 @@ const STEPS: readonly string[] = [TABLES, SEEDS, JOBS];
 /** The form of a store that this version reads. */
 export const STORE_FORM = STEPS.length;
 
+export const NO_STORE = 'the database has no store yet: holdfast flink migrate makes it';
+
+/** Why this version cannot use a store of a form, and what to do; null where it can. */
+export function formProblem(version: number): string | null {
+  if (version === STORE_FORM) return null;
+  if (version === 0) return NO_STORE;
+  return version > STORE_FORM
+    ? `the store is of a newer Holdfast (form ${version}, and this one knows ${STORE_FORM}): upgrade this program`
+    : `the store has form ${version}, and this version needs ${STORE_FORM}: holdfast flink migrate`;
+}
+
 /** Waits for another process that does the same. */
 const MIGRATION_LOCK = 4712;
 
@@ -34,8 +45,7 @@ export async function migrateStore(client: Client, { periodUs, dso }: StoreSetti
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     const stored = await storedSettings(client);
     const from = stored?.version ?? 0;
-    if (from > STEPS.length)
-      throw new Refusal(`the store has form ${from}, and this program knows ${STEPS.length}: upgrade it`);
+    if (from > STORE_FORM) throw new Refusal(formProblem(from)!);
     if (stored !== null && (stored.periodUs !== periodUs || stored.dso !== dso)) {
       throw new Refusal(
         `the store was made with --dso ${stored.dso} and a --snapshot-period of ${stored.periodUs} microseconds, ` +

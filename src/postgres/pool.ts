@@ -3,6 +3,7 @@ import type { Asker } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import { requestCancel } from './cancel.ts';
 import { connectionOptions, describeServer } from './connection.ts';
+import { NO_STORE } from './migrate.ts';
 import type { PostgresSettings } from './settings.ts';
 import { createTurns, type PoolLoad } from './turns.ts';
 
@@ -37,7 +38,6 @@ const QUERY_CANCELED = '57014';
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|42501)/;
 const UNDEFINED_TABLE = '42P01';
-const NO_STORE = 'the database has no store yet: holdfast flink migrate makes it';
 
 export function openPool(
   settings: PostgresSettings,

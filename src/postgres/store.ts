@@ -9,7 +9,7 @@ import type {
   SnapshotPlace,
 } from '../holdings/insight/facts.ts';
 import { createChangesReader, TOTALS, type TotalsRow, totalsOf } from './changes.ts';
-import { STORE_FORM } from './migrate.ts';
+import { formProblem } from './migrate.ts';
 import { microsOf } from './numbers.ts';
 import { createOwnersReader } from './owners.ts';
 import { createPageReader } from './page.ts';
@@ -112,11 +112,8 @@ export function openPostgresStore(
 async function readSetting(ask: Ask): Promise<Setting> {
   const rows = await ask<{ version: number; period_us: string; dso: string; store: string }>('SELECT * FROM setting');
   const { version, period_us, dso, store } = rows[0]!;
-  if (version !== STORE_FORM)
-    throw new HoldingsFault(
-      'store_unavailable',
-      `the store has form ${version}, and this version reads ${STORE_FORM}: holdfast flink migrate`,
-    );
+  const problem = formProblem(version);
+  if (problem !== null) throw new HoldingsFault('store_unavailable', problem);
   return { store, dso, periodUs: Number(period_us) };
 }
 

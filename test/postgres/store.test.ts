@@ -1,11 +1,11 @@
-import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { runCommandLine } from '../../src/cli/command-line.ts';
 import type { Snapshot } from '../../src/holdings/snapshot.ts';
 import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
 import { startSealer } from '../../src/postgres/sealer.ts';
+import type { PostgresSettings } from '../../src/postgres/settings.ts';
 import { STANDING } from '../../src/postgres/standing.ts';
+import { openPostgresStore } from '../../src/postgres/store.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
 import { createRandom } from '../support/ledger/random.ts';
@@ -13,6 +13,7 @@ import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { tablesOfFeed } from '../support/postgres/feed-tables.ts';
 import { freshStore } from '../support/postgres/fresh-store.ts';
 import { upsert } from '../support/postgres/rows.ts';
+import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
@@ -25,6 +26,11 @@ const lines = linesOf(
   'scan',
 );
 const tables = tablesOfFeed(lines, { dso: FLAT_DSO, migrationId: 0 });
+
+const where = (): PostgresSettings => {
+  const who = { user: 'owner', password: null, ssl: null };
+  return { host: '127.0.0.1', port: db.server.port, database: 'postgres', ...who };
+};
 
 const seal = async (): Promise<number> => (await db.client.query<{ seal: number }>('SELECT seal(1000)')).rows[0]!.seal;
 
@@ -157,9 +163,7 @@ it('sealers come to the end of what takes longer than they wait, and make the sa
   await upsert(db.client, tables);
   const said: string[] = [];
   const logger = pino({}, { write: (line: string) => void said.push(line) });
-  const where = { host: '127.0.0.1', port: db.server.port, database: 'postgres', user: 'owner' };
-  const start = (): ReturnType<typeof startSealer> =>
-    startSealer({ ...where, password: null, ssl: null }, logger, { sealMs: 1 });
+  const start = (): ReturnType<typeof startSealer> => startSealer(where(), logger, { sealMs: 1 });
   const unsealed = async (): Promise<unknown> =>
     (await db.client.query<Record<string, string>>(STANDING)).rows[0]!.unsealed;
   {
@@ -194,17 +198,8 @@ it('what is not sealed is known without reading all that is', async () => {
 
 describe('holdfast flink migrate', () => {
   async function migrate(...args: string[]): Promise<string> {
-    const said: string[] = [];
-    const into = (): Writable =>
-      new Writable({
-        write(bytes, _, done) {
-          said.push(String(bytes));
-          done();
-        },
-      });
-    const terminal = { env: {}, stdout: into(), stderr: into(), stopSignal: () => new AbortController().signal };
-    const exitCode = await runCommandLine(['flink', 'migrate', ...args], terminal);
-    return `${exitCode} ${said.join('')}`;
+    const { code, stdout, stderr } = await holdfast('flink', 'migrate', ...args);
+    return `${code} ${stdout}${stderr}`;
   }
 
   it('makes the store, and says what it did or why it could not', async () => {
@@ -245,6 +240,23 @@ describe('holdfast flink migrate', () => {
   });
 });
 
+it('a store of a newer Holdfast is refused by what reads it, with the advice to upgrade', async () => {
+  await db.client.query('UPDATE setting SET version = version + 1');
+  const said = /is of a newer Holdfast \(form \d+, and this one knows \d+\): upgrade this program/;
+  await using store = openPostgresStore(where());
+  await expect(store.for({ client: 'a' }).facts({ kind: 'snapshots' })).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringMatching(said),
+  });
+  await expect(store.standing()).rejects.toThrow(said);
+  const at = ['--flink-rest', 'http://127.0.0.1:1', '--postgres', db.server.url()];
+  const { code, stdout } = await holdfast('flink', 'status', ...at);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(said)]);
+  expect(await holdfast('flink', 'stop', ...at)).toMatchObject({ code: 2, stderr: expect.stringMatching(said) });
+  const migrate = await holdfast('flink', 'migrate', '--postgres', db.server.url(), '--dso', FLAT_DSO);
+  expect(migrate).toMatchObject({ code: 2, stderr: expect.stringMatching(said) });
+});
+
 describe('migrateStore', () => {
   it('does nothing to a store of this form, and refuses one of other settings or of a later form', async () => {
     expect(await migrateStore(db.client, SETTINGS)).toEqual({ from: STORE_FORM, to: STORE_FORM });
@@ -256,7 +268,7 @@ describe('migrateStore', () => {
     );
     await db.client.query('UPDATE setting SET version = version + 1');
     await expect(migrateStore(db.client, SETTINGS)).rejects.toThrow(
-      `form ${STORE_FORM + 1}, and this program knows ${STORE_FORM}`,
+      `is of a newer Holdfast (form ${STORE_FORM + 1}, and this one knows ${STORE_FORM})`,
     );
   });
 
