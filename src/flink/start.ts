@@ -51,7 +51,7 @@ export async function startJob(options: JobOptions): Promise<string> {
     const jobId = randomBytes(16).toString('hex');
     await store.add({ jobId, sqlDigest: sql.digest, topic: kafka.topic, restoredFrom: options.savepoint });
     try {
-      await submit(options, { jobId, sql, periodUs: settings.periodUs });
+      await submit({ ...options, postgres: verifiable(postgres, store) }, { jobId, sql, periodUs: settings.periodUs });
     } catch (error) {
       if (error instanceof FlinkFailure && error.status !== null) {
         // A gateway that gave no answer at all may have started it.
@@ -181,6 +181,12 @@ async function checkTables(
   throw new Refusal(
     `--savepoint ${savepoint} is of a job with another SQL than this version's, whose state does not fit: ${anew}`,
   );
+}
+
+/** The driver of Flink's tasks takes one certificate, and of several the first. */
+function verifiable(postgres: PostgresSettings, store: JobStore): PostgresSettings {
+  const ca = postgres.ssl?.ca ?? null;
+  return ca === null ? postgres : { ...postgres, ssl: { ca: store.authority(ca) } };
 }
 
 async function submit(

@@ -1,5 +1,6 @@
 import { Client, type ClientBase } from 'pg';
 import { Refusal } from '../refusal.ts';
+import { authorityOf } from './authority.ts';
 import { connectionOptions, describeServer } from './connection.ts';
 import { formProblem, type StoreSettings, storedSettings } from './migrate.ts';
 import { microsOf } from './numbers.ts';
@@ -44,6 +45,8 @@ export interface JobStore {
   remove(jobId: string): Promise<void>;
   leaveAt(jobId: string, savepoint: string): Promise<void>;
   progress(): Promise<StoreProgress>;
+  /** Of the certificates in `ca`, the one by which the server was verified. */
+  authority(ca: string): string;
 }
 
 /** Two starts at a time would both find that no job runs. */
@@ -145,6 +148,7 @@ function jobStoreOf(client: ClientBase): JobStore {
         migrationId: migration_id,
       };
     },
+    authority: (ca) => authorityOf(client, ca),
   };
 }
 

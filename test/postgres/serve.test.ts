@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { withJobStore } from '../../src/postgres/jobs.ts';
 import { openPostgresStore } from '../../src/postgres/store.ts';
 import { metricsAskedFor } from '../support/deploy/expressions.ts';
 import { programPath } from '../support/deploy/prometheus.ts';
@@ -185,6 +186,28 @@ it('is not ready with a wrong password, which it shows nowhere, and with a serve
     status: 503,
     body: { reasons: [expect.stringMatching(/self-signed certificate/)] },
   });
+});
+
+it('finds the certificate of its server among several, and so can the job, whose driver takes one', async () => {
+  const other = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    directory.at('other.key'),
+    '-subj',
+    '/CN=b',
+  ];
+  execFileSync('openssl', [...other, '-out', directory.at('other.pem')], { stdio: 'ignore' });
+  const own = readFileSync(directory.at('server.pem'), 'utf8');
+  const ca = `an authority:\n${readFileSync(directory.at('other.pem'), 'utf8')}another:\n${own}`;
+  const who = { database: 'postgres', user: 'alice', password: PASSWORD };
+  const where = { host: '127.0.0.1', port: server.port, ...who, ssl: { ca } };
+  await using store = openPostgresStore(where);
+  expect(await store.standing()).toMatchObject({ faults: 0 });
+  expect(await withJobStore(where, async (jobs) => jobs.authority(ca))).toBe(own);
 });
 
 it('takes no setting of a service that writes', async () => {
