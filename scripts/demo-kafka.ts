@@ -7,7 +7,7 @@ import { FIXTURE, LINES_FIRST, run, showNext, topic, writeStory } from './demo/s
 
 /** What docker-compose.yml shows, without Docker: a broker from its jars, a feed sent to it, and a summary that moves. */
 async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
-  const { owners, first, second } = writeStory(folder);
+  const { owners, first } = writeStory(folder);
 
   say('1. A Kafka broker from its jars (fetched with Maven the first time)');
   await using broker = await startBroker();
@@ -21,8 +21,8 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   await using service = await startService(['--data', join(folder, 'data'), ...topic(address)], stopping);
   const { url } = service;
   const shown = await showNext(url, owners, null);
-  say('4. The rest of the feed arrives');
-  run('produce', second, ...topic(address), '--create');
+  say('4. The whole feed is given: what the topic has of it is left out');
+  run('produce', FIXTURE, ...topic(address));
   await showNext(url, owners, shown);
   // /status hears of the topic's end once a second.
   await sleep(1_500);

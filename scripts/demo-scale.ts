@@ -13,7 +13,7 @@ const DSO = 'DSO::1220bba319c9c823d166e41281696923ad9481c065e891e86e9b257381fa82
 
 /** What deploy/scale shows, without Docker: decoded by one process, added up by Flink, kept by PostgreSQL, answered by a reader. */
 async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
-  const { owners, first, second } = writeStory(folder);
+  const { owners, first } = writeStory(folder);
   say('1. Kafka, PostgreSQL and Flink (brought with Maven and from PyPI the first time)');
   await using parts = new AsyncDisposableStack();
   const flinkStarts = startFlink();
@@ -57,8 +57,8 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   stopping.check();
   const service = parts.use(await startService(['--postgres', server.url()], stopping));
   const shown = await showNext(service.url, owners, null);
-  say('6. The rest of the feed arrives');
-  run('produce', second, ...topic(address));
+  say('6. The whole feed is given: what the topic has of it is left out');
+  run('produce', FIXTURE, ...topic(address));
   await showNext(service.url, owners, shown);
   say('7. holdfast flink status');
   run('flink status', ...job, ...topic(address, 'coins'));

@@ -12,18 +12,16 @@ const WAIT_MAX_MS = 120_000;
 
 export interface Story {
   readonly owners: readonly string[];
-  /** The files of its beginning and of the rest. */
+  /** The file of its beginning. */
   readonly first: string;
-  readonly second: string;
 }
 
 export function writeStory(folder: string): Story {
   const lines = readFileSync(join(root, FIXTURE), 'utf8').trim().split('\n');
   const expected = JSON.parse(readFileSync(join(root, EXPECTED), 'utf8')) as { owner_party_ids: string[] };
-  const [first, second] = [join(folder, 'first.ndjson'), join(folder, 'second.ndjson')];
+  const first = join(folder, 'first.ndjson');
   writeFileSync(first, `${lines.slice(0, LINES_FIRST).join('\n')}\n`);
-  writeFileSync(second, `${lines.slice(LINES_FIRST).join('\n')}\n`);
-  return { owners: expected.owner_party_ids.slice(0, 3), first, second };
+  return { owners: expected.owner_party_ids.slice(0, 3), first };
 }
 
 export function topic(address: string, name = 'updates'): string[] {

@@ -1,5 +1,5 @@
 import { counted } from '../counted.ts';
-import { passesAnew, RETRY_PRODUCING } from '../feed/kafka/errors.ts';
+import { RETRY_PRODUCING } from '../feed/kafka/errors.ts';
 import type { TopicSettings } from '../feed/kafka/settings.ts';
 import { openSoleProducer, openSoleTopic, type SoleProducer, type SoleTopic } from '../feed/kafka/sole-producer.ts';
 import { IN_SEED } from '../feed/scan/cursor.ts';
@@ -26,7 +26,7 @@ export async function sendNetwork(
   const topic = await openSoleTopic({ connection, topic: name, create, logger });
   // A bridge is to be there when the brokers are.
   const forMsMax = options.follow === true ? null : RETRY_PRODUCING.forMsMax;
-  const pauses = createPauses({ ...RETRY_PRODUCING, forMsMax, passes: passesAnew }, { signal: stop });
+  const pauses = createPauses({ ...RETRY_PRODUCING, forMsMax }, { signal: stop });
   const onPause = ({ error, retryInMs, leftMs }: Pause): void => {
     const waits = `waiting for it${leftMs === Infinity ? '' : `, for ${Math.ceil(leftMs / 1000)} s at most`}`;
     logger.warn({ topic: name, err: error, retryInMs }, `${error.message}; ${waits}`);
@@ -56,7 +56,7 @@ async function sendOnce(
 ): Promise<void> {
   const { topic: name } = topic;
   await using producer = await openSoleProducer(topic);
-  const ends = await producer.ends();
+  const ends = [...(await producer.ends()).values()];
   const written = { ends, name: `topic ${name}`, otherwise: 'send to another topic' };
   const network = openNetworkLines(written, { config, follow: options.follow === true, stop, logger });
   if (network.isHalfSeed)
@@ -94,7 +94,7 @@ async function sendSeed(
   { producer, sender, name, stop }: { producer: SoleProducer; sender: Sender; name: string; stop: AbortSignal },
 ): Promise<void> {
   // Its imports and ours would both count.
-  if ((await producer.ends()).length > 0)
+  if ((await producer.ends()).size > 0)
     throw new Refusal(
       `topic ${name} was empty before the seed was read, and now has messages of another process: only one may write it; ` +
         'send to another topic',

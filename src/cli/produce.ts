@@ -5,7 +5,7 @@ import { SCAN_KEYS } from '../config/scan.ts';
 import { counted } from '../counted.ts';
 import { type FileSource, openFileSource } from '../feed/file/source.ts';
 import { readableSize } from '../feed/file/unusable-file.ts';
-import { openTopicProducer } from '../feed/kafka/producer.ts';
+import { openPatientProducer } from '../feed/kafka/patient-producer.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
 import { Refusal } from '../refusal.ts';
@@ -13,12 +13,13 @@ import { type CliCommand, EXIT } from './command.ts';
 import { sendNetwork } from './produce-network.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 import { STANDARD_INPUT } from './replay.ts';
+import { createResume } from './topic-resume.ts';
 import { createSender, synchronizerOf } from './topic-sender.ts';
 
 export const produceCommand: CliCommand = {
   usage: 'produce [FILE...]',
   summary:
-    'Send feed files (- is standard input) or a network to a Kafka topic: one partition per synchronizer, checkpoints to each',
+    'Send feed files (- is standard input) or a network to a Kafka topic, behind what it has of them: one partition per synchronizer, checkpoints to each',
   examples: [
     'holdfast produce --kafka-brokers broker:9092 --kafka-topic updates --create feed.ndjson',
     'zcat old.ndjson.gz | holdfast produce --kafka-brokers broker:9092 --kafka-topic updates -',
@@ -54,9 +55,10 @@ export const produceCommand: CliCommand = {
     // What is sent cannot be taken back, and a reader halts where it is out of order.
     await refuseDisorder(files, { migrationId: 0, signal });
     const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
-    await using producer = await openTopicProducer({ connection: kafka, topic: kafka.topic, create, logger, signal });
+    await using producer = await openPatientProducer({ connection: kafka, topic: kafka.topic, create, logger, signal });
+    const resume = createResume(kafka.topic, await producer.ends());
     using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
-    const sender = await createSender(producer, { topic: kafka.topic, logger });
+    const sender = await createSender(producer, { topic: kafka.topic, logger, resume });
     try {
       for (const file of files) {
         const source = openFileSource(file);
@@ -68,21 +70,23 @@ export const produceCommand: CliCommand = {
       await sender.flush();
       progress[Symbol.dispose]();
       if (signal.aborted) throw new Error('stopped before the end');
+      resume.requireFound();
     } catch (error) {
       throw withSentCount(error, sender.sent);
     }
     const sent = counted(sender.sent, 'message');
-    terminal.stdout.write(`${sent} sent to topic ${kafka.topic}, ${counted(producer.partitions, 'partition')}\n`);
+    const to = `topic ${kafka.topic}, ${counted(producer.partitions, 'partition')}`;
+    const had = sender.leftOut > 0 ? `; ${sender.leftOut} left out, up to where it ended` : '';
+    terminal.stdout.write(`${sent} sent to ${to}${had}\n`);
     return EXIT.ok;
   },
 };
 
 /** The error with its class and message, and what an operator needs to continue. */
 function withSentCount(error: unknown, sent: number): unknown {
-  if (!(error instanceof Error)) return error;
-  error.message +=
-    `; ${counted(sent, 'message')} sent before; sending them again is harmless to holdfast serve, ` +
-    'which counts an update once; for holdfast decode begin with a new topic';
+  // Of one that refuses to go on from here, the message says all.
+  if (!(error instanceof Error) || (error instanceof Refusal && sent === 0)) return error;
+  error.message += `; ${counted(sent, 'message')} sent before; called again with the same files or input, it continues behind them`;
   return error;
 }
 

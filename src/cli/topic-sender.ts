@@ -1,21 +1,22 @@
 import { counted } from '../counted.ts';
 import { tryDecode } from '../decode/decode.ts';
-import type { ProducedRecord, RecordProducer } from '../feed/kafka/producer.ts';
+import { type ProducedRecord, sizeOf } from '../feed/kafka/requests.ts';
+import type { RecordProducer } from '../feed/kafka/sole-producer.ts';
 import type { Message, SourceLogger } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationFor } from '../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
+import type { Resume } from './topic-resume.ts';
 
-/** Below Kafka's default limit of a batch, 1 MiB; a larger message is sent alone and needs a topic that allows it. */
-const PARTITION_BYTES_MAX = 800_000;
-/** Bytes not sent yet, over all partitions. */
-const REQUEST_BYTES_MAX = 8_000_000;
-const RECORD_OVERHEAD_BYTES = 100;
+/** Bytes not sent yet, over all partitions: enough for the end of a transaction to cost little beside them. */
+const BATCH_BYTES_MAX = 8_000_000;
 
 /** Sends messages to the partitions of their synchronizers. */
 export interface Sender {
-  /** How many of the first messages the brokers have; a checkpoint counts once. */
+  /** How many of the first messages the brokers have, without those left out; a checkpoint counts once. */
   readonly sent: number;
+  /** How many were not sent because the topic had them. */
+  readonly leftOut: number;
   /** `origin`: for messages, such as a file. */
   add(message: Pick<Message, 'bytes' | 'offset' | 'overlong'>, origin: string): Promise<void>;
   flush(): Promise<void>;
@@ -24,17 +25,22 @@ export interface Sender {
 export interface SenderOptions {
   readonly topic: string;
   readonly logger: Pick<SourceLogger, 'info'>;
+  /** Which of the first messages are left out. */
+  readonly resume?: Resume;
 }
 
-export async function createSender(producer: RecordProducer, { topic, logger }: SenderOptions): Promise<Sender> {
+export async function createSender(
+  producer: RecordProducer,
+  { topic, logger, resume }: SenderOptions,
+): Promise<Sender> {
   const isSingle = producer.partitions === 1;
   let known = isSingle ? new Map<string, number>() : await producer.partitionsByName(synchronizerOf, { all: false });
   let isAllKnown = known.size === 0;
   let plan = createPartitionPlan(producer.partitions, known);
   const every = Array.from({ length: producer.partitions }, (_, partition) => partition);
   let records: ProducedRecord[] = [];
-  let bytes = new Map<number, number>();
   let total = 0;
+  let leftOut = 0;
   let added = 0;
   let sent = 0;
 
@@ -63,7 +69,6 @@ export async function createSender(producer: RecordProducer, { topic, logger }: 
   async function flush(): Promise<void> {
     if (records.length > 0) await producer.send(records);
     records = [];
-    bytes = new Map();
     total = 0;
     sent = added;
   }
@@ -72,25 +77,25 @@ export async function createSender(producer: RecordProducer, { topic, logger }: 
     get sent() {
       return sent;
     },
+    get leftOut() {
+      return leftOut;
+    },
     flush,
     async add(message, origin) {
       const { bytes: value, offset, overlong } = message;
       if (overlong !== undefined) {
         throw new Error(`${origin}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
       }
-      const size = (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
       const partitions = await partitionsOf(destinationOf(value));
-      const isOver = (partition: number): boolean => {
-        const waiting = bytes.get(partition) ?? 0;
-        return waiting > 0 && waiting + size > PARTITION_BYTES_MAX;
-      };
-      // All copies of a message are sent at once.
-      if (partitions.some(isOver) || (total > 0 && total + size * partitions.length > REQUEST_BYTES_MAX)) await flush();
-      for (const partition of partitions) {
-        records.push({ partition, value });
-        bytes.set(partition, (bytes.get(partition) ?? 0) + size);
-        total += size;
+      if (resume?.has(value, partitions, `${origin}, message ${offset}`) === true) {
+        leftOut += 1;
+        return;
       }
+      const size = sizeOf(value) * partitions.length;
+      // All copies of a message are sent at once.
+      if (total > 0 && total + size > BATCH_BYTES_MAX) await flush();
+      for (const partition of partitions) records.push({ partition, value });
+      total += size;
       added += 1;
     },
   };

@@ -67,7 +67,7 @@ export function isTakenOver(error: unknown): boolean {
 }
 
 /** Whether to open a transactional producer again may help. */
-export function passesAnew(error: unknown): boolean {
+function passesAnew(error: unknown): boolean {
   return isTransient(error) || isFenced(error);
 }
 
@@ -87,7 +87,7 @@ export const RETRY_READING: RetryPolicy = { firstMs: 250, longestMs: 10_000, for
 export const RETRY_WATCHING: RetryPolicy = { ...RETRY_READING, passes: () => true };
 
 /** For a command: long enough for a broker to be restarted or replaced. */
-export const RETRY_PRODUCING: RetryPolicy = { ...RETRY_READING, longestMs: 5_000, forMsMax: 60_000 };
+export const RETRY_PRODUCING: RetryPolicy = { firstMs: 250, longestMs: 5_000, forMsMax: 60_000, passes: passesAnew };
 
 export type Doing = 'read' | 'write to';
 

@@ -1,11 +1,13 @@
-import type { Kafka, Transaction } from 'kafkajs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kafka, Producer, Transaction } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
 import type { SourceLogger } from '../source.ts';
 import { createKafkaClient } from './client.ts';
+import { readEnds, type TopicEnds } from './ends.ts';
 import { cannotUse, type Doing, isTakenOver, LeftOut } from './errors.ts';
-import { readEnds, readPartitionsByName } from './partitions-by-name.ts';
+import { readPartitionsByName } from './partitions-by-name.ts';
 import { prepareTopic, type TopicToWrite } from './prepare-topic.ts';
-import { ATTEMPTS, disconnect, METADATA_AGE_MS, type RecordProducer } from './producer.ts';
+import { type ProducedRecord, requestsOf } from './requests.ts';
 
 /** A topic that exists, to be written by one process at a time. */
 export interface SoleTopic {
@@ -14,19 +16,39 @@ export interface SoleTopic {
   readonly partitions: number;
 }
 
+/** Writes to one topic, in order. */
+export interface RecordProducer extends AsyncDisposable {
+  readonly partitions: number;
+  /** The last records of each partition that has or had any: see `readEnds`. */
+  ends(): Promise<TopicEnds>;
+  /**
+   * The partition of each name in the records: in the first named record of each partition, or in all records, which reads
+   * the whole topic. Throws a Refusal where one name is in two partitions.
+   */
+  partitionsByName(
+    name: (value: Uint8Array | null) => string | null,
+    options: { all: boolean },
+  ): Promise<Map<string, number>>;
+  /** Resolves when the brokers have stored them. */
+  send(records: readonly ProducedRecord[]): Promise<void>;
+}
+
 /** The only one of its kind in a topic: what it sends at once is there as a whole or not at all. After an error it is of no more use. */
 export interface SoleProducer extends RecordProducer {
-  /** The last records of each partition that has any, without null values. Throws a Refusal where all were removed. */
-  ends(): Promise<readonly (readonly Uint8Array[])[]>;
   /** All that is sent within the step is there as a whole or not at all. */
   whole(step: () => Promise<void>): Promise<void>;
 }
 
-/**
- * The most that brokers allow by default, because a seed of a large network is one transaction. That of a process that died holds
- * readers back for so long, unless another process begins.
- */
+/** The most that brokers allow by default, because a seed of a large network is one transaction. */
 const TRANSACTION_TIMEOUT_MS = 900_000;
+/**
+ * For a change of leader, where a producer can wait and send nothing twice; after other faults a new one is created. The first
+ * pause is short because a transaction that begins at once after another one is often told to wait for the end of that.
+ */
+const ATTEMPTS = { retries: 8, initialRetryTime: 20, maxRetryTime: 5_000 };
+/** How often kafkajs asks again for partitions and their leaders. */
+const METADATA_AGE_MS = 5_000;
+const DISCONNECT_TIMEOUT_MS = 5_000;
 
 /** Does not wait for brokers that were never reached: their names may be wrong. */
 export async function openSoleTopic(wanted: TopicToWrite & { readonly logger: SourceLogger }): Promise<SoleTopic> {
@@ -38,13 +60,17 @@ export async function openSoleTopic(wanted: TopicToWrite & { readonly logger: So
 /**
  * Takes over a topic: the transactional id is the topic's, and to open it ends whatever another process has begun, which fails
  * with its next message. Only then is it known what the topic holds.
+ * `timeoutMs`: the longest transaction; that of a process that died holds readers back for so long, unless another one begins.
  */
-export async function openSoleProducer({ kafka, topic, partitions }: SoleTopic): Promise<SoleProducer> {
+export async function openSoleProducer(
+  { kafka, topic, partitions }: SoleTopic,
+  { timeoutMs = TRANSACTION_TIMEOUT_MS }: { timeoutMs?: number } = {},
+): Promise<SoleProducer> {
   const producer = kafka.producer({
     transactionalId: `holdfast-produce.${topic}`,
     idempotent: true,
     maxInFlightRequests: 1,
-    transactionTimeout: TRANSACTION_TIMEOUT_MS,
+    transactionTimeout: timeoutMs,
     allowAutoTopicCreation: false,
     metadataMaxAge: METADATA_AGE_MS,
     retry: ATTEMPTS,
@@ -64,7 +90,7 @@ export async function openSoleProducer({ kafka, topic, partitions }: SoleTopic):
       }
     } catch (error) {
       // One that took too long was ended by the brokers, with the same answer.
-      if (!isTakenOver(error) || performance.now() - begunAt >= TRANSACTION_TIMEOUT_MS) throw error;
+      if (!isTakenOver(error) || performance.now() - begunAt >= timeoutMs) throw error;
       throw new Refusal(
         `another process has begun to write to topic ${topic}, and only one may: this one ends, and has sent nothing since`,
       );
@@ -95,11 +121,13 @@ export async function openSoleProducer({ kafka, topic, partitions }: SoleTopic):
     ends: () => explained('read', topic, readEnds(kafka, topic)),
     whole,
     async send(records) {
-      const messages = records.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
-      const wanted = new Set(records.map(({ partition }) => partition));
       const sendIn = async (transaction: Transaction): Promise<void> => {
-        const sent = await explained('write to', topic, transaction.send({ topic, messages, acks: -1 }));
-        if (new Set(sent.map(({ partition }) => partition)).size < wanted.size) throw new LeftOut(topic);
+        for (const request of requestsOf(records)) {
+          const messages = request.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
+          const wanted = new Set(request.map(({ partition }) => partition));
+          const sent = await explained('write to', topic, transaction.send({ topic, messages, acks: -1 }));
+          if (new Set(sent.map(({ partition }) => partition)).size < wanted.size) throw new LeftOut(topic);
+        }
       };
       await (open === null ? inTransaction(sendIn) : sendIn(open));
     },
@@ -114,4 +142,10 @@ async function explained<Result>(doing: Doing, topic: string, step: Promise<Resu
     if (error instanceof Refusal) throw error;
     throw cannotUse(topic, doing, error);
   }
+}
+
+/** Everything sent was acknowledged or given up: a broker that does not answer must not delay the end. */
+async function disconnect(producer: Producer): Promise<void> {
+  const disconnected = producer.disconnect().catch(() => {});
+  await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
 }

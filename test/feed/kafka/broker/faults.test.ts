@@ -46,7 +46,7 @@ it('a broker that takes connections and does not answer is waited for, by serve 
   await topic.send(quiet(0, 5));
   const more = directory.writeLines(
     'feed.ndjson',
-    quiet(5, 10).map(({ value }) => value!),
+    quiet(0, 10).map(({ value }) => value!),
   );
   process.kill(broker.pid(), 'SIGSTOP');
   try {

@@ -37,7 +37,7 @@ it('of two that both found the topic empty, one sends, and the other is refused'
   await using first = await openSoleProducer(topic);
   const seed = (text: string) => [{ partition: 0, value: Buffer.from(text) }];
   await using second = await openSoleProducer(topic);
-  expect([await first.ends(), await second.ends()]).toEqual([[], []]);
+  expect([await first.ends(), await second.ends()]).toEqual([new Map(), new Map()]);
   const refused = `another process has begun to write to topic ${name}, and only one may`;
   await Promise.all([
     second.whole(() => second.send(seed('second'))),
@@ -53,7 +53,7 @@ it('finds where a topic ends also behind a large transaction that was aborted', 
   await topic.sendTransaction(rows('aborted', 2_500), 'abort');
   const wanted = { connection: plainConnection(address), topic: topic.name, create: null, logger: keepingLogger() };
   await using producer = await openSoleProducer(await openSoleTopic(wanted));
-  expect(await producer.ends()).toEqual([[Buffer.from('kept'), Buffer.from('kept')]]);
+  expect(await producer.ends()).toEqual(new Map([[0, [Buffer.from('kept'), Buffer.from('kept')]]]));
 });
 
 it('produce --follow ends where another one begins, which goes on behind it', async () => {

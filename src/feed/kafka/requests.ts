@@ -1,0 +1,29 @@
+export interface ProducedRecord {
+  readonly partition: number;
+  readonly value: Uint8Array | null;
+}
+
+/** Below Kafka's default limit of a batch, 1 MiB; a larger message is sent alone and needs a topic that allows it. */
+const PARTITION_BYTES_MAX = 800_000;
+const RECORD_OVERHEAD_BYTES = 100;
+
+/** The bytes of a record with this value. */
+export function sizeOf(value: Uint8Array | null): number {
+  return (value?.length ?? 0) + RECORD_OVERHEAD_BYTES;
+}
+
+/** In order, with one batch for each partition. */
+export function* requestsOf(records: readonly ProducedRecord[]): Generator<readonly ProducedRecord[]> {
+  let request: ProducedRecord[] = [];
+  let bytes = new Map<number, number>();
+  for (const record of records) {
+    const { partition, value } = record;
+    if (bytes.has(partition) && bytes.get(partition)! + sizeOf(value) > PARTITION_BYTES_MAX) {
+      yield request;
+      [request, bytes] = [[], new Map()];
+    }
+    request.push(record);
+    bytes.set(partition, (bytes.get(partition) ?? 0) + sizeOf(value));
+  }
+  if (request.length > 0) yield request;
+}
