@@ -15,8 +15,8 @@ export interface PatientProducerOptions extends TopicToWrite {
   readonly retryForMs?: number;
 }
 
-/** For so long a process that died holds readers back; one that waits for a broker longer sends again. */
-const TRANSACTION_TIMEOUT_MS = 60_000;
+/** Enough for a batch over a slow network; a process that died holds readers back for so long. */
+const TRANSACTION_TIMEOUT_MS = 120_000;
 /** How often a long step reports that it is still waiting. */
 const NOTICE_MS = 5_000;
 
