@@ -22,7 +22,7 @@ export interface Resume {
 /** More than is shown: a message may be megabytes. */
 const SHOWN_BYTES_MAX = 1_000;
 const WHAT_TO_DO =
-  'nothing was sent; give all files that the topic was made of, in the same order, with what is new behind them, or send to another topic';
+  'nothing was sent; give the files that the topic was made of, with what is new behind them, or send to another topic';
 
 /**
  * What was sent of files is there up to one message, as transactions follow their order. So until the last message of each
