@@ -24,6 +24,10 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 const CLOSED_HINT =
   'a broker that is shutting down does this, and one that requires TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism)';
+const NO_COORDINATOR = 'KafkaJSGroupCoordinatorNotFound';
+const NO_COORDINATOR_HINT =
+  'there is none while brokers start, and where they are fewer than offsets.topic.replication.factor or ' +
+  'transaction.state.log.replication.factor';
 /** Which of our settings may fix it, by a broker's answer. */
 const ANSWER_HINTS: Readonly<Record<string, string>> = {
   INVALID_TRANSACTION_TIMEOUT: 'transaction.max.timeout.ms of the brokers must be 900000 or more, as it is by default',
@@ -35,6 +39,8 @@ const ANSWER_HINTS: Readonly<Record<string, string>> = {
 export function isTransient(error: unknown): boolean {
   if (error instanceof SessionOver) return true;
   if (!(error instanceof Error)) return false;
+  // kafkajs asks each broker for a few seconds, and then drops what they answered, or that they did not.
+  if (error.name === NO_COORDINATOR) return true;
   if (error.name === 'KafkaJSNumberOfRetriesExceeded') return error.cause === undefined || isTransient(error.cause);
   return (error as KafkaError).retriable === true || (error.cause instanceof Error && isTransient(error.cause));
 }
@@ -109,5 +115,6 @@ export function describeKafkaError(error: unknown, topic: string): string {
 
 function hintOf({ name, type, code }: KafkaError): string | null {
   if (name === 'KafkaJSConnectionClosedError') return CLOSED_HINT;
+  if (name === NO_COORDINATOR) return NO_COORDINATOR_HINT;
   return (type === undefined ? HINTS[String(code)] : ANSWER_HINTS[type]) ?? null;
 }
