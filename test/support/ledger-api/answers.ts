@@ -24,13 +24,26 @@ export interface Answer {
   readonly body: unknown;
 }
 
+/** Offsets by line: a long ledger is asked for its end again and again. */
+const offsets = new Map<string, number>();
+
 export function offsetOf(line: string): number {
-  return contentOf(JSON.parse(line) as WireElement).value.offset;
+  const known = offsets.get(line) ?? contentOf(JSON.parse(line) as WireElement).value.offset;
+  offsets.set(line, known);
+  return known;
 }
 
 /** The rules by which a participant answers, over lines of format B. */
 export function createAnswers(participant: () => Participant, lines: () => readonly string[]) {
-  const end = (): number => Math.max(0, ...lines().map(offsetOf));
+  const end = (): number => lines().reduce((most, line) => Math.max(most, offsetOf(line)), 0);
+  let seen: { readonly of: string; readonly lines: readonly string[] } | null = null;
+
+  /** What was seen last is kept while no update comes. */
+  function seenBy(wanted: Wanted): readonly string[] {
+    const of = JSON.stringify([wanted, lines().length]);
+    if (seen?.of !== of) seen = { of, lines: seenLines(lines(), wanted) };
+    return seen.lines;
+  }
 
   /** What a request may see, or why it may not. */
   function wantedBy(eventFormat: Record<string, unknown>): Wanted | ApiError {
@@ -57,7 +70,7 @@ export function createAnswers(participant: () => Participant, lines: () => reado
     updates(beginExclusive: number, wanted: Wanted): readonly string[] | ApiError {
       if (beginExclusive > end()) return pastEnd(beginExclusive, end());
       if (beginExclusive < participant().prunedUpTo) return pruned(participant().prunedUpTo);
-      return seenLines(lines(), wanted).filter((line) => offsetOf(line) > beginExclusive);
+      return seenBy(wanted).filter((line) => offsetOf(line) > beginExclusive);
     },
     checkpoint(): string {
       const offset = end();
@@ -72,7 +85,7 @@ export function createAnswers(participant: () => Participant, lines: () => reado
       const offset = Number(body.activeAtOffset);
       if (offset > end()) return pastEnd(offset, end());
       if (offset < participant().prunedUpTo) return pruned(participant().prunedUpTo);
-      return activeAt(seenLines(lines(), wanted), offset).map((createdEvent, i) => {
+      return activeAt(seenBy(wanted), offset).map((createdEvent, i) => {
         const entry = { synchronizerId: 'global::1220', reassignmentCounter: 0, createdEvent };
         // Some are on their way to another synchronizer.
         const kind = i % 9 === 4 ? 'JsIncompleteUnassigned' : 'JsActiveContract';
