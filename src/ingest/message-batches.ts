@@ -49,16 +49,19 @@ export class RawBuffers {
   }
 }
 
-/** A batch in buffers that move to another thread. */
+/** A batch in buffers that move to another thread, and as little beside them as can be: all of that is copied. */
 export interface PackedMessages {
   /** The messages' bytes, one after the other. */
   readonly raw: ArrayBuffer;
   /** Where the bytes of each message end. */
   readonly ends: Float64Array<ArrayBuffer>;
   readonly offsets: Float64Array<ArrayBuffer>;
+  /** One where all messages are of one lane. */
   readonly lanes: readonly string[];
+  /** Null where no message has one. */
+  readonly cursors: readonly (string | undefined)[] | null;
   /** By number: what only some messages have. */
-  readonly details: ReadonlyMap<number, Pick<Message, 'cursor' | 'overlong'> & { readonly isNull: boolean }>;
+  readonly details: ReadonlyMap<number, Pick<Message, 'overlong'> & { readonly isNull: boolean }>;
 }
 
 /** Packs messages in this buffer, or in a larger one where they do not fit. */
@@ -66,27 +69,30 @@ export function packMessages(messages: readonly Message[], buffer: Buffer): Pack
   const length = messages.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
   const raw = length <= buffer.length ? buffer : Buffer.allocUnsafeSlow(length);
   const [ends, offsets] = [new Float64Array(messages.length), new Float64Array(messages.length)];
-  const lanes: string[] = [];
-  const details = new Map<number, Pick<Message, 'cursor' | 'overlong'> & { isNull: boolean }>();
+  const details = new Map<number, Pick<Message, 'overlong'> & { isNull: boolean }>();
   let end = 0;
-  for (const [i, { bytes, lane, offset, cursor, overlong }] of messages.entries()) {
+  for (const [i, { bytes, offset, overlong }] of messages.entries()) {
     if (bytes !== null) raw.set(bytes, end);
     end += bytes?.length ?? 0;
     ends[i] = end;
     offsets[i] = offset;
-    lanes.push(lane);
-    if (bytes !== null && cursor === undefined && overlong === undefined) continue;
-    details.set(i, { isNull: bytes === null, ...(cursor !== undefined && { cursor }), ...(overlong && { overlong }) });
+    if (bytes === null || overlong !== undefined)
+      details.set(i, { isNull: bytes === null, ...(overlong && { overlong }) });
   }
-  return { raw: raw.buffer as ArrayBuffer, ends, offsets, lanes, details };
+  const [{ lane: first = '' } = {}] = messages;
+  const lanes = messages.every(({ lane }) => lane === first) ? [first] : messages.map(({ lane }) => lane);
+  const cursors = messages.some(({ cursor }) => cursor !== undefined) ? messages.map(({ cursor }) => cursor) : null;
+  return { raw: raw.buffer as ArrayBuffer, ends, offsets, lanes, cursors, details };
 }
 
 /** The messages, whose bytes are views of the packed ones. */
-export function* unpackMessages({ raw, ends, offsets, lanes, details }: PackedMessages): Generator<Message> {
+export function* unpackMessages({ raw, ends, offsets, lanes, cursors, details }: PackedMessages): Generator<Message> {
   const bytes = Buffer.from(raw);
   for (let i = 0, start = 0; i < ends.length; start = ends[i]!, i++) {
     const { isNull = false, ...rest } = details.get(i) ?? {};
-    const place = { lane: lanes[i]!, offset: offsets[i]! };
-    yield { ...place, bytes: isNull ? null : bytes.subarray(start, ends[i]), ...rest };
+    const place = { lane: lanes[i] ?? lanes[0]!, offset: offsets[i]! };
+    const cursor = cursors?.[i];
+    const content = isNull ? null : bytes.subarray(start, ends[i]);
+    yield { ...place, bytes: content, ...(cursor !== undefined && { cursor }), ...rest };
   }
 }
