@@ -1,9 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { createGunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
 
 /** Of an error's body as much as a message can show. */
 const SAID_BYTES_MAX = 16_384;
 const SAID_CHARS_MAX = 300;
+/** JSON of a ledger is packed to about a tenth. */
+const RATIO = 12;
+const UNPACKED_BYTES_MIN = 4_096;
+const gunzip = promisify(zlib.gunzip);
 
 /** An answer with another status than the one wanted. */
 export interface Refused {
@@ -24,11 +29,9 @@ export async function readRefused(response: IncomingMessage): Promise<Refused> {
 
 /** The body, unpacked; null where it is longer than the limit. */
 export async function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
-  const encoding = response.headers['content-encoding'] ?? 'identity';
-  const content = encoding === 'gzip' ? unpacked(response) : response;
   const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of content as AsyncIterable<Buffer>) {
+  for await (const part of response as AsyncIterable<Buffer>) {
     bytes += part.length;
     if (bytes > bytesMax) {
       response.destroy();
@@ -36,14 +39,19 @@ export async function readBody(response: IncomingMessage, bytesMax: number): Pro
     }
     parts.push(part);
   }
-  return Buffer.concat(parts);
+  const body = Buffer.concat(parts);
+  return response.headers['content-encoding'] === 'gzip' ? unpacked(body, bytesMax) : body;
 }
 
-function unpacked(response: IncomingMessage): NodeJS.ReadableStream {
-  const gunzip = createGunzip();
-  // A socket that closes early is no error of a pipe: unpacking must fail too.
-  response.on('error', (error) => gunzip.destroy(error));
-  return response.pipe(gunzip);
+/** Unpacks in one step where it can, which another thread does while this one has other work. */
+async function unpacked(packed: Buffer, bytesMax: number): Promise<Buffer | null> {
+  const chunkSize = Math.min(packed.length * RATIO + UNPACKED_BYTES_MIN, bytesMax);
+  try {
+    return await gunzip(packed, { chunkSize, maxOutputLength: bytesMax });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
+    throw error;
+  }
 }
 
 /** A number of seconds, or a date. */
