@@ -53,6 +53,7 @@ export function pieceOf(text: string): Piece {
 
 /** Whether the message has an escape anywhere. */
 export let hasEscapes = false;
+let loaded: Uint8Array | null = null;
 
 /** Copies the next message. False for one that is too large. */
 export function load(bytes: Uint8Array): boolean {
@@ -60,7 +61,13 @@ export function load(bytes: Uint8Array): boolean {
   BYTES.set(bytes);
   BYTES[bytes.length] = 0;
   hasEscapes = bytes.includes(BACKSLASH!);
+  loaded = bytes;
   return true;
+}
+
+/** Whether these bytes were copied last. */
+export function isLoaded(bytes: Uint8Array): boolean {
+  return loaded === bytes;
 }
 
 /** The four bytes at `at`. */

@@ -1,4 +1,16 @@
-import { BYTES, hasEscapes, type Piece, pieceOf, QUOTE, standsAt } from './json-bytes.ts';
+import {
+  BYTES,
+  firstKey,
+  hasEscapes,
+  nextKey,
+  type Piece,
+  pieceOf,
+  plainStringEnd,
+  QUOTE,
+  standsAt,
+  valueEnd,
+  valueStart,
+} from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
 
 /** Keys are looked up by five bits of their length and of their first byte, before their bytes are compared. */
@@ -27,6 +39,22 @@ export class Members {
   /** Forgets the object read last. */
   clear(): void {
     for (let i = 0; i < this.#ends.length; i++) this.#ends[i] = 0;
+  }
+
+  /** Reads the object at `at` and keeps where its members are. -1 for no JSON, a key with an escape, and a member twice. */
+  read(at: number): number {
+    this.clear();
+    let p = firstKey(at);
+    while (p >= 0 && BYTES[p] === QUOTE) {
+      const keyEnd = plainStringEnd(p);
+      const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
+      const end = start < 0 ? -1 : valueEnd(start);
+      if (end < 0) return -1;
+      const member = this.find(p + 1, keyEnd - 1);
+      if (member >= 0 && !this.add(member, start, end)) return -1;
+      p = nextKey(end);
+    }
+    return p < 0 ? -1 : p + 1;
   }
 
   /** The number of the member with this key (without quotes); -1 for another key. */

@@ -114,25 +114,10 @@ function readEvents(at: number): number {
     const keyEnd = plainStringEnd(p);
     const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
     if (start < 0 || !tree.add(p + 1, keyEnd - 1)) return -1;
-    const end = readEvent(start);
+    const end = event.read(start);
     const wire = end < 0 ? null : eventOf(start, end);
     if (wire === null) return -1;
     found.push(wire);
-    p = nextKey(end);
-  }
-  return p < 0 ? -1 : p + 1;
-}
-
-function readEvent(at: number): number {
-  event.clear();
-  let p = firstKey(at);
-  while (p >= 0 && BYTES[p] === QUOTE) {
-    const keyEnd = plainStringEnd(p);
-    const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
-    const end = start < 0 ? -1 : valueEnd(start);
-    if (end < 0) return -1;
-    const member = event.find(p + 1, keyEnd - 1);
-    if (member >= 0 && !event.add(member, start, end)) return -1;
     p = nextKey(end);
   }
   return p < 0 ? -1 : p + 1;

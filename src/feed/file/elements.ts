@@ -6,21 +6,31 @@ const [BRACKET_OPEN, BRACKET_CLOSE, BRACE_OPEN, BRACE_CLOSE] = [0x5b, 0x5d, 0x7b
 /** Far above what a ledger nests; bounds the memory that a hostile file can use. */
 const NESTING_MAX = 100_000;
 
-export interface ContainerElement {
+export interface ContainerElement<Seen = undefined> {
   /** From 1. */
   readonly number: number;
   /** From its first to its last byte, without white space around it. */
   readonly bytes: Buffer;
+  /** What was seen in it, where it was looked at. */
+  readonly seen: Seen | undefined;
 }
+
+/** Reads the value at `at` of the bytes in its own way: what it sees, and where the value ends. Null where it cannot. */
+export type Look<Seen> = (at: number) => { readonly seen: Seen; readonly end: number } | null;
 
 /**
  * The elements of a JSON array, or of the `transactions` of a page, without parsing them: an element's
- * content is checked when the update is decoded. Throws BrokenContainer where no further element can be found.
+ * content is checked when the update is decoded. Throws BrokenContainer where no further element can be found. `look` takes part
+ * in finding the elements of an array or page.
  */
-export function* containerElements(bytes: Buffer, shape: Exclude<FileShape, 'lines'>): Generator<ContainerElement> {
+export function* containerElements<Seen>(
+  bytes: Buffer,
+  shape: Exclude<FileShape, 'lines'>,
+  look?: Look<Seen>,
+): Generator<ContainerElement<Seen>> {
   const cursor: Cursor = { bytes, at: bomLength(bytes) };
-  if (shape === 'array') yield* arrayElements(cursor);
-  else if (shape === 'page') yield* pageElements(cursor, PAGE_KEY);
+  if (shape === 'array') yield* arrayElements(cursor, look);
+  else if (shape === 'page') yield* pageElements(cursor, PAGE_KEY, look);
   else yield* objectElements(cursor);
   skipBlanks(cursor);
   if (cursor.at < bytes.length) throw broken(cursor, `nothing after the ${shape}`);
@@ -36,7 +46,7 @@ interface Cursor {
   at: number;
 }
 
-function* pageElements(cursor: Cursor, listKey: string): Generator<ContainerElement> {
+function* pageElements<Seen>(cursor: Cursor, listKey: string, look?: Look<Seen>): Generator<ContainerElement<Seen>> {
   let found = false;
   take(cursor, BRACE_OPEN, '{');
   do {
@@ -47,23 +57,23 @@ function* pageElements(cursor: Cursor, listKey: string): Generator<ContainerElem
     } else {
       if (found) throw broken(cursor, `${listKey} only once`);
       found = true;
-      yield* arrayElements(cursor);
+      yield* arrayElements(cursor, look);
     }
   } while (takeCommaOr(cursor, BRACE_CLOSE, '}'));
 }
 
 /** Consecutive objects, as a JSON printer writes them. */
-function* objectElements(cursor: Cursor): Generator<ContainerElement> {
+function* objectElements(cursor: Cursor): Generator<ContainerElement<never>> {
   skipBlanks(cursor);
   for (let number = 1; cursor.at < cursor.bytes.length; number++) {
     const start = cursor.at;
     skipValue(cursor);
-    yield { number, bytes: cursor.bytes.subarray(start, cursor.at) };
+    yield { number, bytes: cursor.bytes.subarray(start, cursor.at), seen: undefined };
     skipBlanks(cursor);
   }
 }
 
-function* arrayElements(cursor: Cursor): Generator<ContainerElement> {
+function* arrayElements<Seen>(cursor: Cursor, look?: Look<Seen>): Generator<ContainerElement<Seen>> {
   take(cursor, BRACKET_OPEN, '[');
   skipBlanks(cursor);
   if (cursor.bytes[cursor.at] === BRACKET_CLOSE) {
@@ -73,8 +83,10 @@ function* arrayElements(cursor: Cursor): Generator<ContainerElement> {
   for (let number = 1; ; number++) {
     skipBlanks(cursor);
     const start = cursor.at;
-    skipValue(cursor);
-    yield { number, bytes: cursor.bytes.subarray(start, cursor.at) };
+    const looked = look?.(start);
+    if (looked) cursor.at = looked.end;
+    else skipValue(cursor);
+    yield { number, bytes: cursor.bytes.subarray(start, cursor.at), seen: looked?.seen };
     if (!takeCommaOr(cursor, BRACKET_CLOSE, ']')) return;
   }
 }

@@ -17,6 +17,12 @@ export interface ReaderOptions {
   readonly applied: () => ScanCursor | null;
 }
 
+interface Page {
+  readonly updates: readonly ScanUpdate[];
+  /** Whether there may be more behind it. */
+  readonly isFull: boolean;
+}
+
 /** Reads updates from a place on, page by page, each update once; the pages may be of different Scans. */
 export class UpdatesReader {
   readonly #size: PageSize;
@@ -25,8 +31,12 @@ export class UpdatesReader {
   #furthest: ScanCursor | null;
   /** The last page was full: after what to ask for the next one. Null at the end. */
   #behindPage: ScanCursor | null = null;
+  /** The page behind a full one, which a Scan is asked for while that one is used. */
+  #coming: { readonly client: JsonClient; readonly page: Promise<Page> } | null = null;
   /** Updates returned whose time may be asked for again. */
   readonly #known = new Map<string, ScanCursor>();
+  /** Those before this are forgotten. */
+  #forgotten: ScanCursor | null = null;
 
   /**
    * `from`: null for the first update of all. `applied`: how far what was returned is known to be good. What is bad may have any
@@ -51,8 +61,9 @@ export class UpdatesReader {
   async next(client: JsonClient): Promise<ReadPage> {
     const sure = this.#sure();
     const after = this.#behindPage ?? sure;
-    const page = await this.#size.ask((pageSize) => askUpdates(client, { after, pageSize }));
-    const isFull = page.length >= this.#size.now;
+    const coming = this.#coming;
+    this.#coming = null;
+    const { updates: page, isFull } = await (coming?.client === client ? coming.page : this.#ask(client, after));
     const updates = page.filter(({ id }) => !this.#known.has(id));
     for (const { id, at, upTo } of updates) {
       if (at !== null) this.#known.set(id, at);
@@ -67,6 +78,13 @@ export class UpdatesReader {
     return { updates, isEnd: !isFull };
   }
 
+  async #ask(client: JsonClient, after: ScanCursor | null): Promise<Page> {
+    return this.#size.ask(async (pageSize) => {
+      const updates = await askUpdates(client, { after, pageSize });
+      return { updates, isFull: updates.length >= pageSize };
+    });
+  }
+
   /** Behind a full page another synchronizer may have an update at its last time, so that one is asked for again. */
   #goOn(client: JsonClient, { page, after }: { page: readonly ScanUpdate[]; after: ScanCursor | null }): void {
     const last = page.findLast(({ at }) => at !== null)?.at ?? null;
@@ -74,6 +92,10 @@ export class UpdatesReader {
     if (next !== null && (after === null || isAfter(next, after))) {
       this.#behindPage = next;
       this.#size.movedOn();
+      const coming = this.#ask(client, next);
+      // Whether it failed is asked with the next page.
+      coming.catch(() => {});
+      this.#coming = { client, page: coming };
       return;
     }
     // All of the page has one time.
@@ -92,6 +114,8 @@ export class UpdatesReader {
   }
 
   #forget(sure: ScanCursor): void {
+    if (this.#forgotten !== null && !isAfter(sure, this.#forgotten)) return;
+    this.#forgotten = sure;
     for (const [id, at] of this.#known) if (isAfter(sure, at)) this.#known.delete(id);
   }
 }

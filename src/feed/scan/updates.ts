@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { tryDecode } from '../../decode/decode.ts';
+import { placeReader, type TransactionPlace } from '../../decode/partial/places.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
-import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
+import { isCount, isObject, isText, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
 import { afterOf, isAhead, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
@@ -19,7 +21,7 @@ export interface ScanUpdate {
   readonly upTo: ScanCursor | null;
   /** Empty where it has none that can be read. */
   readonly synchronizer: string;
-  /** What it means; left out where it is bad. */
+  /** What it means, where it had to be decoded to say that; left out where it is bad. */
   readonly decoded?: Decoded;
 }
 
@@ -34,7 +36,10 @@ export async function askUpdates(
     daml_value_encoding: 'compact_json',
   });
   try {
-    const updates = [...containerElements(bytes, 'page')].map((element) => updateOf(element.bytes));
+    const look = isUtf8(bytes) ? placeReader(bytes) : undefined;
+    const updates = [...containerElements(bytes, 'page', look)].map(
+      ({ bytes, seen }) => placed(bytes, seen) ?? updateOf(bytes),
+    );
     if (updates.length > 0 || isEmptyPage(bytes)) return updates;
   } catch (error) {
     if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
@@ -63,6 +68,15 @@ export function listedIn(
 function isEmptyPage(bytes: Buffer): boolean {
   const value: unknown = JSON.parse(bytes.toString());
   return isObject(value) && Array.isArray(value.transactions);
+}
+
+/** Null where it takes more to see its place. Whether it is good is seen where it is decoded. */
+function placed(bytes: Buffer, seen: TransactionPlace | undefined): ScanUpdate | null {
+  const { updateId: id, migrationId, recordTime: time, synchronizerId: synchronizer } = seen ?? {};
+  const recordTime = typeof time === 'string' ? parseLedgerTime(time) : null;
+  if (!isText(id) || !isCount(migrationId) || recordTime === null || !isText(synchronizer)) return null;
+  const at = { migrationId, recordTime };
+  return { bytes, id, at, upTo: upToOf(at), synchronizer };
 }
 
 /** Throws a SyntaxError where it is no JSON. */
