@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { programEnv } from '../../test/support/program/soak.ts';
 
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
+const ROOT = join(import.meta.dirname, '../..');
+const MAIN = join(ROOT, 'dist/main.js');
 const ERROR_LEVEL = 50;
 const ERRORS_TOLD_MAX = 5;
 
@@ -31,7 +32,8 @@ export interface ServiceStatus {
 
 export async function startSoaked(args: readonly string[], logFile: string): Promise<SoakedService> {
   const stdio: ('ignore' | 'pipe')[] = ['ignore', 'ignore', 'pipe'];
-  const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', ...args], { env: programEnv(), stdio });
+  const env = { ...programEnv(), ...unitEnv() };
+  const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', ...args], { env, stdio });
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
   const log = createWriteStream(logFile);
   const errors: string[] = [];
@@ -63,6 +65,12 @@ export async function startSoaked(args: readonly string[], logFile: string): Pro
       log.end();
     },
   };
+}
+
+/** The environment that the service has as a unit of systemd. */
+function unitEnv(): NodeJS.ProcessEnv {
+  const line = /^Environment=(.*)$/m.exec(readFileSync(join(ROOT, 'deploy/holdfast.service'), 'utf8'))![1]!;
+  return Object.fromEntries(line.split(' ').map((each) => each.split(/=(.*)/, 2)));
 }
 
 /** Runs another command to its end; its exit code, and what it printed. Progress goes to our standard error. */

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Answer, Argument, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
 import { type ErrorClass, fromPortable } from './portable-error.ts';
 
@@ -34,7 +34,7 @@ export interface ThreadOptions<C extends ThreadContract> {
   readonly errors: readonly ErrorClass[];
   /** How long disposing waits before the thread is terminated. */
   readonly stopGraceMs?: number;
-  readonly worker?: typeof FEEDING;
+  readonly worker?: WorkerOptions;
 }
 
 /** Enough to close files and to leave a Kafka group, so that the next start need not wait for a timeout. */
@@ -48,6 +48,9 @@ export const FEEDING = {
   // be a client's connection or a database by then.
   trackUnmanagedFds: false,
 };
+
+/** Options of a thread that reads: without a bound V8 gives each 128 MiB for young objects as soon as many questions come. */
+export const READING = { resourceLimits: { maxYoungGenerationSizeMb: 24 } };
 
 /** A thread's file, next to the module that starts it: TypeScript in a checkout, JavaScript in the built package. */
 export function threadFile(name: string, moduleUrl: string): URL {

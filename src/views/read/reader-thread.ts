@@ -8,7 +8,7 @@ import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 import type { Question } from '../../holdings/question.ts';
 import type { AnswerRules } from '../../holdings/summary.ts';
 import type { ThreadContract } from '../../threads/contract.ts';
-import { startThread, type Thread, threadFile } from '../../threads/thread.ts';
+import { READING, startThread, type Thread, threadFile } from '../../threads/thread.ts';
 
 /** Threads that work, and reads that wait for one. */
 export interface ReadLoad {
@@ -94,6 +94,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       data,
       on: {},
       errors: [HoldingsFault],
+      worker: READING,
     });
     const reader: Reader = { thread, read: null };
     readers.add(reader);
