@@ -34,6 +34,8 @@ const { values } = parseArgs({
     reference: { type: 'boolean', default: false },
   },
 });
+/** The servers to catch up with hold all of it as text. */
+const CATCH_UP_UPDATES_MAX = 50_000;
 // With fewer updates start-up is all there is to see.
 const updates = count('updates', 1_000);
 const [events, largeEvents, rounds] = [count('events'), count('large'), count('rounds')];
@@ -51,7 +53,7 @@ const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = 
   'store-readers': () => benchStoreReaders({ owners: events / 4, rounds }).then(() => []),
   streams: () => benchStreams(folder, dense(), { rounds }),
   kafka: () => benchKafka(dense(), { events, rounds }),
-  'catch-up': () => benchCatchUp(folder, { updates, rounds }),
+  'catch-up': () => benchCatchUp(folder, { updates: Math.min(updates, CATCH_UP_UPDATES_MAX), rounds }),
   scale: () => benchScale(folder, { events }),
   growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents, hugeEvents }),
 };

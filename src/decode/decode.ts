@@ -6,7 +6,8 @@ import { within } from './fault.ts';
 import { ignoredMessage } from './ignored.ts';
 import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
 import { notAFeed } from './not-a-feed.ts';
-import { parsePartially } from './partial/transaction.ts';
+import { partialReader } from './partial/reader.ts';
+import { type PartialTransaction, parsePartially } from './partial/transaction.ts';
 import { decodePartialTransaction, decodeScan, looksLikeScan } from './scan.ts';
 import { decodeSeedMark, looksLikeSeedMark } from './seed-mark.ts';
 import { isWire, type Wire } from './values.ts';
@@ -38,7 +39,25 @@ export function tryDecode(bytes: Uint8Array, options: LedgerApiOptions): Decoded
 /** Decodes a good transaction of Scan; null for anything else, and `decodeWhole` then says what is wrong with it. */
 export function decodePartially(bytes: Uint8Array): Decoded | null {
   const transaction = parsePartially(bytes);
-  if (transaction === null) return null;
+  return transaction && decoded(transaction);
+}
+
+/**
+ * Decodes good transactions of Scan in a text that has many, which must be UTF-8: what begins at a position, and where it ends. Null for
+ * anything else.
+ */
+export function partialDecoder(
+  text: Uint8Array,
+): (at: number) => { readonly seen: Decoded; readonly end: number } | null {
+  const read = partialReader(text);
+  return (at) => {
+    const found = read(at);
+    const seen = found && decoded(found.transaction);
+    return seen && { seen, end: found.end };
+  };
+}
+
+function decoded(transaction: PartialTransaction): Decoded | null {
   try {
     return within(atTop, () => decodePartialTransaction(transaction));
   } catch (error) {

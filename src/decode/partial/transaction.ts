@@ -65,10 +65,16 @@ let found: Wire[] = [];
  */
 export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
   if (!isUtf8(bytes) || !load(bytes)) return null;
+  const read = parseAt(spaceEnd(0));
+  return read !== null && spaceEnd(read.end) === bytes.length ? read.transaction : null;
+}
+
+/** As `parsePartially`, of what begins at `at` in what was loaded, which may go on behind it. */
+export function parseAt(at: number): { readonly transaction: PartialTransaction; readonly end: number } | null {
   tree.begin();
   found = [];
-  const end = readTransaction(spaceEnd(0));
-  if (end < 0 || spaceEnd(end) !== bytes.length) return null;
+  const end = readTransaction(at);
+  if (end < 0) return null;
   if (!transaction.isThere(EVENTS_BY_ID) || !transaction.isThere(ROOT_EVENT_IDS)) return null;
   if (transaction.isThere(REASSIGNMENT) && !transaction.is(REASSIGNMENT, NULL)) return null;
   // An import of a seed has members of its own.
@@ -76,7 +82,7 @@ export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
   if (!tree.walk(transaction.start(ROOT_EVENT_IDS))) return null;
   const events: Wire[] = [];
   for (let i = 0; i < tree.size; i++) events.push(found[tree.order[i]!]!);
-  return {
+  const parsed = {
     header: {
       update_id: transaction.parsed(UPDATE_ID),
       migration_id: transaction.parsed(MIGRATION_ID),
@@ -84,8 +90,9 @@ export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
       synchronizer_id: transaction.parsed(SYNCHRONIZER_ID, names),
     },
     events,
-    eventId: (event) => tree.id(tree.order[event]!),
+    eventId: (event: number) => tree.id(tree.order[event]!),
   };
+  return { transaction: parsed, end };
 }
 
 function readTransaction(at: number): number {

@@ -179,5 +179,5 @@ function heardOf(update: ScanUpdate): Heard {
   if (decoded instanceof BadUpdate) return { update: { ...update, upTo: null }, content: hash('sha256', update.bytes) };
   const used = decoded.kind === 'update' ? { ...decoded, ignored: [] } : decoded;
   const text = JSON.stringify(used, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
-  return { update: { ...update, decoded }, content: hash('sha256', text) };
+  return { update, content: hash('sha256', text) };
 }

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { tryDecode } from '../../decode/decode.ts';
-import { placeReader, type TransactionPlace } from '../../decode/partial/places.ts';
+import { partialDecoder, tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
-import { isCount, isObject, isText, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
+import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
 import { afterOf, isAhead, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
@@ -21,7 +20,7 @@ export interface ScanUpdate {
   readonly upTo: ScanCursor | null;
   /** Empty where it has none that can be read. */
   readonly synchronizer: string;
-  /** What it means, where it had to be decoded to say that; left out where it is bad. */
+  /** What it means; left out where it is bad. */
   readonly decoded?: Decoded;
 }
 
@@ -36,10 +35,8 @@ export async function askUpdates(
     daml_value_encoding: 'compact_json',
   });
   try {
-    const look = isUtf8(bytes) ? placeReader(bytes) : undefined;
-    const updates = [...containerElements(bytes, 'page', look)].map(
-      ({ bytes, seen }) => placed(bytes, seen) ?? updateOf(bytes),
-    );
+    const look = isUtf8(bytes) ? partialDecoder(bytes) : undefined;
+    const updates = [...containerElements(bytes, 'page', look)].map(({ bytes, seen }) => updateOf(bytes, seen));
     if (updates.length > 0 || isEmptyPage(bytes)) return updates;
   } catch (error) {
     if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
@@ -70,18 +67,9 @@ function isEmptyPage(bytes: Buffer): boolean {
   return isObject(value) && Array.isArray(value.transactions);
 }
 
-/** Null where it takes more to see its place. Whether it is good is seen where it is decoded. */
-function placed(bytes: Buffer, seen: TransactionPlace | undefined): ScanUpdate | null {
-  const { updateId: id, migrationId, recordTime: time, synchronizerId: synchronizer } = seen ?? {};
-  const recordTime = typeof time === 'string' ? parseLedgerTime(time) : null;
-  if (!isText(id) || !isCount(migrationId) || recordTime === null || !isText(synchronizer)) return null;
-  const at = { migrationId, recordTime };
-  return { bytes, id, at, upTo: upToOf(at), synchronizer };
-}
-
 /** Throws a SyntaxError where it is no JSON. */
-function updateOf(bytes: Buffer): ScanUpdate {
-  const decoded = tryDecode(bytes, { migrationId: 0 });
+function updateOf(bytes: Buffer, seen: Decoded | undefined): ScanUpdate {
+  const decoded = seen ?? tryDecode(bytes, { migrationId: 0 });
   // What is wrong in it must not move the place past all that follows.
   if (decoded instanceof BadUpdate) return { ...undecodedOf(bytes, JSON.parse(bytes.toString())), upTo: null };
   if (decoded.kind !== 'update' || decoded.recordTime === null) return undecodedOf(bytes, JSON.parse(bytes.toString()));
