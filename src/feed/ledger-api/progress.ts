@@ -59,7 +59,7 @@ export class LedgerApiProgress {
     const stopped = `cannot read the participant: ${error.message}`;
     const unknown = { lagSeconds: null, secondsLeft: null };
     this.#set({ ...unknown, stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
-    this.#logger.warn({ url: this.#telemetry.url, err: error, retryInMs: Math.round(retryInMs) }, stopped);
+    this.#logger.warn({ url: this.#telemetry.url, retryInMs: Math.round(retryInMs) }, stopped);
   };
 
   stop(stopped: string): void {

@@ -68,13 +68,13 @@ export class ScanProgress {
     const stopped = `cannot read the network: ${error.message}`;
     const unknown = { lagSeconds: null, secondsLeft: null };
     this.#set({ ...unknown, stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
-    this.#logger.warn({ scan: this.#telemetry.scan, err: error, retryInMs: Math.round(retryInMs) }, stopped);
+    this.#logger.warn({ scan: this.#telemetry.scan, retryInMs: Math.round(retryInMs) }, stopped);
   };
 
   /** One of several Scans that are read at once. */
   oneFailed({ scan, error, retryInMs }: { scan: string; error: Error; retryInMs: number }): void {
     this.#set({ errors: this.#telemetry.errors + 1, lastError: error.message });
-    this.#logger.warn({ scan, err: error, retryInMs: Math.round(retryInMs) }, `cannot read a Scan: ${error.message}`);
+    this.#logger.warn({ scan, retryInMs: Math.round(retryInMs) }, `cannot read a Scan: ${error.message}`);
   }
 
   /** What these Scans tell is not believed. */
