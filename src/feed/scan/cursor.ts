@@ -44,6 +44,10 @@ export function isAfter(a: ScanCursor, b: ScanCursor): boolean {
   return a.migrationId === b.migrationId ? a.recordTime > b.recordTime : a.migrationId > b.migrationId;
 }
 
+export function isSame(a: ScanCursor | null, b: ScanCursor | null): boolean {
+  return a?.migrationId === b?.migrationId && a?.recordTime === b?.recordTime;
+}
+
 /** Whether no update can have this time yet. `now`: our clock, milliseconds. */
 export function isAhead({ recordTime }: ScanCursor, now: number): boolean {
   return recordTime > now * 1000 + AHEAD_US_MAX;

@@ -1,8 +1,8 @@
 import type { JsonClient } from '../network/json-client.ts';
-import { earlier, earlierOf, isAfter, OVERLAP_US, type ScanCursor } from './cursor.ts';
+import { earlier, earlierOf, isAfter, isSame, OVERLAP_US, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import { PageSize } from './page-size.ts';
-import { askUpdates, type ScanUpdate } from './updates.ts';
+import { askPage, lastTimeIn, type ScanUpdate, updatesIn } from './updates.ts';
 
 export interface ReadPage {
   /** Those that were not returned before. */
@@ -17,10 +17,11 @@ export interface ReaderOptions {
   readonly applied: () => ScanCursor | null;
 }
 
-interface Page {
-  readonly updates: readonly ScanUpdate[];
-  /** Whether there may be more behind it. */
-  readonly isFull: boolean;
+/** A page that a Scan was asked for. */
+interface Asked {
+  readonly client: JsonClient;
+  readonly after: ScanCursor | null;
+  readonly page: Promise<{ readonly bytes: Buffer; readonly size: number }>;
 }
 
 /** Reads updates from a place on, page by page, each update once; the pages may be of different Scans. */
@@ -31,8 +32,8 @@ export class UpdatesReader {
   #furthest: ScanCursor | null;
   /** The last page was full: after what to ask for the next one. Null at the end. */
   #behindPage: ScanCursor | null = null;
-  /** The page behind a full one, which a Scan is asked for while that one is used. */
-  #coming: { readonly client: JsonClient; readonly page: Promise<Page> } | null = null;
+  /** The page behind a full one, asked for while that one is decoded and used. */
+  #coming: Asked | null = null;
   /** Updates returned whose time may be asked for again. */
   readonly #known = new Map<string, ScanCursor>();
   /** Those before this are forgotten. */
@@ -61,9 +62,13 @@ export class UpdatesReader {
   async next(client: JsonClient): Promise<ReadPage> {
     const sure = this.#sure();
     const after = this.#behindPage ?? sure;
-    const coming = this.#coming;
+    const asked = this.#ask(client, after);
     this.#coming = null;
-    const { updates: page, isFull } = await (coming?.client === client ? coming.page : this.#ask(client, after));
+    const { bytes, size } = await asked.page;
+    const time = this.#behindPage === null ? null : lastTimeIn(bytes);
+    if (time !== null) this.#coming = this.#ask(client, earlier({ ...this.#behindPage!, recordTime: time }, 1));
+    const page = await updatesIn(client, bytes);
+    const isFull = page.length >= size;
     const updates = page.filter(({ id }) => !this.#known.has(id));
     for (const { id, at, upTo } of updates) {
       if (at !== null) this.#known.set(id, at);
@@ -72,17 +77,21 @@ export class UpdatesReader {
     if (isFull) this.#goOn(client, { page, after });
     else {
       this.#behindPage = null;
+      this.#coming = null;
       this.#size.reset();
     }
     if (sure !== null) this.#forget(sure);
     return { updates, isEnd: !isFull };
   }
 
-  async #ask(client: JsonClient, after: ScanCursor | null): Promise<Page> {
-    return this.#size.ask(async (pageSize) => {
-      const updates = await askUpdates(client, { after, pageSize });
-      return { updates, isFull: updates.length >= pageSize };
-    });
+  /** What was asked for already is not asked for again. */
+  #ask(client: JsonClient, after: ScanCursor | null): Asked {
+    const coming = this.#coming;
+    if (coming?.client === client && isSame(coming.after, after)) return coming;
+    const page = this.#size.ask(async (size) => ({ bytes: await askPage(client, { after, pageSize: size }), size }));
+    // It fails where it is waited for.
+    page.catch(() => {});
+    return { client, after, page };
   }
 
   /** Behind a full page another synchronizer may have an update at its last time, so that one is asked for again. */
@@ -92,13 +101,11 @@ export class UpdatesReader {
     if (next !== null && (after === null || isAfter(next, after))) {
       this.#behindPage = next;
       this.#size.movedOn();
-      const coming = this.#ask(client, next);
-      // Whether it failed is asked with the next page.
-      coming.catch(() => {});
-      this.#coming = { client, page: coming };
+      this.#coming = this.#ask(client, next);
       return;
     }
     // All of the page has one time.
+    this.#coming = null;
     if (!this.#size.grow())
       throw new ScanFailure(
         `${client.url} has more updates at one record time than the ${this.#size.now} that it gives in a page: ` +

@@ -1,13 +1,16 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as turn } from 'node:timers/promises';
 import { partialDecoder, tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import { parseLedgerTime } from '../../ledger/time.ts';
+import { type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
 import { afterOf, isAhead, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
+
+const RECORD_TIME = '"record_time":"';
 
 /** An update as a Scan gave it. */
 export interface ScanUpdate {
@@ -24,24 +27,38 @@ export interface ScanUpdate {
   readonly decoded?: Decoded;
 }
 
-/** A page of updates, in the Scan's order: by migration, record time and synchronizer. */
-export async function askUpdates(
+/** A page of updates as its Scan sends it. */
+export function askPage(
   client: JsonClient,
   { after, pageSize }: { after: ScanCursor | null; pageSize: number },
-): Promise<readonly ScanUpdate[]> {
-  const bytes = await client.askBytes('/v2/updates', {
+): Promise<Buffer> {
+  return client.askBytes('/v2/updates', {
     page_size: pageSize,
     ...(after !== null && { after: afterOf(after) }),
     daml_value_encoding: 'compact_json',
   });
+}
+
+/** The updates of a page, in the Scan's order: by migration, record time and synchronizer. Throws ScanFailure where it is none. */
+export async function updatesIn(client: JsonClient, page: Buffer): Promise<readonly ScanUpdate[]> {
   try {
-    const look = isUtf8(bytes) ? partialDecoder(bytes) : undefined;
-    const updates = [...containerElements(bytes, 'page', look)].map(({ bytes, seen }) => updateOf(bytes, seen));
-    if (updates.length > 0 || isEmptyPage(bytes)) return updates;
+    const look = isUtf8(page) ? partialDecoder(page) : undefined;
+    const updates: ScanUpdate[] = [];
+    for (const { bytes, seen } of containerElements(page, 'page', look)) {
+      updates.push(updateOf(bytes, seen));
+      if (updates.length % 50 === 0) await turn();
+    }
+    if (updates.length > 0 || isEmptyPage(page)) return updates;
   } catch (error) {
     if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
   }
   throw new ScanFailure(`${client.url}: answers with what is no page of updates`, {});
+}
+
+/** The record time that stands last in a page: nearly always that of its last update, long before all are decoded. */
+export function lastTimeIn(page: Buffer): Micros | null {
+  const start = page.lastIndexOf(RECORD_TIME) + RECORD_TIME.length;
+  return start < RECORD_TIME.length ? null : parseLedgerTime(page.toString('latin1', start, page.indexOf('"', start)));
 }
 
 /** The elements of a list in an answer, each with its own bytes. Throws ScanFailure where there is no such list. */

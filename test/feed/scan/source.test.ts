@@ -16,8 +16,11 @@ const scan = freshScan({ migrationId: 0 });
 const data = (): string => directory.at('data');
 
 /** A ledger, and the views of it read from a file. */
-async function ledger(seed: number): Promise<{ lines: readonly string[]; wanted: ReturnType<typeof dumpViews> }> {
-  const lines = scanLedger(seed, 400);
+async function ledger(
+  seed: number,
+  change: (line: string, i: number) => string = (line) => line,
+): Promise<{ lines: readonly string[]; wanted: ReturnType<typeof dumpViews> }> {
+  const lines = scanLedger(seed, 400).map(change);
   await replayInto(directory.at('wanted'), [directory.writeLines('feed.ndjson', lines)], { dso: DSO });
   return { lines, wanted: dumpViews(directory.at('wanted')) };
 }
@@ -38,6 +41,22 @@ describe('serve --scan --start beginning', () => {
     await service[Symbol.asyncDispose]();
     expect(dumpViews(data())).toEqual(wanted);
     expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
+  });
+});
+
+describe('the next page', () => {
+  it('is asked for by the time that stands last in a page, and again where that is not of its last update', async () => {
+    const times = ['2025-12-31T00:00:00Z', '1970-01-01T00:00:00Z', 'never'];
+    const noted = (line: string, i: number): string =>
+      line.replace(/}$/, i % 3 === 0 ? `,"note":{"record_time":"${times[(i / 3) % 3]}"}}` : '}');
+    const { lines, wanted } = await ledger(8, noted);
+    scan.add(...lines);
+    await using service = await serveScan({ data: data(), scan: scan.url, start: 'beginning', scanPageSize: '7' });
+    await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: lines.length } });
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data())).toEqual(wanted);
+    const after = scan.asked.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes('1970-01-01'));
+    expect(after).not.toEqual([]);
   });
 });
 
