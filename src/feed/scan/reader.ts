@@ -65,8 +65,8 @@ export class UpdatesReader {
     const asked = this.#ask(client, after);
     this.#coming = null;
     const { bytes, size } = await asked.page;
-    const time = this.#behindPage === null ? null : lastTimeIn(bytes);
-    if (time !== null) this.#coming = this.#ask(client, earlier({ ...this.#behindPage!, recordTime: time }, 1));
+    const next = this.#behindPage && lastPlaceIn(bytes, this.#behindPage);
+    if (next !== null && isAfter(next, this.#behindPage!)) this.#coming = this.#ask(client, next);
     const page = await updatesIn(client, bytes);
     const isFull = page.length >= size;
     const updates = page.filter(({ id }) => !this.#known.has(id));
@@ -125,4 +125,10 @@ export class UpdatesReader {
     this.#forgotten = sure;
     for (const [id, at] of this.#known) if (isAfter(sure, at)) this.#known.delete(id);
   }
+}
+
+/** After what to ask for the next page, most likely: where this one is full, and the time that stands last in it is its last update's. */
+function lastPlaceIn(page: Buffer, { migrationId }: ScanCursor): ScanCursor | null {
+  const recordTime = lastTimeIn(page);
+  return recordTime === null ? null : earlier({ migrationId, recordTime }, 1);
 }
