@@ -137,7 +137,7 @@ async function fill({ broker, flink, server, flat, parallelism, feed }: Filling)
     return Object.fromEntries(Object.keys(pids).map((name, i) => [name, now[i]! - before[i]!]));
   };
   const jobId = await startJob({
-    ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, logger: keepingLogger() },
+    ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, replacedJob: null, logger: keepingLogger() },
     ...{ kafka: { ...plainConnection(broker.addresses.plain), topic: flat }, group: flat },
     ...{ postgres: { host: '127.0.0.1', port: server.port, database, user: 'owner', password: null, ssl: null } },
     ...{ parallelism, checkpointIntervalMs: 30_000 },

@@ -109,7 +109,7 @@ const share = Math.floor((feeder.rows - begin) / kills.length);
 await feeder.sendUntil(begin);
 await untilDecoded();
 await startJob({
-  ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, logger: keepingLogger() },
+  ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, replacedJob: null, logger: keepingLogger() },
   ...{ kafka: { ...plainConnection(address), topic: task.flat }, group: `g-${task.flat}` },
   ...{
     postgres: { host: '127.0.0.1', port: server.port, database: 'postgres', user: 'engine', password: null, ssl: null },

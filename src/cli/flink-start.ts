@@ -27,7 +27,12 @@ export const flinkStartCommand: CliCommand = {
     'flinkCheckpointInterval',
   ],
   addOptions: (command) =>
-    command.option('--savepoint <PATH>', 'go on from a savepoint, or from a checkpoint that Flink kept'),
+    command
+      .option('--savepoint <PATH>', 'go on from a savepoint, or from a checkpoint that Flink kept')
+      .option(
+        '--replace-job <ID>',
+        'in place of a job that nobody stopped and this cluster does not know: it must not come back',
+      ),
   run: async ({ options, config, terminal, logger }) => {
     const { flinkGateway: gateway, kafka } = config;
     if (gateway === null) throw new Refusal(`${optionName('flinkGateway')} says which SQL gateway`);
@@ -43,6 +48,7 @@ export const flinkStartCommand: CliCommand = {
       parallelism: config.flinkParallelism,
       checkpointIntervalMs: config.flinkCheckpointIntervalMs,
       savepoint: (options.savepoint as string | undefined) ?? null,
+      replacedJob: (options.replaceJob as string | undefined) ?? null,
       logger,
     });
     terminal.stdout.write(`${jobId}\n`);

@@ -42,7 +42,7 @@ function* findingsOfJob({ cluster, started, job, store }: JobStatus): Generator<
       what: `the cluster does not know job ${jobId}: it is over, or Flink was started anew without high availability`,
       next:
         savepoint === null
-          ? `holdfast flink start --savepoint PATH, with the newest ${jobId}/chk-... of Flink's checkpoints; where there is none, replay into a new database`
+          ? `where it cannot come back, holdfast flink start --replace-job ${jobId} --savepoint PATH, with the newest ${jobId}/chk-... of Flink's checkpoints; where there is none, replay into a new database`
           : goOnFrom(savepoint),
     };
     return;

@@ -25,6 +25,8 @@ export interface JobOptions {
   readonly checkpointIntervalMs: number;
   /** What to go on from; null: from the topic's first event. */
   readonly savepoint: string | null;
+  /** The newest job, of which whoever starts this one says that it cannot come back. */
+  readonly replacedJob: string | null;
   readonly logger: SourceLogger;
 }
 
@@ -49,7 +51,13 @@ export async function startJob(options: JobOptions): Promise<string> {
     const sql = readJobSql();
     await checkTables(options, { store, sql });
     const jobId = randomBytes(16).toString('hex');
-    await store.add({ jobId, sqlDigest: sql.digest, topic: kafka.topic, restoredFrom: options.savepoint });
+    await store.add({
+      jobId,
+      cluster: options.rest,
+      sqlDigest: sql.digest,
+      topic: kafka.topic,
+      restoredFrom: options.savepoint,
+    });
     try {
       await submit({ ...options, postgres: verifiable(postgres, store) }, { jobId, sql, periodUs: settings.periodUs });
     } catch (error) {
@@ -132,8 +140,9 @@ interface Found {
   readonly manager: JobManager;
 }
 
-async function checkJobs({ postgres }: JobOptions, { store, manager }: Found): Promise<void> {
-  const own = new Set((await store.jobs()).map(({ jobId }) => jobId));
+async function checkJobs({ postgres, replacedJob }: JobOptions, { store, manager }: Found): Promise<void> {
+  const jobs = await store.jobs();
+  const own = new Set(jobs.map(({ jobId }) => jobId));
   const name = jobName(postgres);
   const active = (await manager.jobs()).find((job) => !isOver(job.state) && (own.has(job.jid) || job.name === name));
   if (active !== undefined) {
@@ -142,9 +151,30 @@ async function checkJobs({ postgres }: JobOptions, { store, manager }: Found): P
     );
   }
   const connections = await store.connectionsOf(ENGINE_NAME);
-  if (connections === 0) return;
+  if (connections > 0) {
+    throw new Refusal(
+      `a job that this cluster does not know has ${counted(connections, 'connection')} to the store: stop it where it runs`,
+    );
+  }
+  await checkNewest(jobs[0], { replacedJob, manager });
+}
+
+/** Two jobs that go on from different states would write different rows. Whoever replaced one before has answered for those before it. */
+async function checkNewest(
+  newest: StartedJob | undefined,
+  { replacedJob, manager }: Pick<JobOptions, 'replacedJob'> & Pick<Found, 'manager'>,
+): Promise<void> {
+  if (replacedJob !== null && replacedJob !== newest?.jobId) {
+    const found = newest === undefined ? 'none was started for it' : `that is ${newest.jobId}`;
+    throw new Refusal(`--replace-job: given ${replacedJob}, expected the newest job of this store: ${found}`);
+  }
+  if (newest === undefined || newest.savepoint !== null || replacedJob !== null) return;
+  const { jobId, startedAt, cluster } = newest;
+  if ((await manager.job(jobId)) !== null) return;
   throw new Refusal(
-    `a job that this cluster does not know has ${counted(connections, 'connection')} to the store: stop it where it runs`,
+    `job ${jobId}, started ${startedAt.toISOString()}${cluster === null ? '' : ` on ${cluster}`}, was not stopped, and this cluster ` +
+      'does not know it: where its own is down and comes back, two jobs would write the store. Stop it there (holdfast flink stop), or, ' +
+      `where it cannot come back, add --replace-job ${jobId}`,
   );
 }
 

@@ -11,6 +11,8 @@ import { STANDING, type StandingRow, type StoreStanding, standingOf } from './st
 export interface StartedJob {
   readonly jobId: string;
   readonly startedAt: Date;
+  /** The address of its JobManager's REST API; null where it was not stored. */
+  readonly cluster: string | null;
   /** Of the SQL: state of one does not fit another. */
   readonly sqlDigest: string;
   readonly topic: string;
@@ -40,7 +42,7 @@ export interface JobStore {
   connectionsOf(applicationName: string): Promise<number>;
   /** Whether nobody else holds it; it is held until the connection ends. */
   lock(): Promise<boolean>;
-  add(job: Pick<StartedJob, 'jobId' | 'sqlDigest' | 'topic' | 'restoredFrom'>): Promise<void>;
+  add(job: Pick<StartedJob, 'jobId' | 'cluster' | 'sqlDigest' | 'topic' | 'restoredFrom'>): Promise<void>;
   /** One that did not come to run. */
   remove(jobId: string): Promise<void>;
   leaveAt(jobId: string, savepoint: string): Promise<void>;
@@ -102,6 +104,7 @@ function jobStoreOf(client: ClientBase): JobStore {
       return rows.map((row) => ({
         jobId: row.job_id,
         startedAt: row.started_at,
+        cluster: row.cluster,
         sqlDigest: row.sql_digest,
         topic: row.topic,
         restoredFrom: row.restored_from,
@@ -123,13 +126,11 @@ function jobStoreOf(client: ClientBase): JobStore {
       const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [START_LOCK]);
       return rows[0]!.held;
     },
-    async add({ jobId, sqlDigest, topic, restoredFrom }) {
-      await client.query('INSERT INTO job (job_id, sql_digest, topic, restored_from) VALUES ($1, $2, $3, $4)', [
-        jobId,
-        sqlDigest,
-        topic,
-        restoredFrom,
-      ]);
+    async add({ jobId, cluster, sqlDigest, topic, restoredFrom }) {
+      await client.query(
+        'INSERT INTO job (job_id, cluster, sql_digest, topic, restored_from) VALUES ($1, $2, $3, $4, $5)',
+        [jobId, cluster, sqlDigest, topic, restoredFrom],
+      );
     },
     async remove(jobId) {
       await client.query('DELETE FROM job WHERE job_id = $1', [jobId]);
@@ -155,6 +156,7 @@ function jobStoreOf(client: ClientBase): JobStore {
 interface JobRow {
   readonly job_id: string;
   readonly started_at: Date;
+  readonly cluster: string | null;
   readonly sql_digest: string;
   readonly topic: string;
   readonly restored_from: string | null;

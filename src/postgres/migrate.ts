@@ -2,7 +2,7 @@ import type { Client, ClientBase } from 'pg';
 import { Refusal } from '../refusal.ts';
 import { ROLES } from './roles.ts';
 import { SEALING } from './seal.ts';
-import { JOBS, SEEDS, TABLES } from './tables.ts';
+import { CLUSTERS, JOBS, SEEDS, TABLES } from './tables.ts';
 
 /** What the events of a store were decoded with. */
 export interface StoreSettings {
@@ -14,7 +14,7 @@ export interface StoreSettings {
  * The steps of the tables from an empty database to the present form, which is numbered by how many there are. One that was released
  * stays. Functions and roles are always made as they are now.
  */
-const STEPS: readonly string[] = [TABLES, SEEDS, JOBS];
+const STEPS: readonly string[] = [TABLES, SEEDS, JOBS, CLUSTERS];
 
 /** The form of a store that this version reads. */
 export const STORE_FORM = STEPS.length;

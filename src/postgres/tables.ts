@@ -104,3 +104,8 @@ CREATE TABLE job (
   sql_digest text NOT NULL, topic text NOT NULL, restored_from text, savepoint text
 );
 `;
+
+/** Where each was started: the address of its JobManager's REST API. Null of one that was started before this was stored. */
+export const CLUSTERS = `
+ALTER TABLE job ADD COLUMN cluster text;
+`;

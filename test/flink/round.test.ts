@@ -10,16 +10,17 @@ import { startMember } from '../support/decoder/members.ts';
 import { readCommitted } from '../support/decoder/read-committed.ts';
 import type { ReadEvent } from '../support/flat/fold.ts';
 import { FLAT_DSO } from '../support/flat/ledgers.ts';
+import { expectEqualAnswers } from '../support/flink/answers.ts';
 import { type FlinkCluster, startFlink } from '../support/flink/cluster.ts';
 import { jobCommand } from '../support/flink/commands.ts';
 import { expectedTables, storedTexts, textsOf } from '../support/flink/compare.ts';
-import { ODD_CASES, oddMessage, oddMessages } from '../support/flink/odd-events.ts';
+import { ODD_CASES, oddCasesIn, oddMessage, oddMessages } from '../support/flink/odd-events.ts';
 import { cutTopic, sendClosed, sendTo } from '../support/flink/send.ts';
 import { randomWorld } from '../support/flink/world.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { createTopic, plainConnection } from '../support/kafka/topic.ts';
-import { answer, holdingsRequests, type Place, pages, plain, tableRequests } from '../support/postgres/questions.ts';
+import { plain } from '../support/postgres/questions.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import type { Ended } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -54,7 +55,7 @@ beforeAll(async () => {
   flink = parts.use(await flinkStarts);
   events = await decoded();
   await startJob({
-    ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, logger: keepingLogger() },
+    ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, replacedJob: null, logger: keepingLogger() },
     ...{ kafka: { ...plainConnection(address), topic: flatTopic }, group: `g-${flatTopic}` },
     ...{ postgres: settings('engine'), parallelism: 2, checkpointIntervalMs: 1_000 },
   });
@@ -106,24 +107,7 @@ describe('updates of a random ledger in partitions at random, decoded and added 
     ).toEqual(wanted.map(plain));
     expect(sealed.length - wanted.length).toBe(1);
 
-    const newest = wanted.filter(({ migrationId }) => migrationId === wanted.at(-1)!.migrationId);
-    const places = newest
-      .filter((_, i) => i % 12 === 0 || i === newest.length - 1)
-      .map(
-        ({ migrationId, recordTime }): Place => ({
-          migration_id: migrationId,
-          record_time: new Date(recordTime / 1000).toISOString(),
-        }),
-      );
-    const listed = await answer(sqlite, { path: '/holdfast/v1/owners?limit=12' });
-    const owners = (JSON.parse(listed.slice(4)) as { owners: { party_id: string }[] }).owners.map(
-      ({ party_id }) => party_id,
-    );
-    for (const place of places) {
-      for (const ask of [...holdingsRequests(place, owners), ...tableRequests(place, owners)])
-        expect({ ask, answer: await answer(postgres, ask) }).toEqual({ ask, answer: await answer(sqlite, ask) });
-      expect(await pages(postgres, place, owners)).toEqual(await pages(sqlite, place, owners));
-    }
+    await expectEqualAnswers(postgres, sqlite, wanted);
   });
 });
 
@@ -138,22 +122,12 @@ describe("events that are no ledger's", () => {
     const messages = oddMessages(MIGRATION, PERIOD_US).map((value) => ({ partition: 0, value }));
     const closers = world.ends.map((_, partition) => ({ partition, value: at(60, 'M') }));
     await sendTo(address, flatTopic, [...messages, ...closers]);
-    const found = async (): Promise<unknown> => {
-      const coins = await ask<[string, number]>('SELECT contract_id, 1 FROM coin WHERE migration_id = $1');
-      const spent = await ask<[string, number]>('SELECT contract_id, 1 FROM spent WHERE migration_id = $1');
-      const faults = await ask<[string, string]>(
-        "SELECT contract_id, string_agg(k, '' ORDER BY k) FROM fault WHERE migration_id = $1 GROUP BY contract_id",
-      );
-      const [created, archived, kinds] = [new Map(coins), new Map(spent), new Map(faults)];
-      return ODD_CASES.map(({ name }) => ({
-        name,
-        counts: [created.get(name) ?? 0, archived.get(name) ?? 0],
-        faults: kinds.get(name) ?? '',
-      }));
-    };
-    await expect
-      .poll(found, WAIT)
-      .toEqual(ODD_CASES.map(({ name, counts, faults }) => ({ name, counts, faults: [...faults].sort().join('') })));
+    const expected = ODD_CASES.map(({ name, counts, faults }) => ({
+      name,
+      counts,
+      faults: [...faults].sort().join(''),
+    }));
+    await expect.poll(() => oddCasesIn(client, MIGRATION), WAIT).toEqual(expected);
   });
 
   it('are late behind an interval that is closed, and nothing is sealed past either', async () => {
@@ -253,6 +227,17 @@ describe('the commands of the job', () => {
     await client.query("UPDATE job SET sql_digest = 'other' || sql_digest");
     await refused(/another SQL than this version's/, '--savepoint', savepoint);
     await client.query("UPDATE job SET sql_digest = replace(sql_digest, 'other', '')");
+    await client.query('UPDATE setting SET version = version + 1');
+    await refused(/is of a newer Holdfast .*: upgrade this program/, '--savepoint', savepoint);
+    await client.query('UPDATE setting SET version = version - 1');
+    const unknown = 'e'.repeat(32);
+    const values = `'${unknown}', 'http://b', sql_digest, topic`;
+    await client.query(`INSERT INTO job (job_id, cluster, sql_digest, topic) SELECT ${values} FROM job`);
+    await refused(/job e{32}, started \S+Z on http:..b, was .* --replace-job e{32}\n$/, '--savepoint', savepoint);
+    await refused(/--replace-job: given ee, expected .* is e{32}\n$/, '--savepoint', savepoint, '--replace-job', 'ee');
+    await refused(/of no job that/, '--savepoint', 'file:/x/savepoint-000000-12', '--replace-job', unknown);
+    expect(await status()).toMatch(/the cluster does not know job e{32}.*\n.* --replace-job e{32} /);
+    await client.query(`DELETE FROM job WHERE job_id = '${unknown}'`);
     await client.query("UPDATE setting SET dso = 'b::12'");
     await refused(/the store was made for b::12/, '--savepoint', savepoint);
     await client.query('UPDATE setting SET dso = $1', [FLAT_DSO]);
@@ -282,6 +267,11 @@ describe('the commands of the job', () => {
     await expect.poll(() => idsOf('coin'), WAIT).toEqual(['kept', 'meanwhile', 'spent before']);
     await expect.poll(() => idsOf('spent'), WAIT).toEqual(['kept', 'spent before']);
     expect(await idsOf('fault')).toEqual([]);
+    // How far the older job of this savepoint had read is not known now.
+    expect(await command('start', '--savepoint', savepoint)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/partition 0 of topic \S+ begins at offset 10: /),
+    });
     // It has made no checkpoint yet.
     expect(await command('stop', '--without-savepoint')).toMatchObject({
       code: 0,
@@ -290,7 +280,8 @@ describe('the commands of the job', () => {
     expect(await status()).toMatch(/state +CANCELED since/);
   });
 
-  it('start nothing that Flink would begin behind events that are gone', async () => {
+  it('start nothing behind events that are gone', async () => {
+    await client.query('DELETE FROM job WHERE restored_from IS NOT NULL');
     await cutTopic(address, flatTopic, 0, -1);
     expect(await command('start', '--savepoint', savepoint)).toMatchObject({
       code: 2,

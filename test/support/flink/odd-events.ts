@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import { placeAt } from '../../../src/flat/place.ts';
 
 /** An event of a contract: its kind, the minute of its time (null for an import), and what differs from the usual. */
@@ -67,4 +68,20 @@ export function oddMessages(m: number, periodUs: number): string[] {
   return events
     .toSorted((a, b) => minute(a) - minute(b))
     .map(({ name, event }) => oddMessage(m, periodUs, name, event));
+}
+
+/** How often the contract of each case was created and archived in a store, and the kinds of its faults. */
+export async function oddCasesIn(client: Client, m: number): Promise<object[]> {
+  const ask = async <T>(sql: string): Promise<Map<string, T>> =>
+    new Map((await client.query<[string, T]>({ text: sql, values: [m], rowMode: 'array' })).rows);
+  const created = await ask<number>('SELECT contract_id, 1 FROM coin WHERE migration_id = $1');
+  const archived = await ask<number>('SELECT contract_id, 1 FROM spent WHERE migration_id = $1');
+  const kinds = await ask<string>(
+    "SELECT contract_id, string_agg(k, '' ORDER BY k) FROM fault WHERE migration_id = $1 GROUP BY contract_id",
+  );
+  return ODD_CASES.map(({ name }) => ({
+    name,
+    counts: [created.get(name) ?? 0, archived.get(name) ?? 0],
+    faults: kinds.get(name) ?? '',
+  }));
 }
