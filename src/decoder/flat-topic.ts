@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { awaitBounds, readBounds } from '../feed/kafka/bounds.ts';
 import { createKafkaClient } from '../feed/kafka/client.ts';
 import { describeKafkaError } from '../feed/kafka/errors.ts';
-import { readRecords } from '../feed/kafka/read-records.ts';
+import { isGroupLoading, readRecords } from '../feed/kafka/read-records.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
@@ -67,6 +67,46 @@ export async function lookAtFlatTopic(
     throw new Refusal(`topic ${topic} cannot be read: ${describeKafkaError(error, topic)}`, { cause: error });
   }
 }
+
+/** Commits for the reader's group that it begins at the first event of each partition. */
+export async function beginAtFirst(
+  connection: KafkaConnection,
+  {
+    topic,
+    reader,
+    partitions,
+  }: Pick<FlatTopicQuestion, 'topic' | 'reader'> & { readonly partitions: readonly number[] },
+  logger: SourceLogger,
+): Promise<void> {
+  // The admin's way to set offsets waits for ever where the group cannot be joined.
+  const consumer = createKafkaClient(connection, logger).consumer({
+    groupId: reader,
+    allowAutoTopicCreation: false,
+    retry: RETRY,
+  });
+  const joined = Promise.withResolvers<void>();
+  // It may fail before it is awaited.
+  joined.promise.catch(() => {});
+  consumer.on('consumer.group_join', () => joined.resolve());
+  consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
+    if (!restart) joined.reject(error);
+  });
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic] });
+    await consumer.run({ autoCommit: false, eachBatch: async () => {} });
+    await joined.promise;
+    await consumer.commitOffsets(partitions.map((partition) => ({ topic, partition, offset: '0' })));
+  } catch (error) {
+    throw new Refusal(`group ${reader} cannot begin topic ${topic}: ${describeKafkaError(error, topic)}`, {
+      cause: error,
+    });
+  } finally {
+    await consumer.disconnect();
+  }
+}
+
+const RETRY = { restartOnFailure: async (error: Error): Promise<boolean> => isGroupLoading(error) };
 
 /** The end of each partition, as of now. */
 export async function endsOf(

@@ -12,6 +12,11 @@ export interface Finding {
   readonly next: string;
 }
 
+/** What Kafka says where a partition no longer has what is read next. */
+const EVENTS_GONE = /out of range/;
+const AFTER_EVENTS_GONE =
+  'events are gone that it has not read: decode into a new topic that keeps its messages, and replay into a new database';
+
 /** A reader seals every second what the engine has closed; with imports in it, that takes longer. */
 const UNSEALED_MAX = 2;
 
@@ -56,17 +61,20 @@ function* findingsOfRunning(job: RunningJob, started: StartedJob | null, freeSlo
   const { completed, failed } = checkpoints.latest;
   if (isOver(state)) {
     const kept = started?.savepoint ?? completed?.external_path ?? started?.restoredFrom ?? null;
+    const toGoOn = kept === null ? 'it has kept no state: replay into a new database' : goOnFrom(kept);
+    const isGone = state === 'FAILED' && EVENTS_GONE.test(why);
     yield {
       what: `the job is ${state}${state === 'FAILED' ? why : ''}`,
-      next: kept === null ? 'it has kept no state: replay into a new database' : goOnFrom(kept),
+      next: isGone ? AFTER_EVENTS_GONE : toGoOn,
     };
     return;
   }
   if (state !== 'RUNNING' || tasks.running < tasks.total) {
     yield {
       what: `the job is ${state}, with ${tasks.running} of ${tasks.total} tasks at work${why}`,
-      next:
-        freeSlots === 0 && tasks.running === 0
+      next: EVENTS_GONE.test(why)
+        ? `${AFTER_EVENTS_GONE}; holdfast flink stop --without-savepoint ends it`
+        : freeSlots === 0 && tasks.running === 0
           ? 'no task slot is free: start a TaskManager; the job then goes on by itself'
           : 'look again in a moment; Flink tries again by itself. `holdfast flink stop --without-savepoint` ends a job that only fails',
     };

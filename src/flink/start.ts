@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { counted } from '../counted.ts';
-import { lookAtFlatTopic } from '../decoder/flat-topic.ts';
+import { beginAtFirst, lookAtFlatTopic } from '../decoder/flat-topic.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { type JobStore, type StartedJob, withJobStore } from '../postgres/jobs.ts';
@@ -46,10 +46,12 @@ export async function startJob(options: JobOptions): Promise<string> {
     if (!(await store.lock())) throw new Refusal('another holdfast flink start is at work on this store');
     const settings = await store.settings();
     const jobs = await store.jobs();
-    await checkTopic(options, { ...settings, isNewest: jobOf(options.savepoint, jobs) === jobs[0] });
+    const partitions = await checkTopic(options, { ...settings, isNewest: jobOf(options.savepoint, jobs) === jobs[0] });
     await checkJobs(options, { store, manager });
     const sql = readJobSql();
     await checkTables(options, { store, sql });
+    if (options.savepoint === null)
+      await beginAtFirst(kafka, { topic: kafka.topic, reader: readerGroup(postgres), partitions }, options.logger);
     const jobId = randomBytes(16).toString('hex');
     await store.add({
       jobId,
@@ -94,10 +96,11 @@ async function checkCluster({ gateway, parallelism, logger }: JobOptions, manage
     );
 }
 
+/** Gives the partitions. */
 async function checkTopic(
   { kafka, postgres, group, parallelism, savepoint, logger }: JobOptions,
   { periodUs, dso, isNewest }: { readonly periodUs: number; readonly dso: string; readonly isNewest: boolean },
-): Promise<void> {
+): Promise<readonly number[]> {
   const { topic } = kafka;
   const reader = readerGroup(postgres);
   const { bounds, decodedWith, read } = await lookAtFlatTopic(kafka, { topic, group, reader, periodUs }, logger);
@@ -118,7 +121,7 @@ async function checkTopic(
         `and the store was made for ${dso} and ${periodUs}: fill a store of its own`,
     );
   }
-  // Flink goes on at the first message that there is, without a word. What was read is known of the newest job only.
+  // The job would fail at the first event. What was read is known of the newest job only.
   const isKnown = savepoint !== null && isNewest;
   const cut = [...bounds].find(([partition, { low }]) => low > (isKnown ? (read.get(partition) ?? 0) : 0));
   if (cut !== undefined) {
@@ -133,6 +136,7 @@ async function checkTopic(
       { empty },
       `partition ${empty.join(', ')} of topic ${topic} has no event yet: until each has, nothing is sealed`,
     );
+  return [...bounds.keys()];
 }
 
 interface Found {

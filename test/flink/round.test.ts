@@ -272,6 +272,16 @@ describe('the commands of the job', () => {
       code: 2,
       stderr: expect.stringMatching(/partition 0 of topic \S+ begins at offset 10: /),
     });
+  });
+
+  it('say that it cannot go on where events are gone that it has not read', async () => {
+    // It goes back to the savepoint.
+    await sendTo(address, flatTopic, [{ partition: 0, value: 'no JSON' }]);
+    await expect.poll(status, WAIT).toMatch(/\nlast exception .*JSON/);
+    await cutTopic(address, flatTopic, 0, -1);
+    await expect
+      .poll(status, WAIT)
+      .toMatch(/\nattention +the job is [A-Z]+, .*out of range.*\n +next +events are gone that it has not read/);
     // It has made no checkpoint yet.
     expect(await command('stop', '--without-savepoint')).toMatchObject({
       code: 0,
@@ -282,7 +292,6 @@ describe('the commands of the job', () => {
 
   it('start nothing behind events that are gone', async () => {
     await client.query('DELETE FROM job WHERE restored_from IS NOT NULL');
-    await cutTopic(address, flatTopic, 0, -1);
     expect(await command('start', '--savepoint', savepoint)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/partition 0 of topic \S+ begins at offset \d+: events before it are gone/),

@@ -74,6 +74,6 @@ export async function readRecords(
 }
 
 /** The answer of a broker that has just started; kafkajs does not try again by itself. */
-function isGroupLoading(error: Error): boolean {
+export function isGroupLoading(error: Error): boolean {
   return 'type' in error && error.type === 'GROUP_LOAD_IN_PROGRESS';
 }
