@@ -11,6 +11,9 @@ import type { Resume } from './topic-resume.ts';
 /** Bytes not sent yet, over all partitions: enough for the end of a transaction to cost little beside them. */
 const BATCH_BYTES_MAX = 8_000_000;
 
+/** So many messages may come before one says whether the topic has them. */
+const HELD_MAX = 10_000;
+
 /** Sends messages to the partitions of their synchronizers. */
 export interface Sender {
   /** How many of the first messages the brokers have, without those left out; a checkpoint counts once. */
@@ -29,6 +32,13 @@ export interface SenderOptions {
   readonly resume?: Resume;
 }
 
+/** A message of which it is not known yet whether the topic has it. */
+interface Held {
+  readonly value: Uint8Array | null;
+  readonly partitions: readonly number[];
+  readonly place: string;
+}
+
 export async function createSender(
   producer: RecordProducer,
   { topic, logger, resume }: SenderOptions,
@@ -38,6 +48,7 @@ export async function createSender(
   let isAllKnown = known.size === 0;
   let plan = createPartitionPlan(producer.partitions, known);
   const every = Array.from({ length: producer.partitions }, (_, partition) => partition);
+  const held: Held[] = [];
   let records: ProducedRecord[] = [];
   let total = 0;
   let leftOut = 0;
@@ -66,11 +77,29 @@ export async function createSender(
     );
   }
 
-  async function flush(): Promise<void> {
+  async function send(): Promise<void> {
     if (records.length > 0) await producer.send(records);
     records = [];
     total = 0;
     sent = added;
+  }
+
+  async function put({ value, partitions, place }: Held): Promise<void> {
+    if (resume?.has(value, partitions, place) === true) {
+      leftOut += 1;
+      return;
+    }
+    const size = sizeOf(value) * partitions.length;
+    // All copies of a message are sent at once.
+    if (total > 0 && total + size > BATCH_BYTES_MAX) await send();
+    for (const partition of partitions) records.push({ partition, value });
+    total += size;
+    added += 1;
+  }
+
+  async function putHeld(): Promise<void> {
+    resume?.settle();
+    for (const each of held.splice(0)) await put(each);
   }
 
   return {
@@ -80,23 +109,18 @@ export async function createSender(
     get leftOut() {
       return leftOut;
     },
-    flush,
     async add(message, origin) {
       const { bytes: value, offset, overlong } = message;
       if (overlong !== undefined) {
         throw new Error(`${origin}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
       }
       const partitions = await partitionsOf(destinationOf(value));
-      if (resume?.has(value, partitions, `${origin}, message ${offset}`) === true) {
-        leftOut += 1;
-        return;
-      }
-      const size = sizeOf(value) * partitions.length;
-      // All copies of a message are sent at once.
-      if (total > 0 && total + size > BATCH_BYTES_MAX) await flush();
-      for (const partition of partitions) records.push({ partition, value });
-      total += size;
-      added += 1;
+      held.push({ value, partitions, place: `${origin}, message ${offset}` });
+      if (resume === undefined || resume.judge(value, partitions) || held.length >= HELD_MAX) await putHeld();
+    },
+    async flush() {
+      await putHeld();
+      await send();
     },
   };
 }
