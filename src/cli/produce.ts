@@ -56,9 +56,11 @@ export const produceCommand: CliCommand = {
     await refuseDisorder(files, { migrationId: 0, signal });
     const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
     await using producer = await openPatientProducer({ connection: kafka, topic: kafka.topic, create, logger, signal });
-    const resume = createResume(kafka.topic, await producer.ends());
     using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
-    const sender = await createSender(producer, { topic: kafka.topic, logger, resume });
+    const sender = await createSender(producer, {
+      ...{ topic: kafka.topic, logger },
+      resume: createResume(kafka.topic, await producer.ends()),
+    });
     try {
       for (const file of files) {
         const source = openFileSource(file);
@@ -70,7 +72,7 @@ export const produceCommand: CliCommand = {
       await sender.flush();
       progress[Symbol.dispose]();
       if (signal.aborted) throw new Error('stopped before the end');
-      resume.requireFound();
+      await sender.end();
     } catch (error) {
       throw withSentCount(error, sender.sent);
     }

@@ -1,157 +1,159 @@
-import { isDeepStrictEqual } from 'node:util';
 import { tryDecode } from '../decode/decode.ts';
 import { identify } from '../decode/identify.ts';
-import type { TopicEnds } from '../feed/kafka/ends.ts';
+import { ENDS_BYTES_SURE, ENDS_LEAST, type TopicEnds } from '../feed/kafka/ends.ts';
 import { sha256 } from '../feed/kafka/record.ts';
 import { isAfter, isAhead, laterOf, type ScanCursor } from '../feed/scan/cursor.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 
-/** Finds in messages that are sent how far a topic has them. */
-export interface Resume {
-  /** Called with each message until it is known how they stand to the topic: whether it is. */
-  judge(value: Uint8Array | null, partitions: readonly number[]): boolean;
-  /** No message told: they are new. */
-  settle(): void;
-  /**
-   * Whether the topic has a message, of all that are sent, in their order. Throws a Refusal where it lacks this one although it has
-   * later ones, before anything was sent, and where a partition would go on with what is not later than what it has.
-   */
-  has(value: Uint8Array | null, partitions: readonly number[], place: string): boolean;
-  /** After the last message. Throws a Refusal where they did not get to the topic's end. */
-  requireFound(): void;
+/** A message on its way to a partition. */
+export interface Entry {
+  readonly value: Uint8Array | null;
+  /** For errors, such as a file and a number. */
+  readonly place: string;
+}
+
+/** Finds in messages that are sent how far each partition of a topic has them. */
+export interface Resume<E extends Entry> {
+  /** What is to be sent to the partition now, in order; the entry is its next message. */
+  next(partition: number, entry: E): readonly E[];
+  /** After the last message. Throws a Refusal where the messages of a partition did not get to its end. */
+  rest(): readonly { readonly partition: number; readonly entries: readonly E[] }[];
 }
 
 /** More than is shown: a message may be megabytes. */
 const SHOWN_BYTES_MAX = 1_000;
+/** Of a partition's first messages so many may be waited for one that says its time. */
+const HELD_MAX = { messages: 10_000, bytes: 8_000_000 };
 const WHAT_TO_DO =
-  'nothing was sent; give the files that the topic was made of, with what is new behind them, only what is later than all that it ' +
-  'has, or send to another topic';
+  'give the files that the topic was made of, with what is new behind them, or only what is later than what it has, or send to another topic';
 
 /**
- * Where the first message that says its time is later than what its partition has, all of them are new. Otherwise the topic was made
- * of them up to one message, as transactions follow their order: until the last message of each partition has come all of them are
- * there, and from then on none.
+ * Each partition by itself. Where its first update is later than what the partition has of that synchronizer, all is new. Otherwise
+ * the partition must have been made of these messages: nothing is sent until its last message has come with those before it.
  */
-export function createResume(topic: string, ends: TopicEnds): Resume {
-  for (const [partition, values] of ends) {
-    if (values.length > 0) continue;
+export function createResume<E extends Entry>(topic: string, ends: TopicEnds): Resume<E> {
+  const resumed = new Map(
+    [...ends].map(([partition, values]) => [partition, resumePartition<E>(topic, partition, values)]),
+  );
+  return {
+    next: (partition, entry) => resumed.get(partition)?.next(entry) ?? [entry],
+    rest: () => [...resumed].map(([partition, each]) => ({ partition, entries: each.rest() })),
+  };
+}
+
+interface Resumed<E extends Entry> {
+  next(entry: E): readonly E[];
+  rest(): readonly E[];
+}
+
+function resumePartition<E extends Entry>(topic: string, partition: number, values: readonly Buffer[]): Resumed<E> {
+  const name = `partition ${partition} of topic ${topic}`;
+  if (values.length === 0)
     throw new Refusal(
       `topic ${topic} no longer has what was in partition ${partition}: its retention has removed it, so where to continue is ` +
         'not known; send to another topic, with retention.ms -1 (--create makes one)',
     );
-  }
-  const used = new Set(ends.keys());
-  const ahead = new Map([...ends].map(([partition, values]) => [partition, createEnd(values)]));
-  const tails = new Map([...ends].map(([partition, values]) => [partition, createTail(values)]));
-  let standing: 'unknown' | 'within' | 'behind' = ends.size === 0 ? 'behind' : 'unknown';
+  const end = createEnd(values);
+  const isNew = createTail(values);
+  let standing: 'unknown' | 'within' | 'new' = 'unknown';
+  let held: E[] = [];
+  let heldBytes = 0;
 
-  /** The first partition whose last message has not come. */
-  function endAhead(): string {
-    const [[partition, end]] = [...ahead] as [[number, End]];
-    const but = end.hasCome() ? ', which they have only behind other messages than the topic' : '';
-    return `partition ${partition} ends with ${described(end.last)}${but}`;
-  }
-
-  /** Whether a message is later than what its partitions have; null where it says no time and may be anywhere. */
-  function isLater(value: Uint8Array | null, partitions: readonly number[]): boolean | null {
-    const theirs = partitions.flatMap((partition) => tails.get(partition) ?? []);
-    if (value !== null && theirs.some((tail) => tail.has(value))) return false;
-    const at = value && startOf(value);
-    return at === null ? null : theirs.every(({ latest }) => latest === null || isAfter(at, latest));
+  function hold(entry: E): readonly E[] {
+    held.push(entry);
+    heldBytes += entry.value?.length ?? 0;
+    if (held.length < HELD_MAX.messages && heldBytes < HELD_MAX.bytes) return [];
+    throw new Refusal(
+      `of ${held.length} messages for ${name} none says when it was, the last is ${entry.place}: whether it has them is not known`,
+    );
   }
 
-  /** Of each partition the first message that says its time is looked at. */
-  function requireLater(value: Uint8Array | null, partitions: readonly number[], place: string): void {
-    if (tails.size === 0) return;
-    const later = isLater(value, partitions);
-    if (later === false)
-      throw new Refusal(
-        `topic ${topic} has ${place} (${described(value!)}) or what is later, although these files begin behind its end in another ` +
-          'partition; give only what is later than all that it has, or send to another topic',
-      );
-    if (later) for (const partition of partitions) tails.delete(partition);
+  /** Whether to send it. */
+  function isLacking({ value }: Entry): boolean {
+    if (standing === 'new' || end.isReached) return true;
+    if (value !== null) end.note(value);
+    return false;
   }
 
   return {
-    judge(value, partitions) {
-      if (standing !== 'unknown') return true;
-      const later = isLater(value, partitions);
-      if (later !== null) standing = later ? 'behind' : 'within';
-      return later !== null;
+    next(entry) {
+      if (standing !== 'unknown') return isLacking(entry) ? [entry] : [];
+      const known = entry.value === null ? null : isNew(entry.value);
+      if (known === null) return hold(entry);
+      standing = known ? 'new' : 'within';
+      const all = [...held, entry];
+      held = [];
+      return all.filter(isLacking);
     },
-    settle() {
-      if (standing === 'unknown') standing = 'behind';
-    },
-    has(value, partitions, place) {
-      if (standing === 'behind') {
-        requireLater(value, partitions, place);
-        return false;
-      }
-      if (ahead.size === 0) return false;
-      // Means nothing, and the ends are without.
-      if (value === null) return true;
-      const waiting = partitions.filter((partition) => ahead.has(partition));
-      const isPast = partitions.some((partition) => used.has(partition) && !ahead.has(partition));
-      if (isPast || waiting.length === 0)
+    rest() {
+      if (standing === 'within' && !end.isReached)
         throw new Refusal(
-          `topic ${topic} does not have ${place} (${described(value)}), and these files did not get to its end before: ` +
-            `${endAhead()}; ${WHAT_TO_DO}`,
+          `${name} ends with ${described(values.at(-1)!)}${end.hasCome ? ', which these files have only behind other messages than it' : ', which these files do not have'}: ` +
+            WHAT_TO_DO,
         );
-      for (const partition of waiting) if (ahead.get(partition)!.isReachedBy(value)) ahead.delete(partition);
-      return true;
-    },
-    requireFound() {
-      if (standing !== 'within' || ahead.size === 0) return;
-      throw new Refusal(`topic ${topic} has messages that these files do not have: ${endAhead()}; ${WHAT_TO_DO}`);
+      // What says no time, and is not among its last messages.
+      return held;
     },
   };
 }
 
-/** What is known of a partition's last messages. */
-interface Tail {
-  /** Null where none says its time. */
-  readonly latest: ScanCursor | null;
-  has(value: Uint8Array): boolean;
-}
-
-function createTail(values: readonly Buffer[]): Tail {
-  const digests = new Set(values.map(digestOf));
-  const latest = values.map(startOf).reduce(laterOf, null);
-  return { latest, has: (value) => digests.has(digestOf(value)) };
-}
-
 interface End {
-  readonly last: Uint8Array;
-  /** Called with each message of the partition. */
-  isReachedBy(value: Uint8Array): boolean;
+  readonly isReached: boolean;
   /** Whether a message came that is equal to the last, behind others. */
-  hasCome(): boolean;
+  readonly hasCome: boolean;
+  note(value: Uint8Array): void;
 }
 
 /**
- * An update or checkpoint that is the latest of those at the end is there once. Of anything else, such as one that came again or
- * cannot be read, there may be several: it is known by all that is before it. Of several equal ends the first counts, so that
- * rather something is sent again than left out.
+ * The end has come with a message that is equal to the last one and comes behind the same messages, as far back as is known of both.
+ * An update that is the latest and alone of those at the end is there once. Of anything else, such as one that came again or cannot be
+ * read, there may be several: all that is known before it must have come.
  */
 function createEnd(values: readonly Buffer[]): End {
-  const last = values.at(-1)!;
   const digests = values.map(digestOf);
   const isAlone = isLatest(values) && digests.indexOf(digests.at(-1)!) === digests.length - 1;
   const before: string[] = [];
-  let hasCome = false;
+  const end = { isReached: false, hasCome: false };
   return {
-    last,
-    hasCome: () => hasCome,
-    isReachedBy(value) {
-      if (isAlone) return last.equals(value);
+    get isReached() {
+      return end.isReached;
+    },
+    get hasCome() {
+      return end.hasCome;
+    },
+    note(value) {
       before.push(digestOf(value));
       if (before.length > digests.length) before.shift();
-      if (before.at(-1) !== digests.at(-1)) return false;
-      hasCome = true;
-      return isDeepStrictEqual(before, digests);
+      if (before.at(-1) !== digests.at(-1)) return;
+      end.hasCome = true;
+      const last = digests.slice(-before.length);
+      end.isReached = (isAlone || before.length === digests.length) && before.every((digest, i) => digest === last[i]);
     },
+  };
+}
+
+/**
+ * Says of a message whether the partition lacks it and all later ones; null where it says no time. It does where the update is later than
+ * those of its synchronizer among the last messages; of a synchronizer that is not among them, only where these are all there are.
+ */
+function createTail(values: readonly Buffer[]): (value: Uint8Array) => boolean | null {
+  const digests = new Set(values.map(digestOf));
+  const bytes = values.reduce((sum, { length }) => sum + length, 0);
+  const isAll = values.length < ENDS_LEAST && bytes < ENDS_BYTES_SURE;
+  const bySynchronizer = new Map<string, ScanCursor>();
+  let latest: ScanCursor | null = null;
+  for (const update of values.flatMap((value) => updateIn(value) ?? [])) {
+    latest = laterOf(latest, update.at);
+    bySynchronizer.set(update.synchronizerId, laterOf(bySynchronizer.get(update.synchronizerId) ?? null, update.at)!);
+  }
+  return (value) => {
+    if (digests.has(digestOf(value))) return false;
+    const update = updateIn(value);
+    if (update === null) return null;
+    const known = bySynchronizer.get(update.synchronizerId) ?? (isAll ? latest : null);
+    return known === null ? isAll : isAfter(update.at, known);
   };
 }
 
@@ -160,27 +162,28 @@ function digestOf(value: Uint8Array): string {
 }
 
 function isLatest(values: readonly Buffer[]): boolean {
-  const places = values.map(placeOf);
-  const last = places.at(-1) ?? null;
-  return last !== null && places.every((place) => place === null || !isAfter(place, last));
+  const last = placeOf(values.at(-1)!);
+  return last !== null && values.every((value) => !isAfter(placeOf(value) ?? last, last));
 }
 
-/** Null where it has none, or one that cannot be yet. */
+/** How far time is with a message; null where it does not say that. */
 function placeOf(value: Uint8Array): ScanCursor | null {
   const decoded = tryDecode(value, { migrationId: 0 });
-  if (decoded instanceof BadUpdate || decoded.kind === 'ignored') return null;
-  const { kind, migrationId } = decoded;
-  const recordTime =
-    kind === 'checkpoint' ? Math.max(...decoded.times.map((each) => each.recordTime)) : decoded.recordTime;
-  const place = recordTime === null ? null : { migrationId, recordTime };
-  return place === null || isAhead(place, Date.now()) ? null : place;
+  if (decoded instanceof BadUpdate || decoded.kind !== 'checkpoint') return updateIn(value)?.at ?? null;
+  const at = {
+    migrationId: decoded.migrationId,
+    recordTime: Math.max(...decoded.times.map((each) => each.recordTime)),
+  };
+  return isAhead(at, Date.now()) ? null : at;
 }
 
-/** As `placeOf`; imports come before the first update of their migration. */
-function startOf(value: Uint8Array): ScanCursor | null {
+/** Where an update stands; imports before all of their migration. Null for anything else, and where its time cannot be yet. */
+function updateIn(value: Uint8Array): { readonly synchronizerId: string; readonly at: ScanCursor } | null {
   const decoded = tryDecode(value, { migrationId: 0 });
-  if (decoded instanceof BadUpdate || decoded.kind !== 'update' || decoded.recordTime !== null) return placeOf(value);
-  return { migrationId: decoded.migrationId, recordTime: 0 };
+  if (decoded instanceof BadUpdate || decoded.kind !== 'update') return null;
+  const { synchronizerId, migrationId, recordTime } = decoded;
+  const at = { migrationId, recordTime: recordTime ?? 0 };
+  return isAhead(at, Date.now()) ? null : { synchronizerId, at };
 }
 
 function described(value: Uint8Array): string {

@@ -6,13 +6,10 @@ import type { Message, SourceLogger } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationFor } from '../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
-import type { Resume } from './topic-resume.ts';
+import type { Entry, Resume } from './topic-resume.ts';
 
 /** Bytes not sent yet, over all partitions: enough for the end of a transaction to cost little beside them. */
 const BATCH_BYTES_MAX = 8_000_000;
-
-/** So many messages may come before one says whether the topic has them. */
-const HELD_MAX = 10_000;
 
 /** Sends messages to the partitions of their synchronizers. */
 export interface Sender {
@@ -22,21 +19,23 @@ export interface Sender {
   readonly leftOut: number;
   /** `origin`: for messages, such as a file. */
   add(message: Pick<Message, 'bytes' | 'offset' | 'overlong'>, origin: string): Promise<void>;
+  /** Sends what is known to be new. */
   flush(): Promise<void>;
+  /** After the last message: sends the rest. Throws a Refusal where the messages are not those that the topic has. */
+  end(): Promise<void>;
 }
 
 export interface SenderOptions {
   readonly topic: string;
   readonly logger: Pick<SourceLogger, 'info'>;
-  /** Which of the first messages are left out. */
-  readonly resume?: Resume;
+  /** What is left out. */
+  readonly resume?: Resume<Sending>;
 }
 
-/** A message of which it is not known yet whether the topic has it. */
-interface Held {
-  readonly value: Uint8Array | null;
-  readonly partitions: readonly number[];
-  readonly place: string;
+/** A message on its way to one of its partitions. */
+interface Sending extends Entry {
+  /** The same for each of its partitions. */
+  readonly message: { isCounted: boolean };
 }
 
 export async function createSender(
@@ -48,10 +47,9 @@ export async function createSender(
   let isAllKnown = known.size === 0;
   let plan = createPartitionPlan(producer.partitions, known);
   const every = Array.from({ length: producer.partitions }, (_, partition) => partition);
-  const held: Held[] = [];
   let records: ProducedRecord[] = [];
   let total = 0;
-  let leftOut = 0;
+  let taken = 0;
   let added = 0;
   let sent = 0;
 
@@ -77,29 +75,22 @@ export async function createSender(
     );
   }
 
-  async function send(): Promise<void> {
+  async function flush(): Promise<void> {
     if (records.length > 0) await producer.send(records);
     records = [];
     total = 0;
     sent = added;
   }
 
-  async function put({ value, partitions, place }: Held): Promise<void> {
-    if (resume?.has(value, partitions, place) === true) {
-      leftOut += 1;
-      return;
+  async function put(partition: number, entries: readonly Sending[]): Promise<void> {
+    for (const { value, message } of entries) {
+      const size = sizeOf(value);
+      if (total > 0 && total + size > BATCH_BYTES_MAX) await flush();
+      records.push({ partition, value });
+      total += size;
+      if (!message.isCounted) added += 1;
+      message.isCounted = true;
     }
-    const size = sizeOf(value) * partitions.length;
-    // All copies of a message are sent at once.
-    if (total > 0 && total + size > BATCH_BYTES_MAX) await send();
-    for (const partition of partitions) records.push({ partition, value });
-    total += size;
-    added += 1;
-  }
-
-  async function putHeld(): Promise<void> {
-    resume?.settle();
-    for (const each of held.splice(0)) await put(each);
   }
 
   return {
@@ -107,20 +98,21 @@ export async function createSender(
       return sent;
     },
     get leftOut() {
-      return leftOut;
+      return taken - added;
     },
-    async add(message, origin) {
-      const { bytes: value, offset, overlong } = message;
-      if (overlong !== undefined) {
-        throw new Error(`${origin}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
-      }
-      const partitions = await partitionsOf(destinationOf(value));
-      held.push({ value, partitions, place: `${origin}, message ${offset}` });
-      if (resume === undefined || resume.judge(value, partitions) || held.length >= HELD_MAX) await putHeld();
+    flush,
+    async add({ bytes: value, offset, overlong }, origin) {
+      const place = `${origin}, message ${offset}`;
+      if (overlong !== undefined)
+        throw new Error(`${place} is ${overlong.length} bytes long: no consumer would accept it`);
+      const entry = { value, place, message: { isCounted: false } };
+      taken += 1;
+      for (const partition of await partitionsOf(destinationOf(value)))
+        await put(partition, resume?.next(partition, entry) ?? [entry]);
     },
-    async flush() {
-      await putHeld();
-      await send();
+    async end() {
+      for (const { partition, entries } of resume?.rest() ?? []) await put(partition, entries);
+      await flush();
     },
   };
 }

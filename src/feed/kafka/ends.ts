@@ -1,5 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
+import { LINE_BYTES_MAX } from '../limits.ts';
 import type { PartitionBounds } from './positions.ts';
 import { readRecords } from './read-records.ts';
 
@@ -7,6 +8,8 @@ import { readRecords } from './read-records.ts';
 const ENDS_MAX = { recordsMax: 2_000, bytesMax: 64 * 2 ** 20 };
 /** So many there are at least, where a partition has them and they are not longer than that. */
 export const ENDS_LEAST = 500;
+/** Where fewer bytes were read, no limit of theirs was met. */
+export const ENDS_BYTES_SURE = ENDS_MAX.bytesMax - LINE_BYTES_MAX;
 /** Where the last records are mostly of transactions that were aborted, so many times more are looked at. */
 const WIDER = 8;
 

@@ -56,7 +56,7 @@ export class AgreeingReader {
   }
 
   /** What is agreed by now, which may be nothing. Throws FeedRefused where too few Scans are left. */
-  async next(): Promise<ReadPage & { readonly askedAt: number }> {
+  async next(): Promise<ReadPage> {
     const { needed, signal, progress } = this.#options;
     const left = this.#tellers.filter(({ refusing }) => refusing === null);
     if (left.length < needed) {
@@ -94,9 +94,8 @@ export class AgreeingReader {
 
   async #read(scan: number, teller: Teller): Promise<void> {
     const { pollIntervalMs, progress, signal } = this.#options;
-    const askedAt = Date.now();
     try {
-      const { updates, isEnd } = await teller.reader.next(teller.client);
+      const { updates, isEnd, askedAt } = await teller.reader.next(teller.client);
       this.#agreement.add(scan, updates);
       teller.failures = 0;
       teller.endAt = isEnd ? askedAt : null;

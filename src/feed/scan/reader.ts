@@ -9,6 +9,8 @@ export interface ReadPage {
   readonly updates: readonly ScanUpdate[];
   /** Whether the Scan has no more for now. */
   readonly isEnd: boolean;
+  /** When it was asked for, by our clock in milliseconds: that may be long before it is used. */
+  readonly askedAt: number;
 }
 
 export interface ReaderOptions {
@@ -21,6 +23,7 @@ export interface ReaderOptions {
 interface Asked {
   readonly client: JsonClient;
   readonly after: ScanCursor | null;
+  readonly at: number;
   readonly page: Promise<{ readonly bytes: Buffer; readonly size: number }>;
 }
 
@@ -81,7 +84,7 @@ export class UpdatesReader {
       this.#size.reset();
     }
     if (sure !== null) this.#forget(sure);
-    return { updates, isEnd: !isFull };
+    return { updates, isEnd: !isFull, askedAt: asked.at };
   }
 
   /** What was asked for already is not asked for again. */
@@ -91,7 +94,7 @@ export class UpdatesReader {
     const page = this.#size.ask(async (size) => ({ bytes: await askPage(client, { after, pageSize: size }), size }));
     // It fails where it is waited for.
     page.catch(() => {});
-    return { client, after, page };
+    return { client, after, at: Date.now(), page };
   }
 
   /** Behind a full page another synchronizer may have an update at its last time, so that one is asked for again. */

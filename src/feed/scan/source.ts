@@ -110,9 +110,11 @@ export function openScanSource(
     }
   }
 
-  type NextPage = () => Promise<ReadPage & { readonly askedAt: number }>;
-
-  function readerFrom(from: ScanCursor | null, client: JsonClient, { clients, signal }: Asked): NextPage {
+  function readerFrom(
+    from: ScanCursor | null,
+    client: JsonClient,
+    { clients, signal }: Asked,
+  ): () => Promise<ReadPage> {
     if (agree > 1) {
       const reader = new AgreeingReader({
         clients,
@@ -129,10 +131,7 @@ export function openScanSource(
     const known = readers.get(client);
     const reader = known?.isAt(from) === true ? known : new UpdatesReader({ from, pageSize, applied });
     readers.set(client, reader);
-    return async () => {
-      const askedAt = Date.now();
-      return { ...(await reader.next(client)), askedAt };
-    };
+    return () => reader.next(client);
   }
 
   /** All of a snapshot, compared with what its Scan says of it, and only then its mark. */

@@ -152,7 +152,7 @@ describe('produce into a topic that has messages', () => {
     { name: 'with later ones behind what cannot be read', held: had, files: [unread, ...updates(20, 25)], sent: 6 },
     { name: 'with what cannot be read, and is not there', held: had, files: [unread], sent: 1 },
     { name: 'with what cannot be read, and is its end', held: [...had, unread], files: [unread], sent: /the message/ },
-    { name: 'with others', held: had, files: updates(0, 15), sent: /has messages that these files do not have/ },
+    { name: 'with others', held: had, files: updates(0, 15), sent: /which these files do not have/ },
     {
       name: 'with one message that it ends with, unread',
       held: [...had, unread],
@@ -184,37 +184,53 @@ describe('produce into a topic that has messages', () => {
     await expect.poll(() => valuesOf(topic), SOON).toEqual(ok ? [...held, ...files.slice(files.length - sent)] : held);
   });
 
-  it('refuses a message that one partition does not have although another has later ones', async () => {
+  it('looks at each partition by itself', async () => {
     const topic = await createTopic(address, { partitions: 2 });
-    const rows = ['a', 'b', 'a'].map((name, second) => ({
-      partition: name === 'a' ? 0 : 1,
-      value: emptyUpdate(name, second),
-    }));
-    await topic.send(rows);
-    const lines = [emptyUpdate('a', 0), emptyUpdate('b', 1), emptyUpdate('b', 2), emptyUpdate('a', 2)];
-    const run = await produced(topic, lines);
-    expect(run).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(
-        /feed.ndjson, message 3 \(update b-2 of .*\), and these files .*: partition 0 ends with update a-2 of/,
-      ),
+    const of = (name: string, ...at: number[]): string[] => at.map((second) => emptyUpdate(name, second));
+    expect(await produced(topic, of('a', 0, 1, 2))).toMatchObject({ code: 0 });
+    expect(await produced(topic, of('b', 0, 1))).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^2 messages/),
     });
-    await expect
-      .poll(() => readTopic(address, topic.name), SOON)
-      .toEqual(rows.toSorted((a, b) => a.partition - b.partition));
+    // New ones of one of them, also again.
+    for (const sent of [1, 0]) {
+      const stdout = expect.stringMatching(new RegExp(`^${counted(sent, 'message')} `));
+      expect(await produced(topic, of('b', 2))).toMatchObject({ code: 0, stdout });
+    }
+    const run = await produced(topic, [...of('b', 3, 4), ...of('a', 2, 3)]);
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/^3 messages .*; 1 left out/) });
+    const rows = [of('a', 0, 1, 2, 3), of('b', 0, 1, 2, 3, 4)].flatMap((lines, partition) =>
+      lines.map((value) => ({ partition, value })),
+    );
+    await expect.poll(() => readTopic(address, topic.name), SOON).toEqual(rows);
   });
 
-  it('takes a file of another synchronizer, and refuses what only one of two partitions does not have', async () => {
-    const topic = await createTopic(address, { partitions: 2 });
-    const of = (name: string, from: number): string[] => [0, 1, 2].map((n) => emptyUpdate(name, from + n));
-    expect(await produced(topic, of('a', 0))).toMatchObject({ code: 0 });
-    expect(await produced(topic, of('b', 0))).toMatchObject({ code: 0, stdout: expect.stringMatching(/^3 messages/) });
-    const rows = await readTopic(address, topic.name);
-    expect(await produced(topic, [...of('b', 3), ...of('a', 2)])).toMatchObject({
+  it.each([
+    [
+      'with a hole that a stopped call and a later file left',
+      [...updates(0, 50), ...updates(100, 150)],
+      updates(0, 150),
+    ],
+    [
+      'with updates of another synchronizer between them',
+      updates(0, 50),
+      updates(0, 60).flatMap((line) => [line, line.replaceAll('"s', '"t')]),
+    ],
+  ])('refuses one %s', async (_, held, files) => {
+    const topic = await createTopic(address);
+    await topic.send(held.map((value) => ({ partition: 0, value })));
+    expect(await produced(topic, files)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/has .*feed.ndjson, message 4 .*behind its end in another partition/),
+      stderr: expect.stringMatching(/partition 0 of topic .* ends with/),
     });
-    await expect.poll(() => readTopic(address, topic.name), SOON).toEqual(rows);
+    await expect.poll(() => valuesOf(topic), SOON).toEqual(held);
+  });
+
+  it('sends nothing again where its last messages are all of another synchronizer', async () => {
+    const lines = [...updates(5_000, 5_010), ...Array.from({ length: 2_500 }, (_, second) => emptyUpdate('t', second))];
+    const topic = await createTopic(address);
+    await topic.send(lines.map((value) => ({ partition: 0, value })));
+    expect(await produced(topic, lines)).toMatchObject(saying(topic, { sent: 0, had: lines.length }));
   });
 
   it('refuses a topic of which a partition has lost all by its retention', async () => {
