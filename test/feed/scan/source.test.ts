@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { openScanSource } from '../../../src/feed/scan/source.ts';
 import { LANE } from '../../../src/feed/scan/status.ts';
@@ -63,13 +64,36 @@ describe('the next page', () => {
 });
 
 describe('the end of a network', () => {
-  it('is reached where one commit stores more than what was its end', async () => {
-    const lines = scanLedger(4, 60);
+  const lines = scanLedger(4, 60);
+
+  function open(pageSize: number): ReturnType<typeof openScanSource> {
     const urls = [`${scan.url}/api/scan`];
-    const settings = { urls, agree: 1, pageSize: 100, pollIntervalMs: 10, ca: null, start: 'beginning' } as const;
+    const settings = { urls, agree: 1, pageSize, pollIntervalMs: 10, ca: null, start: 'beginning' } as const;
     const stored = { identity: null, lanes: new Map() };
     const context = { stored, reached: null, furthest: null, directoryId: '', migrationId: 0, logger: keepingLogger() };
-    const source = openScanSource(settings, context);
+    return openScanSource(settings, context);
+  }
+
+  it('is reached when its page was asked for, however much later that is used', async () => {
+    const source = open(40);
+    const stop = new AbortController();
+    const batches = source.batches(stop.signal)[Symbol.asyncIterator]();
+    scan.add(...lines.slice(0, 40));
+    await batches.next();
+    const first: readonly Message[] = (await batches.next()).value;
+    await expect.poll(() => scan.asked.filter(({ path }) => path === '/v2/updates').length).toBe(2);
+    source.stored!(new Map([[LANE, first.at(-1)!.cursor!]]));
+    const before = Date.now();
+    await sleep(20);
+    scan.add(...lines.slice(40));
+    await batches.next();
+    expect(source.telemetry!().caughtUpAt).toBeLessThanOrEqual(before);
+    stop.abort();
+    await batches.return!();
+  });
+
+  it('is reached where one commit stores more than what was its end', async () => {
+    const source = open(100);
     const stop = new AbortController();
     const batches = source.batches(stop.signal)[Symbol.asyncIterator]();
     await batches.next();
