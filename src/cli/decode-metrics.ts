@@ -15,19 +15,13 @@ interface MeasuredDecoder {
 export async function serveDecoderMetrics({ figures, lag, host, port, logger }: MeasuredDecoder): Promise<HttpServer> {
   const { registry } = createMetrics();
   const partitions = (): PartitionFigures[] => [...figures.partitions.values()];
-  gauges(registry, [
-    {
-      name: 'holdfast_decoder_partitions',
-      help: 'Partitions that this process decodes.',
-      read: () => figures.partitions.size,
-    },
-    {
-      name: 'holdfast_decoder_topic_partitions',
+  gauges(registry, {
+    holdfast_decoder_partitions: { help: 'Partitions that this process decodes.', read: () => figures.partitions.size },
+    holdfast_decoder_topic_partitions: {
       help: 'Partitions of the topic of updates: somebody must decode each.',
       read: () => figures.topicPartitions,
     },
-    {
-      name: 'holdfast_decoder_stopped_partitions',
+    holdfast_decoder_stopped_partitions: {
       help: 'Partitions of this process that stopped at a message, by why.',
       label: 'cause',
       read: () => {
@@ -35,30 +29,24 @@ export async function serveDecoderMetrics({ figures, lag, host, port, logger }: 
         return { halted: stopped('halted'), ahead_of_clock: stopped('ahead_of_clock') };
       },
     },
-    {
-      name: 'holdfast_decoder_lag_messages',
-      help: 'Messages that the partitions of this process have left.',
-      read: lag,
-    },
-    {
-      name: 'holdfast_decoder_reached_timestamp_seconds',
+    holdfast_decoder_lag_messages: { help: 'Messages that the partitions of this process have left.', read: lag },
+    holdfast_decoder_reached_timestamp_seconds: {
       help: 'Record time reached in the partition of this process that is furthest behind.',
       read: () => {
         const reached = partitions().flatMap((each) => (each.reached === null ? [] : [each.reached]));
         return reached.length === 0 ? null : Math.min(...reached) / 1_000_000;
       },
     },
-  ]);
-  counters(registry, [
-    { name: 'holdfast_decoder_messages_total', help: 'Messages decoded.', read: () => figures.messages },
-    { name: 'holdfast_decoder_events_total', help: 'Flat events written.', read: () => figures.events },
-    {
-      name: 'holdfast_decoder_dead_letters_total',
+  });
+  counters(registry, {
+    holdfast_decoder_messages_total: { help: 'Messages decoded.', read: () => figures.messages },
+    holdfast_decoder_events_total: { help: 'Flat events written.', read: () => figures.events },
+    holdfast_decoder_dead_letters_total: {
       help: 'Messages that could not be decoded, by what was decided.',
       label: 'decision',
       read: () => figures.deadLetters,
     },
-  ]);
+  });
   const server = await startHttpServer({
     host,
     port,

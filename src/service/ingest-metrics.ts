@@ -8,116 +8,86 @@ const NO_DEAD_LETTERS = Object.fromEntries(DECISIONS.map((decision) => [decision
 /** What `/metrics` says of the ingest. */
 export function measureIngest(registry: Registry, status: () => IngestStatus): void {
   const of = (name: keyof Omit<IngestStatus['counts'], 'ignored' | 'eventsByKind'>) => () => status().counts[name];
-  counters(registry, [
-    {
-      name: 'holdfast_updates_total',
-      help: 'Updates applied: transactions, reassignments, imports.',
-      read: of('updates'),
-    },
-    {
-      name: 'holdfast_events_total',
+  const ofSource = (name: 'lagMessages' | 'lagBytes' | 'lagSeconds') => () => status().source?.status[name] ?? null;
+  counters(registry, {
+    holdfast_updates_total: { help: 'Updates applied: transactions, reassignments, imports.', read: of('updates') },
+    holdfast_events_total: {
       help: 'Creates and archives of coins and rounds applied, by kind.',
       label: 'kind',
       read: () => status().counts.eventsByKind,
     },
-    { name: 'holdfast_updates_redelivered_total', help: 'Updates skipped as known.', read: of('redelivered') },
-    {
-      name: 'holdfast_imports_late_total',
+    holdfast_updates_redelivered_total: { help: 'Updates skipped as known.', read: of('redelivered') },
+    holdfast_imports_late_total: {
       help: "Imports skipped because they came after their migration's first other update.",
       read: of('importsLate'),
     },
-    {
-      name: 'holdfast_creates_repeated_total',
+    holdfast_creates_repeated_total: {
       help: 'Creates of a contract that was active with equal content.',
       read: of('createsRepeated'),
     },
-    {
-      name: 'holdfast_counterfeits_total',
-      help: 'Creates of coins and rounds that do not count.',
-      read: of('counterfeits'),
-    },
-    { name: 'holdfast_checkpoints_total', help: 'Checkpoints read.', read: of('checkpoints') },
-    {
-      name: 'holdfast_checkpoints_behind_total',
-      help: 'Checkpoints that did not move time.',
-      read: of('checkpointsBehind'),
-    },
-    {
-      name: 'holdfast_messages_decided_total',
+    holdfast_counterfeits_total: { help: 'Creates of coins and rounds that do not count.', read: of('counterfeits') },
+    holdfast_checkpoints_total: { help: 'Checkpoints read.', read: of('checkpoints') },
+    holdfast_checkpoints_behind_total: { help: 'Checkpoints that did not move time.', read: of('checkpointsBehind') },
+    holdfast_messages_decided_total: {
       help: 'Messages skipped because they were dropped or quarantined before.',
       read: of('decided'),
     },
-    {
-      name: 'holdfast_ignored_total',
+    holdfast_ignored_total: {
       help: 'Events and messages that do not concern the views, by kind.',
       label: 'what',
       read: () => status().counts.ignored,
     },
-    {
-      name: 'holdfast_source_disagreements_total',
+    holdfast_source_disagreements_total: {
       help: 'Updates of a server that others did not tell alike, and that were not believed.',
       label: 'server',
       read: () => status().source?.status.disagreements ?? {},
     },
-  ]);
-  histograms(registry, [
-    {
-      name: 'holdfast_commit_seconds',
+  });
+  histograms(registry, {
+    holdfast_commit_seconds: {
       help: 'Time of a transaction that writes what was applied.',
       read: () => status().timings.commit,
     },
-    {
-      name: 'holdfast_seal_seconds',
+    holdfast_seal_seconds: {
       help: 'Time to seal a snapshot, before its rows are committed.',
       read: () => status().timings.seal,
     },
-    {
-      name: 'holdfast_decode_seconds',
+    holdfast_decode_seconds: {
       help: 'Time to decode the messages of a chunk, up to about a mebibyte.',
       read: () => status().timings.decode,
     },
-  ]);
-  gauges(registry, [
-    { name: 'holdfast_halted', help: 'Whether the ingest is halted.', read: () => (status().halted === null ? 0 : 1) },
-    {
-      name: 'holdfast_dead_letters',
+  });
+  gauges(registry, {
+    holdfast_halted: { help: 'Whether the ingest is halted.', read: () => (status().halted === null ? 0 : 1) },
+    holdfast_dead_letters: {
       help: 'Dead letters stored, by decision.',
       label: 'decision',
       // Each from the start, so that the first one is seen as an increase.
       read: () => ({ ...NO_DEAD_LETTERS, ...status().deadLetters }),
     },
-    {
-      name: 'holdfast_newest_update_timestamp_seconds',
+    holdfast_newest_update_timestamp_seconds: {
       help: 'Record time of the newest update applied.',
       read: () => seconds(status().appliedRecordTime, 1_000_000),
     },
-    {
-      name: 'holdfast_source_caught_up_timestamp_seconds',
+    holdfast_source_caught_up_timestamp_seconds: {
       help: 'When everything that the source had at that time was stored.',
       read: () => seconds(status().source?.status.caughtUpAt ?? null, 1_000),
     },
-    {
-      name: 'holdfast_source_lag_messages',
+    holdfast_source_lag_messages: {
       help: 'Messages of the source that are not stored yet.',
-      read: () => status().source?.status.lagMessages ?? null,
+      read: ofSource('lagMessages'),
     },
-    {
-      name: 'holdfast_source_lag_bytes',
-      help: 'Bytes of the source that are not read yet.',
-      read: () => status().source?.status.lagBytes ?? null,
-    },
-    {
-      name: 'holdfast_source_lag_seconds',
+    holdfast_source_lag_bytes: { help: 'Bytes of the source that are not read yet.', read: ofSource('lagBytes') },
+    holdfast_source_lag_seconds: {
       help: 'Record time from the newest update applied to the newest known.',
-      read: () => status().source?.status.lagSeconds ?? null,
+      read: ofSource('lagSeconds'),
     },
-    {
-      name: 'holdfast_source_position',
+    holdfast_source_position: {
       help: 'Number of the message at which reading of the source continues, by lane.',
       label: 'lane',
       read: () => status().source?.status.positions ?? {},
     },
-  ]);
+  });
 }
 
 function seconds(time: number | null, unitsPerSecond: number): number | null {

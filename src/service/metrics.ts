@@ -27,20 +27,14 @@ export function measureService(registry: Registry, service: MeasuredService): vo
     const unit = figure === 'recordTime' ? 1e-6 : 1;
     return Object.fromEntries(snapshots.map((snapshot) => [snapshot.migrationId, Number(snapshot[figure]) * unit]));
   };
-  gauges(registry, [
-    {
-      name: 'holdfast_build_info',
+  gauges(registry, {
+    holdfast_build_info: {
       help: 'Always 1, with the version of the program.',
       label: 'version',
       read: () => ({ [version]: 1 }),
     },
-    {
-      name: 'holdfast_ready',
-      help: 'Whether /readyz answers 200.',
-      read: async () => ((await ready()).ready ? 1 : 0),
-    },
-    {
-      name: 'holdfast_not_ready',
+    holdfast_ready: { help: 'Whether /readyz answers 200.', read: async () => ((await ready()).ready ? 1 : 0) },
+    holdfast_not_ready: {
       help: 'Why /readyz does not answer 200: 1 for each cause.',
       label: 'cause',
       read: async () => {
@@ -48,38 +42,33 @@ export function measureService(registry: Registry, service: MeasuredService): vo
         return Object.fromEntries(NOT_READY_CAUSES.map((cause) => [cause, causes.includes(cause) ? 1 : 0]));
       },
     },
-    {
-      name: 'holdfast_degraded',
+    holdfast_degraded: {
       help: 'How many things are wrong although it may be ready.',
       read: async () => (await ready()).degraded.length,
     },
-    {
-      name: 'holdfast_newest_snapshot_timestamp_seconds',
+    holdfast_newest_snapshot_timestamp_seconds: {
       help: 'Record time of the newest snapshot, by migration.',
       label: 'migration',
       read: () => newest('recordTime'),
     },
-    {
-      name: 'holdfast_snapshot_period_seconds',
+    holdfast_snapshot_period_seconds: {
       help: 'Record time between two snapshots; once there is one.',
       read: async () => {
         const migration = await knownNow(store.facts({ kind: 'migration', migrationId: null }));
         return migration && migration.periodUs / 1_000_000;
       },
     },
-    {
-      name: 'holdfast_newest_snapshot_contracts',
+    holdfast_newest_snapshot_contracts: {
       help: 'Active coin contracts in the newest snapshot, by migration.',
       label: 'migration',
       read: () => newest('contracts'),
     },
-    {
-      name: 'holdfast_newest_snapshot_owners',
+    holdfast_newest_snapshot_owners: {
       help: 'Owners with coin in the newest snapshot, by migration.',
       label: 'migration',
       read: () => newest('owners'),
     },
-  ]);
+  });
 }
 
 /** What `/metrics` says of a data directory. */
@@ -99,49 +88,43 @@ export function measureViews(
     Object.fromEntries(
       Object.entries(tables()?.sizes ?? {}).flatMap(([table, size]) => (size === null ? [] : [[table, size[figure]]])),
     );
-  gauges(registry, [
-    { name: 'holdfast_schema_version', help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
-    {
-      name: 'holdfast_reader_threads_busy',
+  gauges(registry, {
+    holdfast_schema_version: { help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
+    holdfast_reader_threads_busy: {
       help: 'Threads that read what a request does not bound.',
       read: () => reads().busy,
     },
-    { name: 'holdfast_reads_waiting', help: 'Reads that wait for such a thread.', read: () => reads().waiting },
-    {
-      name: 'holdfast_file_bytes',
+    holdfast_reads_waiting: { help: 'Reads that wait for such a thread.', read: () => reads().waiting },
+    holdfast_file_bytes: {
       help: 'Size of views.db and of its write-ahead log.',
       label: 'file',
       read: () => ({ 'views.db': sizeOf(viewsFile(dataDir)), 'views.db-wal': sizeOf(`${viewsFile(dataDir)}-wal`) }),
     },
-    {
-      name: 'holdfast_table_rows',
+    holdfast_table_rows: {
       help: 'Rows of the tables of views.db, as last measured.',
       label: 'table',
       read: () => measured('rows'),
     },
-    {
-      name: 'holdfast_table_bytes',
+    holdfast_table_bytes: {
       help: 'Size of the tables of views.db with their indexes, as last measured.',
       label: 'table',
       read: () => measured('bytes'),
     },
-    {
-      name: 'holdfast_tables_measured_timestamp_seconds',
+    holdfast_tables_measured_timestamp_seconds: {
       help: 'When the tables were last measured.',
       read: () => {
         const last = tables();
         return last && last.atMs / 1_000;
       },
     },
-    {
-      name: 'holdfast_disk_free_bytes',
+    holdfast_disk_free_bytes: {
       help: 'Free on the disk of the data directory, for a process that is not of root.',
       read: async () => {
         const { bavail, bsize } = await statfs(dataDir);
         return bavail * bsize;
       },
     },
-  ]);
+  });
 }
 
 /** Null where the store cannot be asked now. */

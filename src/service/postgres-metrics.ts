@@ -7,32 +7,21 @@ import { knownNow, shared } from './metrics.ts';
 export function measurePostgres(registry: Registry, store: PostgresStore): void {
   const standing = shared(() => knownNow(store.standing()));
   const of = (figure: 'unsealed' | 'faults' | 'late') => async () => (await standing())?.[figure] ?? null;
-  gauges(registry, [
-    {
-      name: 'holdfast_store_unsealed_intervals',
+  gauges(registry, {
+    holdfast_store_unsealed_intervals: {
       help: 'Intervals that the engine has closed and that are not sealed.',
       read: of('unsealed'),
     },
-    { name: 'holdfast_store_faults', help: "Events that are no ledger's, in table fault.", read: of('faults') },
-    {
-      name: 'holdfast_store_late_events',
-      help: 'Events behind an interval that was closed, in table late.',
-      read: of('late'),
-    },
-    {
-      name: 'holdfast_store_contradictions',
+    holdfast_store_faults: { help: "Events that are no ledger's, in table fault.", read: of('faults') },
+    holdfast_store_late_events: { help: 'Events behind an interval that was closed, in table late.', read: of('late') },
+    holdfast_store_contradictions: {
       help: 'Migrations of which nothing more is sealed, because their rows contradict each other.',
       read: async () => (await standing())?.contradictions.length ?? null,
     },
-    {
-      name: 'holdfast_store_connections_busy',
+    holdfast_store_connections_busy: {
       help: 'Connections to PostgreSQL that run a statement of a client.',
       read: () => store.load().busy,
     },
-    {
-      name: 'holdfast_reads_waiting',
-      help: 'Reads that wait for such a connection.',
-      read: () => store.load().waiting,
-    },
-  ]);
+    holdfast_reads_waiting: { help: 'Reads that wait for such a connection.', read: () => store.load().waiting },
+  });
 }

@@ -64,63 +64,57 @@ export function createMetrics(): Metrics {
 
 /** All are read when the metrics are requested. */
 export function measureConnections(registry: Registry, connections: Connections): void {
-  gauges(registry, [
-    {
-      name: 'holdfast_http_connections',
+  gauges(registry, {
+    holdfast_http_connections: {
       help: 'Connections that are open: busy with a request or a stream, or idle.',
       label: 'state',
       read: () => connections.count(),
     },
-    {
-      name: 'holdfast_http_answers_waiting_bytes',
+    holdfast_http_answers_waiting_bytes: {
       help: 'Bytes of answers that clients have not read yet.',
       read: () => connections.waitingBytes(),
     },
-  ]);
+  });
 }
 
 export function measureStreams(registry: Registry, openCount: () => number): void {
-  gauges(registry, [{ name: 'holdfast_http_streams', help: 'Streams of events that are open.', read: openCount }]);
+  gauges(registry, { holdfast_http_streams: { help: 'Streams of events that are open.', read: openCount } });
 }
 
 /** One value, or one for each value of the metric's only label. Null: not known now, and left out. */
 type Measured = number | null | Readonly<Record<string, number>>;
 
-interface Metric<Value> {
-  readonly name: string;
-  readonly help: string;
-  readonly label?: string;
-  readonly read: () => Value | Promise<Value>;
-}
+/** Metrics by their names. */
+type Readings<Value> = Readonly<
+  Record<string, { readonly help: string; readonly label?: string; readonly read: () => Value | Promise<Value> }>
+>;
 
 /** Metrics that are read when they are requested. */
-export function gauges(registry: Registry, metrics: readonly Metric<Measured>[]): void {
-  for (const metric of metrics) readOnRequest(Gauge, registry, metric);
+export function gauges(registry: Registry, metrics: Readings<Measured>): void {
+  readOnRequest(Gauge, registry, metrics);
 }
 
 /** Counts that somebody else keeps, read when they are requested. */
-export function counters(registry: Registry, metrics: readonly Metric<Measured>[]): void {
-  for (const metric of metrics) readOnRequest(Counter, registry, metric);
+export function counters(registry: Registry, metrics: Readings<Measured>): void {
+  readOnRequest(Counter, registry, metrics);
 }
 
-function readOnRequest(
-  Kind: typeof Gauge | typeof Counter,
-  registry: Registry,
-  { name, help, label, read }: Metric<Measured>,
-): void {
-  const metric = new Kind({
-    name,
-    help,
-    labelNames: label === undefined ? [] : [label],
-    registers: [registry],
-    async collect() {
-      const measured = await read();
-      metric.reset();
-      if (measured === null) metric.remove();
-      else if (typeof measured === 'number') metric.inc(measured);
-      else for (const [value, figure] of Object.entries(measured)) metric.inc({ [label!]: value }, figure);
-    },
-  });
+function readOnRequest(Kind: typeof Gauge | typeof Counter, registry: Registry, metrics: Readings<Measured>): void {
+  for (const [name, { help, label, read }] of Object.entries(metrics)) {
+    const metric = new Kind({
+      name,
+      help,
+      labelNames: label === undefined ? [] : [label],
+      registers: [registry],
+      async collect() {
+        const measured = await read();
+        metric.reset();
+        if (measured === null) metric.remove();
+        else if (typeof measured === 'number') metric.inc(measured);
+        else for (const [value, figure] of Object.entries(measured)) metric.inc({ [label!]: value }, figure);
+      },
+    });
+  }
 }
 
 /** How often something took at most as long as each of the bounds, in seconds; one more count for what took longer. */
@@ -131,8 +125,8 @@ export interface DurationCounts {
 }
 
 /** Durations that somebody else counts, read when they are requested: prom-client's own histogram counts itself. */
-export function histograms(registry: Registry, metrics: readonly Metric<DurationCounts>[]): void {
-  for (const { name, help, read } of metrics) {
+export function histograms(registry: Registry, metrics: Readings<DurationCounts>): void {
+  for (const [name, { help, read }] of Object.entries(metrics)) {
     const get = async (): Promise<object> => ({ name, help, type: 'histogram', values: samplesOf(name, await read()) });
     registry.registerMetric({ name, get } as unknown as Gauge);
   }

@@ -67,20 +67,18 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
 }
 
 function measureTokens({ registry }: Metrics, { verifier, failures }: ServeDeps): void {
-  counters(registry, [
-    {
-      name: 'holdfast_users_failed_authentications_total',
+  counters(registry, {
+    holdfast_users_failed_authentications_total: {
       help: 'Requests of the users area whose token nobody verifies, or that have none.',
       read: () => failures.total,
     },
-  ]);
-  gauges(registry, [
-    {
-      name: 'holdfast_users_remembered_tokens',
+  });
+  gauges(registry, {
+    holdfast_users_remembered_tokens: {
       help: 'Verified tokens that are remembered.',
       read: () => verifier.rememberedCount,
     },
-  ]);
+  });
 }
 
 function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Response | Promise<Response> {
