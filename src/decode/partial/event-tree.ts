@@ -1,4 +1,5 @@
-import { BRACKET, BRACKET_END, BYTES, COMMA, isSame, plainStringEnd, spaceEnd } from './json-bytes.ts';
+import { BRACKET, BRACKET_END, COMMA, isSame, QUOTE, spaceEnd } from './json-bytes.ts';
+import { BYTES, plainTextEnd } from './json-index.ts';
 
 /** Larger transactions are rare, and comparing each id with the others would cost more than to parse them in full. */
 const EVENTS_MAX = 256;
@@ -77,12 +78,12 @@ export class EventTree {
     return this.#ids[event * 2 + 1]! - idStart === end - start && isSame(idStart, start, end - start);
   }
 
-  /** Adds the ids of a list. False where it is no list, has anything but strings without escapes, or has too many. */
+  /** Adds the ids of a list that is JSON. False where it is no list, has anything but strings without escapes, or has too many. */
   #readList(start: number): boolean {
     if (BYTES[start] !== BRACKET) return false;
     let p = spaceEnd(start + 1);
     while (BYTES[p] !== BRACKET_END) {
-      const end = plainStringEnd(p);
+      const end = BYTES[p] === QUOTE ? plainTextEnd(p) : -1;
       if (end < 0 || this.#listed === LISTED_MAX) return false;
       this.#listedIds[this.#listed * 2] = p + 1;
       this.#listedIds[this.#listed * 2 + 1] = end - 1;

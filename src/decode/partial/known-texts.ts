@@ -1,4 +1,5 @@
-import { BYTES, WORD_BYTES, wordAt } from './json-bytes.ts';
+import { WORD_BYTES, wordAt } from './json-bytes.ts';
+import { BYTES } from './json-index.ts';
 
 /** Longer texts are not kept: a template id has about 100 bytes. */
 const LENGTH_MAX = 128;

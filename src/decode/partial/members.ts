@@ -1,16 +1,5 @@
-import {
-  BYTES,
-  firstKey,
-  hasEscapes,
-  nextKey,
-  type Piece,
-  pieceOf,
-  plainStringEnd,
-  QUOTE,
-  standsAt,
-  valueEnd,
-  valueStart,
-} from './json-bytes.ts';
+import { type Piece, pieceOf, QUOTE, standsAt } from './json-bytes.ts';
+import { BYTES, hasEscapes, keyEnd, keyStart, memberEnd, valueEnd, valueStart } from './json-index.ts';
 import type { KnownTexts } from './known-texts.ts';
 
 /** Keys are looked up by five bits of their length and of their first byte, before their bytes are compared. */
@@ -41,35 +30,31 @@ export class Members {
     for (let i = 0; i < this.#ends.length; i++) this.#ends[i] = 0;
   }
 
-  /** Reads the object at `at` and keeps where its members are. -1 for no JSON, a key with an escape, and a member twice. */
-  read(at: number): number {
+  /** Keeps where the values of an object's members are, which are indexed from `first` to `end`. False for a member twice. */
+  read(first: number, end: number): boolean {
     this.clear();
-    let p = firstKey(at);
-    while (p >= 0 && BYTES[p] === QUOTE) {
-      const keyEnd = plainStringEnd(p);
-      const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
-      const end = start < 0 ? -1 : valueEnd(start);
-      if (end < 0) return -1;
-      const member = this.find(p + 1, keyEnd - 1);
-      if (member >= 0 && !this.add(member, start, end)) return -1;
-      p = nextKey(end);
+    for (let i = first; i < end; i = memberEnd(i)) {
+      const member = this.find(i);
+      if (member >= 0 && !this.add(member, i)) return false;
     }
-    return p < 0 ? -1 : p + 1;
+    return true;
   }
 
-  /** The number of the member with this key (without quotes); -1 for another key. */
-  find(key: number, keyEnd: number): number {
-    const number = this.#bySlot[slotOf(keyEnd - key, BYTES[key]!)]!;
+  /** Which member an indexed one is, by its key; -1 for another one. */
+  find(indexed: number): number {
+    const key = keyStart(indexed);
+    const length = keyEnd(indexed) - key;
+    const number = this.#bySlot[slotOf(length, BYTES[key]!)]!;
     if (number < 0) return -1;
     const name = this.#keys[number]!;
-    return name.length === keyEnd - key && standsAt(key, name) ? number : -1;
+    return name.length === length && standsAt(key, name) ? number : -1;
   }
 
   /** Keeps the position of a member's value. False for a member that occurs twice: JSON.parse keeps the last value. */
-  add(member: number, start: number, end: number): boolean {
+  add(member: number, indexed: number): boolean {
     if (this.#ends[member] !== 0) return false;
-    this.#starts[member] = start;
-    this.#ends[member] = end;
+    this.#starts[member] = valueStart(indexed);
+    this.#ends[member] = valueEnd(indexed);
     return true;
   }
 

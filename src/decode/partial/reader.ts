@@ -1,4 +1,4 @@
-import { isLoaded, load } from './json-bytes.ts';
+import { isLoaded, load } from './json-index.ts';
 import { type PartialTransaction, parseAt } from './transaction.ts';
 
 /** How much of a text of many messages is copied at once: some dozens of the usual ones. */

@@ -2,22 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { mayBeOurs } from '../template.ts';
 import type { Wire } from '../values.ts';
 import { EventTree } from './event-tree.ts';
-import {
-  BRACE,
-  BRACKET,
-  BYTES,
-  FALSE,
-  firstKey,
-  load,
-  NULL,
-  nextKey,
-  pieceOf,
-  plainStringEnd,
-  QUOTE,
-  spaceEnd,
-  valueEnd,
-  valueStart,
-} from './json-bytes.ts';
+import { BRACE, BRACKET, FALSE, NULL, pieceOf, spaceEnd } from './json-bytes.ts';
+import { BYTES, index, keyEnd, keyStart, load, memberCount, memberEnd, valueEnd, valueStart } from './json-index.ts';
 import { KnownTexts } from './known-texts.ts';
 import { Members } from './members.ts';
 
@@ -73,8 +59,8 @@ export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
 export function parseAt(at: number): { readonly transaction: PartialTransaction; readonly end: number } | null {
   tree.begin();
   found = [];
-  const end = readTransaction(at);
-  if (end < 0) return null;
+  const end = index(at);
+  if (end < 0 || !readTransaction()) return null;
   if (!transaction.isThere(EVENTS_BY_ID) || !transaction.isThere(ROOT_EVENT_IDS)) return null;
   if (transaction.isThere(REASSIGNMENT) && !transaction.is(REASSIGNMENT, NULL)) return null;
   // An import of a seed has members of its own.
@@ -95,39 +81,31 @@ export function parseAt(at: number): { readonly transaction: PartialTransaction;
   return { transaction: parsed, end };
 }
 
-function readTransaction(at: number): number {
+/** False for what has other objects or lists than those of a transaction, which is something else and is not read further. */
+function readTransaction(): boolean {
   transaction.clear();
-  let p = firstKey(at);
-  while (p >= 0 && BYTES[p] === QUOTE) {
-    const keyEnd = plainStringEnd(p);
-    const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
-    if (start < 0) return -1;
-    const member = transaction.find(p + 1, keyEnd - 1);
-    const end = member === EVENTS_BY_ID ? readEvents(start) : member < 0 ? scalarEnd(start) : valueEnd(start);
-    if (end < 0 || (member >= 0 && !transaction.add(member, start, end))) return -1;
-    p = nextKey(end);
+  for (let i = 0; i < memberCount(); i = memberEnd(i)) {
+    const member = transaction.find(i);
+    const isRead = member === EVENTS_BY_ID ? readEvents(i) : member >= 0 || !isNested(i);
+    if (!isRead || (member >= 0 && !transaction.add(member, i))) return false;
   }
-  return p < 0 ? -1 : p + 1;
+  return true;
 }
 
-/** No other member of a transaction is an object or a list: a message with one is something else, and is not read further. */
-function scalarEnd(at: number): number {
-  return BYTES[at] === BRACE || BYTES[at] === BRACKET ? -1 : valueEnd(at);
+function isNested(member: number): boolean {
+  const first = BYTES[valueStart(member)];
+  return first === BRACE || first === BRACKET;
 }
 
-function readEvents(at: number): number {
-  let p = firstKey(at);
-  while (p >= 0 && BYTES[p] === QUOTE) {
-    const keyEnd = plainStringEnd(p);
-    const start = keyEnd < 0 ? -1 : valueStart(keyEnd);
-    if (start < 0 || !tree.add(p + 1, keyEnd - 1)) return -1;
-    const end = event.read(start);
-    const wire = end < 0 ? null : eventOf(start, end);
-    if (wire === null) return -1;
+function readEvents(member: number): boolean {
+  if (BYTES[valueStart(member)] !== BRACE) return false;
+  for (let i = member + 1; i < memberEnd(member); i = memberEnd(i)) {
+    if (!tree.add(keyStart(i), keyEnd(i)) || !event.read(i + 1, memberEnd(i))) return false;
+    const wire = eventOf(valueStart(i), valueEnd(i));
+    if (wire === null) return false;
     found.push(wire);
-    p = nextKey(end);
   }
-  return p < 0 ? -1 : p + 1;
+  return true;
 }
 
 /** The event from `at` to `end`, which was read last, with the members that are used. */

@@ -111,7 +111,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'feed/network/': ['feed/', 'ledger/'],
   'feed/kafka/': ['feed/', 'decode/', 'ledger/'],
   'feed/': ['ledger/'],
-  'decode/': ['json/', 'ledger/'],
+  'decode/': ['threads/', 'json/', 'ledger/'],
   'chunk/': ['json/', 'ledger/'],
   'ledger/': ['json/'],
   'json/': [],

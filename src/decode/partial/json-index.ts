@@ -1,0 +1,91 @@
+import { instanceOf } from '../../threads/shared-wasm.ts';
+import { JSON_INDEX_WASM } from './json-index-wasm.ts';
+
+/**
+ * JSON as bytes, without creating objects or strings: one message at a time, copied to a memory of its own, in which WebAssembly
+ * (wasm/json-index.ts) checks it and indexes the members of its outer objects. Whether the bytes are UTF-8 is not checked here.
+ */
+interface Compiled {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  /** Addresses in the memory, and sizes. */
+  readonly MESSAGE: { readonly value: number };
+  readonly MESSAGE_BYTES_MAX: { readonly value: number };
+  readonly INDEX: { readonly value: number };
+  readonly MEMBERS_MAX: { readonly value: number };
+  readonly MEMBER_WORDS: { readonly value: number };
+  index(start: number): number;
+  memberCount(): number;
+  plainTextEnd(start: number): number;
+}
+
+const BACKSLASH = 0x5c;
+/** Words may be read beyond the end, where the bytes do not matter, because a zero byte comes before them. */
+const SLACK_BYTES = 64;
+
+const wasm = instanceOf('json-index', JSON_INDEX_WASM) as Compiled;
+const { buffer } = wasm.memory;
+const messageBytesMax = wasm.MESSAGE_BYTES_MAX.value;
+const WORDS = wasm.MEMBER_WORDS.value;
+const MEMBERS = new Int32Array(buffer, wasm.INDEX.value, wasm.MEMBERS_MAX.value * WORDS);
+
+/** The message and a zero byte, at which every function stops. */
+export const BYTES: Buffer = Buffer.from(buffer, wasm.MESSAGE.value, messageBytesMax + SLACK_BYTES);
+
+/** Whether the message has an escape anywhere. */
+export let hasEscapes = false;
+let loaded: Uint8Array | null = null;
+
+/** Copies the next message. False for one that is too large. */
+export function load(bytes: Uint8Array): boolean {
+  if (bytes.length > messageBytesMax) return false;
+  BYTES.set(bytes);
+  BYTES[bytes.length] = 0;
+  hasEscapes = bytes.includes(BACKSLASH);
+  loaded = bytes;
+  return true;
+}
+
+/** Whether these bytes were copied last. */
+export function isLoaded(bytes: Uint8Array): boolean {
+  return loaded === bytes;
+}
+
+/**
+ * Indexes the value at `start` of the message; returns where it ends. -1 for what is no JSON, is nested too deep, has an escape in
+ * the key of a member that is indexed, or more of these than there is room for. Accepts nothing that JSON.parse does not.
+ */
+export function index(start: number): number {
+  return wasm.index(start);
+}
+
+/** How many members were indexed: those of the value, of its members that are objects, and of theirs, as they are written. */
+export function memberCount(): number {
+  return wasm.memberCount();
+}
+
+/** Where the string at `start` ends, its quotes included; -1 for one with an escape. */
+export function plainTextEnd(start: number): number {
+  return wasm.plainTextEnd(start);
+}
+
+/** Where a member's key starts, after the quote. */
+export function keyStart(member: number): number {
+  return MEMBERS[member * WORDS]! + 1;
+}
+
+export function keyEnd(member: number): number {
+  return MEMBERS[member * WORDS + 1]! - 1;
+}
+
+export function valueStart(member: number): number {
+  return MEMBERS[member * WORDS + 2]!;
+}
+
+export function valueEnd(member: number): number {
+  return MEMBERS[member * WORDS + 3]!;
+}
+
+/** The number after those of a member and of the members within it. */
+export function memberEnd(member: number): number {
+  return MEMBERS[member * WORDS + 4]!;
+}
