@@ -208,7 +208,7 @@ export const SETTINGS = {
     expected: `a whole number from 1 to ${DECODE_WORKERS_MAX}`,
     help: 'threads that decode, at most',
     default: null,
-    otherwise: 'all cores but one (both of two) and at most 6',
+    otherwise: 'all cores but one, at most 6',
     placeholder: 'N',
   }),
   recordTimeAheadMax: setting(durationUs({ min: '0s', max: LONGEST }), {

@@ -11,10 +11,9 @@ export interface DecodeContract extends ThreadContract {
   readonly notices: Record<never, never>;
 }
 
-/** One core is left to the writer; of two both are used, because with most feeds the writer waits. */
+/** One core is left to the writer and to V8's own threads, which collect garbage: on two, a second decoder only makes the first wait. */
 export function decodeWorkersDefault(): number {
-  const cores = availableParallelism();
-  return Math.min(Math.max(cores - 1, Math.min(cores, 2)), CHUNKS_AHEAD_MAX);
+  return Math.min(Math.max(availableParallelism() - 1, 1), CHUNKS_AHEAD_MAX);
 }
 
 interface Decoder {
