@@ -55,8 +55,9 @@ function resumePartition<E extends Entry>(topic: string, partition: number, valu
       `topic ${topic} no longer has what was in partition ${partition}: its retention has removed it, so where to continue is ` +
         'not known; send to another topic, with retention.ms -1 (--create makes one)',
     );
-  const end = createEnd(values);
-  const isNew = createTail(values);
+  const seen = values.map(look);
+  const end = createEnd(seen);
+  const isNew = createTail(seen);
   let standing: 'unknown' | 'within' | 'new' = 'unknown';
   let held: E[] = [];
   let heldBytes = 0;
@@ -111,19 +112,14 @@ interface End {
  * An update that is the latest and alone of those at the end is there once. Of anything else, such as one that came again or cannot be
  * read, there may be several: all that is known before it must have come.
  */
-function createEnd(values: readonly Buffer[]): End {
-  const digests = values.map(digestOf);
+function createEnd(values: readonly Seen[]): End {
+  const digests = values.map(({ digest }) => digest);
   const isAlone = isLatest(values) && digests.indexOf(digests.at(-1)!) === digests.length - 1;
   const before: string[] = [];
-  const end = { isReached: false, hasCome: false };
-  return {
-    get isReached() {
-      return end.isReached;
-    },
-    get hasCome() {
-      return end.hasCome;
-    },
-    note(value) {
+  const end = {
+    isReached: false,
+    hasCome: false,
+    note(value: Uint8Array) {
       before.push(digestOf(value));
       if (before.length > digests.length) before.shift();
       if (before.at(-1) !== digests.at(-1)) return;
@@ -132,58 +128,62 @@ function createEnd(values: readonly Buffer[]): End {
       end.isReached = (isAlone || before.length === digests.length) && before.every((digest, i) => digest === last[i]);
     },
   };
+  return end;
 }
 
 /**
  * Says of a message whether the partition lacks it and all later ones; null where it says no time. It does where the update is later than
  * those of its synchronizer among the last messages; of a synchronizer that is not among them, only where these are all there are.
  */
-function createTail(values: readonly Buffer[]): (value: Uint8Array) => boolean | null {
-  const digests = new Set(values.map(digestOf));
+function createTail(values: readonly Seen[]): (value: Uint8Array) => boolean | null {
+  const digests = new Set(values.map(({ digest }) => digest));
   const bytes = values.reduce((sum, { length }) => sum + length, 0);
   const isAll = values.length < ENDS_LEAST && bytes < ENDS_BYTES_SURE;
   const bySynchronizer = new Map<string, ScanCursor>();
   let latest: ScanCursor | null = null;
-  for (const update of values.flatMap((value) => updateIn(value) ?? [])) {
-    latest = laterOf(latest, update.at);
-    bySynchronizer.set(update.synchronizerId, laterOf(bySynchronizer.get(update.synchronizerId) ?? null, update.at)!);
+  for (const { synchronizerId, at } of values) {
+    if (synchronizerId === null || at === null) continue;
+    latest = laterOf(latest, at);
+    bySynchronizer.set(synchronizerId, laterOf(bySynchronizer.get(synchronizerId) ?? null, at)!);
   }
   return (value) => {
-    if (digests.has(digestOf(value))) return false;
-    const update = updateIn(value);
-    if (update === null) return null;
-    const known = bySynchronizer.get(update.synchronizerId) ?? (isAll ? latest : null);
-    return known === null ? isAll : isAfter(update.at, known);
+    const { digest, synchronizerId, at } = look(value);
+    if (digests.has(digest)) return false;
+    if (synchronizerId === null || at === null) return null;
+    const known = bySynchronizer.get(synchronizerId) ?? (isAll ? latest : null);
+    return known === null ? isAll : isAfter(at, known);
   };
+}
+
+function isLatest(values: readonly Seen[]): boolean {
+  const last = values.at(-1)!.at;
+  return last !== null && values.every(({ at }) => !isAfter(at ?? last, last));
+}
+
+/** What is compared of a message. */
+interface Seen {
+  readonly digest: string;
+  readonly length: number;
+  /** Null where it is no update. */
+  readonly synchronizerId: string | null;
+  /** Where time is with an update or a checkpoint, imports before all of their migration; null for anything else, and what cannot be yet. */
+  readonly at: ScanCursor | null;
+}
+
+function look(value: Uint8Array): Seen {
+  const seen = { digest: digestOf(value), length: value.length, synchronizerId: null, at: null };
+  const decoded = tryDecode(value, { migrationId: 0 });
+  if (decoded instanceof BadUpdate || (decoded.kind !== 'update' && decoded.kind !== 'checkpoint')) return seen;
+  const [synchronizerId, recordTime] =
+    decoded.kind === 'update'
+      ? [decoded.synchronizerId, decoded.recordTime ?? 0]
+      : [null, Math.max(...decoded.times.map((each) => each.recordTime))];
+  const at = { migrationId: decoded.migrationId, recordTime };
+  return { ...seen, synchronizerId, at: isAhead(at, Date.now()) ? null : at };
 }
 
 function digestOf(value: Uint8Array): string {
   return sha256(value).toString('base64');
-}
-
-function isLatest(values: readonly Buffer[]): boolean {
-  const last = placeOf(values.at(-1)!);
-  return last !== null && values.every((value) => !isAfter(placeOf(value) ?? last, last));
-}
-
-/** How far time is with a message; null where it does not say that. */
-function placeOf(value: Uint8Array): ScanCursor | null {
-  const decoded = tryDecode(value, { migrationId: 0 });
-  if (decoded instanceof BadUpdate || decoded.kind !== 'checkpoint') return updateIn(value)?.at ?? null;
-  const at = {
-    migrationId: decoded.migrationId,
-    recordTime: Math.max(...decoded.times.map((each) => each.recordTime)),
-  };
-  return isAhead(at, Date.now()) ? null : at;
-}
-
-/** Where an update stands; imports before all of their migration. Null for anything else, and where its time cannot be yet. */
-function updateIn(value: Uint8Array): { readonly synchronizerId: string; readonly at: ScanCursor } | null {
-  const decoded = tryDecode(value, { migrationId: 0 });
-  if (decoded instanceof BadUpdate || decoded.kind !== 'update') return null;
-  const { synchronizerId, migrationId, recordTime } = decoded;
-  const at = { migrationId, recordTime: recordTime ?? 0 };
-  return isAhead(at, Date.now()) ? null : { synchronizerId, at };
 }
 
 function described(value: Uint8Array): string {

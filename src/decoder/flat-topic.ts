@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { awaitBounds, readBounds } from '../feed/kafka/bounds.ts';
 import { createKafkaClient } from '../feed/kafka/client.ts';
 import { describeKafkaError } from '../feed/kafka/errors.ts';
-import { isGroupLoading, readRecords } from '../feed/kafka/read-records.ts';
+import { readRecords, WHILE_GROUP_LOADS } from '../feed/kafka/read-records.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
@@ -82,7 +82,7 @@ export async function beginAtFirst(
   const consumer = createKafkaClient(connection, logger).consumer({
     groupId: reader,
     allowAutoTopicCreation: false,
-    retry: RETRY,
+    retry: WHILE_GROUP_LOADS,
   });
   const joined = Promise.withResolvers<void>();
   // It may fail before it is awaited.
@@ -105,8 +105,6 @@ export async function beginAtFirst(
     await consumer.disconnect();
   }
 }
-
-const RETRY = { restartOnFailure: async (error: Error): Promise<boolean> => isGroupLoading(error) };
 
 /** The end of each partition, as of now. */
 export async function endsOf(

@@ -10,6 +10,12 @@ export interface RecordsRead {
   readonly each: (partition: number, values: readonly (Buffer | null)[]) => boolean;
 }
 
+/** For a consumer that begins where a broker has just started; kafkajs does not try again by itself. */
+export const WHILE_GROUP_LOADS = {
+  restartOnFailure: async (error: Error): Promise<boolean> =>
+    'type' in error && error.type === 'GROUP_LOAD_IN_PROGRESS',
+};
+
 /**
  * Reads each partition to the end that it has now, in a consumer group of its own, which is removed afterwards. Returns what the
  * partitions had then.
@@ -22,8 +28,12 @@ export async function readRecords(
   const admin = kafka.admin();
   await admin.connect();
   const groupId = `holdfast-produce-${randomUUID()}`;
-  const retry = { restartOnFailure: async (error: Error): Promise<boolean> => isGroupLoading(error) };
-  const consumer = kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 100, retry });
+  const consumer = kafka.consumer({
+    groupId,
+    allowAutoTopicCreation: false,
+    maxWaitTimeInMs: 100,
+    retry: WHILE_GROUP_LOADS,
+  });
   try {
     const bounds = await awaitBounds(kafka, topic);
     const ends = new Map(
@@ -71,9 +81,4 @@ export async function readRecords(
     await admin.deleteGroups([groupId]).catch(() => {});
     await admin.disconnect();
   }
-}
-
-/** The answer of a broker that has just started; kafkajs does not try again by itself. */
-export function isGroupLoading(error: Error): boolean {
-  return 'type' in error && error.type === 'GROUP_LOAD_IN_PROGRESS';
 }
