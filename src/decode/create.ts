@@ -21,19 +21,7 @@ import {
   type Wire,
 } from './values.ts';
 
-/** The fields of a created event under names of our own; none is validated yet. */
-export interface WireCreate {
-  readonly contractId: unknown;
-  readonly templateId: unknown;
-  readonly packageName: unknown;
-  readonly arguments: unknown;
-  readonly createdAt: unknown;
-  readonly signatories: unknown;
-  readonly observers: unknown;
-  readonly node: unknown;
-}
-
-/** A wire format's names for those fields, for messages, and how it writes the node number. */
+/** A wire format's names for the fields of a created event, and how it writes the node number. */
 export interface CreateFields extends TemplateFields {
   readonly contractId: string;
   readonly arguments: string;
@@ -52,21 +40,21 @@ const KEEPABLE_EXPECTED = `JSON nested at most ${NESTING_MAX} deep, with numbers
  * are kept in `signatories` and `body`, because they do not matter in a contract of another dso (docs/rules.md, rule 10).
  */
 export function readCreate(
-  wire: WireCreate,
+  event: Wire,
   fields: CreateFields,
   path: () => string,
 ): CoinCreate | RoundCreate | IgnoredEvent {
-  const entity = readEntity(wire, fields);
+  const entity = readEntity(event, fields);
   if (entity === 'other template' || entity === 'other package') return entity;
-  const contractId = readContractId(wire.contractId, fields.contractId);
-  const payload = readPayload(wire.arguments, fields.arguments);
-  if (entity === 'OpenMiningRound') return readRoundCreate(wire, { contractId, payload, fields, path });
+  const contractId = readContractId(event[fields.contractId], fields.contractId);
+  const payload = readPayload(event[fields.arguments], fields.arguments);
+  if (entity === 'OpenMiningRound') return readRoundCreate(event, { contractId, payload, fields, path });
   const amuletField = entity === 'Amulet' ? fields.arguments : `${fields.arguments}.amulet`;
   const amulet = entity === 'Amulet' ? payload : readObject(payload.amulet, amuletField);
   const dso = readDso(amulet.dso, `${amuletField}.dso`);
-  const signatories = attempt(path, () => readParties(wire.signatories, fields.signatories));
+  const signatories = attempt(path, () => readParties(event[fields.signatories], fields.signatories));
   if (signatories instanceof BadUpdate) return { kind: 'coin', contractId, dso, signatories, body: signatories };
-  const body = attempt(path, () => readCoin(wire, { entity, dso, payload, amulet, amuletField, signatories, fields }));
+  const body = attempt(path, () => readCoin(event, { entity, dso, payload, amulet, amuletField, signatories, fields }));
   return { kind: 'coin', contractId, dso, signatories, body };
 }
 
@@ -91,15 +79,15 @@ interface CoinParts {
   readonly fields: CreateFields;
 }
 
-function readCoin(wire: WireCreate, parts: CoinParts): Coin {
+function readCoin(event: Wire, parts: CoinParts): Coin {
   const { entity, dso, payload, amulet, amuletField, signatories, fields } = parts;
   const owner = readParty(amulet.owner, `${amuletField}.owner`);
   const terms = readAmount(amulet.amount, `${amuletField}.amount`);
-  const createdAt = readTime(wire.createdAt, fields.createdAt);
-  const observers = readParties(wire.observers, fields.observers);
-  const node = fields.readNode(wire.node, fields.node);
-  const templateId = readText(wire.templateId, fields.templateId, 'well-formed text');
-  const packageName = packageOf(wire.packageName, templateId, fields);
+  const createdAt = readTime(event[fields.createdAt], fields.createdAt);
+  const observers = readParties(event[fields.observers], fields.observers);
+  const node = fields.readNode(event[fields.node], fields.node);
+  const templateId = readText(event[fields.templateId], fields.templateId, 'well-formed text');
+  const packageName = packageOf(event[fields.packageName], templateId, fields);
   const { amount, rate, round } = terms;
   const extra = coinExtra({ entity, dso, owner, amount, rate, round, arguments: payload, signatories, observers });
   if (extra === undefined) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
@@ -130,16 +118,17 @@ interface RoundParts {
   readonly path: () => string;
 }
 
-function readRoundCreate(wire: WireCreate, { contractId, payload, fields, path }: RoundParts): RoundCreate {
+function readRoundCreate(event: Wire, { contractId, payload, fields, path }: RoundParts): RoundCreate {
   const dso = readDso(payload.dso, `${fields.arguments}.dso`);
-  const signatories = attempt(path, () => readParties(wire.signatories, fields.signatories));
+  const signatories = attempt(path, () => readParties(event[fields.signatories], fields.signatories));
   if (signatories instanceof BadUpdate) return { kind: 'round', contractId, dso, signatories, body: signatories };
   const body = attempt(path, () => {
     const number = readObject(payload.round, `${fields.arguments}.round`).number;
     const round = readRoundNumber(number, `${fields.arguments}.round.number`);
     // A round uses neither, so neither is validated; they only show whether two creates are equal.
-    const createdAt = typeof wire.createdAt === 'string' ? wire.createdAt : null;
-    const observers = Array.isArray(wire.observers) ? wire.observers.filter((party) => typeof party === 'string') : [];
+    const { [fields.createdAt]: time, [fields.observers]: given } = event;
+    const createdAt = typeof time === 'string' ? time : null;
+    const observers = Array.isArray(given) ? given.filter((party) => typeof party === 'string') : [];
     const content = comparableJson([payload, createdAt, partySet(signatories), partySet(observers)]);
     if (content === null) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
     return { round, content: hash('sha256', content) };

@@ -1,4 +1,4 @@
-import { type Ignored, INACTIVE_PURGE } from '../ledger/update.ts';
+import { type Ignored, INACTIVE_PURGE, type LedgerEvent } from '../ledger/update.ts';
 
 /**
  * What is left out of the views without being wrong. /status counts under these names, so they are a promise, like a route.
@@ -29,6 +29,17 @@ export const IGNORED_MESSAGES = [
 ] as const;
 
 export type IgnoredEvent = (typeof IGNORED_EVENTS)[number];
+
+/** What was read of an update's events. */
+export interface Collected {
+  readonly events: LedgerEvent[];
+  readonly ignored: IgnoredEvent[];
+}
+
+export function collect(read: Collected, event: LedgerEvent | IgnoredEvent): void {
+  if (typeof event === 'string') read.ignored.push(event);
+  else read.events.push(event);
+}
 
 export function ignoredMessage(what: (typeof IGNORED_MESSAGES)[number]): Ignored {
   return { kind: 'ignored', what };

@@ -2,7 +2,7 @@ import { isImportTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint, Ignored, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type CreateFields, readCreate } from './create.ts';
 import { fault, within } from './fault.ts';
-import { type IgnoredEvent, ignoredMessage } from './ignored.ts';
+import { type Collected, collect, type IgnoredEvent, ignoredMessage } from './ignored.ts';
 import { readEntity } from './template.ts';
 import {
   isWire,
@@ -74,11 +74,6 @@ function onlyKey<Name extends string>(wire: Wire, names: readonly Name[], field 
   return found;
 }
 
-interface Collected {
-  readonly events: LedgerEvent[];
-  readonly ignored: IgnoredEvent[];
-}
-
 /** Reads the parts in which a transaction and a reassignment differ. */
 interface UpdateParts {
   /** Null for an import. */
@@ -87,33 +82,23 @@ interface UpdateParts {
 }
 
 function readEvents(value: Wire, { readEvent }: UpdateParts): Collected {
-  const collected: Collected = { events: [], ignored: [] };
+  const read: Collected = { events: [], ignored: [] };
   const list = readList(value.events, 'events');
   for (let index = 0; index < list.length; index++) {
     const path = (): string => `events[${index}]`;
     const event = within(path, () => readEvent(readObject(list[index], ''), path));
-    if (typeof event === 'string') collected.ignored.push(event);
-    else collected.events.push(event);
+    collect(read, event);
   }
-  return collected;
+  return read;
 }
 
 function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: UpdateParts): LedgerUpdate {
   const updateId = readText(value.updateId, 'updateId', 'an update id');
   const recordTime = parts.readRecordTime(value);
   const synchronizerId = readText(value.synchronizerId, 'synchronizerId', SYNCHRONIZER_EXPECTED);
-  const collected = readEvents(value, parts);
+  const read = readEvents(value, parts);
   const offset = ledgerOffsetOf(value.offset);
-  return {
-    kind: 'update',
-    format: 'ledger-api',
-    updateId,
-    migrationId,
-    synchronizerId,
-    recordTime,
-    offset,
-    ...collected,
-  };
+  return { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime, offset, ...read };
 }
 
 function decodeTransaction(value: Wire, options: LedgerApiOptions): LedgerUpdate {
@@ -140,20 +125,7 @@ function readTransactionEvent(wire: Wire, path: () => string): LedgerEvent | Ign
 
 function readLedgerApiCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
   if (event.acsDelta === false) return 'acsDelta false';
-  const created = readCreate(
-    {
-      contractId: event.contractId,
-      templateId: event.templateId,
-      packageName: event.packageName,
-      arguments: event.createArgument,
-      createdAt: event.createdAt,
-      signatories: event.signatories,
-      observers: event.observers,
-      node: event.nodeId,
-    },
-    FIELDS,
-    path,
-  );
+  const created = readCreate(event, FIELDS, path);
   if (typeof created !== 'string') checkAcsDelta(event);
   return created;
 }
@@ -165,7 +137,7 @@ function readArchive(
 ): LedgerEvent | IgnoredEvent {
   if (event.acsDelta === false) return 'acsDelta false';
   if (kind === 'ExercisedEvent' && event.consuming === false) return 'not consuming';
-  const entity = readEntity({ templateId: event.templateId, packageName: event.packageName }, FIELDS);
+  const entity = readEntity(event, FIELDS);
   if (entity === 'other template' || entity === 'other package') return entity;
   if (kind === 'ExercisedEvent' && event.consuming !== true) {
     fault('consuming', event.consuming, 'true or false');

@@ -2,7 +2,7 @@ import { isImportTime } from '../ledger/time.ts';
 import type { LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type CreateFields, readCreate } from './create.ts';
 import { fault, within } from './fault.ts';
-import type { IgnoredEvent } from './ignored.ts';
+import { type Collected, collect, type IgnoredEvent } from './ignored.ts';
 import type { PartialTransaction } from './partial/transaction.ts';
 import { readEntity } from './template.ts';
 import {
@@ -79,16 +79,6 @@ function readSeed(message: Wire): Pick<LedgerUpdate, 'seed'> {
   if (message.seed !== true) return {};
   const id = message.created_in_update_id ?? null;
   return { seed: { createdIn: id === null ? null : readText(id, 'created_in_update_id', 'an update id') } };
-}
-
-interface Collected {
-  readonly events: LedgerEvent[];
-  readonly ignored: IgnoredEvent[];
-}
-
-function collect(read: Collected, event: LedgerEvent | IgnoredEvent): void {
-  if (typeof event === 'string') read.ignored.push(event);
-  else read.events.push(event);
 }
 
 /** An import brings one contract from an older migration (docs/rules.md, rule 5); on anything else its time is bad. */
@@ -183,33 +173,15 @@ function checkUnlisted(events: Wire, seen: ReadonlySet<string>, read: Collected)
 }
 
 function readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
-  if (event.event_type === 'created_event') return readScanCreate(event, path);
+  if (event.event_type === 'created_event') return readCreate(event, FIELDS, path);
   if (event.event_type === 'exercised_event') return readExercise(event);
   return fault('event_type', event.event_type, '"created_event" or "exercised_event"');
-}
-
-/** A created event. `path`: of the event in its message. */
-export function readScanCreate(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
-  return readCreate(
-    {
-      contractId: event.contract_id,
-      templateId: event.template_id,
-      packageName: event.package_name,
-      arguments: event.create_arguments,
-      createdAt: event.created_at,
-      signatories: event.signatories,
-      observers: event.observers,
-      node: event.event_id,
-    },
-    FIELDS,
-    path,
-  );
 }
 
 /** Any consuming exercise is an archive; the name of its choice does not matter. */
 function readExercise(event: Wire): LedgerEvent | IgnoredEvent {
   if (event.consuming === false) return 'not consuming';
-  const entity = readEntity({ templateId: event.template_id, packageName: event.package_name }, FIELDS);
+  const entity = readEntity(event, FIELDS);
   if (entity === 'other template' || entity === 'other package') return entity;
   if (event.consuming !== true) fault('consuming', event.consuming, 'true or false');
   return { kind: 'archive', entity, contractId: readContractId(event.contract_id, 'contract_id') };
@@ -245,5 +217,5 @@ function readUnassigned(event: Wire): LedgerEvent | IgnoredEvent {
 
 function readAssigned(created: unknown): LedgerEvent | IgnoredEvent {
   const path = (): string => 'event.created_event';
-  return within(path, () => readScanCreate(readObject(created, ''), path));
+  return within(path, () => readCreate(readObject(created, ''), FIELDS, path));
 }

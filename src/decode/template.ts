@@ -1,6 +1,7 @@
 import { ENTITIES, type Entity, PACKAGE_NAME } from '../ledger/templates.ts';
 import { fault } from './fault.ts';
 import type { IgnoredEvent } from './ignored.ts';
+import type { Wire } from './values.ts';
 
 const TEMPLATE_EXPECTED =
   'a template id, <package id>:<Module>:<Entity> or #<package name>:<Module>:<Entity>, without control characters';
@@ -50,12 +51,13 @@ export function mayBeOurs(templateId: unknown): boolean {
  * because nothing shows which template it means.
  */
 export function readEntity(
-  { templateId, packageName }: { readonly templateId: unknown; readonly packageName: unknown },
+  event: Wire,
   fields: TemplateFields,
 ): Entity | Extract<IgnoredEvent, 'other template' | 'other package'> {
+  const templateId = event[fields.templateId];
   const entity = entityOf(templateId) ?? fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
   if (entity === 'other template') return entity;
-  return packageOf(packageName, templateId as string, fields) === PACKAGE_NAME ? entity : 'other package';
+  return packageOf(event[fields.packageName], templateId as string, fields) === PACKAGE_NAME ? entity : 'other package';
 }
 
 /** The package name that counts for a template of ours; BadUpdate where the event has none. */
