@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
+import { readBounded } from '../../bounded-body.ts';
 
 /** Of an error's body as much as a message can show. */
 const SAID_BYTES_MAX = 16_384;
@@ -29,18 +30,8 @@ export async function readRefused(response: IncomingMessage): Promise<Refused> {
 
 /** The body, unpacked; null where it is longer than the limit. */
 export async function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > bytesMax) {
-      response.destroy();
-      return null;
-    }
-    parts.push(part);
-  }
-  const body = Buffer.concat(parts);
-  return response.headers['content-encoding'] === 'gzip' ? unpacked(body, bytesMax) : body;
+  const body = await readBounded(response, bytesMax);
+  return response.headers['content-encoding'] === 'gzip' && body !== null ? unpacked(body, bytesMax) : body;
 }
 
 /** Unpacks in one step where it can, which another thread does while this one has other work. */
