@@ -1,10 +1,9 @@
 import { readBounds } from '../feed/kafka/bounds.ts';
-import { createKafkaClient } from '../feed/kafka/client.ts';
+import { createKafkaClient, withAdmin } from '../feed/kafka/client.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { Decision, DecodedBatch } from './decode-batch.ts';
-import { withAdmin } from './topics.ts';
 
 /** A partition that this process decodes, as it is now. */
 export interface PartitionFigures {

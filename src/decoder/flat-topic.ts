@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { awaitBounds, readBounds } from '../feed/kafka/bounds.ts';
-import { createKafkaClient } from '../feed/kafka/client.ts';
+import { createKafkaClient, withAdmin } from '../feed/kafka/client.ts';
 import { describeKafkaError } from '../feed/kafka/errors.ts';
 import { readRecords, WHILE_GROUP_LOADS } from '../feed/kafka/read-records.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
@@ -8,7 +8,6 @@ import type { SourceLogger } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { type GroupSettings, keptSettings } from './position.ts';
-import { withAdmin } from './topics.ts';
 
 /** A topic of flat events, as who reads it finds it. */
 export interface FlatTopic {

@@ -1,13 +1,15 @@
 import type { Kafka, Message } from 'kafkajs';
 import { readBounds } from '../feed/kafka/bounds.ts';
+import { withAdmin } from '../feed/kafka/client.ts';
 import { LeftOut } from '../feed/kafka/errors.ts';
 import type { KafkaRecord } from '../feed/kafka/record.ts';
+import { requestsOf } from '../feed/kafka/requests.ts';
 import type { FlatEvent } from '../flat/flat-event.ts';
 import { Refusal } from '../refusal.ts';
 import { deadLetter } from './dead-letter.ts';
 import { type BadMessage, type DecodedBatch, type DecodeRules, decodeBatch } from './decode-batch.ts';
 import { type GroupSettings, type Position, positionText, readPosition } from './position.ts';
-import { type DecoderTopics, withAdmin } from './topics.ts';
+import type { DecoderTopics } from './topics.ts';
 
 export interface LaneOptions {
   readonly kafka: Kafka;
@@ -31,10 +33,6 @@ export interface Lane {
 
 /** An open transaction of a process that died holds back all who read committed messages only, for so long at most. */
 const TRANSACTION_TIMEOUT_MS = 10_000;
-/** Below Kafka's default limit of a batch, 1 MiB. */
-const REQUEST_BYTES_MAX = 800_000;
-/** What Kafka adds to a message, at most about. */
-const MESSAGE_OVERHEAD_BYTES = 100;
 
 /** Kafka's word for a group that has committed nothing. */
 const NO_OFFSET = -1;
@@ -68,9 +66,9 @@ export async function openLane(options: LaneOptions, partition: number): Promise
   async function store({ events, bad, position }: Written): Promise<void> {
     const transaction = await producer.transaction();
     try {
-      const send = async (topic: string, messages: readonly Message[]): Promise<void> => {
-        for (const part of inRequests(messages)) {
-          const sent = await transaction.send({ topic, messages: [...part], acks: -1 });
+      const send = async (topic: string, all: readonly (Message & { partition: number })[]): Promise<void> => {
+        for (const messages of requestsOf(all)) {
+          const sent = await transaction.send({ topic, messages, acks: -1 });
           if (sent.length !== 1) throw new LeftOut(topic);
         }
       };
@@ -185,17 +183,4 @@ async function startPosition(
   const position = { next: input.low, last: null, begun: null, seed: null, halted: false };
   await store({ events: [], bad: [], position });
   return position;
-}
-
-function* inRequests(messages: readonly Message[]): Generator<readonly Message[]> {
-  let [start, bytes] = [0, 0];
-  for (const [i, { value }] of messages.entries()) {
-    const size = Buffer.byteLength(value ?? '') + MESSAGE_OVERHEAD_BYTES;
-    if (i > start && bytes + size > REQUEST_BYTES_MAX) {
-      yield messages.slice(start, i);
-      [start, bytes] = [i, 0];
-    }
-    bytes += size;
-  }
-  if (start < messages.length) yield messages.slice(start);
 }

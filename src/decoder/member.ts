@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
+import { memberConfig } from '../feed/kafka/client.ts';
 import { recordOf } from '../feed/kafka/record.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import type { BadUpdate } from '../ledger/bad-update.ts';
@@ -19,10 +20,8 @@ export interface MemberOptions extends LaneOptions {
   readonly onDecoded: (batch: DecodedBatch) => void;
 }
 
-const FETCH_WAIT_MS = 100;
 /** Also how much one transaction decodes. */
 const FETCH_BYTES_MAX_PER_PARTITION = 1024 * 1024;
-const METADATA_AGE_MS = 30_000;
 /** While one partition waits for its transaction, others are decoded. */
 const PARTITIONS_AT_ONCE = 4;
 const CLOSE_TIMEOUT_MS = 5_000;
@@ -31,16 +30,7 @@ const CLOSE_TIMEOUT_MS = 5_000;
 export async function runMember(options: MemberOptions, signal: AbortSignal): Promise<void> {
   const { kafka, group, topics, figures, logger } = options;
   const { input: topic } = topics;
-  const consumer = kafka.consumer({
-    groupId: group,
-    allowAutoTopicCreation: false,
-    sessionTimeout: options.sessionTimeoutMs,
-    heartbeatInterval: Math.floor(options.sessionTimeoutMs / 10),
-    metadataMaxAge: METADATA_AGE_MS,
-    maxWaitTimeInMs: FETCH_WAIT_MS,
-    maxBytesPerPartition: FETCH_BYTES_MAX_PER_PARTITION,
-    readUncommitted: false,
-  });
+  const consumer = kafka.consumer({ ...memberConfig(options), maxBytesPerPartition: FETCH_BYTES_MAX_PER_PARTITION });
   const lanes = new Map<number, Promise<Lane>>();
   /** Partitions that wait for our clock. */
   const waiting = new Set<number>();

@@ -1,6 +1,7 @@
-import type { Admin, Kafka } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import { counted } from '../counted.ts';
 import { awaitBounds } from '../feed/kafka/bounds.ts';
+import { withAdmin } from '../feed/kafka/client.ts';
 import { createMissingTopic } from '../feed/kafka/create-topic.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -19,16 +20,8 @@ export async function prepareTopics(
 ): Promise<number> {
   const { size: partitions } = await awaitBounds(kafka, topics.input);
   await withAdmin(kafka, async (admin) => {
-    await createMissingTopic(admin, {
-      topic: topics.flat,
-      brokers,
-      partitions: create ? partitions : null,
-    });
-    await createMissingTopic(admin, {
-      topic: topics.deadLetters,
-      brokers,
-      partitions: create ? 1 : null,
-    });
+    await createMissingTopic(admin, { topic: topics.flat, brokers, partitions: create ? partitions : null });
+    await createMissingTopic(admin, { topic: topics.deadLetters, brokers, partitions: create ? 1 : null });
   });
   const { size: flat } = await awaitBounds(kafka, topics.flat);
   await awaitBounds(kafka, topics.deadLetters);
@@ -36,14 +29,4 @@ export async function prepareTopics(
   throw new Refusal(
     `topic ${topics.flat} has ${counted(flat, 'partition')}, and topic ${topics.input} ${partitions}: they must have as many`,
   );
-}
-
-export async function withAdmin<Result>(kafka: Kafka, body: (admin: Admin) => Promise<Result>): Promise<Result> {
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
-    return await body(admin);
-  } finally {
-    await admin.disconnect();
-  }
 }

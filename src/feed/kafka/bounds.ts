@@ -1,5 +1,6 @@
 import type { Admin, Kafka } from 'kafkajs';
 import { type RetryPolicy, retry } from '../../retry.ts';
+import { withAdmin } from './client.ts';
 import { answeredWith, isTransient } from './errors.ts';
 import type { PartitionBounds } from './positions.ts';
 
@@ -28,13 +29,5 @@ export async function readBounds(admin: Admin, topic: string): Promise<Map<numbe
  * answers that it is not the leader; a new client asks which one is.
  */
 export function awaitBounds(kafka: Kafka, topic: string): Promise<Map<number, PartitionBounds>> {
-  return retry(RETRY_NOT_YET, async () => {
-    const admin = kafka.admin();
-    try {
-      await admin.connect();
-      return await readBounds(admin, topic);
-    } finally {
-      await admin.disconnect();
-    }
-  });
+  return retry(RETRY_NOT_YET, () => withAdmin(kafka, (admin) => readBounds(admin, topic)));
 }

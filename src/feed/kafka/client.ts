@@ -1,10 +1,14 @@
-import type { Kafka, LogEntry, SASLOptions } from 'kafkajs';
+import type { Admin, ConsumerConfig, Kafka, LogEntry, SASLOptions } from 'kafkajs';
 import type { SourceLogger } from '../source.ts';
 import { kafkajs } from './kafkajs.ts';
 import type { KafkaConnection } from './settings.ts';
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** A new partition stays unassigned for at most this long. */
+const METADATA_AGE_MS = 30_000;
+/** How long a fetch waits at the end of a partition, and how long a pause lasts. */
+const FETCH_WAIT_MS = 100;
 
 /** A client whose own log goes to `debug`: its callers log what matters, in our words. */
 export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logger: SourceLogger): Kafka {
@@ -25,6 +29,30 @@ export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logge
         logger.debug({ ...fields, namespace }, `kafkajs: ${message}`);
       },
   });
+}
+
+/** Of a member of a group that reads what is committed. */
+export function memberConfig({ group, sessionTimeoutMs }: { group: string; sessionTimeoutMs: number }): ConsumerConfig {
+  return {
+    groupId: group,
+    allowAutoTopicCreation: false,
+    sessionTimeout: sessionTimeoutMs,
+    heartbeatInterval: Math.floor(sessionTimeoutMs / 10),
+    metadataMaxAge: METADATA_AGE_MS,
+    maxWaitTimeInMs: FETCH_WAIT_MS,
+    readUncommitted: false,
+  };
+}
+
+/** Connects for as long as the body takes. */
+export async function withAdmin<Result>(kafka: Kafka, body: (admin: Admin) => Promise<Result>): Promise<Result> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await body(admin);
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 function definedOf(ssl: NonNullable<KafkaConnection['ssl']>): Record<string, string> {

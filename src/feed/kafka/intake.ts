@@ -32,7 +32,7 @@ export interface IntakeOptions {
   readonly migrationId: number;
   /** Null: an idle partition makes the others wait forever. */
   readonly partitionIdleMs: number | null;
-  /** The next offset of each partition as the views have it; after each change `noteStored` is called. */
+  /** The next offset of each partition as the views have it, which may change at any time: `noteStored` is called after it. */
   readonly stored: ReadonlyMap<number, number>;
 }
 

@@ -3,9 +3,14 @@ import { retry } from '../../retry.ts';
 import type { SourceLogger } from '../source.ts';
 import { ENDS_LEAST } from './ends.ts';
 import { RETRY_PRODUCING } from './errors.ts';
-import type { TopicToWrite } from './prepare-topic.ts';
 import type { ProducedRecord } from './requests.ts';
-import { openSoleProducer, openSoleTopic, type RecordProducer, type SoleProducer } from './sole-producer.ts';
+import {
+  openSoleProducer,
+  openSoleTopic,
+  type RecordProducer,
+  type SoleProducer,
+  type TopicToWrite,
+} from './sole-producer.ts';
 
 export interface PatientProducerOptions extends TopicToWrite {
   readonly logger: SourceLogger;

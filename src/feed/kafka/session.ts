@@ -2,32 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { SourceLogger } from '../source.ts';
 import { readBounds } from './bounds.ts';
-import { KafkaIntake, SessionOver } from './intake.ts';
+import { memberConfig } from './client.ts';
+import { type IntakeOptions, KafkaIntake, SessionOver } from './intake.ts';
 import { checkIdentity, identityText, type StoredTopic, startOffsets } from './positions.ts';
 
 /** How often the ends of the partitions are requested, which readiness and idle partitions depend on. */
 const BOUNDS_INTERVAL_MS = 1_000;
-/** How long a fetch waits at the end of a partition, and how long a pause lasts. */
-const FETCH_WAIT_MS = 100;
 const FETCH_BYTES_MAX = 8 * 1024 * 1024;
-/** A new partition stays unassigned for at most this long. */
-const METADATA_AGE_MS = 30_000;
 const DISCONNECT_TIMEOUT_MS = 5_000;
 /** How often the clocks are read, and how much more than that may have passed. */
 const WATCH_MS = 250;
 const STOOD_STILL_MS = 2_000;
 
-export interface SessionOptions {
+export interface SessionOptions extends Omit<IntakeOptions, 'starts'> {
   readonly kafka: Kafka;
-  readonly topic: string;
   readonly group: string;
   readonly sessionTimeoutMs: number;
-  readonly migrationId: number;
-  readonly partitionIdleMs: number | null;
   /** The positions after what was returned before, whether it is stored by now or not. */
   readonly from: StoredTopic;
-  /** The next offset of each partition as the views have it, which may change at any time: see `KafkaIntake.noteStored`. */
-  readonly stored: ReadonlyMap<number, number>;
   readonly guards: SessionGuards;
   readonly logger: SourceLogger;
   /** Called when messages came or the state changed. */
@@ -62,7 +54,7 @@ export interface Session extends AsyncDisposable {
 
 /** Connects, compares the topic with what the views were built from, and starts to consume. */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const { kafka, topic, from, stored, logger } = options;
+  const { kafka, topic, from, logger } = options;
   const admin = kafka.admin();
   try {
     await admin.connect();
@@ -75,8 +67,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
       const warning = 'the last applied message is no longer in the topic, but what follows it is: continuing';
       logger.warn({ topic, partition }, warning);
     }
-    const { migrationId, partitionIdleMs } = options;
-    const intake = new KafkaIntake({ topic, starts, migrationId, partitionIdleMs, stored });
+    const intake = new KafkaIntake({ ...options, starts });
     return await consume(options, { admin, intake, identity: identityText({ clusterId, topic }) });
   } catch (error) {
     await admin.disconnect();
@@ -89,17 +80,8 @@ async function consume(
   { admin, intake, identity }: { admin: Admin; intake: KafkaIntake; identity: string },
 ): Promise<Session> {
   const { kafka, topic, group, guards, logger, onChange } = options;
-  const consumer = kafka.consumer({
-    groupId: group,
-    allowAutoTopicCreation: false,
-    sessionTimeout: options.sessionTimeoutMs,
-    heartbeatInterval: Math.floor(options.sessionTimeoutMs / 10),
-    metadataMaxAge: METADATA_AGE_MS,
-    maxWaitTimeInMs: FETCH_WAIT_MS,
-    maxBytesPerPartition: intake.fetchBytes,
-    maxBytes: FETCH_BYTES_MAX,
-    readUncommitted: false,
-  });
+  const fetched = { maxBytesPerPartition: intake.fetchBytes, maxBytes: FETCH_BYTES_MAX };
+  const consumer = kafka.consumer({ ...memberConfig(options), ...fetched });
   const closed = new AbortController();
   let failure: unknown = null;
   let assigned: readonly number[] | null = null;

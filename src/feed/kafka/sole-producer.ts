@@ -2,12 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kafka, Producer, Transaction } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
 import type { SourceLogger } from '../source.ts';
-import { createKafkaClient } from './client.ts';
+import { awaitBounds } from './bounds.ts';
+import { createKafkaClient, withAdmin } from './client.ts';
+import { createMissingTopic } from './create-topic.ts';
 import { readEnds, type TopicEnds } from './ends.ts';
 import { cannotUse, type Doing, isTakenOver, LeftOut } from './errors.ts';
 import { readPartitionsByName } from './partitions-by-name.ts';
-import { prepareTopic, type TopicToWrite } from './prepare-topic.ts';
 import { type ProducedRecord, requestsOf } from './requests.ts';
+import type { KafkaConnection } from './settings.ts';
+
+/** A topic to write to. */
+export interface TopicToWrite {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  /** Creates it with so many partitions where it does not exist. */
+  readonly create: { readonly partitions: number } | null;
+}
 
 /** A topic that exists, to be written by one process at a time. */
 export interface SoleTopic {
@@ -51,10 +61,19 @@ const METADATA_AGE_MS = 5_000;
 const DISCONNECT_TIMEOUT_MS = 5_000;
 
 /** Does not wait for brokers that were never reached: their names may be wrong. */
-export async function openSoleTopic(wanted: TopicToWrite & { readonly logger: SourceLogger }): Promise<SoleTopic> {
-  const kafka = createKafkaClient(wanted.connection, wanted.logger);
-  const { topic } = wanted;
-  return { kafka, topic, partitions: await explained('write to', topic, prepareTopic(kafka, wanted)) };
+export async function openSoleTopic({
+  connection,
+  topic,
+  create,
+  logger,
+}: TopicToWrite & { readonly logger: SourceLogger }): Promise<SoleTopic> {
+  const kafka = createKafkaClient(connection, logger);
+  const wanted = { topic, brokers: connection.brokers, partitions: create?.partitions ?? null };
+  const partitions = withAdmin(kafka, async (admin) => {
+    await createMissingTopic(admin, wanted);
+    return (await awaitBounds(kafka, topic)).size;
+  });
+  return { kafka, topic, partitions: await explained('write to', topic, partitions) };
 }
 
 /**

@@ -1,32 +1,17 @@
 import { createPauses } from '../../retry.ts';
-import {
-  FeedRefused,
-  type Message,
-  type Source,
-  type SourceLogger,
-  type SourceStart,
-  type StoredSource,
-} from '../source.ts';
+import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { createKafkaClient } from './client.ts';
 import { describeKafkaError, isTransient, RETRY_READING } from './errors.ts';
 import { lackingText, positionsOf, startOf } from './positions.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
-import type { KafkaConnection } from './settings.ts';
+import type { KafkaConnection, TopicSettings } from './settings.ts';
 import type { TopicTelemetry } from './status.ts';
 
-export interface KafkaSourceOptions {
+export interface KafkaSourceOptions
+  extends Pick<TopicSettings, 'topic' | 'partitionIdleMs' | 'sessionTimeoutMs'>,
+    Pick<SourceContext, 'migrationId' | 'stored' | 'logger'> {
   readonly connection: KafkaConnection;
-  readonly topic: string;
   readonly group: string;
-  /** Null: an idle partition makes the others wait forever. */
-  readonly partitionIdleMs: number | null;
-  /** The migration of messages that name none. */
-  readonly migrationId: number;
-  /** What the views have stored of it. */
-  readonly stored: StoredSource;
-  readonly logger: SourceLogger;
-  /** After how long Kafka gives up on a member that went away without leaving the group. */
-  readonly sessionTimeoutMs?: number;
   readonly guards?: SessionGuards;
 }
 
@@ -97,10 +82,9 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   }
 
   async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
-    const { group, partitionIdleMs, migrationId, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
-    const settings = { kafka, topic, group, partitionIdleMs, migrationId, sessionTimeoutMs, logger, onChange };
-    const guards = options.guards ?? SESSION_GUARDS;
-    await using opened = await openSession({ ...settings, guards, from: { identity, positions }, stored });
+    const usual = { sessionTimeoutMs: SESSION_TIMEOUT_MS, guards: SESSION_GUARDS };
+    const from = { identity, positions };
+    await using opened = await openSession({ ...usual, ...options, kafka, from, stored, onChange });
     session = opened;
     notRead = connecting;
     try {

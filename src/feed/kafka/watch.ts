@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createPauses } from '../../retry.ts';
 import { FeedRefused, type Source } from '../source.ts';
 import { readBounds } from './bounds.ts';
-import { createKafkaClient } from './client.ts';
+import { createKafkaClient, withAdmin } from './client.ts';
 import { describeKafkaError, RETRY_WATCHING } from './errors.ts';
 import { checkIdentity, positionsOf, startOffsets } from './positions.ts';
 import type { KafkaSourceOptions } from './source.ts';
@@ -25,10 +25,8 @@ export function openKafkaWatch({
   let partitions: readonly PartitionTelemetry[] = [];
 
   /** Runs until a request fails, and throws that error. */
-  async function follow(signal: AbortSignal, onAnswer: () => void): Promise<void> {
-    const admin = kafka.admin();
-    try {
-      await admin.connect();
+  function follow(signal: AbortSignal, onAnswer: () => void): Promise<void> {
+    return withAdmin(kafka, async (admin) => {
       checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
       while (!signal.aborted) {
         const bounds = await readBounds(admin, topic);
@@ -41,9 +39,7 @@ export function openKafkaWatch({
         onAnswer();
         await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
       }
-    } finally {
-      await admin.disconnect();
-    }
+    });
   }
 
   return {
