@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { POSTGRES_KEYS } from '../config/postgres.ts';
 import { optionName } from '../config/settings.ts';
 import { connectionOptions, describeServer } from '../postgres/connection.ts';
 import { migrateStore } from '../postgres/migrate.ts';
@@ -11,7 +12,7 @@ export const flinkMigrateCommand: CliCommand = {
   summary: 'Make the store in PostgreSQL, or bring it to the form of this version',
   examples: ['holdfast flink migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab'],
   dataDir: 'unused',
-  settings: ['postgres', 'postgresPasswordFile', 'postgresCa', 'dso', 'snapshotPeriod'],
+  settings: [...POSTGRES_KEYS, 'dso', 'snapshotPeriod'],
   run: async ({ config, terminal }) => {
     const { postgres, dso, snapshotPeriodUs } = config;
     if (postgres === null) throw new Refusal(`${optionName('postgres')} says which database`);

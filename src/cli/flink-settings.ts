@@ -1,15 +1,11 @@
-import { optionName, type SettingKey } from '../config/settings.ts';
+import { POSTGRES_KEYS } from '../config/postgres.ts';
+import { optionName } from '../config/settings.ts';
 import type { Config } from '../config.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';
 
 /** The settings of every command about the job. */
-export const FLINK_KEYS = [
-  'flinkRest',
-  'postgres',
-  'postgresPasswordFile',
-  'postgresCa',
-] as const satisfies readonly SettingKey[];
+export const FLINK_KEYS = ['flinkRest', ...POSTGRES_KEYS] as const;
 
 export function requireRest({ flinkRest }: Config): string {
   if (flinkRest === null) throw new Refusal(`${optionName('flinkRest')} says which JobManager`);

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { withoutExcerpt } from '../json/parse-error.ts';
 import { Refusal } from '../refusal.ts';
+import { readNamed } from './named-file.ts';
 
 export interface ConfigurationFile {
   /** Its path as given, for messages. */
@@ -13,16 +13,8 @@ export interface ConfigurationFile {
 
 /** Reads the JSON of `--config`; throws a Refusal where it cannot be read or is no JSON object. */
 export function readConfigurationFile(name: string): ConfigurationFile {
-  const values = parseObject(name, readText(name));
+  const values = parseObject(name, readNamed('--config', name));
   return { name, folder: dirname(resolve(name)), values };
-}
-
-function readText(name: string): string {
-  try {
-    return readFileSync(name, 'utf8');
-  } catch (error) {
-    throw new Refusal(`--config: cannot read ${name}: ${(error as Error).message}`, { cause: error });
-  }
 }
 
 function parseObject(name: string, text: string): Record<string, unknown> {

@@ -1,23 +1,11 @@
 import { createSecureContext } from 'node:tls';
 import type { TopicSettings } from '../feed/kafka/settings.ts';
-import { Refusal } from '../refusal.ts';
-import { certificateOf, readNamed, unusable } from './pem-file.ts';
-import { type GivenSettings, optionName, type SettingKey } from './settings.ts';
+import { certificateOf, readNamed, readSecret, unusable } from './named-file.ts';
+import { keysOf } from './setting.ts';
+import { type GivenSettings, needs, optionName } from './settings.ts';
+import { KAFKA_SETTINGS } from './source-settings.ts';
 
-/** Every Kafka setting, in the order in which a message names the first that was given. */
-export const KAFKA_KEYS = [
-  'kafkaBrokers',
-  'kafkaTopic',
-  'kafkaGroup',
-  'kafkaSsl',
-  'kafkaSslCa',
-  'kafkaSslCert',
-  'kafkaSslKey',
-  'kafkaSaslMechanism',
-  'kafkaSaslUsername',
-  'kafkaSaslPasswordFile',
-  'kafkaPartitionIdle',
-] as const satisfies readonly SettingKey[];
+export const KAFKA_KEYS = keysOf(KAFKA_SETTINGS);
 
 /** Null where no Kafka setting is given. Throws a Refusal for a missing one, and for a file that cannot be read. */
 export function kafkaConfig(given: GivenSettings): TopicSettings | null {
@@ -48,7 +36,7 @@ function sslConfig(given: GivenSettings): TopicSettings['ssl'] {
 
 function privateKeyOf(file: string | undefined, cert: string | null): string | null {
   if (file === undefined || cert === null) return null;
-  const key = readNamed('kafkaSslKey', file);
+  const key = readNamed(optionName('kafkaSslKey'), file);
   try {
     createSecureContext({ cert, key });
   } catch (error) {
@@ -67,11 +55,5 @@ function saslConfig(given: GivenSettings): TopicSettings['sasl'] {
   }
   if (username === undefined) throw needs('kafkaSaslMechanism', 'kafkaSaslUsername');
   if (file === undefined) throw needs('kafkaSaslMechanism', 'kafkaSaslPasswordFile');
-  const password = readNamed('kafkaSaslPasswordFile', file).replace(/\r?\n$/, '');
-  if (password === '') throw new Refusal(`${optionName('kafkaSaslPasswordFile')}: ${file} is empty`);
-  return { mechanism, username, password };
-}
-
-function needs(key: SettingKey, missing: SettingKey): Refusal {
-  return new Refusal(`${optionName(key)} needs ${optionName(missing)} too`);
+  return { mechanism, username, password: readSecret(optionName('kafkaSaslPasswordFile'), file) };
 }

@@ -1,15 +1,12 @@
 import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/settings.ts';
 import { Refusal } from '../refusal.ts';
-import { certificateOf } from './pem-file.ts';
-import { type GivenSettings, optionName, type SettingKey, type SettingValue } from './settings.ts';
+import { certificateOf } from './named-file.ts';
+import { keysOf } from './setting.ts';
+import { type GivenSettings, needs, optionName, type SettingValue } from './settings.ts';
+import { LEDGER_API_SETTINGS } from './source-settings.ts';
 
-/** Every setting of a Ledger API but --start, in the order in which a message names the first that was given. */
-export const LEDGER_API_KEYS = [
-  'ledgerApi',
-  'ledgerApiParties',
-  'ledgerApiTokenFile',
-  'ledgerApiCa',
-] as const satisfies readonly SettingKey[];
+/** All but --start. */
+export const LEDGER_API_KEYS = keysOf(LEDGER_API_SETTINGS);
 
 /** Null where no Ledger API is given. Throws a Refusal for a setting without one, and for a file that cannot be read. */
 export function ledgerApiConfig(
@@ -19,7 +16,7 @@ export function ledgerApiConfig(
   const { ledgerApi, ledgerApiParties: parties, ledgerApiTokenFile: tokenFile = null, ledgerApiCa } = given;
   if (ledgerApi === undefined) {
     const first = LEDGER_API_KEYS.find((key) => given[key] !== undefined);
-    if (first !== undefined) throw new Refusal(`${optionName(first)} needs ${optionName('ledgerApi')} too`);
+    if (first !== undefined) throw needs(first, 'ledgerApi');
     if (oauth !== null) throw new Refusal(`ledgerApi.oauth needs ${optionName('ledgerApi')} too`);
     return null;
   }

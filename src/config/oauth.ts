@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { OauthSettings } from '../feed/ledger-api/settings.ts';
 import { Refusal } from '../refusal.ts';
 import type { ConfigurationFile } from './configuration-file.ts';
+import { readSecret } from './named-file.ts';
 import { isHttpUrl } from './value-schemas.ts';
 
 const text = z.string().min(1);
@@ -34,20 +34,8 @@ export function takeOauth(file: ConfigurationFile): { file: ConfigurationFile; o
   }
   const { url, oauth } = parsed.data;
   const { clientSecret: given, audience = null, scope = null, tokenUrl, clientId } = oauth;
-  const clientSecret = typeof given === 'string' ? given : readSecret(resolve(file.folder, given.file));
+  const clientSecret =
+    typeof given === 'string' ? given : readSecret('ledgerApi.oauth.clientSecret', resolve(file.folder, given.file));
   const values = url === undefined ? others : { ...others, ledgerApi: url };
   return { file: { ...file, values }, oauth: { tokenUrl, clientId, clientSecret, audience, scope } };
-}
-
-/** One newline at its end is not part of it. */
-function readSecret(path: string): string {
-  let secret: string;
-  try {
-    secret = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    const message = `ledgerApi.oauth.clientSecret: cannot read ${path}: ${(error as Error).message}`;
-    throw new Refusal(message, { cause: error });
-  }
-  if (secret === '') throw new Refusal(`ledgerApi.oauth.clientSecret: ${path} is empty`);
-  return secret;
 }

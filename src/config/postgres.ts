@@ -1,27 +1,23 @@
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';
-import { certificateOf, readNamed } from './pem-file.ts';
-import { type GivenSettings, optionName, type SettingKey } from './settings.ts';
+import { certificateOf, readSecret } from './named-file.ts';
+import { keysOf } from './setting.ts';
+import { type GivenSettings, needs, optionName } from './settings.ts';
+import { POSTGRES_SETTINGS } from './store-settings.ts';
 import { SSL_MODES } from './value-schemas.ts';
 
-/** Every setting of PostgreSQL, in the order in which a message names the first that was given. */
-export const POSTGRES_KEYS = [
-  'postgres',
-  'postgresPasswordFile',
-  'postgresCa',
-] as const satisfies readonly SettingKey[];
+export const POSTGRES_KEYS = keysOf(POSTGRES_SETTINGS);
 
 /** Null where no PostgreSQL is given. Throws a Refusal for a setting without one, and for a file that cannot be read. */
 export function postgresConfig(given: GivenSettings): PostgresSettings | null {
   const { postgres, postgresPasswordFile: file, postgresCa } = given;
   if (postgres === undefined) {
     const first = POSTGRES_KEYS.find((key) => given[key] !== undefined);
-    if (first !== undefined) throw new Refusal(`${optionName(first)} needs ${optionName('postgres')} too`);
+    if (first !== undefined) throw needs(first, 'postgres');
     return null;
   }
   const url = new URL(postgres);
-  const password = file === undefined ? null : readNamed('postgresPasswordFile', file).replace(/\r?\n$/, '');
-  if (password === '') throw new Refusal(`${optionName('postgresPasswordFile')}: ${file} is empty`);
+  const password = file === undefined ? null : readSecret(optionName('postgresPasswordFile'), file);
   const ca = certificateOf('postgresCa', postgresCa);
   const asked = SSL_MODES[url.searchParams.get('sslmode') ?? 'disable']!;
   if (ca !== null && url.searchParams.get('sslmode') === 'disable')

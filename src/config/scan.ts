@@ -1,18 +1,12 @@
 import { counted } from '../counted.ts';
 import type { ScanSettings } from '../feed/scan/settings.ts';
 import { Refusal } from '../refusal.ts';
-import { certificateOf } from './pem-file.ts';
-import { type GivenSettings, optionName, type SettingKey, type SettingValue } from './settings.ts';
+import { certificateOf } from './named-file.ts';
+import { keysOf } from './setting.ts';
+import { type GivenSettings, needs, optionName, type SettingValue } from './settings.ts';
+import { SCAN_SETTINGS } from './source-settings.ts';
 
-/** Every setting of Scans, in the order in which a message names the first that was given. */
-export const SCAN_KEYS = [
-  'scan',
-  'scanAgree',
-  'scanPageSize',
-  'scanPollInterval',
-  'scanCa',
-  'start',
-] as const satisfies readonly SettingKey[];
+export const SCAN_KEYS = [...keysOf(SCAN_SETTINGS), 'start'] as const;
 
 /** Null where no Scan is given. Throws a Refusal for a setting without one, and for a file that cannot be read. */
 export function scanConfig(
@@ -21,8 +15,8 @@ export function scanConfig(
 ): ScanSettings | null {
   const { scan, scanCa } = given;
   if (scan === undefined || scan.length === 0) {
-    const first = SCAN_KEYS.find((key) => key !== 'scan' && key !== 'start' && given[key] !== undefined);
-    if (first !== undefined) throw new Refusal(`${optionName(first)} needs ${optionName('scan')} too`);
+    const first = keysOf(SCAN_SETTINGS).find((key) => key !== 'scan' && given[key] !== undefined);
+    if (first !== undefined) throw needs(first, 'scan');
     return null;
   }
   const urls = scan.map(operationsOf);

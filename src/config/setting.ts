@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { durationUs, flagValue, isHttpUrl } from './value-schemas.ts';
+import { DURATION_EXPECTED } from '../ledger/duration.ts';
+import { flagValue, isHttpUrl, microsWithin, msWithin, wholeNumber } from './value-schemas.ts';
 
 /** One setting, whose option, environment variable and key in the configuration file share one name. */
 export interface Setting<Value, Default extends string | null = string | null> {
@@ -38,5 +39,49 @@ export const httpAddress = (help: string): Setting<string, null> =>
 export const flag = (help: string): Setting<boolean, 'false'> =>
   setting(flagValue(), { expected: 'true or false', help, default: 'false', placeholder: null });
 
-export const durationMs = (bounds: { min: string; max: string }): z.ZodType<number> =>
-  durationUs(bounds).transform((micros) => micros / 1000);
+/** What is left to say of a setting whose values are known. */
+type About<Default extends string | null> = Pick<Setting<unknown, Default>, 'help' | 'default' | 'otherwise'> & {
+  readonly placeholder?: string;
+};
+
+export function count<Default extends string | null>(
+  min: number,
+  max: number,
+  about: About<Default>,
+): Setting<number, Default> {
+  return setting(wholeNumber({ min, max }), {
+    expected: `a whole number from ${min} to ${max}`,
+    placeholder: 'N',
+    ...about,
+  });
+}
+
+export function oneOf<const Value extends string, Default extends string | null>(
+  values: readonly Value[],
+  about: About<Default>,
+): Setting<Value, Default> {
+  const expected = values.join(', ').replace(/, (?=[^,]*$)/, ' or ');
+  return setting(z.enum(values), { expected, placeholder: 'HOW', ...about });
+}
+
+type DurationSetting = <Default extends string | null>(
+  min: string,
+  max: string,
+  about: About<Default>,
+) => Setting<number, Default>;
+
+const duration =
+  (within: typeof microsWithin): DurationSetting =>
+  (min, max, about) =>
+    setting(within({ min, max }), {
+      expected: `${DURATION_EXPECTED}, from ${min} to ${max}`,
+      placeholder: 'D',
+      ...about,
+    });
+export const durationUs = duration(microsWithin);
+export const durationMs = duration(msWithin);
+
+/** The keys of a group of settings, in the order in which a message names the first that was given. */
+export function keysOf<Group extends object>(group: Group): readonly (keyof Group)[] {
+  return Object.keys(group) as (keyof Group)[];
+}

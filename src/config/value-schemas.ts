@@ -2,8 +2,11 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseDuration } from '../ledger/duration.ts';
 
+/** A century: more than any use, and far below what a double counts exactly in microseconds. */
+export const LONGEST = '36500d';
+
 /** A duration in microseconds, within bounds that are written as durations too. */
-export function durationUs({ min, max }: { min: string; max: string }): z.ZodType<number> {
+export function microsWithin({ min, max }: { min: string; max: string }): z.ZodType<number> {
   const [minUs, maxUs] = [parseDuration(min)!, parseDuration(max)!];
   return z.string().transform((text, context) => {
     const micros = parseDuration(text);
@@ -12,6 +15,9 @@ export function durationUs({ min, max }: { min: string; max: string }): z.ZodTyp
     return z.NEVER;
   });
 }
+
+export const msWithin = (bounds: { min: string; max: string }): z.ZodType<number> =>
+  microsWithin(bounds).transform((micros) => micros / 1000);
 
 /** A whole number: digits on the command line and in the environment, a JSON number in the file. */
 export function wholeNumber({ min, max }: { min: number; max: number }): z.ZodType<number> {
