@@ -1,6 +1,6 @@
 import type { SnapshotChoice } from '../holdings/facts.ts';
 import { requireFollowed } from '../holdings/followed.ts';
-import { type SummaryV0, type SummaryV1, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary.ts';
+import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary.ts';
 import { parseInt64 } from '../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { parseRequestTime } from '../ledger/time.ts';
@@ -82,12 +82,12 @@ function parseOption(
   return value;
 }
 
-function summaryText(found: SummaryV0 | SummaryV1): string {
+function summaryText(found: Summary): string {
   const round =
     'computed_as_of_round' in found ? `, fees as of round ${JSON.stringify(found.computed_as_of_round)}` : '';
   const [first] = found.summaries;
   const names = first === undefined ? ['party_id'] : Object.keys(first);
   const header = names.map((name) => name.replace(/^(total|accumulated)_|_holdings$/g, '').replaceAll('_', ' '));
-  const rows = found.summaries.map((owner) => Object.values(owner) as string[]);
+  const rows = found.summaries.map((owner) => Object.values(owner));
   return `migration ${found.migration_id}, snapshot ${found.record_time}${round}\n\n${formatTable(header, rows)}`;
 }

@@ -5,56 +5,32 @@ import { HoldingsFault } from './fault.ts';
 import type { StateQuery } from './question.ts';
 import { snapshotFault } from './snapshots.ts';
 
-/** One contract in an answer of /v1/holdings/state. */
-export interface CreatedContract {
-  /** Null for imports. */
-  readonly created_in_update_id: string | null;
-  readonly contract_id: string;
-  readonly template_id: string;
-  readonly package_name: string;
-  readonly create_arguments: Readonly<Record<string, unknown>>;
-  readonly created_at: string;
-  readonly signatories: readonly string[];
-  readonly observers: readonly string[];
-}
-
-/** One contract in an answer of /v0/holdings/state: the event that created it. */
-export interface CreatedEvent extends Omit<CreatedContract, 'created_in_update_id'> {
-  readonly event_type: 'created_event';
-  readonly event_id: string;
-}
-
-export interface StatePage<Contract> {
-  readonly record_time: string;
-  readonly migration_id: number;
-  readonly created_events: readonly Contract[];
-  /** An int64: a number, or the raw JSON of one that no double holds. Null at the end. */
-  readonly next_page_token: unknown;
-}
-
 export function stateFacts(query: StateQuery): Lookup<'page'> {
   const { owners, pageSize, after } = query;
   return { kind: 'page', snapshot: query, owners, pageSize, after };
 }
 
-export function stateV0(query: StateQuery, facts: PageFacts): StatePage<CreatedEvent> {
-  return statePage(query, facts, createdEvent);
+/** A page of contracts, each as the event that created it. */
+export function stateV0(query: StateQuery, facts: PageFacts): object {
+  return statePage(query, facts, ({ updateId, contractId, node }) => {
+    // An import's update id in the feed is its contract id.
+    return { event_type: 'created_event', event_id: `#${updateId ?? contractId}:${node}` };
+  });
 }
 
-export function stateV1(query: StateQuery, facts: PageFacts): StatePage<CreatedContract> {
-  return statePage(query, facts, createdContract);
+/** The same as contracts; an import has no update. */
+export function stateV1(query: StateQuery, facts: PageFacts): object {
+  return statePage(query, facts, ({ updateId }) => ({ created_in_update_id: updateId }));
 }
 
-function statePage<Contract>(
-  query: StateQuery,
-  facts: PageFacts,
-  render: (contract: ContractFacts) => Contract,
-): StatePage<Contract> {
+/** `first`: the fields that come before those that both versions have. */
+function statePage(query: StateQuery, facts: PageFacts, first: (contract: ContractFacts) => object): object {
   const { snapshot, contracts, next } = requirePage(query, facts);
   return {
     record_time: formatTime(snapshot.recordTime),
     migration_id: snapshot.migrationId,
-    created_events: contracts.map(render),
+    created_events: contracts.map((contract) => ({ ...first(contract), ...created(contract) })),
+    // A number, or the raw JSON of one that no double holds.
     next_page_token: next === null ? null : int64Json(next),
   };
 }
@@ -76,20 +52,7 @@ function requirePage(query: StateQuery, facts: PageFacts): Extract<PageFacts, { 
   }
 }
 
-function createdEvent(contract: ContractFacts): CreatedEvent {
-  return {
-    event_type: 'created_event',
-    // An import's update id in the feed is its contract id.
-    event_id: `#${contract.updateId ?? contract.contractId}:${contract.node}`,
-    ...created(contract),
-  };
-}
-
-function createdContract(contract: ContractFacts): CreatedContract {
-  return { created_in_update_id: contract.updateId, ...created(contract) };
-}
-
-function created(contract: ContractFacts): Omit<CreatedContract, 'created_in_update_id'> {
+function created(contract: ContractFacts): object {
   return {
     contract_id: contract.contractId,
     template_id: contract.templateId,

@@ -12,33 +12,17 @@ export interface AnswerRules {
   readonly emptyOwners: 'zero' | 'omit';
 }
 
-export interface OwnerTotals {
-  readonly party_id: string;
-  readonly total_unlocked_coin: string;
-  readonly total_locked_coin: string;
-  readonly total_coin_holdings: string;
-}
-
-export interface OwnerTotalsAndFees extends OwnerTotals {
-  readonly accumulated_holding_fees_unlocked: string;
-  readonly accumulated_holding_fees_locked: string;
-  readonly accumulated_holding_fees_total: string;
-  readonly total_available_coin: string;
-}
-
-export interface SummaryV1 {
+/** The answer of either version. */
+export interface Summary {
   readonly record_time: string;
   readonly migration_id: number;
-  readonly summaries: readonly OwnerTotals[];
+  /** Only with fees. An int64: a number, or the raw JSON of one that no double holds. */
+  readonly computed_as_of_round?: unknown;
+  readonly summaries: readonly OwnerAmounts[];
 }
 
-export interface SummaryV0 {
-  readonly record_time: string;
-  readonly migration_id: number;
-  /** An int64: a number, or the raw JSON of one that no double holds. */
-  readonly computed_as_of_round: unknown;
-  readonly summaries: readonly OwnerTotalsAndFees[];
-}
+/** The party, and its amounts by their names. */
+type OwnerAmounts = Readonly<Record<string, string>>;
 
 /** A snapshot, and the owners. */
 export interface SummaryRequest extends SnapshotChoice {
@@ -51,7 +35,7 @@ export function summaryFacts(request: SummaryRequest, round: OwnersLookup['round
 }
 
 /** Throws a HoldingsFault where there is no such snapshot, or a total has too many digits. */
-export function summaryV1(request: SummaryRequest, { snapshot, owners }: OwnersFacts, rules: AnswerRules): SummaryV1 {
+export function summaryV1(request: SummaryRequest, { snapshot, owners }: OwnersFacts, rules: AnswerRules): Summary {
   if (snapshot === null) throw snapshotFault(request);
   return {
     record_time: formatTime(snapshot.recordTime),
@@ -61,7 +45,7 @@ export function summaryV1(request: SummaryRequest, { snapshot, owners }: OwnersF
 }
 
 /** Throws a HoldingsFault as above, and where no round was requested and none is open. */
-export function summaryV0(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules): SummaryV0 {
+export function summaryV0(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules): Summary {
   const { snapshot, round, owners } = facts;
   if (snapshot === null) throw snapshotFault(request);
   if (round === null) throw new HoldingsFault('no_open_round', 'No open mining rounds found.');
@@ -81,7 +65,7 @@ function holdsCoin({ unlocked, locked }: OwnerFacts): boolean {
   return unlocked.count + locked.count > 0;
 }
 
-function ownerTotals({ party, unlocked, locked }: OwnerFacts): OwnerTotals {
+function ownerTotals({ party, unlocked, locked }: OwnerFacts): OwnerAmounts {
   return {
     party_id: party,
     total_unlocked_coin: numeric(party, unlocked.amount),
@@ -90,7 +74,7 @@ function ownerTotals({ party, unlocked, locked }: OwnerFacts): OwnerTotals {
   };
 }
 
-function ownerTotalsAndFees(owner: OwnerFacts, fees: UnlockedLocked): OwnerTotalsAndFees {
+function ownerTotalsAndFees(owner: OwnerFacts, fees: UnlockedLocked): OwnerAmounts {
   const { party, unlocked } = owner;
   return {
     ...ownerTotals(owner),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
 import { HttpFault } from '../server/http-fault.ts';
-import type { Route } from '../server/routes.ts';
+import { get, type Route } from '../server/routes.ts';
 
 /** Where `npm run build` puts the page, whether this file runs from src/ or from dist/. */
 const BUILT = join(import.meta.dirname, '../../../dist/web');
@@ -37,10 +37,6 @@ export function dashboardRoutes(folder = BUILT): readonly Route[] {
       return get(`/assets/${name}`, sender(readFileSync(join(assets, name)), headers));
     }),
   ];
-}
-
-function get(path: string, handle: Route['handle']): Route {
-  return { method: 'GET', path, handle };
 }
 
 function unbuilt(): never {

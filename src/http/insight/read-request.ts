@@ -8,8 +8,7 @@ import {
   type TableName,
   type TableQuestion,
 } from '../../holdings/insight/question.ts';
-import { showGiven } from '../../show-given.ts';
-import { HttpFault } from '../server/http-fault.ts';
+import { wrongValue } from '../server/http-fault.ts';
 import { prefersCsv } from './accept.ts';
 
 /** A request of this area. */
@@ -51,8 +50,8 @@ function textsOf(table: TableName, query: URLSearchParams): Map<string, string> 
   const known = [...parameters.filter((name) => name !== 'party'), ...(paged ? PAGE_PARAMETERS : []), 'format'];
   const texts = new Map<string, string>();
   for (const [name, text] of query) {
-    if (!known.includes(name)) throw fault(name, text, `no such parameter, only ${known.join(', ')}`);
-    if (texts.has(name)) throw fault(name, text, 'it once, and it is given twice');
+    if (!known.includes(name)) throw wrongValue(name, text, `no such parameter, only ${known.join(', ')}`);
+    if (texts.has(name)) throw wrongValue(name, text, 'it once, and it is given twice');
     texts.set(name, text);
   }
   return texts;
@@ -62,13 +61,13 @@ function parsedValue(name: ParameterName, text: string): unknown {
   const { parse, expected } = parameter(name);
   const value = parse(text);
   if (value === null)
-    throw fault(name, text, text.includes(' ') ? `${expected} (in a query a "+" is written %2B)` : expected);
+    throw wrongValue(name, text, text.includes(' ') ? `${expected} (in a query a "+" is written %2B)` : expected);
   return value;
 }
 
 function formOf(format: string | undefined, accept: string | undefined): 'json' | 'csv' {
   if (format === undefined) return prefersCsv(accept) ? 'csv' : 'json';
-  if (format !== 'json' && format !== 'csv') throw fault('format', format, 'json or csv');
+  if (format !== 'json' && format !== 'csv') throw wrongValue('format', format, 'json or csv');
   return format;
 }
 
@@ -76,7 +75,7 @@ function limitOf(text: string | undefined, form: 'json' | 'csv'): number | 'all'
   if (text === undefined) return LIMIT_DEFAULT;
   if (text === 'all' && form === 'csv') return 'all';
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > LIMIT_MAX) throw fault('limit', text, `${LIMIT_EXPECTED}, or "all" in CSV`);
+  if (limit < 1 || limit > LIMIT_MAX) throw wrongValue('limit', text, `${LIMIT_EXPECTED}, or "all" in CSV`);
   return limit;
 }
 
@@ -84,7 +83,7 @@ function limitOf(text: string | undefined, form: 'json' | 'csv'): number | 'all'
 function continued(table: TableName, text: string | undefined, given: Values): PageStart | null {
   if (text === undefined) return null;
   const token = decodePageToken(table, text);
-  if (token === null) throw fault('after', text, 'a next_page_token of this operation');
+  if (token === null) throw wrongValue('after', text, 'a next_page_token of this operation');
   const { start } = token;
   // Given or not, the page before had these.
   const used: Values = new Map<ParameterName, unknown>([
@@ -96,12 +95,12 @@ function continued(table: TableName, text: string | undefined, given: Values): P
     const before = [token.given.get(name), used.get(name)].flatMap((each) => (each === undefined ? [] : [print(each)]));
     if (initial !== undefined && before.length === 0) before.push(initial);
     if (before.includes(print(value))) continue;
-    throw fault(name, print(value), `${before[0] ?? 'nothing'}, as for the page before, whose token is in "after"`);
+    throw wrongValue(
+      name,
+      print(value),
+      `${before[0] ?? 'nothing'}, as for the page before, whose token is in "after"`,
+    );
   }
   for (const [name, value] of token.given) if (!given.has(name)) given.set(name, value);
   return start;
-}
-
-function fault(name: string, given: string, expected: string): HttpFault {
-  return new HttpFault(400, `${name.slice(0, 100)}: given ${showGiven(given)}, expected ${expected}`);
 }

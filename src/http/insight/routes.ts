@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import type { Answers } from '../../holdings/answer.ts';
 import type { TableQuestion } from '../../holdings/insight/question.ts';
 import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 import { throwAsHttpFault } from '../holdings/holdings-fault.ts';
+import type { HoldingsDeps } from '../holdings/routes.ts';
 import type { Cors } from '../server/cors.ts';
 import type { Route } from '../server/routes.ts';
 import { allPages } from './all-pages.ts';
@@ -14,12 +14,7 @@ import { readTableRequest } from './read-request.ts';
 import { streamRoute } from './stream/route.ts';
 import type { Streams } from './stream/streams.ts';
 
-export interface InsightDeps {
-  readonly answers: Answers;
-  /** The client that sent the request. */
-  readonly clientAddress: (c: Context) => string;
-  /** Throws a 503 where too many answers are not yet read by clients. */
-  readonly requireRoom: (c: Context) => void;
+export interface InsightDeps extends Pick<HoldingsDeps, 'answers' | 'clientAddress' | 'requireRoom'> {
   readonly streams: Streams;
   readonly logger: Logger;
 }

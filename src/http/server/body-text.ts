@@ -74,7 +74,7 @@ async function readBodyBytes(body: ReadableStream<Uint8Array> | null, bytesMax: 
       await discard(reader);
       return null;
     }
-    if (needed > held.byteLength) held = grown(held.subarray(0, bytes), Math.min(bytesMax, needed * 2));
+    if (needed > held.byteLength) held = new Uint8Array(held.buffer.transfer(Math.min(bytesMax, needed * 2)));
     held.set(value, bytes);
     bytes = needed;
   }
@@ -91,10 +91,4 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array> | undefin
     );
     goesOn = await Promise.race([more, sleep(REST_PAUSE_MS_MAX, false, { ref: false })]);
   }
-}
-
-function grown(bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(size);
-  larger.set(bytes);
-  return larger;
 }

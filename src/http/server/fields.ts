@@ -1,5 +1,4 @@
-import { showGiven } from '../../show-given.ts';
-import { HttpFault } from './http-fault.ts';
+import { type HttpFault, wrongValue } from './http-fault.ts';
 
 /** A field of a request: how it is read and documented. */
 export interface Field<Value> {
@@ -51,7 +50,7 @@ export function createFieldsReader<F extends Fields>(fields: F): (given: unknown
   const named = Object.entries(fields);
   return (given) => {
     if (typeof given !== 'object' || given === null || Array.isArray(given))
-      throw wrong('body', given, 'a JSON object');
+      throw wrongValue('body', given, 'a JSON object');
     const found: Record<string, unknown> = {};
     for (const [name, { read }] of named) {
       const value = (given as Readonly<Record<string, unknown>>)[name];
@@ -74,10 +73,6 @@ export function fieldsSchema(fields: Fields): { properties: Record<string, objec
 
 function wrongField(name: string, given: unknown, { expected, item }: WrongField): HttpFault {
   return item === null
-    ? wrong(name, given, expected)
-    : wrong(`${name}[${item}]`, (given as readonly unknown[])[item], expected);
-}
-
-function wrong(place: string, given: unknown, expected: string): HttpFault {
-  return new HttpFault(400, `${place}: given ${showGiven(given)}, expected ${expected}`);
+    ? wrongValue(name, given, expected)
+    : wrongValue(`${name}[${item}]`, (given as readonly unknown[])[item], expected);
 }

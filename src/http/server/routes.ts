@@ -20,6 +20,10 @@ export interface Route {
   readonly handle: (c: Context) => Response | Promise<Response>;
 }
 
+export function get(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, handle };
+}
+
 export const SCAN_PREFIX = '/api/scan';
 
 /**

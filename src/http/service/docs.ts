@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Route } from '../server/routes.ts';
+import { get, type Route } from '../server/routes.ts';
 
 /** An OpenAPI document and where it is served. */
 export interface ServedDocument {
@@ -63,10 +63,6 @@ export function docsRoutes(documents: readonly ServedDocument[]): readonly Route
       return get(path, () => send(bytes, 'application/json'));
     }),
   ];
-}
-
-function get(path: string, handle: Route['handle']): Route {
-  return { method: 'GET', path, handle };
 }
 
 function send(body: string | Bytes, type: string): Response {

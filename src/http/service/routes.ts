@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { Cors } from '../server/cors.ts';
 import { jsonRoute, type ServedLimits } from '../server/operation.ts';
-import type { Route } from '../server/routes.ts';
+import { get, type Route } from '../server/routes.ts';
 import { docsRoutes, type ServedDocument } from './docs.ts';
 import { SERVICE_OPERATIONS, type ServiceCall } from './operations.ts';
 
@@ -17,11 +17,9 @@ export function serviceRoutes(deps: ServiceDeps, cors: Cors): readonly Route[] {
   const { registry, documents, limits } = deps;
   return [
     ...SERVICE_OPERATIONS.map((operation) => jsonRoute(operation, { callOf: () => deps, limits, cors })),
-    {
-      method: 'GET',
-      path: '/metrics',
-      handle: async () => new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } }),
-    },
+    get('/metrics', async () => {
+      return new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } });
+    }),
     ...docsRoutes(documents),
   ];
 }

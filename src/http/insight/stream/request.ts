@@ -1,6 +1,5 @@
 import { parameter } from '../../../holdings/insight/parameters.ts';
-import { showGiven } from '../../../show-given.ts';
-import { HttpFault } from '../../server/http-fault.ts';
+import { HttpFault, wrongValue } from '../../server/http-fault.ts';
 
 export interface StreamRequest {
   /** Each once, in the order given. */
@@ -16,18 +15,14 @@ export function readStreamRequest(
 ): StreamRequest {
   for (const [name, text] of query)
     if (name !== 'owner' && name !== 'last_event_id')
-      throw fault(name, text, 'no such parameter, only owner, last_event_id');
+      throw wrongValue(name, text, 'no such parameter, only owner, last_event_id');
   const owners = query.getAll('owner');
   const { parse, expected } = parameter('party');
   if (owners.length > ownersMax)
     throw new HttpFault(400, `owner: given ${owners.length} times, expected at most ${ownersMax}`);
-  for (const owner of owners) if (parse(owner) === null) throw fault('owner', owner, expected);
+  for (const owner of owners) if (parse(owner) === null) throw wrongValue('owner', owner, expected);
   const [id = '', ...others] = query.getAll('last_event_id');
-  if (others.length > 0) throw fault('last_event_id', others[0]!, 'it once, and it is given twice');
+  if (others.length > 0) throw wrongValue('last_event_id', others[0]!, 'it once, and it is given twice');
   // A client without one may send an empty id, as the standard has it.
   return { owners: [...new Set(owners)], lastEventId: header || id || null };
-}
-
-function fault(name: string, given: string, expected: string): HttpFault {
-  return new HttpFault(400, `${name.slice(0, 100)}: given ${showGiven(given)}, expected ${expected}`);
 }
