@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { identify } from '../../decode/identify.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { DEAD_LETTER_COLUMNS, DEAD_LETTER_KINDS, DECISIONS } from '../store/dead-letters.ts';
-import { inOneMoment, timeText, type VerifyContext, type VerifyStep } from './types.ts';
+import { type Differs, differsIn, inOneMoment, timeText, type VerifyContext, type VerifyStep } from './types.ts';
 
 const SHA256_BYTES = 32;
 const BEFORE_ALL = -(2n ** 63n);
@@ -31,13 +31,13 @@ interface LetterRow {
 const LETTERS_PER_STEP = 200;
 
 /** Compares each dead letter's facts with its bytes, and its reason with its parts; no number may be missing. */
-export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyStep> {
-  const total = inOneMoment(db, () => verifyHalts(db, report));
-  const rows = db
-    .prepare<[bigint], LetterRow>(
-      `SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
-    )
-    .safeIntegers();
+export function* verifyLetters(context: VerifyContext): Generator<VerifyStep> {
+  const { db } = context;
+  const differs = differsIn(context, 'dead_letter');
+  const total = inOneMoment(db, () => verifyHalts(db, differs));
+  const rows = db.prepare<[bigint], LetterRow>(
+    `SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
+  );
   let next = 1n;
   for (let last: bigint | null = BEFORE_ALL; last !== null; ) {
     const after: bigint = last;
@@ -45,15 +45,7 @@ export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyS
       let id: bigint | null = null;
       for (const letter of rows.iterate(after)) {
         ({ id } = letter);
-        verifyLetter(letter, next, (expected, found) =>
-          report({
-            table: 'dead_letter',
-            owner: null,
-            snapshot: null,
-            expected: `dead letter ${id}: ${expected}`,
-            found,
-          }),
-        );
+        verifyLetter(letter, next, (expected, found) => differs(`dead letter ${id}: ${expected}`, found));
         next = id + 1n;
       }
       return id;
@@ -63,22 +55,18 @@ export function* verifyLetters({ db, report }: VerifyContext): Generator<VerifyS
 }
 
 /** Returns the number of dead letters. */
-function verifyHalts(db: Database, report: VerifyContext['report']): number {
-  const counts = db
-    .prepare<[], { total: number; halted: number }>(
-      `SELECT count(*) AS total, count(*) FILTER (WHERE decision = 'halted') AS halted FROM dead_letter`,
-    )
-    .get() ?? { total: 0, halted: 0 };
-  if (counts.halted > 1) {
-    const found = String(counts.halted);
-    report({ table: 'dead_letter', owner: null, snapshot: null, expected: 'at most one that is halted', found });
-  }
-  return counts.total;
+function verifyHalts(db: Database, differs: Differs): number {
+  const counts = db.prepare<[], { total: bigint; halted: bigint }>(
+    `SELECT count(*) AS total, count(*) FILTER (WHERE decision = 'halted') AS halted FROM dead_letter`,
+  );
+  const { total, halted } = counts.get()!;
+  if (halted > 1n) differs('at most one that is halted', halted);
+  return Number(total);
 }
 
-function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: string, found: string) => void): void {
+function verifyLetter(letter: LetterRow, next: bigint, differs: Differs): void {
   const { id, kind, code, decision, sha256, length, bytes, createdAt } = letter;
-  if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, String(id));
+  if (id !== next) differs(`numbers from 1 without gaps, next ${next}`, id);
   const kindOfCode = new Map<string, string>(Object.entries(DEAD_LETTER_KINDS)).get(code);
   if (kindOfCode === undefined) differs(`a code (${Object.keys(DEAD_LETTER_KINDS).join(', ')})`, code);
   else if (kind !== kindOfCode) differs(`kind ${kindOfCode}, that of its code ${code}`, kind);
@@ -92,10 +80,10 @@ function verifyLetter(letter: LetterRow, next: bigint, differs: (expected: strin
   if (kind === 'container') {
     if (sha256.length + bytes.length + Number(length) > 0) differs('no bytes of a container', `${length} bytes`);
   } else if (kind === 'overlong') {
-    if (length <= BigInt(bytes.length)) differs('a length beyond the bytes kept', String(length));
+    if (length <= BigInt(bytes.length)) differs('a length beyond the bytes kept', length);
     if (sha256.length !== SHA256_BYTES) differs('a SHA-256', sha256.toString('hex'));
   } else {
-    if (length !== BigInt(bytes.length)) differs(`length ${bytes.length}, that of its bytes`, String(length));
+    if (length !== BigInt(bytes.length)) differs(`length ${bytes.length}, that of its bytes`, length);
     const names = namesIn(letter);
     if (names !== null) differs(names, `${letter.updateId}, ${letter.recordTime}`);
     const hash = createHash('sha256').update(bytes).digest();

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, ITEM_BYTES, nextDigest } from '../../ledger/digest.ts';
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { addItems, type ItemsFound, noItems } from './items-found.ts';
-import { inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
+import { differsIn, getOrMake, inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
 
 interface DigestRow {
   readonly changes: Buffer | null;
@@ -14,8 +14,8 @@ interface DigestRow {
  * give. Each follows from the stored one before it, so that a wrong one is named, and not all that come after it.
  */
 export function* verifyDigests(context: VerifyContext, found: ItemsFound): Generator<VerifyStep> {
-  const { db, report, sealed, rowsPerStep } = context;
-  const period = db.prepare<[], number>('SELECT period FROM setting').pluck().get() ?? 0;
+  const { db, sealed, rowsPerStep } = context;
+  const period = Number(db.prepare<[], bigint>('SELECT period FROM setting').pluck().get() ?? 0n);
   const read = db.prepare<[number, bigint], DigestRow>(
     'SELECT changes_digest AS changes, digest FROM snapshot WHERE migration_id = ? AND record_time = ?',
   );
@@ -34,9 +34,8 @@ export function* verifyDigests(context: VerifyContext, found: ItemsFound): Gener
       if (row === undefined || changes === null) continue;
       const compare = (name: string, stored: Buffer | null, expected: Buffer, by: string): void => {
         if (stored?.equals(expected) === true) return;
-        const snapshot = snapshotName(context, BigInt(migrationId), seq);
-        const text = `${name} ${expected.toString('hex')}, ${by}`;
-        report({ table: 'snapshot', owner: null, snapshot, expected: text, found: stored?.toString('hex') ?? 'none' });
+        const differs = differsIn(context, 'snapshot', snapshotName(context, BigInt(migrationId), seq));
+        differs(`${name} ${expected.toString('hex')}, ${by}`, stored?.toString('hex') ?? 'none');
       };
       compare('changes_digest', row.changes, changes, 'by its contracts in held, spent and holding');
       const digest = nextDigest(before, row.changes ?? changes);
@@ -77,35 +76,31 @@ class ItemReader implements Disposable {
 }
 
 /** How often other connections have written; what is stored then does not contradict what was read before. */
-export function dataVersion(db: Database): number {
-  return db.pragma('data_version', { simple: true }) as number;
+export function dataVersion(db: Database): bigint {
+  return db.pragma('data_version', { simple: true }) as bigint;
 }
 
 /**
  * The items of the open intervals against those that the contracts give: only where nothing was written since the first of
  * these was read, at `version`. Later a wrong one shows in the digest of its snapshot.
  */
-export function* verifyOpenItems(context: VerifyContext, found: ItemsFound, version: number): Generator<VerifyStep> {
-  const { db, report } = context;
+export function* verifyOpenItems(context: VerifyContext, found: ItemsFound, version: bigint): Generator<VerifyStep> {
+  const { db } = context;
   inOneMoment(db, () => {
     if (dataVersion(db) !== version) return;
     const sums = new Map(found.open());
-    const rows = db.prepare<[], { migrationId: number; items: Buffer }>(
-      'SELECT migration_id AS migrationId, items FROM open_items',
-    );
-    const differs = (migrationId: number, expected: string, found: string): void => {
-      const snapshot = `migration ${migrationId}, the open interval`;
-      report({ table: 'open_items', owner: null, snapshot, expected, found });
-    };
-    for (const { migrationId, items } of rows.iterate()) {
+    const rows = db.prepare<[], { id: bigint; items: Buffer }>('SELECT migration_id AS id, items FROM open_items');
+    const differsOf = (migrationId: number) =>
+      differsIn(context, 'open_items', `migration ${migrationId}, the open interval`);
+    for (const { id, items } of rows.iterate()) {
+      const migrationId = Number(id);
       if (items.length % ITEM_BYTES !== 0)
-        differs(migrationId, `items of ${ITEM_BYTES} bytes each`, `${items.length} bytes`);
-      const sum = sums.get(migrationId) ?? noItems();
-      sums.set(migrationId, sum);
-      addItems(sum, items);
+        differsOf(migrationId)(`items of ${ITEM_BYTES} bytes each`, `${items.length} bytes`);
+      addItems(getOrMake(sums, migrationId, noItems), items);
     }
     for (const [migrationId, sum] of sums) {
-      if (!sum.equals(noItems())) differs(migrationId, 'the items of the contracts made and archived in it', 'others');
+      if (!sum.equals(noItems()))
+        differsOf(migrationId)('the items of the contracts made and archived in it', 'others');
     }
   });
   yield { phase: 'open intervals', done: 1, total: 1 };

@@ -3,7 +3,7 @@ import { isStoredId } from './contract.ts';
 import { verifyMigrations } from './ledger-migrations.ts';
 import { verifyPositions } from './positions.ts';
 import { verifyTemplates } from './templates.ts';
-import { inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
+import { differsIn, inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
 
 const DAY_US = 86_400_000_000n;
 
@@ -16,42 +16,37 @@ export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> 
   }
 }
 
-function verifySetting({ db, report }: VerifyContext): void {
-  const differs = (expected: string, found: string): void =>
-    report({ table: 'setting', owner: null, snapshot: null, expected, found });
-  const setting = db
-    .prepare<[], { period: bigint; dso: string | null; pinned: bigint; migrationId: bigint | null }>(
-      'SELECT period, dso, dso_pinned AS pinned, source_migration_id AS migrationId FROM setting',
-    )
-    .safeIntegers()
-    .get();
+function verifySetting(context: VerifyContext): void {
+  const { db } = context;
+  const differs = differsIn(context, 'setting');
+  const settings = db.prepare<[], { period: bigint; dso: string | null; pinned: bigint; migrationId: bigint | null }>(
+    'SELECT period, dso, dso_pinned AS pinned, source_migration_id AS migrationId FROM setting',
+  );
+  const setting = settings.get();
   if (setting === undefined) return differs('one row', 'none');
   const { period, dso, pinned, migrationId } = setting;
-  if (period <= 0n || DAY_US % period !== 0n) differs('a period that divides 24 h, in microseconds', String(period));
-  if (pinned !== 0n && pinned !== 1n) differs('dso_pinned 0 or 1', String(pinned));
-  if (migrationId !== null && migrationId < 0n) differs('source_migration_id >= 0', String(migrationId));
+  if (period <= 0n || DAY_US % period !== 0n) differs('a period that divides 24 h, in microseconds', period);
+  if (pinned !== 0n && pinned !== 1n) differs('dso_pinned 0 or 1', pinned);
+  if (migrationId !== null && migrationId < 0n) differs('source_migration_id >= 0', migrationId);
   const hasCoins = db.prepare('SELECT 1 FROM owner LIMIT 1').get() !== undefined;
-  if (dso === null ? hasCoins : !isPartyId(dso)) differs('the DSO whose coins count', String(dso));
+  if (dso === null ? hasCoins : !isPartyId(dso)) differs('the DSO whose coins count', dso);
 }
 
 /** Owners are numbered from 1 without gaps; contracts below the next number. */
-function verifyNumbering({ db, report }: VerifyContext): void {
-  const owners = db
+function verifyNumbering(context: VerifyContext): void {
+  const found = context.db
     .prepare<[], { count: bigint; most: bigint | null; next: bigint; nextNo: bigint; mostNo: bigint | null }>(
       `SELECT (SELECT count(*) FROM owner) AS count, (SELECT max(id) FROM owner) AS most, next_owner AS next,
          next_no AS nextNo, (SELECT max(no) FROM holding) AS mostNo FROM setting`,
     )
-    .safeIntegers()
     .get();
-  if (owners === undefined) return;
-  const { count, most, next, nextNo, mostNo } = owners;
+  if (found === undefined) return;
+  const { count, most, next, nextNo, mostNo } = found;
   const wanted = `${next - 1n} owners, numbered from 1 to ${next - 1n} (next_owner in setting is ${next})`;
   if (count !== next - 1n || (most ?? 0n) !== next - 1n)
-    report({ table: 'owner', owner: null, snapshot: null, expected: wanted, found: `${count}, up to ${most ?? 0n}` });
-  if (mostNo !== null && mostNo >= nextNo) {
-    const expected = `next_no after ${mostNo}, the last in holding`;
-    report({ table: 'setting', owner: null, snapshot: null, expected, found: String(nextNo) });
-  }
+    differsIn(context, 'owner')(wanted, `${count}, up to ${most ?? 0n}`);
+  if (mostNo !== null && mostNo >= nextNo)
+    differsIn(context, 'setting')(`next_no after ${mostNo}, the last in holding`, nextNo);
 }
 
 interface RoundRow {
@@ -62,21 +57,16 @@ interface RoundRow {
   readonly known: bigint;
 }
 
-function verifyRounds({ db, report }: VerifyContext): void {
-  const rows = db
-    .prepare<[], RoundRow>(
-      `SELECT r.migration_id AS migrationId, contract_id AS contractId, number, content, m.migration_id IS NOT NULL AS known
-       FROM round r LEFT JOIN migration m ON m.migration_id = r.migration_id`,
-    )
-    .safeIntegers();
+function verifyRounds(context: VerifyContext): void {
+  const differs = differsIn(context, 'round');
+  const rows = context.db.prepare<[], RoundRow>(
+    `SELECT r.migration_id AS migrationId, contract_id AS contractId, number, content, m.migration_id IS NOT NULL AS known
+     FROM round r LEFT JOIN migration m ON m.migration_id = r.migration_id`,
+  );
   for (const { migrationId, contractId, number, content, known } of rows.iterate()) {
-    const differs = (expected: string, found: string): void =>
-      report({ table: 'round', owner: null, snapshot: null, expected: `round ${number}: ${expected}`, found });
-    if (known === 0n) differs(`migration ${migrationId} to exist`, 'none');
-    if (number < 0n) differs('a number >= 0', String(number));
-    if (!isStoredId(contractId)) {
-      differs('a contract id in the form it is stored in', String(contractId));
-    }
-    if (!/^[0-9a-f]{64}$/.test(content)) differs('a SHA-256 of its content', content);
+    if (known === 0n) differs(`round ${number}: migration ${migrationId} to exist`, 'none');
+    if (number < 0n) differs(`round ${number}: a number >= 0`, number);
+    if (!isStoredId(contractId)) differs(`round ${number}: a contract id in the form it is stored in`, contractId);
+    if (!/^[0-9a-f]{64}$/.test(content)) differs(`round ${number}: a SHA-256 of its content`, content);
   }
 }

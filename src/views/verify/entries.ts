@@ -57,13 +57,11 @@ export interface Met {
 
 export function createEntryVerifier({ db, report }: VerifyContext, { numbers, heldIds, items }: Met): EntryVerifier {
   const prepare = (table: EntryTable) =>
-    db
-      .prepare<[bigint], Entry>(
-        `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq, e.expiry AS entryExpiry,
-           ${table === 'spent' ? 'e.archived_seq' : 'NULL'} AS archivedSeq, ${table === 'held' ? 'e.id_hash' : 'NULL'} AS idHash, ${HOLDING_COLUMNS}
-         FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.owner = ?`,
-      )
-      .safeIntegers();
+    db.prepare<[bigint], Entry>(
+      `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq, e.expiry AS entryExpiry,
+         ${table === 'spent' ? 'e.archived_seq' : 'NULL'} AS archivedSeq, ${table === 'held' ? 'e.id_hash' : 'NULL'} AS idHash, ${HOLDING_COLUMNS}
+       FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.owner = ?`,
+    );
   const statements = { held: prepare('held'), spent: prepare('spent') };
   const dsoNow = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
   let entities: ReadonlyMap<bigint, string> = new Map();

@@ -1,8 +1,9 @@
 import { isDamaged } from '../../machine-errors.ts';
-import type { VerifyContext, VerifyStep } from './types.ts';
+import { differsIn, type VerifyContext, type VerifyStep } from './types.ts';
 
 /** SQLite's own integrity check, table by table: pages, the order of keys, types, and every index against its table. */
-export function* verifyFile({ db, report }: VerifyContext): Generator<VerifyStep> {
+export function* verifyFile(context: VerifyContext): Generator<VerifyStep> {
+  const { db } = context;
   const tables = db
     .prepare<[], string>(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
@@ -10,10 +11,8 @@ export function* verifyFile({ db, report }: VerifyContext): Generator<VerifyStep
     .pluck()
     .all();
   for (const [done, table] of tables.entries()) {
-    for (const found of integrityOf(table)) {
-      if (found !== 'ok')
-        report({ table, owner: null, snapshot: null, expected: 'an intact table and indexes', found });
-    }
+    for (const found of integrityOf(table))
+      if (found !== 'ok') differsIn(context, table)('an intact table and indexes', found);
     yield { phase: 'file', done: done + 1, total: tables.length };
   }
 

@@ -1,9 +1,8 @@
-import type { Database } from 'better-sqlite3';
 import { idText } from '../../ledger/contract-id.ts';
 import { hashOf, isStoredId } from './contract.ts';
 import type { HeldIds } from './held-ids.ts';
 import type { NumbersSeen } from './numbers.ts';
-import { inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
+import { differsIn, inOneMoment, rowsOf, type VerifyContext, type VerifyStep } from './types.ts';
 
 const BEFORE_ALL = -(2n ** 63n);
 
@@ -16,23 +15,19 @@ interface CounterfeitRow {
 
 /** Every row of `counterfeit`: `h` is the hash of its id, which is no active coin's. */
 export function* verifyCounterfeits(context: VerifyContext, heldIds: HeldIds): Generator<VerifyStep> {
-  const { db, report } = context;
-  const rows = db
-    .prepare<[bigint, bigint], CounterfeitRow>(
-      `SELECT h, migration_id AS migrationId, contract_id AS contractId,
-         EXISTS (SELECT 1 FROM migration m WHERE m.migration_id = counterfeit.migration_id) AS isMigration
-       FROM counterfeit WHERE h > ? AND h <= ?`,
-    )
-    .safeIntegers();
+  const differs = differsIn(context, 'counterfeit');
+  const rows = context.db.prepare<[bigint, bigint], CounterfeitRow>(
+    `SELECT h, migration_id AS migrationId, contract_id AS contractId,
+       EXISTS (SELECT 1 FROM migration m WHERE m.migration_id = counterfeit.migration_id) AS isMigration
+     FROM counterfeit WHERE h > ? AND h <= ?`,
+  );
   yield* inRanges(context, { table: 'counterfeit', key: 'h' }, (from, to) => {
     for (const { h, migrationId, contractId, isMigration } of rows.iterate(from, to)) {
-      const differs = (expected: string, found: string): void =>
-        report({ table: 'counterfeit', owner: null, snapshot: null, expected, found });
       if (isMigration === 0n) differs(`migration ${migrationId} to exist`, 'none');
-      if (!isStoredId(contractId)) return differs('a contract id in the form it is stored in', String(contractId));
+      if (!isStoredId(contractId)) return differs('a contract id in the form it is stored in', contractId);
       const name = `the id ${idText(contractId)} of migration ${migrationId}`;
       const hash = hashOf(contractId, Number(migrationId));
-      if (hash !== h) differs(`h ${hash}, the hash of ${name}`, String(h));
+      if (hash !== h) differs(`h ${hash}, the hash of ${name}`, h);
       if (heldIds.find(contractId, Number(migrationId)) !== null)
         differs(`${name} to be no active coin's`, 'an active coin');
     }
@@ -41,16 +36,14 @@ export function* verifyCounterfeits(context: VerifyContext, heldIds: HeldIds): G
 
 /** Every contract of `holding` that existed when the verification began was found in `held` or `spent`. */
 export function* verifyHoldings(context: VerifyContext, seen: NumbersSeen): Generator<VerifyStep> {
-  const { db, report } = context;
-  const numbers = db
+  const differs = differsIn(context, 'holding');
+  const numbers = context.db
     .prepare<[bigint, bigint], bigint>('SELECT no FROM holding WHERE no > ? AND no <= ? ORDER BY no')
-    .pluck()
-    .safeIntegers();
+    .pluck();
   yield* inRanges(context, { table: 'holding', key: 'no' }, (from, to) => {
     for (const no of numbers.iterate(from, to)) {
       if (no >= 1n && (!seen.covers(no) || seen.has(no))) continue;
-      const expected = `contract ${no}: a row in held or spent, as for every holding`;
-      report({ table: 'holding', owner: null, snapshot: null, expected, found: 'none' });
+      differs(`contract ${no}: a row in held or spent, as for every holding`, 'none');
     }
   });
 }
@@ -63,8 +56,7 @@ function* inRanges(
 ): Generator<VerifyStep> {
   const bound = db
     .prepare<[bigint, number], bigint>(`SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`)
-    .pluck()
-    .safeIntegers();
+    .pluck();
   const total = rowsOf(db, table);
   let from: bigint | null = BEFORE_ALL;
   for (let done = 0; from !== null; done += rowsPerStep) {
@@ -76,8 +68,4 @@ function* inRanges(
     });
     yield { phase: table, done: Math.min(done + rowsPerStep, total), total };
   }
-}
-
-function rowsOf(db: Database, table: string): number {
-  return db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
 }

@@ -1,7 +1,7 @@
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { archivedLine, createdLine, type DigestedCoin, ITEM_BYTES, itemOf } from '../../ledger/digest.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import type { VerifyContext } from './types.ts';
+import { getOrMake, type VerifyContext } from './types.ts';
 
 /** Memory for items; those beyond it are in a file in the folder for temporary files, which is gone with the process. */
 const CACHE_KIB = 32 * 1024;
@@ -46,7 +46,7 @@ export class ItemsFound implements Disposable {
 
   /** Adds what a contract is in the digests: nothing where it was made and archived in one interval of the grid. */
   add({ migrationId, createdSeq, archivedSeq }: Lifetime, coin: DigestedCoin, contractId: string): void {
-    const intervals = this.#of(migrationId);
+    const intervals = getOrMake(this.#migrations, migrationId, () => ({ grid: [], start: 0, open: noItems() }));
     const created = intervalOf(intervals, createdSeq);
     const archived = archivedSeq === null ? null : intervalOf(intervals, archivedSeq);
     if (created === archived) return;
@@ -62,15 +62,6 @@ export class ItemsFound implements Disposable {
     } catch (error) {
       throw noRoom(error);
     }
-  }
-
-  #of(migrationId: number): Intervals {
-    let intervals = this.#migrations.get(migrationId);
-    if (intervals === undefined) {
-      intervals = { grid: [], start: 0, open: noItems() };
-      this.#migrations.set(migrationId, intervals);
-    }
-    return intervals;
   }
 
   /** All items of snapshots on the grid, in order, each with the snapshot's place among those of all migrations. */

@@ -1,7 +1,7 @@
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { HALF_SEED } from '../write/state.ts';
 import { verifySynchronizers } from './synchronizers.ts';
-import { timeText, type VerifyContext } from './types.ts';
+import { differsIn, timeText, type VerifyContext } from './types.ts';
 
 interface MigrationRow {
   readonly migrationId: bigint;
@@ -27,48 +27,32 @@ interface SnapshotRow {
 
 /** Each migration's clock, and its snapshots: numbered without gaps in the order of their times, with every time of the grid. */
 export function verifyMigrations(context: VerifyContext): void {
-  const { db, report } = context;
-  const period = db.prepare<[], bigint>('SELECT period FROM setting').pluck().safeIntegers().get() ?? 0n;
-  const migrations = db
-    .prepare<[], MigrationRow>(
-      `SELECT m.migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
-         next_grid AS nextGrid, seeded_at AS seededAt,
-         CASE WHEN json_valid(seed_times) THEN (SELECT min(value) FROM json_each(seed_times)) END AS seededFrom,
-         (SELECT max(record_time) FROM synchronizer s WHERE s.migration_id = m.migration_id) AS lastTime
-       FROM migration m ORDER BY m.migration_id`,
-    )
-    .safeIntegers();
-  const snapshots = db
-    .prepare<[bigint], SnapshotRow>(
-      `SELECT record_time AS recordTime, seq, no, forced, changes_digest IS NULL AND digest IS NULL AS bare
-       FROM snapshot WHERE migration_id = ? ORDER BY record_time`,
-    )
-    .safeIntegers();
+  const { db } = context;
+  const period = db.prepare<[], bigint>('SELECT period FROM setting').pluck().get() ?? 0n;
+  const migrations = db.prepare<[], MigrationRow>(
+    `SELECT m.migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
+       next_grid AS nextGrid, seeded_at AS seededAt,
+       CASE WHEN json_valid(seed_times) THEN (SELECT min(value) FROM json_each(seed_times)) END AS seededFrom,
+       (SELECT max(record_time) FROM synchronizer s WHERE s.migration_id = m.migration_id) AS lastTime
+     FROM migration m ORDER BY m.migration_id`,
+  );
+  const snapshots = db.prepare<[bigint], SnapshotRow>(
+    `SELECT record_time AS recordTime, seq, no, forced, changes_digest IS NULL AND digest IS NULL AS bare
+     FROM snapshot WHERE migration_id = ? ORDER BY record_time`,
+  );
   for (const table of ['snapshot', 'synchronizer']) {
-    const orphans = db
-      .prepare<[], bigint>(
-        `SELECT DISTINCT migration_id FROM ${table} WHERE migration_id NOT IN (SELECT migration_id FROM migration)`,
-      )
-      .pluck()
-      .safeIntegers();
-    for (const id of orphans.all())
-      report({ table, owner: null, snapshot: `migration ${id}`, expected: 'a row of that migration', found: 'none' });
+    const orphans = db.prepare<[], bigint>(
+      `SELECT DISTINCT migration_id FROM ${table} WHERE migration_id NOT IN (SELECT migration_id FROM migration)`,
+    );
+    for (const id of orphans.pluck().all())
+      differsIn(context, table, `migration ${id}`)('a row of that migration', 'none');
   }
-  const places = db
-    .prepare<[], { count: bigint; last: bigint }>(
-      'SELECT count(*) AS count, coalesce(max(no), 0) AS last FROM snapshot',
-    )
-    .safeIntegers();
+  const places = db.prepare<[], { count: bigint; last: bigint }>(
+    'SELECT count(*) AS count, coalesce(max(no), 0) AS last FROM snapshot',
+  );
   const { count, last } = places.get()!;
   // Each number is there once, and none is below 1.
-  if (count !== last)
-    report({
-      table: 'snapshot',
-      owner: null,
-      snapshot: null,
-      expected: `no from 1 to ${count}`,
-      found: `up to ${last}`,
-    });
+  if (count !== last) differsIn(context, 'snapshot')(`no from 1 to ${count}`, `up to ${last}`);
   verifySynchronizers(context);
   for (const row of migrations.all()) {
     const sealed = verifySnapshots(context, row, { rows: snapshots.iterate(row.migrationId), period });
@@ -84,7 +68,7 @@ interface Sealed {
 }
 
 function verifySnapshots(
-  { report }: VerifyContext,
+  context: VerifyContext,
   { migrationId }: MigrationRow,
   { rows, period }: { rows: Iterable<SnapshotRow>; period: bigint },
 ): Sealed {
@@ -93,15 +77,13 @@ function verifySnapshots(
   let lastNo = 0n;
   let lastGrid: bigint | null = null;
   for (const { recordTime, seq, no, forced, bare } of rows) {
-    const snapshot = `migration ${migrationId}, ${timeText(recordTime)}`;
-    const differs = (expected: string, found: string): void =>
-      report({ table: 'snapshot', owner: null, snapshot, expected, found });
+    const differs = differsIn(context, 'snapshot', `migration ${migrationId}, ${timeText(recordTime)}`);
     count += 1n;
-    if (seq !== count) differs(`seq ${count}, in the order of times`, String(seq));
-    if (no <= lastNo) differs(`no above ${lastNo}, in the order of times`, String(no));
+    if (seq !== count) differs(`seq ${count}, in the order of times`, seq);
+    if (no <= lastNo) differs(`no above ${lastNo}, in the order of times`, no);
     lastNo = no;
-    if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', String(recordTime));
-    if (forced !== 0n && forced !== 1n) differs('forced 0 or 1', String(forced));
+    if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', recordTime);
+    if (forced !== 0n && forced !== 1n) differs('forced 0 or 1', forced);
     const isGrid = period > 0n && recordTime % period === 0n;
     if (forced === 0n && !isGrid) differs('a time on the grid of the period in setting', timeText(recordTime));
     if (forced === 1n && isGrid) differs('a time off the grid, as it was forced', timeText(recordTime));
@@ -120,13 +102,12 @@ function verifySnapshots(
 }
 
 function verifyClock(
-  { report }: VerifyContext,
+  context: VerifyContext,
   { migrationId, openSeq, timeReached, updateTime, nextGrid, seededAt, seededFrom, lastTime }: MigrationRow,
   { count, last, lastGrid }: Sealed,
   period: bigint,
 ): void {
-  const differs = (expected: string, found: unknown): void =>
-    report({ table: 'migration', owner: null, snapshot: `migration ${migrationId}`, expected, found: String(found) });
+  const differs = differsIn(context, 'migration', `migration ${migrationId}`);
   if (openSeq !== count + 1n) differs(`open_seq ${count + 1n}, after its ${count} snapshots`, openSeq);
   if (updateTime !== lastTime)
     differs(`update_time ${shown(lastTime)}, the last of its synchronizers`, shown(updateTime));

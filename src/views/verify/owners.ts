@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { isPartyId } from '../../ledger/party.ts';
 import { createEntryVerifier, ENTRY_TABLES, type EntryVerifier, type Met } from './entries.ts';
 import type { SupplyFold } from './supply.ts';
-import { inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
+import { differsIn, inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
 import { compareVersions, OwnerFold, type Version } from './versions.ts';
 
 interface OwnerRow {
@@ -25,7 +25,7 @@ export function* verifyOwners(
 ): Generator<VerifyStep> {
   const { db, rowsPerStep } = context;
   const next = prepareNextOwner(db);
-  const last = db.prepare<[], number | null>('SELECT max(id) FROM owner').pluck().get() ?? 0;
+  const last = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
   const entries = createEntryVerifier(context, met);
   const verifyOwner = createOwnerVerifier(context, entries, supply);
   let owner: bigint | null = BEFORE_ALL;
@@ -53,8 +53,7 @@ function prepareNextOwner(db: Database): (after: bigint) => bigint | null {
   });
   const next = db
     .prepare<{ after: bigint }, bigint | null>(`SELECT min(owner) FROM (${parts.join(' UNION ALL ')})`)
-    .pluck()
-    .safeIntegers();
+    .pluck();
   return (after) => next.get({ after }) ?? null;
 }
 
@@ -64,24 +63,18 @@ function createOwnerVerifier(
   supply: SupplyFold,
 ): (owner: bigint) => number {
   const { db, report } = context;
-  const ownerRow = db
-    .prepare<[bigint], OwnerRow>(
-      `SELECT id, o.migration_id AS migrationId, party, open_seq AS openSeq
-       FROM owner o LEFT JOIN migration m ON m.migration_id = o.migration_id WHERE id = ?`,
-    )
-    .safeIntegers();
-  const versions = db
-    .prepare<[bigint], Version>('SELECT seq, v FROM owner_total WHERE owner = ? ORDER BY seq')
-    .safeIntegers();
+  const ownerRow = db.prepare<[bigint], OwnerRow>(
+    `SELECT id, o.migration_id AS migrationId, party, open_seq AS openSeq
+     FROM owner o LEFT JOIN migration m ON m.migration_id = o.migration_id WHERE id = ?`,
+  );
+  const versions = db.prepare<[bigint], Version>('SELECT seq, v FROM owner_total WHERE owner = ? ORDER BY seq');
 
   function verifyKnown({ id, migrationId, party, openSeq }: OwnerRow): number {
     if (openSeq === null) {
       const expected = `a row of migration ${migrationId}, which owner ${id} belongs to`;
       report({ table: 'migration', owner: party, snapshot: null, expected, found: 'none' });
     }
-    if (!isPartyId(party)) {
-      report({ table: 'owner', owner: null, snapshot: null, expected: `a party id for owner ${id}`, found: party });
-    }
+    if (!isPartyId(party)) differsIn(context, 'owner')(`a party id for owner ${id}`, party);
     const reportVersion = (seq: bigint, expected: string, found: string): void =>
       report({
         table: 'owner_total',
@@ -104,9 +97,9 @@ function createOwnerVerifier(
 
   function verifyUnknown(id: bigint): number {
     for (const table of [...ENTRY_TABLES, 'owner_total']) {
-      const rows = db.prepare<[bigint], number>(`SELECT count(*) FROM ${table} WHERE owner = ?`).pluck().get(id) ?? 0;
+      const rows = db.prepare<[bigint], bigint>(`SELECT count(*) FROM ${table} WHERE owner = ?`).pluck().get(id)!;
       const expected = `no row of owner ${id}, which the table owner does not have`;
-      if (rows > 0) report({ table, owner: null, snapshot: null, expected, found: `${rows} rows` });
+      if (rows > 0n) differsIn(context, table)(expected, `${rows} rows`);
     }
     return 1;
   }

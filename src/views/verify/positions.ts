@@ -1,6 +1,6 @@
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { IMPORT_TIME } from '../write/positions.ts';
-import type { VerifyContext } from './types.ts';
+import { type Differs, differsIn, type VerifyContext } from './types.ts';
 
 const SHA256_BYTES = 32;
 
@@ -15,15 +15,13 @@ interface PositionRow {
 }
 
 /** Where each lane was read to; those of a source that resumes are there from when it was first seen. */
-export function verifyPositions({ db, report }: VerifyContext): void {
-  const differs = (expected: string, found: string): void =>
-    report({ table: 'position', owner: null, snapshot: null, expected, found });
-  const rows = db
-    .prepare<[], PositionRow>(
-      `SELECT lane, start, cursor, sha256, checkpoints,
-         furthest_migration AS migrationId, furthest_time AS recordTime FROM position`,
-    )
-    .safeIntegers();
+export function verifyPositions(context: VerifyContext): void {
+  const { db } = context;
+  const differs = differsIn(context, 'position');
+  const rows = db.prepare<[], PositionRow>(
+    `SELECT lane, start, cursor, sha256, checkpoints,
+       furthest_migration AS migrationId, furthest_time AS recordTime FROM position`,
+  );
   let resuming = 0;
   for (const row of rows.iterate()) {
     if (row.start !== null) resuming += 1;
@@ -31,11 +29,11 @@ export function verifyPositions({ db, report }: VerifyContext): void {
   }
   const feed = db.prepare<[], string | null>('SELECT feed FROM setting').pluck().get() ?? null;
   if (feed === null && resuming > 0)
-    differs('no positions of a source that resumes, because setting has none (feed)', String(resuming));
+    differs('no positions of a source that resumes, because setting has none (feed)', resuming);
   if (feed !== null && resuming === 0) differs(`positions of the source in setting (${feed})`, 'none');
 }
 
-function verifyPosition(row: PositionRow, differs: (expected: string, found: string) => void): void {
+function verifyPosition(row: PositionRow, differs: Differs): void {
   const { lane, start, cursor, sha256, checkpoints, migrationId, recordTime } = row;
   if (lane === '') differs('the name of a lane', 'none');
   if (cursor === '' || start === '') differs('a cursor', 'none');

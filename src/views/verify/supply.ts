@@ -1,5 +1,6 @@
 import { formatAmount } from '../../ledger/amount.ts';
-import { inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
+import type { Sums } from '../store/totals.ts';
+import { differsIn, getOrMake, inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
 import { type Reached, readVersion } from './versions.ts';
 
 interface Supply {
@@ -11,6 +12,11 @@ interface Supply {
 
 function nothing(): Supply {
   return { contracts: 0, owners: 0, unlocked: 0n, locked: 0n };
+}
+
+function supplyOf({ unlocked, locked }: { readonly unlocked: Sums; readonly locked: Sums }): Supply {
+  const contracts = unlocked.count + locked.count;
+  return { contracts, owners: contracts > 0 ? 1 : 0, unlocked: unlocked.amount, locked: locked.amount };
 }
 
 function addTo(sum: Supply, more: Supply): void {
@@ -27,12 +33,12 @@ export class SupplyFold {
   #before: Supply = nothing();
 
   /** An owner's sums at the end of an interval; each owner's are consecutive, in order. */
-  add(migrationId: bigint, owner: bigint, { seq, unlocked, locked }: Reached): void {
+  add(migrationId: bigint, owner: bigint, reached: Reached): void {
     if (owner !== this.#owner) this.#before = nothing();
     this.#owner = owner;
-    const contracts = unlocked.count + locked.count;
-    const now = { contracts, owners: contracts > 0 ? 1 : 0, unlocked: unlocked.amount, locked: locked.amount };
-    const change = this.#change(migrationId, seq);
+    const now = supplyOf(reached);
+    const changes = getOrMake(this.#changes, migrationId, () => new Map<bigint, Supply>());
+    const change = getOrMake(changes, reached.seq, nothing);
     change.contracts += now.contracts - this.#before.contracts;
     change.owners += now.owners - this.#before.owners;
     change.unlocked += now.unlocked - this.#before.unlocked;
@@ -42,20 +48,6 @@ export class SupplyFold {
 
   changes(migrationId: bigint): ReadonlyMap<bigint, Supply> {
     return this.#changes.get(migrationId) ?? new Map();
-  }
-
-  #change(migrationId: bigint, seq: bigint): Supply {
-    let changes = this.#changes.get(migrationId);
-    if (changes === undefined) {
-      changes = new Map();
-      this.#changes.set(migrationId, changes);
-    }
-    let change = changes.get(seq);
-    if (change === undefined) {
-      change = nothing();
-      changes.set(seq, change);
-    }
-    return change;
   }
 }
 
@@ -68,12 +60,10 @@ interface SupplyRow {
 
 /** Every snapshot that was sealed when the verification began, against the sum over its owners. */
 export function* verifySnapshotSupplies(context: VerifyContext, supply: SupplyFold): Generator<VerifyStep> {
-  const { db, report, sealed } = context;
-  const row = db
-    .prepare<[bigint, bigint], SupplyRow>(
-      'SELECT contracts, owners, unlocked, locked FROM snapshot WHERE migration_id = ? AND record_time = ?',
-    )
-    .safeIntegers();
+  const { db, sealed } = context;
+  const row = db.prepare<[bigint, bigint], SupplyRow>(
+    'SELECT contracts, owners, unlocked, locked FROM snapshot WHERE migration_id = ? AND record_time = ?',
+  );
   let done = 0;
   for (const [migrationId, { times }] of sealed) {
     const now = nothing();
@@ -85,8 +75,8 @@ export function* verifySnapshotSupplies(context: VerifyContext, supply: SupplyFo
         const recordTime = times.get(seq);
         const found = recordTime === undefined ? undefined : row.get(migrationId, recordTime);
         if (found === undefined || supplyText(found) === supplyText(now)) continue;
-        const snapshot = snapshotName(context, migrationId, seq);
-        report({ table: 'snapshot', owner: null, snapshot, expected: supplyText(now), found: supplyText(found) });
+        const differs = differsIn(context, 'snapshot', snapshotName(context, migrationId, seq));
+        differs(supplyText(now), supplyText(found));
       }
     });
     yield { phase: 'snapshots', done: ++done, total: sealed.size };
@@ -94,42 +84,29 @@ export function* verifySnapshotSupplies(context: VerifyContext, supply: SupplyFo
 }
 
 /** Each migration's supply in its open interval, against the newest version of every owner; of one moment. */
-export function* verifyOpenSupplies({ db, report }: VerifyContext): Generator<VerifyStep> {
+export function* verifyOpenSupplies(context: VerifyContext): Generator<VerifyStep> {
+  const { db } = context;
   inOneMoment(db, () => {
-    const newest = db
-      .prepare<[], { migrationId: bigint; v: Buffer }>(
-        `SELECT o.migration_id AS migrationId, t.v AS v
-         FROM (SELECT owner, max(seq), v FROM owner_total GROUP BY owner) t JOIN owner o ON o.id = t.owner`,
-      )
-      .safeIntegers();
+    const newest = db.prepare<[], { migrationId: bigint; v: Buffer }>(
+      `SELECT o.migration_id AS migrationId, t.v AS v
+       FROM (SELECT owner, max(seq), v FROM owner_total GROUP BY owner) t JOIN owner o ON o.id = t.owner`,
+    );
     const sums = new Map<bigint, Supply>();
     for (const { migrationId, v } of newest.iterate()) {
-      const sum = sums.get(migrationId) ?? nothing();
-      sums.set(migrationId, sum);
-      addVersion(sum, v);
+      const version = readVersion(v);
+      // One that cannot be read was reported with its owner.
+      if (version !== null) addTo(getOrMake(sums, migrationId, nothing), supplyOf(version));
     }
-    const rows = db
-      .prepare<[], SupplyRow & { migrationId: bigint }>(
-        'SELECT migration_id AS migrationId, contracts, owners, unlocked, locked FROM migration',
-      )
-      .safeIntegers();
+    const rows = db.prepare<[], SupplyRow & { migrationId: bigint }>(
+      'SELECT migration_id AS migrationId, contracts, owners, unlocked, locked FROM migration',
+    );
     for (const found of rows.iterate()) {
       const expected = supplyText(sums.get(found.migrationId) ?? nothing());
-      const snapshot = `migration ${found.migrationId}, the open interval`;
-      if (supplyText(found) !== expected)
-        report({ table: 'migration', owner: null, snapshot, expected, found: supplyText(found) });
+      if (supplyText(found) === expected) continue;
+      differsIn(context, 'migration', `migration ${found.migrationId}, the open interval`)(expected, supplyText(found));
     }
   });
   yield { phase: 'open intervals', done: 1, total: 1 };
-}
-
-/** A version that cannot be read was reported with its owner. */
-function addVersion(sum: Supply, v: Buffer): void {
-  const version = readVersion(v);
-  if (version === null) return;
-  const { unlocked, locked } = version;
-  const contracts = unlocked.count + locked.count;
-  addTo(sum, { contracts, owners: contracts > 0 ? 1 : 0, unlocked: unlocked.amount, locked: locked.amount });
 }
 
 function supplyText({ contracts, owners, unlocked, locked }: Supply | SupplyRow): string {

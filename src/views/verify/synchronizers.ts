@@ -1,6 +1,6 @@
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { isStoredId } from './contract.ts';
-import type { VerifyContext } from './types.ts';
+import { differsIn, type VerifyContext } from './types.ts';
 
 interface SynchronizerRow {
   readonly migrationId: bigint;
@@ -28,46 +28,40 @@ export function verifySynchronizers(context: VerifyContext): void {
   verifyLastUpdates(context);
 }
 
-function verifyTimes({ db, report }: VerifyContext): void {
-  const rows = db
-    .prepare<[], SynchronizerRow>(
-      `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
-         updates, repairs, unseen,
-         (SELECT count(*) FROM last_update u
-          WHERE u.migration_id = s.migration_id AND u.synchronizer_id = s.synchronizer_id) AS known
-       FROM synchronizer s`,
-    )
-    .safeIntegers();
+function verifyTimes(context: VerifyContext): void {
+  const rows = context.db.prepare<[], SynchronizerRow>(
+    `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
+       updates, repairs, unseen,
+       (SELECT count(*) FROM last_update u
+        WHERE u.migration_id = s.migration_id AND u.synchronizer_id = s.synchronizer_id) AS known
+     FROM synchronizer s`,
+  );
   for (const { migrationId, name, firstTime, recordTime, updates, repairs, unseen, known } of rows.iterate()) {
-    const snapshot = `migration ${migrationId}`;
-    const differs = (table: string, expected: string, found: string): void =>
-      report({ table, owner: null, snapshot, expected: `${name}: ${expected}`, found });
+    const differs = (table: string, expected: string, found: unknown): void =>
+      differsIn(context, table, `migration ${migrationId}`)(`${name}: ${expected}`, found);
     if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX))
-      differs('synchronizer', 'a time in 1970-2200', String(recordTime));
+      differs('synchronizer', 'a time in 1970-2200', recordTime);
     if (firstTime < 0n || firstTime > recordTime)
-      differs('synchronizer', 'first_time from 1970 to record_time', String(firstTime));
-    if (unseen !== 0n && unseen !== 1n) differs('synchronizer', 'unseen 0 or 1', String(unseen));
-    if (updates < 1n) differs('synchronizer', 'an update or more at its last time', String(updates));
+      differs('synchronizer', 'first_time from 1970 to record_time', firstTime);
+    if (unseen !== 0n && unseen !== 1n) differs('synchronizer', 'unseen 0 or 1', unseen);
+    if (updates < 1n) differs('synchronizer', 'an update or more at its last time', updates);
     if (repairs < updates - 1n)
-      differs('synchronizer', `repairs from ${updates - 1n} on, those at its last time`, String(repairs));
-    if (known !== updates) differs('last_update', `${updates} rows, as synchronizer says`, String(known));
+      differs('synchronizer', `repairs from ${updates - 1n} on, those at its last time`, repairs);
+    if (known !== updates) differs('last_update', `${updates} rows, as synchronizer says`, known);
   }
 }
 
-function verifyLastUpdates({ db, report }: VerifyContext): void {
-  const rows = db
-    .prepare<[], LastUpdateRow>(
-      `SELECT u.migration_id AS migrationId, u.synchronizer_id AS name, update_id AS updateId,
-         s.record_time IS NOT NULL AS known
-       FROM last_update u LEFT JOIN synchronizer s
-         ON s.migration_id = u.migration_id AND s.synchronizer_id = u.synchronizer_id`,
-    )
-    .safeIntegers();
+function verifyLastUpdates(context: VerifyContext): void {
+  const rows = context.db.prepare<[], LastUpdateRow>(
+    `SELECT u.migration_id AS migrationId, u.synchronizer_id AS name, update_id AS updateId,
+       s.record_time IS NOT NULL AS known
+     FROM last_update u LEFT JOIN synchronizer s
+       ON s.migration_id = u.migration_id AND s.synchronizer_id = u.synchronizer_id`,
+  );
   for (const { migrationId, name, updateId, known } of rows.iterate()) {
-    const differs = (expected: string, found: string): void =>
-      report({ table: 'last_update', owner: null, snapshot: `migration ${migrationId}`, expected, found });
+    const differs = differsIn(context, 'last_update', `migration ${migrationId}`);
     if (known === 0n) differs(`${name}: a row of synchronizer`, 'none');
     if (!isStoredId(updateId, Number.MAX_SAFE_INTEGER))
-      differs(`${name}: update_id in the form it is stored in`, String(updateId));
+      differs(`${name}: update_id in the form it is stored in`, updateId);
   }
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { type CoinEntity, ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
-import type { VerifyContext } from './types.ts';
+import { differsIn, type VerifyContext } from './types.ts';
 
 interface TemplateRow {
   readonly id: bigint;
@@ -22,15 +22,14 @@ function templateRows(db: Database): TemplateRow[] {
   const rows = db.prepare<[], TemplateRow>(
     'SELECT id, template_id AS templateId, package_name AS packageName FROM template ORDER BY id',
   );
-  return rows.safeIntegers().all();
+  return rows.all();
 }
 
 /** Templates are numbered from 1 without gaps, and are all of coins. */
-export function verifyTemplates({ db, report }: VerifyContext): void {
-  const differs = (expected: string, found: string): void =>
-    report({ table: 'template', owner: null, snapshot: null, expected, found });
-  templateRows(db).forEach(({ id, templateId, packageName }, i) => {
-    if (id !== BigInt(i + 1)) differs(`numbers from 1 without gaps, next ${i + 1}`, String(id));
+export function verifyTemplates(context: VerifyContext): void {
+  const differs = differsIn(context, 'template');
+  templateRows(context.db).forEach(({ id, templateId, packageName }, i) => {
+    if (id !== BigInt(i + 1)) differs(`numbers from 1 without gaps, next ${i + 1}`, id);
     if (coinEntityOf(templateId) === null) differs(`row ${id}: a coin template`, templateId);
     if (packageName !== PACKAGE_NAME) differs(`row ${id}: package_name ${PACKAGE_NAME}`, packageName);
   });

@@ -30,6 +30,7 @@ export interface SealedMigration {
 }
 
 export interface VerifyContext {
+  /** Its integers are read as bigints: a damaged file may have any. */
   readonly db: Database;
   readonly report: (difference: Difference) => void;
   /** About how many rows one read transaction reads: an owner is never split. */
@@ -37,6 +38,29 @@ export interface VerifyContext {
   readonly sealed: ReadonlyMap<bigint, SealedMigration>;
   /** The next coin contract's number when the verification began: later ones are not verified. */
   readonly nextNo: bigint;
+}
+
+export type Differs = (expected: string, found: unknown) => void;
+
+/** Reports what differs in a table where it concerns no owner, and perhaps one snapshot. */
+export function differsIn(
+  { report }: Pick<VerifyContext, 'report'>,
+  table: string,
+  snapshot: string | null = null,
+): Differs {
+  return (expected, found) => report({ table, owner: null, snapshot, expected, found: String(found) });
+}
+
+/** The value of a key, which is made where there is none. */
+export function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
+}
+
+/** How many rows a table has. */
+export function rowsOf(db: Database, table: string): number {
+  return Number(db.prepare<[], bigint>(`SELECT count(*) FROM ${table}`).pluck().get());
 }
 
 /** Runs one step in a read transaction of its own, so that all it reads is of one moment. */

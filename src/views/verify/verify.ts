@@ -13,7 +13,10 @@ import { verifyOwners } from './owners.ts';
 import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './supply.ts';
 import {
   type Difference,
+  differsIn,
+  getOrMake,
   inOneMoment,
+  rowsOf,
   type SealedMigration,
   timeText,
   type VerifyContext,
@@ -44,7 +47,7 @@ export function* verifyViews(
   report: (difference: Difference) => void,
   { rowsPerStep = ROWS_PER_STEP }: { rowsPerStep?: number } = {},
 ): Generator<VerifyStep, Verified> {
-  const db = openForReading(dataDir);
+  const db = openForReading(dataDir).defaultSafeIntegers();
   try {
     // Before anything else is read.
     const version = dataVersion(db);
@@ -76,11 +79,9 @@ export function* verifyViews(
 }
 
 function seedsOf(db: Database): Verified['seeds'] {
-  const rows = db
-    .prepare<[], { migrationId: bigint; seededAt: bigint }>(
-      `SELECT migration_id AS migrationId, seeded_at AS seededAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
-    )
-    .safeIntegers();
+  const rows = db.prepare<[], { migrationId: bigint; seededAt: bigint }>(
+    `SELECT migration_id AS migrationId, seeded_at AS seededAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
+  );
   return rows.all().map(({ migrationId, seededAt }) => ({ migrationId, time: timeText(seededAt) }));
 }
 
@@ -109,37 +110,26 @@ function readableOr<T>(otherwise: T, table: string, read: () => T, report: (diff
 
 function reportDamage(table: string, error: unknown, report: (difference: Difference) => void): void {
   if (!isDamaged(error)) throw error;
-  const found = (error as Error).message;
-  report({ table, owner: null, snapshot: null, expected: 'a file that can be read', found });
-}
-
-function rowsOf(db: Database, table: string): number {
-  return db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+  differsIn({ report }, table)('a file that can be read', (error as Error).message);
 }
 
 function sealedNow(db: Database): VerifyContext['sealed'] {
   const sealed = new Map<bigint, SealedMigration & { times: Map<bigint, bigint>; grid: bigint[] }>();
-  const rows = db
-    .prepare<[], { migrationId: bigint; seq: bigint; recordTime: bigint; forced: bigint }>(
-      'SELECT migration_id AS migrationId, seq, record_time AS recordTime, forced FROM snapshot ORDER BY migration_id, seq',
-    )
-    .safeIntegers();
+  const rows = db.prepare<[], { migrationId: bigint; seq: bigint; recordTime: bigint; forced: bigint }>(
+    'SELECT migration_id AS migrationId, seq, record_time AS recordTime, forced FROM snapshot ORDER BY migration_id, seq',
+  );
   for (const { migrationId, seq, recordTime, forced } of rows.iterate()) {
-    const migration = sealed.get(migrationId) ?? {
-      migrationId: Number(migrationId),
-      times: new Map<bigint, bigint>(),
-      grid: [] as bigint[],
-    };
+    const make = () => ({ migrationId: Number(migrationId), times: new Map<bigint, bigint>(), grid: [] });
+    const migration = getOrMake(sealed, migrationId, make);
     migration.times.set(seq, recordTime);
     if (forced !== 1n) migration.grid.push(seq);
-    sealed.set(migrationId, migration);
   }
   return sealed;
 }
 
 function nextNoNow(db: Database): bigint {
-  const nextNo = db.prepare<[], bigint>('SELECT next_no FROM setting').pluck().safeIntegers().get() ?? 1n;
-  const most = db.prepare<[], bigint | null>('SELECT max(no) FROM holding').pluck().safeIntegers().get() ?? 0n;
+  const nextNo = db.prepare<[], bigint>('SELECT next_no FROM setting').pluck().get() ?? 1n;
+  const most = db.prepare<[], bigint | null>('SELECT max(no) FROM holding').pluck().get() ?? 0n;
   // A damaged next_no must not determine how much memory is allocated.
   return nextNo <= most || nextNo > most + 2n ** 32n ? most + 1n : nextNo;
 }

@@ -1,5 +1,6 @@
 import { formatAmount } from '../../ledger/amount.ts';
 import { decodeVersion, encodeVersion, noSums, type Sums, type SumTerms } from '../store/totals.ts';
+import { getOrMake } from './types.ts';
 
 /** How an owner's contracts of one kind (unlocked or locked) changed in one interval. */
 interface Change {
@@ -39,17 +40,17 @@ export class OwnerFold {
   }
 
   #change(seq: bigint, locked: boolean): Change {
-    let interval = this.intervals.get(seq);
-    if (interval === undefined) {
-      interval = { unlocked: noChange(), locked: noChange() };
-      this.intervals.set(seq, interval);
-    }
+    const interval = getOrMake(this.intervals, seq, noChanges);
     return locked ? interval.locked : interval.unlocked;
   }
 }
 
 function noChange(): Change {
   return { created: 0, archived: 0, amount: 0n, rate: 0n, rateRound: 0n, earliest: Infinity };
+}
+
+function noChanges(): Interval {
+  return { unlocked: noChange(), locked: noChange() };
 }
 
 export interface Version {
@@ -76,7 +77,7 @@ export function* compareVersions(fold: OwnerFold, versions: readonly Version[], 
   const seqs = [...new Set([...fold.intervals.keys(), ...bySeq.keys()])].sort((a, b) => (a < b ? -1 : 1));
   const now = { unlocked: noSums(), locked: noSums() };
   for (const seq of seqs) {
-    const interval = fold.intervals.get(seq) ?? { unlocked: noChange(), locked: noChange() };
+    const interval = fold.intervals.get(seq) ?? noChanges();
     const survivors = {
       unlocked: now.unlocked.count - interval.unlocked.archived,
       locked: now.locked.count - interval.locked.archived,
