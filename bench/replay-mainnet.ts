@@ -57,7 +57,7 @@ export function benchMainnet(folder: string, { updates, rounds }: { updates: num
   ];
   printTable(heading, columns, rows);
 
-  const { wallUs, cpuUs } = costs['holdfast, 2 decode threads'];
+  const { wallUs, cpuUs } = costs['holdfast, 1 decode thread'];
   const what = "replay of MainNet's shape";
   return [
     { what: `${what}, to the decode floor`, measured: floor.wallUs / wallUs, least: 1.3, unit: 'x' },

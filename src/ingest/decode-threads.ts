@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { ThreadContract } from '../threads/contract.ts';
-import { FEEDING, startThread, type Thread, threadFile } from '../threads/thread.ts';
+import { DECODING, startThread, type Thread, threadFile } from '../threads/thread.ts';
 import { CHUNKS_AHEAD_MAX } from './feed-thread.ts';
 import type { PackedMessages } from './message-batches.ts';
 import type { TimedChunk } from './sending-decoder.ts';
@@ -66,7 +66,7 @@ export class DecodeThreads implements AsyncDisposable {
       data: this.#data,
       on: {},
       errors: [],
-      worker: FEEDING,
+      worker: DECODING,
     });
     const decoder = { number: this.#decoders.length, thread, underWay: 0 };
     this.#decoders.push(decoder);

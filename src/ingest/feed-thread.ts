@@ -12,7 +12,7 @@ import {
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import type { LogLine } from '../threads/log-line.ts';
-import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
+import { DECODING, startThread, threadFile } from '../threads/thread.ts';
 import { furthestOf, reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { TimedChunk } from './sending-decoder.ts';
@@ -99,7 +99,7 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry, onDecode
       log: (line) => onLog?.(line),
     },
     errors: [BrokenContainer, FeedRefused, Refusal],
-    worker: FEEDING,
+    worker: DECODING,
   });
   /** The chunks requested, in the order of the source; a later one may arrive earlier. */
   const requests: Requested[] = [];

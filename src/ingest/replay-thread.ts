@@ -1,7 +1,7 @@
 import type { SourceProgress } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
-import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
+import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import type { Counts } from '../views/write/counts.ts';
 import type { ReplayOptions, ReplayResult } from './replay.ts';
 
@@ -30,7 +30,7 @@ export async function replayInThread(
     data: options,
     on: { progress: onProgress },
     errors: [Refusal],
-    worker: FEEDING,
+    worker: WRITING,
   });
   if (signal.aborted) thread.stop();
   signal.addEventListener('abort', thread.stop, { once: true });

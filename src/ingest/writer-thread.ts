@@ -2,7 +2,7 @@ import type { SourceSpec } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import type { LogLine } from '../threads/log-line.ts';
-import { FEEDING, startThread, threadFile } from '../threads/thread.ts';
+import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import type { DirectorySettings } from '../views/store/database.ts';
 import { noCounts } from '../views/write/counts.ts';
 import type { ForceOutcome } from '../views/write/force.ts';
@@ -80,7 +80,7 @@ export async function startIngest(
     },
     errors: [Refusal],
     stopGraceMs: STOP_GRACE_MS,
-    worker: FEEDING,
+    worker: WRITING,
   });
   const ended = thread.call('follow', null);
   ended.catch(() => {});
