@@ -54,13 +54,10 @@ const secret = z.union([nonEmpty, z.strictObject({ file: nonEmpty })], {
 const httpUrl = nonEmpty
   .refine(isHttpUrl, 'expected a http or https URL')
   .refine((text) => !mayHoldPassword(text), 'expected a http or https URL without a user and password');
-const count = (min: number, max: number) =>
-  z
-    .number({ error: `expected a whole number from ${min} to ${max}` })
-    .refine(
-      (value) => Number.isInteger(value) && value >= min && value <= max,
-      `expected a whole number from ${min} to ${max}`,
-    );
+const count = (min: number, max: number) => {
+  const expected = `expected a whole number from ${min} to ${max}`;
+  return z.int(expected).min(min, expected).max(max, expected);
+};
 
 const common = {
   targetAudience: nonEmpty.optional(),

@@ -107,14 +107,14 @@ export type UserVerb =
   | 'list user rights'
   | 'update user identity provider';
 
+export function userError(code: UsersErrorCode, userId: string, message: string): UsersError {
+  return new UsersError(code, message, { resources: [['USER', userId]] });
+}
+
 export function userNotFound(verb: UserVerb, userId: string): UsersError {
-  return new UsersError('USER_NOT_FOUND', `${verb} failed for unknown user "${userId}"`, {
-    resources: [['USER', userId]],
-  });
+  return userError('USER_NOT_FOUND', userId, `${verb} failed for unknown user "${userId}"`);
 }
 
 export function tooManyRights(verb: UserVerb, userId: string): UsersError {
-  return new UsersError('TOO_MANY_USER_RIGHTS', `${verb} failed, as user "${userId}" would have too many rights.`, {
-    resources: [['USER', userId]],
-  });
+  return userError('TOO_MANY_USER_RIGHTS', userId, `${verb} failed, as user "${userId}" would have too many rights.`);
 }

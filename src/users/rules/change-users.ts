@@ -12,6 +12,7 @@ import {
   permissionDenied,
   tooManyRights,
   UsersError,
+  userError,
 } from '../users-error.ts';
 import { effectiveProvider, requireAdminFor, requireParticipantAdmin, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
@@ -59,9 +60,7 @@ function checkIdFree(users: UsersWriter, id: string, identityProviderId: string)
   if (existing === null) return;
   if (existing.identityProviderId !== identityProviderId)
     throw permissionDenied('the user id is taken in another identity provider', 'service');
-  throw new UsersError('USER_ALREADY_EXISTS', `creating user failed, as user "${id}" already exists`, {
-    resources: [['USER', id]],
-  });
+  throw userError('USER_ALREADY_EXISTS', id, `creating user failed, as user "${id}" already exists`);
 }
 
 /** Deletes a user with its rights and annotations (docs/rules.md, users). A user cannot delete itself. */

@@ -5,7 +5,7 @@ import { USERS_COUNTED_MAX, type UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import { hasCredentials } from '../urls.ts';
 import type { IdentityProvider } from '../user.ts';
-import { invalidArgument, invalidField, missingField, UsersError } from '../users-error.ts';
+import { invalidArgument, invalidField, missingField, UsersError, type UsersErrorCode } from '../users-error.ts';
 import { requireParticipantAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { masked, PROVIDER_MASK_FIELDS, parseMask } from './update-mask.ts';
@@ -42,10 +42,10 @@ export function createIdentityProvider(
   if (given.issuer === '') throw missingField('issuer');
   checkLengths(given);
   if (users.identityProvider(given.id) !== null)
-    throw new UsersError(
+    throw providerError(
       'IDP_CONFIG_ALREADY_EXISTS',
+      given.id,
       `creating identity provider config failed, as identity provider id="${given.id}" already exists`,
-      { resources: [['IDENTITY_PROVIDER_CONFIG', given.id]] },
     );
   checkIssuerFree(users, given.issuer, 'creating');
   if (users.identityProviders().length >= IDENTITY_PROVIDERS_MAX)
@@ -70,10 +70,10 @@ export function updateIdentityProvider(
   if (request.updatePaths === null) throw missingField('update_mask');
   const parsed = parseMask(request.updatePaths, PROVIDER_MASK_FIELDS);
   if ('fault' in parsed)
-    throw new UsersError(
+    throw providerError(
       'INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST',
+      given.id,
       `Update operation for identity provider config '${given.id}' failed due to: ${parsed.fault}`,
-      { resources: [['IDENTITY_PROVIDER_CONFIG', given.id]] },
     );
   checkLengths(given);
   const stored = findProvider(users, given.id, 'updating');
@@ -82,14 +82,10 @@ export function updateIdentityProvider(
     mask.mention(field) === 'none' || value === '' ? before : value;
   const provider: IdentityProvider = {
     id: stored.id,
-    isDeactivated: masked(mask.mention('is_deactivated'), {
-      given: given.isDeactivated,
-      stored: stored.isDeactivated,
-      unset: false,
-    }),
+    isDeactivated: masked(mask.mention('is_deactivated'), { given: given.isDeactivated, stored: stored.isDeactivated }),
     issuer: optional('issuer', given.issuer, stored.issuer),
     jwksUrl: optional('jwks_url', given.jwksUrl, stored.jwksUrl),
-    audience: masked(mask.mention('audience'), { given: given.audience, stored: stored.audience, unset: '' }),
+    audience: masked(mask.mention('audience'), { given: given.audience, stored: stored.audience }),
   };
   if (provider.issuer !== stored.issuer) checkIssuerFree(users, provider.issuer, 'updating');
   users.updateIdentityProvider(provider);
@@ -125,13 +121,17 @@ function checkJwksUrl(text: string): void {
   if (hasCredentials(url)) throw invalidField('jwks_url', 'a URL with a user or password in it is not supported');
 }
 
+function providerError(code: UsersErrorCode, name: string, message: string): UsersError {
+  return new UsersError(code, message, { resources: [['IDENTITY_PROVIDER_CONFIG', name]] });
+}
+
 function findProvider(users: UsersReader, id: string, verb: ProviderVerb): IdentityProvider {
   const provider = users.identityProvider(id);
   if (provider !== null) return provider;
-  throw new UsersError(
+  throw providerError(
     'IDP_CONFIG_NOT_FOUND',
+    id,
     `${verb} identity provider config failed for unknown identity provider id="${id}"`,
-    { resources: [['IDENTITY_PROVIDER_CONFIG', id]] },
   );
 }
 
@@ -149,9 +149,9 @@ function checkLengths(given: GivenProvider): void {
 
 function checkIssuerFree(users: UsersReader, issuer: string, verb: ProviderVerb): void {
   if (users.identityProviderOfIssuer(issuer) === null) return;
-  throw new UsersError(
+  throw providerError(
     'IDP_CONFIG_ISSUER_ALREADY_EXISTS',
+    issuer,
     `${verb} identity provider config failed, as issuer "${issuer}" already exists`,
-    { resources: [['IDENTITY_PROVIDER_CONFIG', issuer]] },
   );
 }

@@ -59,10 +59,10 @@ function mentionOf(field: string, mentioned: ReadonlySet<string>): Mention {
 }
 
 /** The value that a field gets: an exact path writes even a default value, a parent path only other values. */
-export function masked<Value>(
+export function masked<Value extends string | boolean>(
   mention: Mention,
-  { given, stored, unset }: { given: Value; stored: Value; unset: Value },
+  { given, stored }: { given: Value; stored: Value },
 ): Value {
-  if (mention === 'none' || (mention === 'parent' && given === unset)) return stored;
-  return given;
+  const isDefault = given === '' || given === false;
+  return mention === 'none' || (mention === 'parent' && isDefault) ? stored : given;
 }

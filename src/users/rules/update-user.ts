@@ -3,7 +3,7 @@ import { parseJavaLong } from '../id-formats.ts';
 import type { GivenUser, UpdateUserRequest } from '../requests/bodies.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
-import { invalidArgument, invalidField, missingField, UsersError } from '../users-error.ts';
+import { invalidArgument, invalidField, missingField, type UsersError, userError } from '../users-error.ts';
 import { effectiveProvider, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { masked, parseMask, type UpdateMask, USER_MASK_FIELDS } from './update-mask.ts';
@@ -27,11 +27,7 @@ export function updateUser(
   checkAnnotations(given.annotations, 'delete');
   const mask = readMask(given.id, request.updatePaths);
   checkProviderExists(users, identityProviderId);
-  const deactivates = masked(mask.mention('is_deactivated'), {
-    given: given.isDeactivated,
-    stored: false,
-    unset: false,
-  });
+  const deactivates = masked(mask.mention('is_deactivated'), { given: given.isDeactivated, stored: false });
   if (deactivates && given.id === caller.userId) throw invalidArgument('Requesting user cannot self-deactivate');
 
   const stored = findUser(users, { id: given.id, identityProviderId, verb: 'updating user' });
@@ -54,30 +50,18 @@ function parseVersion(text: string): bigint | null {
 function readMask(userId: string, paths: readonly string[]): UserMask {
   const parsed = parseMask(paths, USER_MASK_FIELDS);
   if ('mask' in parsed) return parsed.mask;
-  throw new UsersError(
-    'INVALID_USER_UPDATE_REQUEST',
-    `Update operation for user id '${userId}' failed due to: ${parsed.fault}`,
-    { resources: [['USER', userId]] },
-  );
+  const message = `Update operation for user id '${userId}' failed due to: ${parsed.fault}`;
+  throw userError('INVALID_USER_UPDATE_REQUEST', userId, message);
 }
 
 function merge(stored: User, given: GivenUser, mask: UserMask): User {
   return {
     ...stored,
-    primaryParty: masked(mask.mention('primary_party'), {
-      given: given.primaryParty,
-      stored: stored.primaryParty,
-      unset: '',
-    }),
-    isDeactivated: masked(mask.mention('is_deactivated'), {
-      given: given.isDeactivated,
-      stored: stored.isDeactivated,
-      unset: false,
-    }),
+    primaryParty: masked(mask.mention('primary_party'), { given: given.primaryParty, stored: stored.primaryParty }),
+    isDeactivated: masked(mask.mention('is_deactivated'), { given: given.isDeactivated, stored: stored.isDeactivated }),
     primaryPartyAuthentication: masked(mask.mention('primary_party_authentication'), {
       given: given.primaryPartyAuthentication,
       stored: stored.primaryPartyAuthentication,
-      unset: false,
     }),
     annotations:
       mask.mention('metadata.annotations') === 'none'
@@ -102,17 +86,11 @@ function writeAnnotations(
 }
 
 function concurrentUpdate(userId: string): UsersError {
-  return new UsersError(
-    'CONCURRENT_USER_UPDATE_DETECTED',
-    `Update operation for user '${userId}' failed due to a concurrent update to the same user`,
-    { resources: [['USER', userId]] },
-  );
+  const message = `Update operation for user '${userId}' failed due to a concurrent update to the same user`;
+  return userError('CONCURRENT_USER_UPDATE_DETECTED', userId, message);
 }
 
 function annotationsTooLarge(userId: string): UsersError {
-  return new UsersError(
-    'MAX_USER_ANNOTATIONS_SIZE_EXCEEDED',
-    `Maximum annotations size for user '${userId}' has been exceeded`,
-    { resources: [['USER', userId]] },
-  );
+  const message = `Maximum annotations size for user '${userId}' has been exceeded`;
+  return userError('MAX_USER_ANNOTATIONS_SIZE_EXCEEDED', userId, message);
 }

@@ -1,4 +1,3 @@
-import type { Database, Statement } from 'better-sqlite3';
 import type { Right } from '../right.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider, type User } from '../user.ts';
 import { UsersReader } from './users-reader.ts';
@@ -6,44 +5,38 @@ import { UsersReader } from './users-reader.ts';
 /** Changes users.db. Only available in a transaction of `Users.write`. */
 export class UsersWriter extends UsersReader {
   /** How many users there are: counted once, because a count reads all of them. A rollback resets it. */
-  userCount: number;
-  readonly #insertUser: Statement<Record<string, unknown>>;
-  readonly #updateUser: Statement<Record<string, unknown>>;
-  readonly #moveUser: Statement<[string | null, string]>;
-  readonly #deleteUser: Statement<[string]>;
-  readonly #setAnnotation: Statement<[string, string, string]>;
-  readonly #deleteAnnotation: Statement<[string, string]>;
-  readonly #insertRight: Statement<[string, string, string]>;
-  readonly #deleteRight: Statement<[string, string, string]>;
-  readonly #insertProvider: Statement<Record<string, unknown>>;
-  readonly #updateProvider: Statement<Record<string, unknown>>;
-  readonly #deleteProvider: Statement<[string]>;
-
-  constructor(db: Database) {
-    super(db);
-    this.userCount = db.prepare<[], number>('SELECT count(*) FROM user').pluck().get()!;
-    this.#insertUser = db.prepare(
-      `INSERT INTO user VALUES
+  userCount = this.db.prepare<[], number>('SELECT count(*) FROM user').pluck().get()!;
+  readonly #insertUser = this.db.prepare<Record<string, unknown>>(
+    `INSERT INTO user VALUES
         (:id, :identityProviderId, :primaryParty, :isDeactivated, :primaryPartyAuthentication, :resourceVersion)`,
-    );
-    this.#updateUser = db.prepare(`
+  );
+  readonly #updateUser = this.db.prepare<Record<string, unknown>>(`
       UPDATE user SET identity_provider_id = :identityProviderId, primary_party = :primaryParty,
         is_deactivated = :isDeactivated, primary_party_authentication = :primaryPartyAuthentication,
         resource_version = :resourceVersion WHERE id = :id`);
-    this.#moveUser = db.prepare('UPDATE user SET identity_provider_id = ? WHERE id = ?');
-    this.#deleteUser = db.prepare('DELETE FROM user WHERE id = ?');
-    this.#setAnnotation = db.prepare('INSERT OR REPLACE INTO user_annotation VALUES (?, ?, ?)');
-    this.#deleteAnnotation = db.prepare('DELETE FROM user_annotation WHERE user_id = ? AND name = ?');
-    this.#insertRight = db.prepare('INSERT OR IGNORE INTO user_right VALUES (?, ?, ?)');
-    this.#deleteRight = db.prepare('DELETE FROM user_right WHERE user_id = ? AND kind = ? AND party = ?');
-    this.#insertProvider = db.prepare(
-      'INSERT INTO identity_provider VALUES (:id, :isDeactivated, :issuer, :jwksUrl, :audience)',
-    );
-    this.#updateProvider = db.prepare(`
+  readonly #moveUser = this.db.prepare<[string | null, string]>(
+    'UPDATE user SET identity_provider_id = ? WHERE id = ?',
+  );
+  readonly #deleteUser = this.db.prepare<[string]>('DELETE FROM user WHERE id = ?');
+  readonly #setAnnotation = this.db.prepare<[string, string, string]>(
+    'INSERT OR REPLACE INTO user_annotation VALUES (?, ?, ?)',
+  );
+  readonly #deleteAnnotation = this.db.prepare<[string, string]>(
+    'DELETE FROM user_annotation WHERE user_id = ? AND name = ?',
+  );
+  readonly #insertRight = this.db.prepare<[string, string, string]>(
+    'INSERT OR IGNORE INTO user_right VALUES (?, ?, ?)',
+  );
+  readonly #deleteRight = this.db.prepare<[string, string, string]>(
+    'DELETE FROM user_right WHERE user_id = ? AND kind = ? AND party = ?',
+  );
+  readonly #insertProvider = this.db.prepare<Record<string, unknown>>(
+    'INSERT INTO identity_provider VALUES (:id, :isDeactivated, :issuer, :jwksUrl, :audience)',
+  );
+  readonly #updateProvider = this.db.prepare<Record<string, unknown>>(`
       UPDATE identity_provider SET is_deactivated = :isDeactivated, issuer = :issuer, jwks_url = :jwksUrl,
         audience = :audience WHERE id = :id`);
-    this.#deleteProvider = db.prepare('DELETE FROM identity_provider WHERE id = ?');
-  }
+  readonly #deleteProvider = this.db.prepare<[string]>('DELETE FROM identity_provider WHERE id = ?');
 
   insertUser(user: User): void {
     this.#insertUser.run(userValues(user));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMachineError } from '../../machine-errors.ts';
 import { Refusal } from '../../refusal.ts';
@@ -20,7 +20,7 @@ export function localService(dataDir: string): Extract<AuthService, { kind: 'sec
  */
 function openLocalSecret(dataDir: string): Uint8Array {
   const file = join(dataDir, LOCAL_SECRET_FILE);
-  const text = readIfThere(file) ?? makeSecret(dataDir, file);
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : makeSecret(dataDir, file);
   const secret = text.replace(/\r?\n$/, '');
   if (secret.length < SECRET_CHARS_MIN)
     throw new Refusal(`${file} has fewer than ${SECRET_CHARS_MIN} characters: remove it, and a new one is created`);
@@ -53,14 +53,5 @@ function closeToOthers(file: string): void {
     chmodSync(file, 0o600);
   } catch (error) {
     if (!isMachineError(error, 'unwritable')) throw error;
-  }
-}
-
-function readIfThere(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
   }
 }
