@@ -2,13 +2,14 @@ import { type Compared, compareChains, obstacle, type Wanted } from '../compare/
 import { otherReplica } from '../compare/other.ts';
 import { ownReplica } from '../compare/own.ts';
 import { counted } from '../counted.ts';
-import { parameter } from '../holdings/insight/parameters.ts';
+import { PARAMETERS } from '../holdings/insight/parameters.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { readUpdateOrder, type UpdateOrder } from '../views/read/update-order.ts';
 import { type CliCommand, EXIT } from './command.ts';
+import { parseOption } from './given-option.ts';
 import { safeText } from './terminal-text.ts';
 
 interface Options {
@@ -68,20 +69,12 @@ function parseUrl(text: string): URL {
 }
 
 function parseWanted({ migration, from, to }: Options): { migration: bigint | null; wanted: Wanted } {
-  const wanted = { from: parseOption('from', from), to: parseOption('to', to) };
+  const wanted = { from: parseOption('from', from, PARAMETERS.from), to: parseOption('to', to, PARAMETERS.to) };
   if (wanted.from !== null && wanted.to !== null && wanted.from > wanted.to)
     throw new Refusal(`--from: given ${from}, expected a time at or before --to, which is ${to}`);
   const micros = (time: bigint | null): number | null => (time === null ? null : Number(time));
   const range = { from: micros(wanted.from), to: micros(wanted.to) };
-  return { migration: parseOption('migration', migration), wanted: range };
-}
-
-function parseOption(name: 'migration' | 'from' | 'to', text: string | undefined): bigint | null {
-  if (text === undefined) return null;
-  const { parse, expected } = parameter(name === 'migration' ? 'migration_id' : name);
-  const value = parse(text);
-  if (typeof value === 'bigint') return value;
-  throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}`);
+  return { migration: parseOption('migration', migration, PARAMETERS.migration_id), wanted: range };
 }
 
 function listed({ migrationId, from, to, compared, firstDifferent, by }: Compared): Readonly<Record<string, unknown>> {

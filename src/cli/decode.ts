@@ -1,15 +1,19 @@
+import { parseAs } from '../config/given-settings.ts';
 import { KAFKA_KEYS } from '../config/kafka.ts';
-import { optionName } from '../config/settings.ts';
+import { durationMs } from '../config/setting.ts';
+import { optionName, SETTINGS } from '../config/settings.ts';
 import { DECODE_GROUP_DEFAULT, runDecoder } from '../decoder/decoder.ts';
 import { createFigures, createLagReader } from '../decoder/figures.ts';
-import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { serveDecoderMetrics } from './decode-metrics.ts';
 
-const MARK_INTERVAL_MS = { min: 100, max: 60_000 };
+const MARK_INTERVAL = durationMs('100ms', '1m', {
+  help: 'how often a partition says how far time has come',
+  default: '5s',
+});
 
 export const decodeCommand: CliCommand = {
   usage: 'decode',
@@ -41,15 +45,16 @@ export const decodeCommand: CliCommand = {
       )
       .option('--create', 'create the topics to write to where they are missing')
       .option('--drop <PARTITION:OFFSET...>', 'go on without these messages, at which their partitions have stopped')
-      .option('--mark-interval <D>', 'how often a partition says how far time has come', '5s')
+      .option('--mark-interval <D>', MARK_INTERVAL.help, MARK_INTERVAL.default)
       .option('--metrics-port <PORT>', 'serve /metrics and /livez at this port of --host; 0 picks a free one'),
   run: async ({ options, config, terminal, logger }) => {
     const { kafka, dso, migrationId, snapshotPeriodUs, onBadUpdate, recordTimeAheadMaxUs } = config;
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say which updates to decode');
     if (dso === null)
       throw new Refusal(`${optionName('dso')} is required: members of a group cannot agree on the first one seen`);
-    const flat = topicName('--flat-topic', options.flatTopic);
-    const deadLetters = topicName('--dead-letter-topic', options.deadLetterTopic ?? `${flat}-dead-letters`);
+    const flat = parseAs('--flat-topic', SETTINGS.kafkaTopic, options.flatTopic);
+    const deadLetterTopic = options.deadLetterTopic ?? `${flat}-dead-letters`;
+    const deadLetters = parseAs('--dead-letter-topic', SETTINGS.kafkaTopic, deadLetterTopic);
     const names = [kafka.topic, flat, deadLetters];
     if (new Set(names).size < names.length)
       throw new Refusal(`given ${names.join(', ')}, expected three different topics`);
@@ -68,23 +73,17 @@ export const decodeCommand: CliCommand = {
         recordTimeAheadMaxUs,
       },
       dropped: droppedOffsets((options.drop ?? []) as readonly string[]),
-      markIntervalMs: markInterval(options.markInterval as string),
+      markIntervalMs: parseAs('--mark-interval', MARK_INTERVAL, options.markInterval),
       logger,
     };
-    const port = options.metricsPort === undefined ? null : metricsPort(options.metricsPort as string);
+    const port =
+      options.metricsPort === undefined ? null : parseAs('--metrics-port', SETTINGS.port, options.metricsPort);
     const lag = createLagReader(figures, { connection: kafka, topic: kafka.topic, logger });
     await using _ = port === null ? null : await serveDecoderMetrics({ figures, lag, host: config.host, port, logger });
     await runDecoder(decoder, terminal.stopSignal());
     return EXIT.ok;
   },
 };
-
-function topicName(option: string, given: unknown): string {
-  if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,249}$/.test(given)) return given;
-  throw new Refusal(
-    `${option}: given ${showGiven(given)}, expected a topic name, 1-249 of letters, digits, ".", "_" and "-"`,
-  );
-}
 
 function droppedOffsets(given: readonly string[]): ReadonlyMap<number, ReadonlySet<number>> {
   const dropped = new Map<number, Set<number>>();
@@ -95,15 +94,4 @@ function droppedOffsets(given: readonly string[]): ReadonlyMap<number, ReadonlyS
     dropped.set(Number(partition), (dropped.get(Number(partition)) ?? new Set<number>()).add(Number(offset)));
   }
   return dropped;
-}
-
-function metricsPort(given: string): number {
-  if (/^\d{1,5}$/.test(given) && Number(given) <= 65_535) return Number(given);
-  throw new Refusal(`--metrics-port: given ${showGiven(given)}, expected a whole number from 0 to 65535`);
-}
-
-function markInterval(given: string): number {
-  const ms = (parseDuration(given) ?? 0) / 1000;
-  if (ms >= MARK_INTERVAL_MS.min && ms <= MARK_INTERVAL_MS.max) return ms;
-  throw new Refusal(`--mark-interval: given ${showGiven(given)}, expected ${DURATION_EXPECTED}, from 100ms to 1m`);
 }

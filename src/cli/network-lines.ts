@@ -6,10 +6,9 @@ import { openScanSource } from '../feed/scan/source.ts';
 import { LANE } from '../feed/scan/status.ts';
 import { FeedRefused, type SourceContext } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
+import { batchesOf, storedUpTo } from './network-source.ts';
 import { openParticipantLines } from './participant-lines.ts';
 import type { NetworkLines, Written } from './written.ts';
-
-const END_WATCH_MS = 100;
 
 export interface NetworkLinesOptions {
   readonly config: Pick<Config, 'scan' | 'ledgerApi' | 'migrationId'>;
@@ -33,14 +32,9 @@ export function openNetworkLines(
   const source = openScanSource(scan, { ...continuing(furthest), logger });
 
   async function* read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]> {
-    const atEnd = new AbortController();
-    // At the end nothing comes any more that could be looked at.
-    const watch = setInterval(() => {
-      if (!follow && source.telemetry?.().caughtUpAt !== null) atEnd.abort();
-    }, END_WATCH_MS);
     let hasBegun = false;
     try {
-      for await (const batch of source.batches(AbortSignal.any([stop, atEnd.signal]))) {
+      for await (const batch of batchesOf(source, { follow, stop })) {
         if ('identity' in batch) {
           if (furthest !== null && !hasBegun) requireSameNetwork(written, batch.dso);
           if (!hasBegun) yield 'begins';
@@ -60,18 +54,10 @@ export function openNetworkLines(
     } catch (error) {
       if (error instanceof FeedRefused) throw new Refusal(error.message, { cause: error });
       throw error;
-    } finally {
-      clearInterval(watch);
     }
   }
 
-  return {
-    isHalfSeed,
-    read,
-    get lagSeconds() {
-      return source.telemetry?.().lagSeconds ?? null;
-    },
-  };
+  return { isHalfSeed, read, lagSeconds: () => source.telemetry?.().lagSeconds ?? null };
 }
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
@@ -103,8 +89,6 @@ function requireSameNetwork({ ends, name, otherwise }: Written, dso: string | un
 
 /** As if that were what a directory has. */
 function continuing(place: ScanCursor | null): Omit<SourceContext, 'logger'> {
-  const cursor = place && cursorText(place);
-  const lanes = cursor === null ? [] : [[LANE, { start: cursor, cursor, sha256: null }] as const];
-  const stored = { identity: null, lanes: new Map(lanes) };
+  const stored = storedUpTo(LANE, place && cursorText(place));
   return { stored, reached: place, furthest: place, directoryId: '', migrationId: 0 };
 }

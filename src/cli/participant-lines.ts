@@ -8,9 +8,8 @@ import { openLedgerApiSource } from '../feed/ledger-api/source.ts';
 import { FeedRefused, type Message, type SourceStart } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
+import { batchesOf, storedUpTo } from './network-source.ts';
 import type { NetworkLines, Written } from './written.ts';
-
-const END_WATCH_MS = 100;
 
 /** Where lines of a participant end. */
 interface WrittenEnd {
@@ -39,8 +38,7 @@ export function openParticipantLines(
     );
   // The last update once more, which shows that it is the same participant.
   const cursor = from === null ? null : String(from.update === null ? from.offset : from.update.offset - 1);
-  const lanes = cursor === null ? [] : [[LANE, { start: cursor, cursor, sha256: null }] as const];
-  const stored = { identity: null, lanes: new Map(lanes) };
+  const stored = storedUpTo(LANE, cursor);
   const context = { stored, reached: null, furthest: null, directoryId: '', migrationId, logger: more.logger };
   const source = openLedgerApiSource(settings, context);
 
@@ -53,14 +51,10 @@ export function openParticipantLines(
   }
 
   async function* read(): ReturnType<NetworkLines['read']> {
-    const atEnd = new AbortController();
-    const watch = setInterval(() => {
-      if (!more.follow && source.telemetry?.().caughtUpAt !== null) atEnd.abort();
-    }, END_WATCH_MS);
     let own: OwnEvents | null = null;
     let isSame = from === null || from.update === null;
     try {
-      for await (const batch of source.batches(AbortSignal.any([more.stop, atEnd.signal]))) {
+      for await (const batch of batchesOf(source, more)) {
         if ('identity' in batch) {
           const hasBegun = own !== null;
           own = await ownEvents(batch);
@@ -83,18 +77,10 @@ export function openParticipantLines(
       if (error instanceof FeedRefused || error instanceof LedgerApiFailure)
         throw new Refusal(error.message, { cause: error });
       throw error;
-    } finally {
-      clearInterval(watch);
     }
   }
 
-  return {
-    isHalfSeed,
-    read,
-    get lagSeconds() {
-      return source.telemetry?.().lagSeconds ?? null;
-    },
-  };
+  return { isHalfSeed, read, lagSeconds: () => source.telemetry?.().lagSeconds ?? null };
 }
 
 function otherParticipant({ name, otherwise }: Written): Refusal {

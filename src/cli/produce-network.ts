@@ -113,7 +113,7 @@ function reporting(
   const timer = setInterval(() => {
     if (sender.sent === reported) return;
     reported = sender.sent;
-    say({ sent: sender.sent, lagSeconds: network.lagSeconds });
+    say({ sent: sender.sent, lagSeconds: network.lagSeconds() });
   }, REPORT_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

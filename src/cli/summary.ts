@@ -8,9 +8,14 @@ import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
+import { parseOption } from './given-option.ts';
 import { formatTable } from './table.ts';
 
-const TIME_EXPECTED = 'a time with Z or an offset, in UTC within the years 0001-9999, such as 2025-02-14T15:00:00Z';
+const TIME = {
+  parse: parseRequestTime,
+  expected: 'a time with Z or an offset, in UTC within the years 0001-9999, such as 2025-02-14T15:00:00Z',
+};
+const INT64 = { parse: parseInt64, expected: 'an integer of 64 bits' };
 
 interface SummaryOptions {
   readonly owner: readonly string[];
@@ -63,23 +68,11 @@ function parseWanted({ owner, at, migration, round }: SummaryOptions, ownersMax:
     if (!isPartyId(party)) throw new Refusal(`--owner: given ${showGiven(party)}, expected ${PARTY_EXPECTED}`);
   return {
     owners: [...new Set(owner)],
-    recordTime: parseOption('--at', at, parseRequestTime, TIME_EXPECTED),
+    recordTime: parseOption('at', at, TIME),
     match: 'exact',
-    migrationId: parseOption('--migration', migration, parseInt64, 'an integer of 64 bits'),
-    round: parseOption('--round', round, parseInt64, 'an integer of 64 bits'),
+    migrationId: parseOption('migration', migration, INT64),
+    round: parseOption('round', round, INT64),
   };
-}
-
-function parseOption(
-  name: string,
-  text: string | undefined,
-  parse: (text: string) => bigint | null,
-  expected: string,
-): bigint | null {
-  if (text === undefined) return null;
-  const value = parse(text);
-  if (value === null) throw new Refusal(`${name}: given ${showGiven(text)}, expected ${expected}`);
-  return value;
 }
 
 function summaryText(found: Summary): string {

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { answerTable } from '../holdings/insight/answer.ts';
 import { nextQuestion } from '../holdings/insight/page-token.ts';
 import { type ParameterName, parameter } from '../holdings/insight/parameters.ts';
@@ -9,6 +10,7 @@ import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/rankings.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
+import { parseOption } from './given-option.ts';
 import { formatTable } from './table.ts';
 
 /** The options that are parameters of a table: with the name of a value, and what the help says. */
@@ -50,12 +52,16 @@ export function tableCommand(
       if (given.json === true && given.csv === true)
         throw new Refusal('--csv: given with --json, expected one of them');
       const rowsMax = limitOf(given);
-      const query = Object.fromEntries(parameters.map((name) => [name, parsedOption(name, given)]));
+      const valueGiven = (name: ParameterName): unknown => {
+        const [option] = OPTIONS[name]!;
+        return parseOption(option, given[option] as string | undefined, parameter(name));
+      };
+      const query = Object.fromEntries(parameters.map((name) => [name, valueGiven(name)]));
       const question = { table, query: { ...query, limit: 0, after: null } } as unknown as TableQuestion;
       using store = openViewsStore(config.dataDir);
       const ranked = createRankings().over(store, (place) => store.facts({ kind: 'ranking', ...place }));
       const pages = pagesOf(question, rowsMax, (page) => answerTable(page, ranked));
-      if (given.csv === true) await printCsv(pages, table, stdout);
+      if (given.csv === true) await print(csvOf(pages, table), stdout);
       else {
         const found = await joined(pages);
         stdout.write(given.json === true ? `${JSON.stringify(tableBody(found), null, 2)}\n` : tableForPeople(found));
@@ -65,16 +71,6 @@ export function tableCommand(
       return EXIT.ok;
     },
   };
-}
-
-function parsedOption(name: ParameterName, given: Given): unknown {
-  const [option] = OPTIONS[name]!;
-  const text = given[option];
-  if (typeof text !== 'string') return null;
-  const { parse, expected } = parameter(name);
-  const value = parse(text);
-  if (value === null) throw new Refusal(`--${option}: given ${showGiven(text)}, expected ${expected}`);
-  return value;
 }
 
 /** As many rows as are wanted. JSON is the body of one request. */
@@ -117,22 +113,17 @@ function tableForPeople({ head, columns, rows }: Table): string {
   )}`;
 }
 
-async function printCsv(pages: AsyncIterable<Table>, name: TableName, stdout: Writable): Promise<void> {
-  let form: 'csv' | 'csv rows' = 'csv';
-  for await (const page of pages) {
-    const isTaken = stdout.write(tableText(page, { name, form }).text);
-    if (!isTaken && !stdout.destroyed) await drained(stdout);
-    if (stdout.destroyed) return;
-    form = 'csv rows';
-  }
+/** As its reader takes it, who may go away before the end. */
+async function print(texts: AsyncIterable<string>, stdout: Writable): Promise<void> {
+  await pipeline(texts, stdout, { end: false }).catch((error: unknown) => {
+    if (!stdout.destroyed) throw error;
+  });
 }
 
-/** Or closed: its reader may have gone away. */
-function drained(stdout: Writable): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const events = ['drain', 'close'] as const;
-  for (const event of events) stdout.once(event, resolve);
-  return promise.finally(() => {
-    for (const event of events) stdout.off(event, resolve);
-  });
+async function* csvOf(pages: AsyncIterable<Table>, name: TableName): AsyncGenerator<string> {
+  let form: 'csv' | 'csv rows' = 'csv';
+  for await (const page of pages) {
+    yield tableText(page, { name, form }).text;
+    form = 'csv rows';
+  }
 }

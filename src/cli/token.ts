@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
+import { parseAs } from '../config/given-settings.ts';
+import { durationUs } from '../config/setting.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { userIdFault } from '../users/id-formats.ts';
@@ -13,8 +14,11 @@ import { type CliCommand, EXIT, type Terminal } from './command.ts';
 type SecretService = Extract<AuthService, { kind: 'secret' }>;
 
 const LIFETIME_DEFAULT_S = 3600;
-/** The longest duration that a double counts exactly in microseconds. */
-const LIFETIME_MAX_DAYS = 104_249;
+/** At most the longest duration that a double counts exactly in microseconds. */
+const LIFETIME = durationUs('1s', '104249d', {
+  help: 'how long it is valid (default: 1h, or the most that the settings allow)',
+  default: null,
+});
 
 export const tokenCommand: CliCommand = {
   usage: 'token',
@@ -23,9 +27,7 @@ export const tokenCommand: CliCommand = {
   dataDir: 'made',
   settings: [],
   addOptions: (command) =>
-    command
-      .requiredOption('--user <ID>', 'the user of the token')
-      .option('--expires-in <D>', 'how long it is valid (default: 1h, or the most that the settings allow)'),
+    command.requiredOption('--user <ID>', 'the user of the token').option('--expires-in <D>', LIFETIME.help),
   run: async ({ options, config, terminal }) => {
     const given = options as { readonly user: string; readonly expiresIn?: string };
     const fault = userIdFault(given.user);
@@ -62,12 +64,7 @@ function secretService({ authServices }: UsersConfig): SecretService | null {
 function lifetimeOf(given: string | undefined, maxS: number | null): number {
   if (maxS === 0) throw new Refusal('token: maxTokenLifetime is 0s, which refuses every token');
   if (given === undefined) return Math.min(LIFETIME_DEFAULT_S, maxS ?? LIFETIME_DEFAULT_S);
-  const micros = parseDuration(given);
-  if (micros === null || micros < 1_000_000 || micros / 86_400_000_000 > LIFETIME_MAX_DAYS)
-    throw new Refusal(
-      `--expires-in: given ${showGiven(given)}, expected ${DURATION_EXPECTED}, from 1s to ${LIFETIME_MAX_DAYS}d`,
-    );
-  const lifetimeS = Math.floor(micros / 1_000_000);
+  const lifetimeS = Math.floor(parseAs('--expires-in', LIFETIME, given) / 1_000_000);
   if (maxS !== null && lifetimeS > maxS)
     throw new Refusal(`--expires-in: given ${showGiven(given)}, but maxTokenLifetime allows ${maxS} s at most`);
   return lifetimeS;

@@ -18,5 +18,5 @@ export interface NetworkLines {
    */
   read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]>;
   /** How far the last message was behind our clock; 0 at the end, null where that is not known. */
-  readonly lagSeconds: number | null;
+  lagSeconds(): number | null;
 }

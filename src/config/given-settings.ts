@@ -69,10 +69,20 @@ function parseSettings(raw: Readonly<Record<string, unknown>>, origin: Origin): 
 }
 
 function parseSetting(key: SettingKey, raw: unknown, { name, folder }: Origin): unknown {
-  const { schema, expected, path }: Setting<unknown> = SETTINGS[key];
+  const setting: Setting<unknown> = SETTINGS[key];
+  const value = parseAs(name(key), setting, raw);
+  return setting.path === true ? resolvePaths(folder, value as string | readonly string[]) : value;
+}
+
+/** The value of a setting, or of an option that has the same values. Throws a Refusal with its name for anything else. */
+export function parseAs<Value>(
+  name: string,
+  { schema, expected }: Pick<Setting<Value>, 'schema' | 'expected'>,
+  raw: unknown,
+): Value {
   const parsed = schema.safeParse(raw);
-  if (!parsed.success) throw new Refusal(`${name(key)}: given ${showGiven(raw)}, expected ${expected}`);
-  return path === true ? resolvePaths(folder, parsed.data as string | readonly string[]) : parsed.data;
+  if (parsed.success) return parsed.data;
+  throw new Refusal(`${name}: given ${showGiven(raw)}, expected ${expected}`);
 }
 
 /** `-` is standard input, not a path. */

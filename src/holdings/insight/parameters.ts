@@ -62,7 +62,7 @@ export type ParameterName = keyof Values;
 /** The given values of some parameters; null where none was given. */
 export type Given<Name extends ParameterName> = { readonly [Each in Name]: Values[Each] | null };
 
-const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Name]> } = {
+export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Name]> } = {
   party: {
     parse: (text: string) => (isPartyId(text) ? text : null),
     print: itself,
