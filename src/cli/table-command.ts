@@ -115,8 +115,8 @@ function tableForPeople({ head, columns, rows }: Table): string {
 
 /** As its reader takes it, who may go away before the end. */
 async function print(texts: AsyncIterable<string>, stdout: Writable): Promise<void> {
-  await pipeline(texts, stdout, { end: false }).catch((error: unknown) => {
-    if (!stdout.destroyed) throw error;
+  await pipeline(texts, stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && !stdout.destroyed) throw error;
   });
 }
 
