@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Snapshots, Status } from './data/answers.ts';
+import type { Snapshots } from './data/answers.ts';
 import type { Here } from './data/here.ts';
-import { type Live, useLive } from './data/live.ts';
+import { useLive } from './data/live.ts';
 import { type Place, PlaceContext, useAddress } from './data/place.ts';
 import { snapshotsRequest, statusRequest } from './data/requests.ts';
 import { durationMs } from './data/time.ts';
-import { type Asked, useAnswer } from './data/use-answer.ts';
+import { useAnswer } from './data/use-answer.ts';
 import { Footer } from './frame/footer.tsx';
 import { Header } from './frame/header.tsx';
 import { NoParty } from './frame/no-party.tsx';
@@ -34,6 +34,12 @@ export function App(): JSX.Element {
     // Read out and reached by the keyboard as after a load.
     document.querySelector('h1')?.focus();
   }, [title]);
+  const page = (here: Here): JSX.Element => {
+    if (party !== null && !isParty(party)) return <NoParty text={party} />;
+    if (party !== null) return <OwnerPage key={party} party={party} here={here} live={live} />;
+    if (place.path === 'snapshots') return <SnapshotsPage key={here.migration} here={here} />;
+    return <OverviewPage key={here.migration} {...{ live, status, newest, here }} />;
+  };
   return (
     <PlaceContext.Provider value={place}>
       <a class="skip" href={`${location.pathname}${location.search}#content`}>
@@ -44,39 +50,16 @@ export function App(): JSX.Element {
         <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
           {title}
         </h1>
-        <Page {...{ place, party, live, status, newest, here }} />
+        {here === null && newest.error?.status === 404 ? (
+          <NothingYet live={live} status={status} message={newest.error.message} />
+        ) : (
+          <Answered asked={newest} lines={12}>
+            {() => page(here!)}
+          </Answered>
+        )}
       </main>
       <Footer status={status.answer} />
     </PlaceContext.Provider>
-  );
-}
-
-function Page({
-  place,
-  party,
-  live,
-  status,
-  newest,
-  here,
-}: {
-  readonly place: Place;
-  readonly party: string | null;
-  readonly live: Live;
-  readonly status: Asked<Status>;
-  readonly newest: Asked<Snapshots>;
-  readonly here: Here | null;
-}): JSX.Element {
-  if (here === null && newest.error?.status === 404)
-    return <NothingYet live={live} status={status} message={newest.error.message} />;
-  return (
-    <Answered asked={newest} lines={12}>
-      {() => {
-        if (party !== null && !isParty(party)) return <NoParty text={party} />;
-        if (party !== null) return <OwnerPage key={party} party={party} here={here!} live={live} />;
-        if (place.path === 'snapshots') return <SnapshotsPage key={here!.migration} here={here!} />;
-        return <OverviewPage key={here!.migration} {...{ live, status, newest }} here={here!} />;
-      }}
-    </Answered>
   );
 }
 

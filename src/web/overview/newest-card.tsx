@@ -6,7 +6,6 @@ import { useNow } from '../data/live.ts';
 import { snapshotsRequest } from '../data/requests.ts';
 import { ageOf } from '../data/time.ts';
 import type { Asked } from '../data/use-answer.ts';
-import { Amount } from '../parts/amount.tsx';
 import { Card } from '../parts/card.tsx';
 import { Digest } from '../parts/digest.tsx';
 import { Figure } from '../parts/figure.tsx';
@@ -33,22 +32,13 @@ export function NewestCard({ here, asked }: { readonly here: Here; readonly aske
     >
       {asked.error !== null && <p class="stale">Not refreshed: {asked.error.message}</p>}
       <dl class="figures">
-        <Figure name="Total supply" large>
-          <Amount of={total_coin} />
-        </Figure>
-        <Figure name="Unlocked" swatch="unlocked">
-          <Amount of={total_unlocked_coin} />
-        </Figure>
-        <Figure name="Locked" swatch="locked">
-          <Amount of={total_locked_coin} />
+        <Figure name="Total supply" large amount={total_coin} />
+        <Figure name="Unlocked" swatch="unlocked" amount={total_unlocked_coin} />
+        <Figure name="Locked" swatch="locked" amount={total_locked_coin}>
           <span class="faint"> {locked} %</span>
         </Figure>
-        <Figure name="Owners with coin">
-          <Amount of={String(owners)} />
-        </Figure>
-        <Figure name="Coin contracts">
-          <Amount of={String(contracts)} />
-        </Figure>
+        <Figure name="Owners with coin" amount={String(owners)} />
+        <Figure name="Coin contracts" amount={String(contracts)} />
         <Figure name="Digest" wide>
           <Digest of={digest} />
         </Figure>

@@ -11,7 +11,7 @@ import { Card } from '../parts/card.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { Pager, usePages } from '../parts/pager.tsx';
 import { Party } from '../parts/party.tsx';
-import { Answered, Empty } from '../parts/states.tsx';
+import { Answered } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 
 type Holder = Top['owners'][number];
@@ -37,27 +37,22 @@ export function TopCard({ here }: { readonly here: Here }): JSX.Element {
       aside={<Choice label="Order by" of={ORDERS} value={by} choose={setBy} />}
     >
       <Answered asked={asked} lines={PAGE}>
-        {({ record_time: at, owners, owners_total, next_page_token }) =>
-          owners.length === 0 ? (
-            <Empty>
-              <p>Nobody has coin at this snapshot.</p>
-            </Empty>
-          ) : (
-            <>
-              <Table
-                caption={`The largest holders, by ${ORDERS[by].toLowerCase()}`}
-                columns={columns(here.migration)}
-                rows={owners}
-                keyOf={({ party_id }) => party_id}
-              />
-              <Pager
-                pages={pages}
-                next={next_page_token}
-                what={`· ${owners_total} owners with coin at ${showTime(at)} UTC`}
-              />
-            </>
-          )
-        }
+        {({ record_time: at, owners, owners_total, next_page_token }) => (
+          <>
+            <Table
+              caption={`The largest holders, by ${ORDERS[by].toLowerCase()}`}
+              columns={columns(here.migration)}
+              rows={owners}
+              keyOf={({ party_id }) => party_id}
+              empty={<p>Nobody has coin at this snapshot.</p>}
+            />
+            <Pager
+              pages={pages}
+              next={next_page_token}
+              what={`· ${owners_total} owners with coin at ${showTime(at)} UTC`}
+            />
+          </>
+        )}
       </Answered>
     </Card>
   );

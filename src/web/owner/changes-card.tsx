@@ -5,7 +5,7 @@ import { useAnswer } from '../data/use-answer.ts';
 import { Amount } from '../parts/amount.tsx';
 import { Card } from '../parts/card.tsx';
 import { Pager, usePages } from '../parts/pager.tsx';
-import { Answered, Empty } from '../parts/states.tsx';
+import { Answered } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
@@ -52,21 +52,18 @@ export function ChangesCard({
       busy={asked.busy}
     >
       <Answered asked={asked} lines={PAGE}>
-        {({ changes, next_page_token }) =>
-          changes.length === 0 ? (
-            <Empty>This party never had coin in migration {migration}.</Empty>
-          ) : (
-            <>
-              <Table
-                caption="Changes of the balance"
-                columns={COLUMNS}
-                rows={changes}
-                keyOf={(row) => row.record_time}
-              />
-              <Pager pages={pages} next={next_page_token} />
-            </>
-          )
-        }
+        {({ changes, next_page_token }) => (
+          <>
+            <Table
+              caption="Changes of the balance"
+              columns={COLUMNS}
+              rows={changes}
+              keyOf={(row) => row.record_time}
+              empty={`This party never had coin in migration ${migration}.`}
+            />
+            <Pager pages={pages} next={next_page_token} />
+          </>
+        )}
       </Answered>
     </Card>
   );

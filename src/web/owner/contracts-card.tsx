@@ -4,7 +4,7 @@ import { useAnswer } from '../data/use-answer.ts';
 import { Amount } from '../parts/amount.tsx';
 import { Card } from '../parts/card.tsx';
 import { Pager, usePages } from '../parts/pager.tsx';
-import { Answered, Empty } from '../parts/states.tsx';
+import { Answered } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { type Coin, coinOf } from './coin.ts';
@@ -48,24 +48,21 @@ export function ContractsCard({
       aside={<ContractsDownload key={question} holding={shown} />}
     >
       <Answered asked={asked} lines={PAGE}>
-        {({ record_time, created_events, next_page_token }) =>
-          created_events.length === 0 ? (
-            <Empty>No contract of this party was active at this snapshot.</Empty>
-          ) : (
-            <>
-              <Table
-                caption="Coin contracts"
-                columns={COLUMNS}
-                rows={created_events.map(coinOf)}
-                keyOf={({ contractId }) => contractId}
-              />
-              <Pager
-                pages={pages}
-                next={next_page_token === null ? null : { token: next_page_token, time: record_time }}
-              />
-            </>
-          )
-        }
+        {({ record_time, created_events, next_page_token }) => (
+          <>
+            <Table
+              caption="Coin contracts"
+              columns={COLUMNS}
+              rows={created_events.map(coinOf)}
+              keyOf={({ contractId }) => contractId}
+              empty="No contract of this party was active at this snapshot."
+            />
+            <Pager
+              pages={pages}
+              next={next_page_token === null ? null : { token: next_page_token, time: record_time }}
+            />
+          </>
+        )}
       </Answered>
     </Card>
   );

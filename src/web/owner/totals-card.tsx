@@ -2,7 +2,6 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { SummaryV0 } from '../data/answers.ts';
 import { feesRequest, type Holding, totalsRequest } from '../data/requests.ts';
 import { type Asked, useAnswer } from '../data/use-answer.ts';
-import { Amount } from '../parts/amount.tsx';
 import { Card } from '../parts/card.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { Answered } from '../parts/states.tsx';
@@ -45,15 +44,9 @@ export function TotalsCard({
               </p>
               {total === NONE && <p class="note">This party has no coin at this snapshot.</p>}
               <dl class="figures">
-                <Figure name="All coin" large>
-                  <Amount of={total} />
-                </Figure>
-                <Figure name="Unlocked" swatch="unlocked">
-                  <Amount of={summary?.total_unlocked_coin ?? NONE} />
-                </Figure>
-                <Figure name="Locked" swatch="locked">
-                  <Amount of={summary?.total_locked_coin ?? NONE} />
-                </Figure>
+                <Figure name="All coin" large amount={total} />
+                <Figure name="Unlocked" swatch="unlocked" amount={summary?.total_unlocked_coin ?? NONE} />
+                <Figure name="Locked" swatch="locked" amount={summary?.total_locked_coin ?? NONE} />
               </dl>
             </>
           );
@@ -72,18 +65,10 @@ function Fees({ asked }: { readonly asked: Asked<SummaryV0> }): JSX.Element {
         <>
           <h3>Holding fees as of round {String(computed_as_of_round)}</h3>
           <dl class="figures small">
-            <Figure name="Of unlocked coin">
-              <Amount of={summary?.accumulated_holding_fees_unlocked ?? NONE} />
-            </Figure>
-            <Figure name="Of locked coin">
-              <Amount of={summary?.accumulated_holding_fees_locked ?? NONE} />
-            </Figure>
-            <Figure name="All fees">
-              <Amount of={summary?.accumulated_holding_fees_total ?? NONE} />
-            </Figure>
-            <Figure name="Available: unlocked less its fees">
-              <Amount of={summary?.total_available_coin ?? NONE} />
-            </Figure>
+            <Figure name="Of unlocked coin" amount={summary?.accumulated_holding_fees_unlocked ?? NONE} />
+            <Figure name="Of locked coin" amount={summary?.accumulated_holding_fees_locked ?? NONE} />
+            <Figure name="All fees" amount={summary?.accumulated_holding_fees_total ?? NONE} />
+            <Figure name="Available: unlocked less its fees" amount={summary?.total_available_coin ?? NONE} />
           </dl>
         </>
       )}

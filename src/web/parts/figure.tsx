@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { Amount } from './amount.tsx';
 
 /** A name and its value, within a `dl`. */
 export function Figure({
@@ -6,6 +7,7 @@ export function Figure({
   swatch,
   large = false,
   wide = false,
+  amount,
   children,
 }: {
   readonly name: string;
@@ -13,7 +15,8 @@ export function Figure({
   readonly swatch?: 'unlocked' | 'locked';
   readonly large?: boolean;
   readonly wide?: boolean;
-  readonly children: ComponentChildren;
+  readonly amount?: string;
+  readonly children?: ComponentChildren;
 }): JSX.Element {
   return (
     <div class={`figure ${large ? 'large' : ''} ${wide ? 'wide' : ''}`}>
@@ -21,7 +24,10 @@ export function Figure({
         {swatch && <span class={`swatch ${swatch}`} aria-hidden="true" />}
         {name}
       </dt>
-      <dd>{children}</dd>
+      <dd>
+        {amount !== undefined && <Amount of={amount} />}
+        {children}
+      </dd>
     </div>
   );
 }

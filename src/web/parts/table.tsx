@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { Empty } from './states.tsx';
 
 export interface Column<Row> {
   readonly name: string;
@@ -15,12 +16,16 @@ export function Table<Row>({
   columns,
   rows,
   keyOf,
+  empty,
 }: {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** What is said where there are no rows. */
+  readonly empty?: ComponentChildren;
 }): JSX.Element {
+  if (rows.length === 0 && empty !== undefined) return <Empty>{empty}</Empty>;
   return (
     // biome-ignore lint/a11y/noRedundantRoles: see above
     <table role="table">

@@ -8,7 +8,7 @@ import { Amount } from '../parts/amount.tsx';
 import { Card } from '../parts/card.tsx';
 import { Digest } from '../parts/digest.tsx';
 import { Pager, usePages } from '../parts/pager.tsx';
-import { Answered, Empty } from '../parts/states.tsx';
+import { Answered } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { MomentCard } from './moment-card.tsx';
@@ -72,16 +72,18 @@ function ListCard({
       }
     >
       <Answered asked={asked} lines={PAGE}>
-        {({ snapshots, next_page_token }) =>
-          snapshots.length === 0 ? (
-            <Empty>No snapshot was sealed by then.</Empty>
-          ) : (
-            <>
-              <Table caption="Snapshots" columns={COLUMNS} rows={snapshots} keyOf={(row) => row.record_time} />
-              <Pager pages={pages} next={next_page_token} />
-            </>
-          )
-        }
+        {({ snapshots, next_page_token }) => (
+          <>
+            <Table
+              caption="Snapshots"
+              columns={COLUMNS}
+              rows={snapshots}
+              keyOf={(row) => row.record_time}
+              empty="No snapshot was sealed by then."
+            />
+            <Pager pages={pages} next={next_page_token} />
+          </>
+        )}
       </Answered>
     </Card>
   );
