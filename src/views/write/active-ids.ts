@@ -8,7 +8,7 @@ export interface ActiveRead {
 }
 
 /** A row of `held`, as far as it is in this index. */
-interface Entry {
+export interface IndexedCoin {
   readonly no: number;
   readonly idHash: number;
 }
@@ -55,7 +55,7 @@ export class ActiveIds {
   }
 
   /** To be called once the transaction that changed `held` is committed: one that fails has changed nothing. */
-  change({ removed, added }: { removed: readonly Entry[]; added: readonly Entry[] }): void {
+  change({ removed, added }: { removed: Iterable<IndexedCoin>; added: Iterable<IndexedCoin> }): void {
     const version = this.#readAt;
     this.#readAt = null;
     for (const { idHash, no } of removed) this.#numbers.remove(idHash, no);

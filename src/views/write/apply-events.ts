@@ -92,10 +92,12 @@ function createCoin(applying: Applying): void {
   addTo(sumsOf(owner, kind), event);
   migration.contracts += 1;
   migration[kind] += event.amount;
+  const { chunk, update, event: number } = event.ref();
   batch.contracts.add({
+    chunk,
+    update,
+    event: number,
     no: batch.state.nextNo++,
-    idHash: event.idHash,
-    create: event.ref(),
     owner,
     createdSeq: migration.openSeq,
     template: batch.templates.numberOf(event.template),

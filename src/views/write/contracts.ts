@@ -2,19 +2,21 @@ import type { Database } from 'better-sqlite3';
 import { EventCursor } from '../../chunk/event-cursor.ts';
 import type { EventRef } from '../../chunk/refs.ts';
 import type { ComparedCoin } from '../../ledger/coin.ts';
+import { expiryOf } from '../../ledger/expiry.ts';
 import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
 import { unitsOf } from '../store/columns.ts';
 import { HashIndex } from '../store/hash-index.ts';
 import type { SumTerms } from '../store/totals.ts';
-import type { ActiveIds } from './active-ids.ts';
+import type { ActiveIds, IndexedCoin } from './active-ids.ts';
 import type { Owner, Owners } from './owners.ts';
 import { createCoinReader } from './stored-coin.ts';
 
-/** A coin created in this batch; its content stays in the chunk until it is written. */
-export interface PendingCoin {
+/**
+ * A coin created in this batch; its content stays in the chunk until it is written. With the ref of its create in it, because all of
+ * a batch's wait for the commit: what is an object less for each is collected less often.
+ */
+export interface PendingCoin extends EventRef {
   readonly no: number;
-  readonly idHash: number;
-  readonly create: EventRef;
   readonly owner: Owner;
   readonly createdSeq: number;
   readonly template: number;
@@ -33,13 +35,24 @@ export interface StoredCoin extends ActiveTerms {
   archivedSeq: number;
 }
 
+/** What is kept of a coin of an earlier batch that this one archived, until it is written. */
+export interface ArchivedCoin {
+  readonly no: number;
+  readonly idHash: number;
+  readonly owner: Owner;
+  readonly createdSeq: number;
+  readonly createdAt: number;
+  readonly expiry: number | bigint;
+  readonly archivedSeq: number;
+}
+
 /** What an archive subtracts from the sums of the coin's owner. */
 interface ActiveTerms extends Omit<SumTerms, 'expiry'> {
   readonly locked: boolean;
 }
 
 export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
-  return 'create' in coin;
+  return 'chunk' in coin;
 }
 
 type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, string];
@@ -53,11 +66,12 @@ const ID_TEXT = `iif(typeof(contract_id) = 'blob', hex(contract_id), ':' || cont
  */
 export class Contracts {
   readonly created: PendingCoin[] = [];
-  readonly archived: StoredCoin[] = [];
+  readonly archived: ArchivedCoin[] = [];
   readonly #createdIndex = new HashIndex();
   readonly #fetched: { coin: StoredCoin; contractId: string }[] = [];
   readonly #fetchedIndex = new HashIndex();
-  readonly #archivedNos = new Set<number>();
+  /** Their numbers, each under itself. */
+  readonly #archivedNos = new HashIndex();
   readonly #owners: Owners;
   readonly #active: ActiveIds;
   readonly #holding: KeyReader<HoldingRow>;
@@ -81,7 +95,7 @@ export class Contracts {
     const hashOfNo = new Map<number, number>();
     for (const idHash of idHashes) {
       this.#active.each(idHash, (no) => {
-        if (!this.#archivedNos.has(no)) hashOfNo.set(no, idHash);
+        if (this.#archivedNos.first(no) < 0) hashOfNo.set(no, idHash);
       });
     }
     readByKey(this.#holding, Float64Array.from(hashOfNo.keys()).sort(), (row) => {
@@ -110,7 +124,7 @@ export class Contracts {
     const created = this.#createdIndex;
     for (let slot = created.first(idHash); slot >= 0; slot = created.next(idHash, slot)) {
       const coin = this.created[created.number(slot)]!;
-      if (isActiveIn(coin, migrationId) && event.hasIdOf(coin.create)) return coin;
+      if (isActiveIn(coin, migrationId) && event.hasIdOf(coin)) return coin;
     }
     const fetched = this.#fetchedIndex;
     for (let slot = fetched.first(idHash); slot >= 0; slot = fetched.next(idHash, slot)) {
@@ -122,39 +136,50 @@ export class Contracts {
 
   /** To be used at once: the next call may change the object returned. */
   termsOf(coin: PendingCoin | StoredCoin): ActiveTerms {
-    return isPending(coin) ? this.#create.moveTo(coin.create) : coin;
+    return isPending(coin) ? this.#create.moveTo(coin) : coin;
   }
 
   /** The create of a coin of this batch; to be used at once, as `termsOf`. */
   createOf(coin: PendingCoin): EventCursor {
-    return this.#create.moveTo(coin.create);
+    return this.#create.moveTo(coin);
   }
 
   /** The content of an active contract's create. */
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
-    return isPending(coin) ? this.#create.moveTo(coin.create).coin() : this.#readCoin(coin.no);
+    return isPending(coin) ? this.#create.moveTo(coin).coin() : this.#readCoin(coin.no);
   }
 
   add(coin: PendingCoin): void {
-    this.#createdIndex.add(coin.idHash, this.created.push(coin) - 1);
+    this.#createdIndex.add(idHashOf(coin), this.created.push(coin) - 1);
   }
 
   /** Marks a contract archived in interval `seq`. */
   archive(coin: PendingCoin | StoredCoin, seq: number): void {
     coin.archivedSeq = coin.createdSeq === seq ? -1 : seq;
     if (isPending(coin)) return;
-    this.#archivedNos.add(coin.no);
-    this.archived.push(coin);
+    this.#archivedNos.add(coin.no, coin.no);
+    const { no, idHash, owner, createdSeq, createdAt, archivedSeq, amount, rate, round } = coin;
+    const expiry = expiryOf({ amount, rate, createdRound: round });
+    this.archived.push({ no, idHash, owner, createdSeq, createdAt, expiry, archivedSeq });
+  }
+
+  *#stillActive(): Generator<IndexedCoin> {
+    for (const coin of this.created) if (isActive(coin)) yield { no: coin.no, idHash: idHashOf(coin) };
   }
 
   /** Called after the commit, when everything is in views.db. */
   settle(): void {
-    this.#active.change({ removed: this.archived, added: this.created.filter(isActive) });
+    this.#active.change({ removed: this.archived, added: this.#stillActive() });
     this.created.length = 0;
     this.archived.length = 0;
     this.#createdIndex.clear();
     this.#archivedNos.clear();
   }
+}
+
+/** The 53-bit hash of a pending coin's id. */
+export function idHashOf({ chunk, event }: PendingCoin): number {
+  return chunk.events.idHash[event]!;
 }
 
 export function isActive({ archivedSeq }: PendingCoin | StoredCoin): boolean {

@@ -1,14 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import { EventCursor } from '../../chunk/event-cursor.ts';
-import { expiryOf } from '../../ledger/expiry.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import { expiryColumn, unitsColumn } from '../store/columns.ts';
 import { rowOrder } from '../store/row-order.ts';
-import { type Contracts, isActive, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
+import { type ArchivedCoin, type Contracts, isActive, type PendingCoin } from './contracts.ts';
 import type { Owner } from './owners.ts';
 
 interface SpentRow {
-  readonly owner: number;
+  readonly owner: Owner;
   readonly archivedSeq: number;
   readonly createdAt: number;
   readonly no: number;
@@ -27,7 +26,7 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   const noLongerHeld = BulkRows.deleting(db, 'held', ['owner', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
 
-  function forgetArchived(archived: readonly StoredCoin[]): void {
+  function forgetArchived(archived: readonly ArchivedCoin[]): void {
     for (const i of rowOrder(archived, ofOwner, (coin) => coin.no)) {
       const { owner, createdAt, no } = archived[i]!;
       noLongerHeld.add([owner.no, createdAt, no]);
@@ -42,7 +41,7 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   function addCreated(created: readonly PendingCoin[]): void {
     for (const c of created) {
       if (c.archivedSeq === -1) continue;
-      const { locked, amount, rate, round, createdAt, node, extra } = create.moveTo(c.create);
+      const { locked, amount, rate, round, createdAt, node, extra } = create.moveTo(c);
       holding.add([
         c.no,
         c.owner.no,
@@ -62,36 +61,32 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
     holding.finish();
     const still = created.filter(isActive);
     for (const i of rowOrder(still, ofOwner)) {
-      const { no, idHash, owner, createdSeq, create: ref } = still[i]!;
-      const { createdAt, expiry } = create.moveTo(ref);
+      const coin = still[i]!;
+      const { no, owner, createdSeq } = coin;
+      const { createdAt, expiry, idHash } = create.moveTo(coin);
       held.add([owner.no, createdAt, no, createdSeq, expiryColumn(expiry), idHash | 0]);
     }
     held.finish();
   }
 
-  function expiryOfStored({ amount, rate, round }: StoredCoin): number | bigint {
-    return expiryOf({ amount, rate, createdRound: round });
-  }
-
-  function spentRow(coin: PendingCoin | StoredCoin): SpentRow {
+  function spentRow(coin: PendingCoin): SpentRow {
     const { archivedSeq, no, createdSeq } = coin;
-    const created = isPending(coin) ? create.moveTo(coin.create) : coin;
-    const expiry = isPending(coin) ? create.expiry : expiryOfStored(coin);
-    return { owner: coin.owner.no, archivedSeq, createdAt: created.createdAt, no, createdSeq, expiry };
+    const { createdAt, expiry } = create.moveTo(coin);
+    return { owner: coin.owner, archivedSeq, createdAt, no, createdSeq, expiry };
   }
 
   function addSpent({ created, archived }: Contracts): void {
     const rows: SpentRow[] = [];
     for (const coin of created) if (coin.archivedSeq > 0) rows.push(spentRow(coin));
-    for (const coin of archived) if (coin.archivedSeq > 0) rows.push(spentRow(coin));
+    for (const coin of archived) if (coin.archivedSeq > 0) rows.push(coin);
     for (const i of rowOrder(
       rows,
-      (row) => row.owner,
+      ofOwner,
       (row) => row.archivedSeq,
       (row) => row.no,
     )) {
       const { owner, archivedSeq, createdAt, no, createdSeq, expiry } = rows[i]!;
-      spent.add([owner, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry)]);
+      spent.add([owner.no, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry)]);
     }
     spent.finish();
   }

@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import type { EventCursor } from '../../chunk/event-cursor.ts';
 import { NamedValues } from '../../chunk/names.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import { rowOrder } from '../store/row-order.ts';
-import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
+import { decodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
+import { QueuedVersions } from './queued-versions.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** An owner in one migration, with the sums of the open interval. */
@@ -47,7 +47,7 @@ export class Owners {
   #oldParties = new Map<MigrationState, Map<string, Owner>>();
   #added: Owner[] = [];
   #dirty = new Map<MigrationState, Owner[]>();
-  readonly #versions: { owner: number; seq: number; v: Buffer }[] = [];
+  readonly #versions = new QueuedVersions();
 
   constructor(db: Database, state: WriterState) {
     this.#state = state;
@@ -126,7 +126,7 @@ export class Owners {
     const dirty = this.#dirty.get(migration);
     if (dirty === undefined) return;
     for (const owner of dirty) {
-      this.#versions.push({ owner: owner.no, seq: migration.openSeq, v: encodeVersion(owner.unlocked, owner.locked) });
+      this.#versions.push(owner.no, migration.openSeq, owner);
       owner.dirty = false;
     }
     this.#dirty.delete(migration);
@@ -137,17 +137,14 @@ export class Owners {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
     for (const { no, migration, party } of this.#added) this.#insertOwner.add([no, migration.migrationId, party]);
     this.#insertOwner.finish();
-    for (const i of rowOrder(this.#versions, (version) => version.owner)) {
-      const { owner, seq, v } = this.#versions[i]!;
-      this.#insertVersion.add([owner, seq, v]);
-    }
+    for (const row of this.#versions.rows()) this.#insertVersion.add(row);
     this.#insertVersion.finish();
   }
 
   /** Called after the commit: nothing is pending, so the older generation can be dropped. */
   settle(): void {
     this.#added = [];
-    this.#versions.length = 0;
+    this.#versions.clear();
     if (this.#young.size < OWNERS_PER_GENERATION) return;
     this.#named.clear();
     this.#old = this.#young;
