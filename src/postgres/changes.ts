@@ -1,6 +1,5 @@
 import type { Change, ChangesFacts, ChangesLookup, OwnersChangesLookup, Totals } from '../holdings/insight/facts.ts';
 import { multiplesWithin } from '../holdings/insight/grid.ts';
-import { fromPostgresNumber } from './numbers.ts';
 import type { Ask } from './pool.ts';
 
 export const NO_COIN: Totals = { unlocked: 0n, locked: 0n, contracts: 0 };
@@ -16,11 +15,7 @@ export const TOTALS =
   'trunc(u_amount * 10000000000) AS unlocked, trunc(l_amount * 10000000000) AS locked, u_coins + l_coins AS contracts';
 
 export function totalsOf({ unlocked, locked, contracts }: TotalsRow): Totals {
-  return {
-    unlocked: fromPostgresNumber(unlocked),
-    locked: fromPostgresNumber(locked),
-    contracts: Number(contracts),
-  };
+  return { unlocked: BigInt(unlocked), locked: BigInt(locked), contracts: Number(contracts) };
 }
 
 /** Changes of owners from snapshot to snapshot. What came before a migration's first snapshot counts as of that one. */

@@ -100,16 +100,7 @@ function jobStoreOf(client: ClientBase): JobStore {
       return settings;
     },
     async jobs() {
-      const { rows } = await client.query<JobRow>('SELECT * FROM job ORDER BY no DESC');
-      return rows.map((row) => ({
-        jobId: row.job_id,
-        startedAt: row.started_at,
-        cluster: row.cluster,
-        sqlDigest: row.sql_digest,
-        topic: row.topic,
-        restoredFrom: row.restored_from,
-        savepoint: row.savepoint,
-      }));
+      return (await client.query<StartedJob>(STARTED)).rows;
     },
     async hasRows() {
       const any = ENGINE_TABLES.map((table) => `EXISTS (SELECT FROM ${table})`).join(' OR ');
@@ -153,15 +144,9 @@ function jobStoreOf(client: ClientBase): JobStore {
   };
 }
 
-interface JobRow {
-  readonly job_id: string;
-  readonly started_at: Date;
-  readonly cluster: string | null;
-  readonly sql_digest: string;
-  readonly topic: string;
-  readonly restored_from: string | null;
-  readonly savepoint: string | null;
-}
+const STARTED = `SELECT job_id AS "jobId", started_at AS "startedAt", cluster, sql_digest AS "sqlDigest", topic,
+    restored_from AS "restoredFrom", savepoint
+  FROM job ORDER BY no DESC`;
 
 interface ProgressRow {
   readonly closed_us: string | null;

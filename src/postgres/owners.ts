@@ -1,6 +1,5 @@
 import type { CoinSums, Lookup, OwnerFacts, OwnerSums, OwnersFacts } from '../holdings/facts.ts';
 import { mayHaveExpired } from '../holdings/fees.ts';
-import { boundOf, fromPostgresNumber } from './numbers.ts';
 import type { Ask } from './pool.ts';
 import type { SnapshotReader, StoredSnapshot } from './snapshots.ts';
 
@@ -56,11 +55,7 @@ export function createOwnersReader(
           );
     const found = new Map(owners.map((owner) => [owner, { unlocked: NO_SUMS, locked: NO_SUMS }]));
     for (const { owner, locked, amount, rate, rate_round } of rows) {
-      const sums = {
-        amount: fromPostgresNumber(amount),
-        rate: fromPostgresNumber(rate),
-        rateRound: fromPostgresNumber(rate_round),
-      };
+      const sums = { amount: BigInt(amount), rate: BigInt(rate), rateRound: BigInt(rate_round) };
       found.get(owner)![locked === 1 ? 'locked' : 'unlocked'] = sums;
     }
     return found;
@@ -91,8 +86,15 @@ export function createOwnersReader(
   };
 }
 
+/** An int64 as a number where that is exact; null is Infinity. */
+function boundOf(text: string | null): number | bigint {
+  if (text === null) return Infinity;
+  const value = BigInt(text);
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}
+
 function sumsOf(row: readonly string[] | null, expiryBound: number | bigint): OwnerSums {
   if (row === null) return { count: 0, ...NO_SUMS, expiryBound: Infinity };
-  const [count, amount, rate, rateRound] = row.map(fromPostgresNumber) as [bigint, bigint, bigint, bigint];
+  const [count, amount, rate, rateRound] = row.map(BigInt) as [bigint, bigint, bigint, bigint];
   return { count: Number(count), amount, rate, rateRound, expiryBound };
 }

@@ -1,7 +1,6 @@
 import type { Lookup, PageFacts } from '../holdings/facts.ts';
 import { coinContent } from '../ledger/coin.ts';
 import { coinEntity, PACKAGE_NAME } from '../ledger/templates.ts';
-import { fromPostgresNumber } from './numbers.ts';
 import type { Ask } from './pool.ts';
 import type { SnapshotReader } from './snapshots.ts';
 
@@ -66,7 +65,7 @@ export function createPageReader(
     const page = rows.slice(0, pageSize);
     const fitting = page.findIndex(({ fits }) => !fits);
     if (fitting >= 0) return { found: 'too large', fitting };
-    const next = rows.length > pageSize ? fromPostgresNumber(page.at(-1)!.no) : null;
+    const next = rows.length > pageSize ? BigInt(page.at(-1)!.no) : null;
     return { found: 'page', snapshot, contracts: page.map((row) => contractOf(row, dso)), next };
   };
 }
@@ -75,9 +74,9 @@ function contractOf(row: CoinRow, dso: string): Extract<PageFacts, { found: 'pag
   const terms = {
     entity: coinEntity(row.locked === 1),
     owner: row.owner,
-    amount: fromPostgresNumber(row.amount),
-    rate: fromPostgresNumber(row.rate),
-    round: fromPostgresNumber(row.round),
+    amount: BigInt(row.amount),
+    rate: BigInt(row.rate),
+    round: BigInt(row.round),
     extra: row.extra,
   } as const;
   return {

@@ -1,7 +1,6 @@
 import type { SnapshotChoice } from '../holdings/facts.ts';
 import type { SealedSnapshot } from '../holdings/insight/facts.ts';
 import type { TimeQuery } from '../holdings/question.ts';
-import { fromPostgresNumber } from './numbers.ts';
 import type { Ask } from './pool.ts';
 
 export interface StoredSnapshot extends SealedSnapshot {
@@ -39,8 +38,8 @@ export function createSnapshotReader(ask: Ask, periodUs: number) {
       forced: false,
       contracts: Number(row.coins),
       owners: Number(row.owners),
-      unlocked: fromPostgresNumber(row.unlocked),
-      locked: fromPostgresNumber(row.locked),
+      unlocked: BigInt(row.unlocked),
+      locked: BigInt(row.locked),
       changesDigest: row.changes,
       digest: row.digest,
     }));
