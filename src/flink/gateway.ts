@@ -31,24 +31,22 @@ export async function openGatewaySession(url: string, secrets: readonly string[]
   );
   const session = `/v1/sessions/${sessionHandle}`;
 
-  async function follow(statement: string): Promise<void> {
-    const { operationHandle } = OPERATION.parse(
-      await ask(`${session}/statements`, { method: 'POST', body: { statement } }),
-    );
-    const deadline = performance.now() + STATEMENT_MS_MAX;
-    let next = `${session}/operations/${operationHandle}/result/0?rowFormat=JSON`;
-    for (;;) {
-      const { resultType, nextResultUri } = PAGE.parse(await ask(next));
-      if (nextResultUri == null) return;
-      if (performance.now() > deadline)
-        throw new FlinkFailure(`the SQL gateway has not run a statement within ${STATEMENT_MS_MAX / 1000} s`);
-      if (resultType === 'NOT_READY') await sleep(LOOK_MS);
-      next = nextResultUri;
-    }
-  }
-
   return {
-    run: follow,
+    async run(statement) {
+      const { operationHandle } = OPERATION.parse(
+        await ask(`${session}/statements`, { method: 'POST', body: { statement } }),
+      );
+      const deadline = performance.now() + STATEMENT_MS_MAX;
+      let next = `${session}/operations/${operationHandle}/result/0?rowFormat=JSON`;
+      for (;;) {
+        const { resultType, nextResultUri } = PAGE.parse(await ask(next));
+        if (nextResultUri == null) return;
+        if (performance.now() > deadline)
+          throw new FlinkFailure(`the SQL gateway has not run a statement within ${STATEMENT_MS_MAX / 1000} s`);
+        if (resultType === 'NOT_READY') await sleep(LOOK_MS);
+        next = nextResultUri;
+      }
+    },
     // One that is left open ends by itself.
     [Symbol.asyncDispose]: () =>
       ask(session, { method: 'DELETE' }).then(

@@ -6,6 +6,11 @@ import type { SqlOptions } from './job-sql.ts';
 /** How the job's connections to PostgreSQL are named there. */
 export const ENGINE_NAME = 'holdfast flink job';
 
+/** What a person sees of the job on Flink's pages: which store it fills. */
+export function jobName({ host, port, database }: PostgresSettings): string {
+  return `holdfast ${host}:${port}/${database}`;
+}
+
 /** In the jar of Flink's SQL connector Kafka's classes have other names than Kafka's own. */
 const LOGIN_MODULES = 'org.apache.flink.kafka.shaded.org.apache.kafka.common.security';
 

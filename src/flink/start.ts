@@ -10,9 +10,8 @@ import { shellWord } from '../shell-word.ts';
 import { FlinkFailure } from './failure.ts';
 import { gatewayVersion, openGatewaySession } from './gateway.ts';
 import { createJobManager, isOver, type JobManager } from './job-manager.ts';
-import { jobName } from './job-name.ts';
 import { type JobSql, literal, readJobSql } from './job-sql.ts';
-import { ENGINE_NAME, kafkaOptions, secretsOf, storeOptions } from './parameters.ts';
+import { ENGINE_NAME, jobName, kafkaOptions, secretsOf, storeOptions } from './parameters.ts';
 
 export interface JobOptions {
   readonly gateway: string;

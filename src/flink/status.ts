@@ -4,8 +4,7 @@ import type { SourceLogger } from '../feed/source.ts';
 import { type StartedJob, type StoreProgress, withJobStore } from '../postgres/jobs.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { type Checkpoints, createJobManager, isOver, type JobManager } from './job-manager.ts';
-import { jobName } from './job-name.ts';
-import { secretsOf } from './parameters.ts';
+import { jobName, secretsOf } from './parameters.ts';
 import { readSourceProgress, type SourceProgress } from './source-progress.ts';
 
 export interface StatusOptions {
