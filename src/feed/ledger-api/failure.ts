@@ -40,15 +40,9 @@ export class LedgerApiFailure extends AnswerFailure {
 
   constructor(
     message: string,
-    about: {
-      readonly cause?: unknown;
-      readonly status?: number | null;
-      readonly retryAfterMs?: number | null;
-      readonly code?: string | null;
-      readonly conduct?: Conduct;
-      readonly isDenied?: boolean;
-      readonly context?: Readonly<Record<string, unknown>>;
-    },
+    about: Partial<
+      Pick<LedgerApiFailure, 'cause' | 'status' | 'retryAfterMs' | 'code' | 'conduct' | 'isDenied' | 'context'>
+    >,
   ) {
     super(message, about);
     this.name = 'LedgerApiFailure';

@@ -6,10 +6,7 @@ export class AnswerFailure extends Error {
   readonly status: number | null;
   readonly retryAfterMs: number | null;
 
-  constructor(
-    message: string,
-    about: { readonly status?: number | null; readonly retryAfterMs?: number | null; readonly cause?: unknown },
-  ) {
+  constructor(message: string, about: Partial<Pick<AnswerFailure, 'status' | 'retryAfterMs' | 'cause'>>) {
     super(message, { cause: about.cause });
     this.name = 'AnswerFailure';
     this.status = about.status ?? null;

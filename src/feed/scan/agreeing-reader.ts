@@ -3,10 +3,10 @@ import { RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import { Agreement, type Disputed, type DisputedText } from './agreement.ts';
-import { isAfter, type ScanCursor } from './cursor.ts';
+import { isAfter, laterOf, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import type { ScanProgress } from './progress.ts';
-import { type ReadPage, UpdatesReader } from './reader.ts';
+import { type ReaderOptions, type ReadPage, UpdatesReader } from './reader.ts';
 
 /** How often the clock is looked at while every Scan is waited for. */
 const TURN_MS = 250;
@@ -25,12 +25,9 @@ interface Teller {
   refusing: string | null;
 }
 
-export interface AgreeingOptions {
+export interface AgreeingOptions extends ReaderOptions {
   readonly clients: readonly JsonClient[];
   readonly needed: number;
-  readonly from: ScanCursor | null;
-  readonly pageSize: number;
-  readonly applied: () => ScanCursor | null;
   readonly pollIntervalMs: number;
   readonly progress: ScanProgress;
   readonly signal: AbortSignal;
@@ -67,8 +64,7 @@ export class AgreeingReader {
     const asking = this.#tellers.flatMap((teller) => teller.asking ?? []);
     await Promise.race([...asking, sleep(TURN_MS, undefined, { signal }).catch(() => {})]);
     const { agreed, passedOver, waiting } = this.#agreement.take();
-    for (const { upTo } of agreed)
-      if (upTo !== null && (this.#furthest === null || isAfter(upTo, this.#furthest))) this.#furthest = upTo;
+    for (const { upTo } of agreed) this.#furthest = laterOf(this.#furthest, upTo);
     for (const disputed of passedOver) progress.disagreed(this.#named(disputed));
     const ends = left.flatMap(({ client, endAt }) => (this.#isIdle(client) && endAt !== null ? [endAt] : []));
     this.#noteWaiting(waiting);

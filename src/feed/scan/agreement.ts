@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import { isAfter, type ScanCursor } from './cursor.ts';
+import { isAfter, laterOf, type ScanCursor } from './cursor.ts';
 import type { ScanUpdate } from './updates.ts';
 
 /** An update that Scans do not tell alike. */
@@ -68,9 +68,7 @@ export class Agreement {
     for (const each of updates) {
       const heard = heardOf(each);
       this.#queues[scan]!.push(heard);
-      const { upTo } = heard.update;
-      const reached = this.#reached[scan]!;
-      if (upTo !== null && (reached === null || isAfter(upTo, reached))) this.#reached[scan] = upTo;
+      this.#reached[scan] = laterOf(this.#reached[scan]!, heard.update.upTo);
     }
   }
 
@@ -154,8 +152,7 @@ export class Agreement {
     for (const [key, { upTo }] of this.#told) {
       if (this.#told.size <= TOLD_MAX) return;
       this.#told.delete(key);
-      const old = this.#forgottenUpTo;
-      if (upTo !== null && (old === null || isAfter(upTo, old))) this.#forgottenUpTo = upTo;
+      this.#forgottenUpTo = laterOf(this.#forgottenUpTo, upTo);
     }
   }
 }

@@ -13,9 +13,9 @@ export class ScanFailure extends AnswerFailure {
 
   constructor(
     message: string,
-    about: Partial<Pick<ScanFailure, 'status' | 'retryAfterMs' | 'isTooMuch' | 'pageSizeMax' | 'isOwn' | 'isFinal'>> & {
-      readonly cause?: unknown;
-    },
+    about: Partial<
+      Pick<ScanFailure, 'cause' | 'status' | 'retryAfterMs' | 'isTooMuch' | 'pageSizeMax' | 'isOwn' | 'isFinal'>
+    >,
   ) {
     super(message, about);
     this.name = 'ScanFailure';

@@ -1,5 +1,5 @@
 import type { JsonClient } from '../network/json-client.ts';
-import { earlier, earlierOf, isAfter, isSame, OVERLAP_US, type ScanCursor } from './cursor.ts';
+import { earlier, earlierOf, isAfter, isSame, laterOf, OVERLAP_US, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import { PageSize } from './page-size.ts';
 import { askPage, lastTimeIn, type ScanUpdate, updatesIn } from './updates.ts';
@@ -75,7 +75,7 @@ export class UpdatesReader {
     const updates = page.filter(({ id }) => !this.#known.has(id));
     for (const { id, at, upTo } of updates) {
       if (at !== null) this.#known.set(id, at);
-      if (upTo !== null && (this.#furthest === null || isAfter(upTo, this.#furthest))) this.#furthest = upTo;
+      this.#furthest = laterOf(this.#furthest, upTo);
     }
     if (isFull) this.#goOn(client, { page, after });
     else {

@@ -5,7 +5,7 @@ import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { AgreeingReader } from './agreeing-reader.ts';
 import { createScanClient } from './client.ts';
-import { AT_START, cursorText, earlierOf, IN_SEED, isAfter, laterOf, parseCursor, type ScanCursor } from './cursor.ts';
+import { AT_START, cursorText, earlierOf, IN_SEED, laterOf, parseCursor, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import { askDso, askMigrationId, enteredMigration, identityOf, requireBeginning, requireMigration } from './network.ts';
 import { ScanProgress } from './progress.ts';
@@ -100,7 +100,7 @@ export function openScanSource(
       pauses.afterSuccess();
       const entered = enteredMigration(updates, at);
       const messages = updates.slice(0, entered?.from).map(({ bytes, upTo, decoded }) => {
-        if (upTo !== null && (at === null || isAfter(upTo, at))) at = upTo;
+        at = laterOf(at, upTo);
         return messageOf(bytes, at === null ? AT_START : cursorText(at), decoded && { decoded });
       });
       if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, askedAt });
@@ -116,16 +116,8 @@ export function openScanSource(
     { clients, signal }: Asked,
   ): () => Promise<ReadPage> {
     if (agree > 1) {
-      const reader = new AgreeingReader({
-        clients,
-        needed: agree,
-        from,
-        pageSize,
-        applied,
-        pollIntervalMs,
-        progress,
-        signal,
-      });
+      const among = { clients, needed: agree, pollIntervalMs, progress, signal };
+      const reader = new AgreeingReader({ ...among, from, pageSize, applied });
       return () => reader.next();
     }
     const known = readers.get(client);
