@@ -1,15 +1,14 @@
 import type { Database } from 'better-sqlite3';
-import type { FactKind, Facts, Lookup, OwnerSums, OwnersFacts } from '../../holdings/facts.ts';
+import type { FactKind, Facts, Lookup, OwnersFacts } from '../../holdings/facts.ts';
 import { mayHaveExpired } from '../../holdings/fees.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
 import { NOT_BOUNDED, type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
 import { createExpiredReader } from './expired.ts';
 import { createFollowedReader } from './followed.ts';
+import { createInsightReaders } from './insight-facts.ts';
 import { rememberOwners } from './known-owners.ts';
 import { createPageReader } from './page.ts';
-import { createSnapshotReader, type StoredSnapshot } from './snapshots.ts';
-import { createStreamReaders } from './stream-facts.ts';
-import { createTableReaders } from './table-facts.ts';
+import { createSnapshotReader } from './snapshots.ts';
 
 /** Facts of views.db on one connection; the caller opens the transaction. */
 export interface FactsReader {
@@ -17,12 +16,6 @@ export interface FactsReader {
   read<K extends FactKind>(lookup: Lookup<K>, budget?: RowBudget): Facts<K>;
   /** Called between two transactions: drops what may have changed. */
   newMoment(): void;
-}
-
-interface KnownSums {
-  readonly owner: number;
-  readonly unlocked: OwnerSums;
-  readonly locked: OwnerSums;
 }
 
 export function createFactsReader(db: Database): FactsReader {
@@ -48,19 +41,14 @@ export function createFactsReader(db: Database): FactsReader {
     return lowestOpen;
   }
 
-  function sumsAt(snapshot: StoredSnapshot, party: string): KnownSums | null {
-    const row = version.get(snapshot.migrationId, party, snapshot.seq);
-    return row === undefined ? null : { owner: row.owner, ...decodeVersion(row.v) };
-  }
-
   const ownerAt = rememberOwners((snapshot, party, round, budget) => {
-    const sums = sumsAt(snapshot, party);
-    if (sums === null) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
-    const { owner, unlocked, locked } = sums;
-    if (round === null || !mayHaveExpired(sums, round)) return { party, unlocked, locked, expired: null };
-    const expired = readExpired(snapshot.seq, owner, round, budget);
+    const row = version.get(snapshot.migrationId, party, snapshot.seq);
+    if (row === undefined) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
+    const sums = decodeVersion(row.v);
+    if (round === null || !mayHaveExpired(sums, round)) return { party, ...sums, expired: null };
+    const expired = readExpired(snapshot.seq, row.owner, round, budget);
     if (expired === null) throw NOT_BOUNDED;
-    return { party, unlocked, locked, expired };
+    return { party, ...sums, expired };
   });
 
   function owners(lookup: Lookup<'owners'>, budget: RowBudget): OwnersFacts {
@@ -86,8 +74,7 @@ export function createFactsReader(db: Database): FactsReader {
       const snapshot = snapshots.find(lookup.snapshot);
       return snapshot === null ? { found: 'no snapshot' } : readPage(snapshot, lookup);
     },
-    ...createTableReaders(db, snapshots),
-    ...createStreamReaders(db, snapshots),
+    ...createInsightReaders(db, snapshots),
   };
 
   return {

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { FaultCode } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
-import type { Stored } from './columns.ts';
 
 export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'gap' | 'overtaken';
 /** What can be wrong with a message, or with its container or the update before it. */
@@ -71,8 +70,6 @@ export const DEAD_LETTER_FACTS = `id, kind, code, decision, source, source_kind 
 /** In the order of the table. */
 export const DEAD_LETTER_COLUMNS = `${DEAD_LETTER_FACTS}, sha256, length, bytes, created_at AS createdAt`;
 
-const COLUMN_COUNT = 21;
-
 /** How many dead letters are searched for the reason of an unknown contract: only a help, which must not make a bad feed slow. */
 const LEFT_OUT_SEARCHED = 64;
 const LEFT_OUT_BYTES_MAX = 65_536;
@@ -100,7 +97,10 @@ export class DeadLetters {
       )
       .pluck();
     this.#last = db.prepare<[], number | null>('SELECT max(id) FROM dead_letter').pluck();
-    this.#insert = db.prepare(`INSERT INTO dead_letter VALUES (${Array(COLUMN_COUNT).fill('?').join(', ')})`);
+    this.#insert = db.prepare<[DeadLetter]>(
+      `INSERT INTO dead_letter VALUES (@id, @kind, @code, @decision, @source, @sourceKind, @lane, @offset, @cursor, @place,
+         @migrationId, @updateId, @recordTime, @field, @given, @expected, @reason, @sha256, @length, @bytes, @createdAt)`,
+    );
     this.#quarantined = db
       .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
       .pluck();
@@ -155,7 +155,7 @@ export class DeadLetters {
   insert(letter: Omit<DeadLetter, 'id'>): number {
     if (letter.decision === 'quarantined') this.#decidedLengths.add(letter.length);
     const id = (this.#last.get() ?? 0) + 1;
-    this.#insert.run(letterRow({ ...letter, id }));
+    this.#insert.run({ ...letter, id });
     return id;
   }
 
@@ -163,16 +163,6 @@ export class DeadLetters {
     this.#decide.run(decision, id);
     if (decision === 'dropped') this.#decidedLengths.add(length);
   }
-}
-
-function letterRow(letter: DeadLetter): readonly Stored[] {
-  const { id, kind, code, decision, source, sourceKind, lane, offset, cursor, place } = letter;
-  const { migrationId, updateId, recordTime, field, given, expected, reason } = letter;
-  const { sha256, length, bytes, createdAt } = letter;
-  const from = [source, sourceKind, lane, offset, cursor, place];
-  const names = [migrationId, updateId, recordTime];
-  const fault = [field, given, expected, reason];
-  return [id, kind, code, decision, ...from, ...names, ...fault, sha256, length, bytes, createdAt];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { INT64_MAX } from '../../json/int64.ts';
 import { type CoinColumns, coinContent, coinExtra } from '../../ledger/coin.ts';
-import { idHash, type StoredId, storedId } from '../../ledger/contract-id.ts';
+import { type StoredId, storedId } from '../../ledger/contract-id.ts';
 import { expiryRound } from '../../ledger/expiry.ts';
 import type { SumTerms } from '../store/totals.ts';
 
@@ -58,11 +58,6 @@ function unitsOrNull(column: unknown): bigint | null {
 export function isStoredId(id: unknown, charsMax = CONTRACT_ID_CHARS_MAX): id is StoredId {
   if (typeof id === 'string') return id.length > 0 && id.length <= charsMax && storedId(id) === id;
   return Buffer.isBuffer(id) && id.length > 0;
-}
-
-export function hashOf(id: StoredId, migrationId: number): bigint {
-  const bytes = Buffer.from(id);
-  return BigInt(idHash(bytes, 0, bytes.length, migrationId));
 }
 
 /**

@@ -1,16 +1,8 @@
-import { idText, type StoredId } from '../../ledger/contract-id.ts';
+import { idText, type StoredId, storedIdHash } from '../../ledger/contract-id.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { NUMBER_MAX } from '../store/hash-index.ts';
-import {
-  type CoinTerms,
-  HOLDING_COLUMNS,
-  hashOf,
-  isArguments,
-  isStoredId,
-  type StoredHolding,
-  termsOf,
-} from './contract.ts';
+import { type CoinTerms, HOLDING_COLUMNS, isArguments, isStoredId, type StoredHolding, termsOf } from './contract.ts';
 import type { HeldIds } from './held-ids.ts';
 import type { ItemsFound } from './items-found.ts';
 import type { NumbersSeen } from './numbers.ts';
@@ -103,7 +95,7 @@ export function createEntryVerifier({ db, report }: VerifyContext, { numbers, he
   }
 
   function verifyActiveId({ entryNo: no, idHash }: Entry, id: StoredId, owner: VerifiedOwner, differs: Differs): void {
-    const hash = BigInt.asIntN(32, hashOf(id, owner.migrationId));
+    const hash = BigInt.asIntN(32, BigInt(storedIdHash(id, owner.migrationId)));
     if (idHash !== hash) differs('held', `id_hash ${hash} by its id in holding`, idHash);
     const twin = heldIds.find(id, owner.migrationId);
     if (twin !== null) differs('held', `to be the only one with the id ${idText(id)}`, `contract ${twin} too`);

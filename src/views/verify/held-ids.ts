@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import { type StoredId, sameId } from '../../ledger/contract-id.ts';
+import { type StoredId, sameId, storedIdHash } from '../../ledger/contract-id.ts';
 import { HashIndex } from '../store/hash-index.ts';
-import { hashOf, isStoredId } from './contract.ts';
+import { isStoredId } from './contract.ts';
 
 /** The contracts met in `held`, by the hash of their id. Some 15 bytes each; the contract with such an id is read when needed. */
 export class HeldIds {
@@ -19,13 +19,13 @@ export class HeldIds {
   }
 
   add(id: StoredId, migrationId: number, no: bigint): void {
-    this.#numbers.add(Number(hashOf(id, migrationId)), Number(no));
+    this.#numbers.add(storedIdHash(id, migrationId), Number(no));
   }
 
   /** The number of one of them that has that id, and is held at this moment; null for none. */
   find(id: StoredId, migrationId: number): number | null {
     const numbers = this.#numbers;
-    const hash = Number(hashOf(id, migrationId));
+    const hash = storedIdHash(id, migrationId);
     for (let slot = numbers.first(hash); slot >= 0; slot = numbers.next(hash, slot)) {
       const no = numbers.number(slot);
       const other = this.#idIfHeld.get(no, migrationId);

@@ -1,5 +1,5 @@
-import { idText } from '../../ledger/contract-id.ts';
-import { hashOf, isStoredId } from './contract.ts';
+import { idText, storedIdHash } from '../../ledger/contract-id.ts';
+import { isStoredId } from './contract.ts';
 import type { HeldIds } from './held-ids.ts';
 import type { NumbersSeen } from './numbers.ts';
 import { differsIn, inOneMoment, rowsOf, type VerifyContext, type VerifyStep } from './types.ts';
@@ -26,7 +26,7 @@ export function* verifyCounterfeits(context: VerifyContext, heldIds: HeldIds): G
       if (isMigration === 0n) differs(`migration ${migrationId} to exist`, 'none');
       if (!isStoredId(contractId)) return differs('a contract id in the form it is stored in', contractId);
       const name = `the id ${idText(contractId)} of migration ${migrationId}`;
-      const hash = hashOf(contractId, Number(migrationId));
+      const hash = BigInt(storedIdHash(contractId, Number(migrationId)));
       if (hash !== h) differs(`h ${hash}, the hash of ${name}`, h);
       if (heldIds.find(contractId, Number(migrationId)) !== null)
         differs(`${name} to be no active coin's`, 'an active coin');
