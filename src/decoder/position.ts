@@ -28,17 +28,8 @@ export function positionText(
   { flatTopic, dso, periodUs, migrationId }: GroupSettings,
 ): string {
   const place = last && { m: last.m, t: last.t, clk: last.clk, seq: last.seq };
-  return JSON.stringify({
-    form: FORM,
-    flatTopic,
-    dso,
-    periodUs,
-    migrationId,
-    last: place,
-    begun,
-    seed,
-    halted,
-  } satisfies Kept);
+  const kept: Kept = { form: FORM, flatTopic, dso, periodUs, migrationId, last: place, begun, seed, halted };
+  return JSON.stringify(kept);
 }
 
 /** Throws a Refusal where the offset was committed with other settings, or by another program. */

@@ -23,14 +23,14 @@ type Codec = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecom
  * not be told from altered bytes.
  */
 export async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const { head, rest } = await peekBytes(chunks, MAGIC_BYTES);
+  const head = await firstBytes(chunks, MAGIC_BYTES);
   if (head.subarray(0, 2).equals(GZIP_MAGIC)) {
-    yield* decompress(pieces(head, rest), 'gzip', () => createGunzip({ chunkSize: OUTPUT_BYTES }));
+    yield* decompress(pieces(head, chunks), 'gzip', () => createGunzip({ chunkSize: OUTPUT_BYTES }));
   } else if (head.subarray(0, 4).equals(ZSTD_MAGIC) || isSkippableFrame(head)) {
-    yield* decompress(pieces(head, rest), 'zstd', () => createZstdDecompress({ chunkSize: OUTPUT_BYTES }));
+    yield* decompress(pieces(head, chunks), 'zstd', () => createZstdDecompress({ chunkSize: OUTPUT_BYTES }));
   } else {
     if (head.length > 0) yield head;
-    yield* rest;
+    yield* chunks;
   }
 }
 
@@ -38,18 +38,15 @@ function isSkippableFrame(head: Buffer): boolean {
   return (head[0] ?? 0) >> 4 === 5 && head.subarray(1, 4).equals(ZSTD_SKIPPABLE_MAGIC);
 }
 
-/** At least `length` bytes from the start, or all where there are fewer. */
-async function peekBytes(
-  chunks: AsyncGenerator<Buffer>,
-  length: number,
-): Promise<{ head: Buffer; rest: AsyncGenerator<Buffer> }> {
+/** Takes at least `length` bytes from the start, or all where there are fewer. */
+async function firstBytes(chunks: AsyncGenerator<Buffer>, length: number): Promise<Buffer> {
   let head: Buffer = Buffer.alloc(0);
   while (head.length < length) {
     const next = await chunks.next();
     if (next.done === true) break;
     head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
   }
-  return { head, rest: chunks };
+  return head;
 }
 
 /** The bytes cut at multiples of PIECE_BYTES, however a pipe delivered them. */

@@ -95,12 +95,6 @@ export const RETRY_WATCHING: RetryPolicy = { ...RETRY_READING, passes: () => tru
 /** For a command: long enough for a broker to be restarted or replaced. */
 export const RETRY_PRODUCING: RetryPolicy = { firstMs: 250, longestMs: 5_000, forMsMax: 60_000, passes: passesAnew };
 
-export type Doing = 'read' | 'write to';
-
-export function cannotUse(topic: string, doing: Doing, error: unknown): Error {
-  return new Error(`cannot ${doing} topic ${topic}: ${describeKafkaError(error, topic)}`, { cause: error });
-}
-
 /** What went wrong, where, and what may fix it: as the innermost error shows. */
 export function describeKafkaError(error: unknown, topic: string): string {
   if (!(error instanceof Error)) return String(error);

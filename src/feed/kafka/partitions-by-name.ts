@@ -16,7 +16,11 @@ export async function readPartitionsByName(
         const bears = name(value);
         if (bears === null) continue;
         const known = found.get(bears) ?? partition;
-        if (known !== partition) throw inTwoPartitions(topic, bears, [known, partition]);
+        if (known !== partition)
+          throw new Refusal(
+            `topic ${topic} has messages of ${bears} in partitions ${Math.min(known, partition)} and ` +
+              `${Math.max(known, partition)}, so their order is not known: send to another topic`,
+          );
         found.set(bears, partition);
         if (!all) return true;
       }
@@ -24,12 +28,4 @@ export async function readPartitionsByName(
     },
   });
   return found;
-}
-
-function inTwoPartitions(topic: string, name: string, partitions: readonly number[]): Refusal {
-  const both = partitions.toSorted((a, b) => a - b).join(' and ');
-  return new Refusal(
-    `topic ${topic} has messages of ${name} in partitions ${both}, so their order is not known: ` +
-      'send to another topic',
-  );
 }

@@ -99,12 +99,19 @@ function startAgain(topic: string, partition: number, position: StoredPosition, 
   return { position, verify: sha256 !== null && nextOffset - 1 >= bounds.low };
 }
 
+/** What nothing but views that are built again can mend. */
+function refused(topic: string, partition: number, found: string): FeedRefused {
+  return new FeedRefused(`partition ${partition} of topic ${topic} ${found}; ${START_ANEW}`);
+}
+
 function checkNewPartition(topic: string, partition: number, { low }: PartitionBounds): void {
-  if (low === 0) return;
-  throw new FeedRefused(
-    `partition ${partition} of topic ${topic} is new to these views, and Kafka has removed everything before ${low}: ` +
-      `what was there since these views follow the topic is missing; ${START_ANEW}`,
-  );
+  if (low > 0)
+    throw refused(
+      topic,
+      partition,
+      `is new to these views, and Kafka has removed everything before ${low}: ` +
+        'what was there since these views follow the topic is missing',
+    );
 }
 
 /** While nothing of it was applied, no message can be compared; but what is removed from a partition never comes back. */
@@ -114,12 +121,8 @@ function checkNothingBefore(
   { firstOffset }: StoredPosition,
   { low }: PartitionBounds,
 ): void {
-  if (low >= firstOffset) return;
-  throw new FeedRefused(
-    `partition ${partition} of topic ${topic} begins at offset ${low}, ` +
-      `and began at ${firstOffset} when these views first saw it: ` +
-      `it was created again; ${START_ANEW}`,
-  );
+  const began = `and began at ${firstOffset} when these views first saw it: it was created again`;
+  if (low < firstOffset) throw refused(topic, partition, `begins at offset ${low}, ${began}`);
 }
 
 /** What the log and /status say about a partition whose first messages were gone when it was first seen. */
@@ -133,21 +136,15 @@ export function lackingText(partition: number, firstOffset: number): string | nu
 
 /** Kafka itself would continue silently at the first offset that it has. */
 export function checkNotRemoved(topic: string, partition: number, nextOffset: number, { low }: PartitionBounds): void {
-  if (nextOffset >= low) return;
-  throw new FeedRefused(
-    `partition ${partition} of topic ${topic} continues at offset ${nextOffset} for these views, ` +
-      `and Kafka has removed everything before ${low}: ` +
-      `what is between is missing; ${START_ANEW}`,
-  );
+  const removed = `and Kafka has removed everything before ${low}: what is between is missing`;
+  if (nextOffset < low)
+    throw refused(topic, partition, `continues at offset ${nextOffset} for these views, ${removed}`);
 }
 
 /** Kafka itself would wait silently until the partition's end gets there, or continue at one of its ends. */
 export function checkNotCut(topic: string, partition: number, nextOffset: number, { high }: PartitionBounds): void {
-  if (nextOffset <= high) return;
-  throw new FeedRefused(
-    `partition ${partition} of topic ${topic} ends at offset ${high}, and these views were built from it up to ${nextOffset}: ` +
-      `it was truncated or created again; ${START_ANEW}`,
-  );
+  const built = `and these views were built from it up to ${nextOffset}: it was truncated or created again`;
+  if (nextOffset > high) throw refused(topic, partition, `ends at offset ${high}, ${built}`);
 }
 
 /** The message that was applied last must still be the one at its offset. `found`: its hash; an over-long one has two. */
@@ -157,20 +154,17 @@ export function checkLastApplied(
   offset: number,
   { stored, found }: { stored: Uint8Array; found: readonly Uint8Array[] },
 ): void {
-  if (found.some((hash) => Buffer.compare(stored, hash) === 0)) return;
-  throw new FeedRefused(
-    `partition ${partition} of topic ${topic} has another message at offset ${offset} than the one these views applied: ` +
-      `the topic was created again; ${START_ANEW}`,
-  );
+  const other = `another message at offset ${offset} than the one these views applied: the topic was created again`;
+  if (!found.some((hash) => Buffer.compare(stored, hash) === 0)) throw refused(topic, partition, `has ${other}`);
 }
 
 /** Kafka would silently return what comes next. `next`: its offset, null where no message is known to follow. */
 export function lastAppliedMissing(topic: string, partition: number, offset: number, next: number | null): FeedRefused {
   const found = next === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${next}`;
-  return new FeedRefused(
-    `partition ${partition} of topic ${topic} has no message at offset ${offset}, ` +
-      `where these views applied their last one (${found}): ` +
-      'the topic is compacted, which loses messages silently (cleanup.policy must be delete), ' +
-      `or it was created again; ${START_ANEW}`,
+  return refused(
+    topic,
+    partition,
+    `has no message at offset ${offset}, where these views applied their last one (${found}): ` +
+      'the topic is compacted, which loses messages silently (cleanup.policy must be delete), or it was created again',
   );
 }

@@ -6,7 +6,7 @@ import { awaitBounds } from './bounds.ts';
 import { createKafkaClient, withAdmin } from './client.ts';
 import { createMissingTopic } from './create-topic.ts';
 import { readEnds, type TopicEnds } from './ends.ts';
-import { cannotUse, type Doing, isTakenOver, LeftOut } from './errors.ts';
+import { describeKafkaError, isTakenOver, LeftOut } from './errors.ts';
 import { readPartitionsByName } from './partitions-by-name.ts';
 import { type ProducedRecord, requestsOf } from './requests.ts';
 import type { KafkaConnection } from './settings.ts';
@@ -154,12 +154,12 @@ export async function openSoleProducer(
   };
 }
 
-async function explained<Result>(doing: Doing, topic: string, step: Promise<Result>): Promise<Result> {
+async function explained<Result>(doing: 'read' | 'write to', topic: string, step: Promise<Result>): Promise<Result> {
   try {
     return await step;
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw cannotUse(topic, doing, error);
+    throw new Error(`cannot ${doing} topic ${topic}: ${describeKafkaError(error, topic)}`, { cause: error });
   }
 }
 
