@@ -11,7 +11,6 @@ export const backupCommand: CliCommand = {
   usage: 'backup <FILE>',
   summary: 'Write the views and the users of a data directory into one file; a service may run on it',
   examples: ['holdfast backup /backups/holdfast-monday', 'holdfast backup --data ./data --with-secret holdfast.backup'],
-  settings: [],
   addOptions: (command) => command.option('--with-secret', "put the directory's token secret into the file too"),
   run: async ({ args, options, config: { dataDir }, terminal }) => {
     const file = args[0]!;

@@ -77,7 +77,7 @@ function createProgram(terminal: Terminal): Command {
 }
 
 function addCommand(program: Command, definition: CliCommand): Command {
-  const { usage, summary, examples, settings, addOptions } = definition;
+  const { usage, summary, examples, settings = [], addOptions } = definition;
   const command = groupOf(program, usage).command(usage.replace(/^[a-z-]+ (?=[a-z])/, ''));
   command.description(summary);
   addOptions?.(command);

@@ -28,7 +28,7 @@ export interface CliCommand {
   /** Command lines shown in the help. */
   readonly examples: readonly string[];
   /** The settings it has options for, besides --data, --config and --log-level. */
-  readonly settings: readonly SettingKey[];
+  readonly settings?: readonly SettingKey[];
   /** Whether --data is created if missing, or not used; by default the directory must exist. */
   readonly dataDir?: 'made' | 'unused';
   /** Whether it writes the topic that is named; otherwise that is a source. */

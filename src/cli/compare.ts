@@ -26,7 +26,6 @@ export const compareCommand: CliCommand = {
     'holdfast compare https://holdfast.example',
     'holdfast compare http://10.0.0.7:8080 --migration 4 --from 2025-02-01T00:00:00Z --json',
   ],
-  settings: [],
   addOptions: (command) =>
     command
       .option('--migration <N>', 'only this migration (default: all that both have)')

@@ -12,7 +12,6 @@ export const deadLettersDropCommand: CliCommand = {
   usage: 'dead-letters drop <ID>',
   summary: 'End the halt without its message, for good: ingest continues after it; the service must be stopped',
   examples: ['holdfast dead-letters drop 1', 'holdfast dead-letters drop 1 --yes'],
-  settings: [],
   addOptions: (command) => command.option('--yes', 'do it; without this the command only says what it would cost'),
   run: async ({ args, options, config, terminal }) => {
     const id = parseDeadLetterId(args[0]!);

@@ -12,7 +12,6 @@ export const deadLettersListCommand: CliCommand = {
   usage: 'dead-letters list',
   summary: 'List the messages that could not be applied, and the decisions',
   examples: ['holdfast dead-letters list', 'holdfast dead-letters list --data ./data --json'],
-  settings: [],
   addOptions: (command) => command.option('--json', 'print JSON for programs'),
   run: async ({ options, config, terminal }) => {
     using deadLetters = openDeadLetters(config.dataDir);

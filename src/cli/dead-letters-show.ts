@@ -13,7 +13,6 @@ export const deadLettersShowCommand: CliCommand = {
   usage: 'dead-letters show <ID>',
   summary: 'Show one message that could not be applied: where it came from, what is wrong, its bytes, and what to do',
   examples: ['holdfast dead-letters show 1', 'holdfast dead-letters show 1 --json | jq -r .bytes | base64 -d'],
-  settings: [],
   addOptions: (command) => command.option('--json', 'print JSON for programs; the bytes are in base64'),
   run: async ({ args, options, config, terminal }) => {
     const id = parseDeadLetterId(args[0]!);

@@ -7,7 +7,6 @@ export const openapiCommand: CliCommand = {
   summary: 'Print the OpenAPI document of an area: holdings or ledger',
   examples: ['holdfast openapi holdings > openapi-holdings.json'],
   dataDir: 'unused',
-  settings: [],
   run: async ({ args, terminal }) => {
     const area = args[0]!;
     // Loaded only here, because the modules are large.

@@ -11,7 +11,6 @@ export const rebuildCommand: CliCommand = {
   summary:
     'Set a views.db of an older version aside, so that the next start replays the feed into a new one; the users stay',
   examples: ['holdfast rebuild --data ./data', 'holdfast rebuild --data ./data --yes --snapshot-period 30m'],
-  settings: [],
   addOptions: (command) =>
     command
       .option('--yes', 'also one of this version, of a newer one, or a damaged one')
@@ -37,7 +36,7 @@ export const rebuildCommand: CliCommand = {
       ...(dso !== null && { dso }),
       ...(migrationId !== null && { migrationId }),
     };
-    const aside = setViewsAside(dataDir, labelOf(old), made);
+    const aside = setViewsAside(dataDir, old.version === null ? 'damaged' : `version-${old.version}`, made);
     terminal.stdout.write(`${aside}: the previous views; keep it until the new ones are complete\n`);
     terminal.stdout.write(
       `${dataDir}: new views, ${madeText(old, made)}; now replay or serve the feed from its start\n`,
@@ -53,10 +52,6 @@ function whyNotOlder({ version }: OldViews): string {
     return `is of a newer program (version ${version} of the tables, not ${SCHEMA_VERSION})`;
   const lost = 'forced snapshots, decisions on dead letters and what the feed no longer has';
   return `is of this program's version (${version}): ${lost} would be missing in the new one`;
-}
-
-function labelOf({ version }: OldViews): string {
-  return version === null ? 'damaged' : `version-${version}`;
 }
 
 /** Which settings the new views have from the old ones, or from this command. */

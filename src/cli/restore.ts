@@ -13,7 +13,6 @@ export const restoreCommand: CliCommand = {
   summary: 'Create a data directory from a backup; it continues at the stored positions, with a Kafka group of its own',
   dataDir: 'made',
   examples: ['holdfast restore --data ./restored /backups/holdfast-monday'],
-  settings: [],
   run: async ({ args, config: { dataDir }, terminal }) => {
     const file = args[0]!;
     if (!existsSync(file) || !statSync(file).isFile()) throw new Refusal(`${file}: there is no such file`);

@@ -6,6 +6,8 @@ import { type Pause, RETRY_START, retry } from '../retry.ts';
 import type { Service } from '../service.ts';
 import { type CliCommand, EXIT, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
 
+export const SERVE_KEYS = SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key));
+
 export const serveCommand: CliCommand = {
   usage: 'serve',
   summary: 'Serve the data directory over HTTP and ingest from the source, until SIGTERM or SIGINT',
@@ -17,7 +19,7 @@ export const serveCommand: CliCommand = {
     'holdfast serve --postgres postgres://reader@db:5432/holdfast --postgres-password-file /run/secrets/db',
   ],
   dataDir: 'made',
-  settings: SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key)),
+  settings: SERVE_KEYS,
   run: async ({ config, terminal, logger }) => {
     const { host, port, reusePort } = config;
     const [first] = config.writerSettings;

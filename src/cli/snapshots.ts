@@ -9,7 +9,6 @@ export const snapshotsCommand: CliCommand = {
   usage: 'snapshots',
   summary: 'List the sealed snapshots, from the data directory',
   examples: ['holdfast snapshots', 'holdfast snapshots --data ./data --json', 'holdfast snapshots --csv'],
-  settings: [],
   addOptions: (command) => command.option('--json', 'print JSON for programs').option('--csv', 'print CSV'),
   run: async ({ options, config, terminal }) => {
     if (options.json === true && options.csv === true)
@@ -18,13 +17,11 @@ export const snapshotsCommand: CliCommand = {
     const rows = (await store.facts({ kind: 'snapshots' })).map(listedRow);
     if (options.json === true) terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
     else if (options.csv === true) terminal.stdout.write(csvText({ columns: LISTED_COLUMNS, rows }, true));
-    else
-      terminal.stdout.write(snapshotsText(rows.map((row) => Object.values(row).map((value) => String(value ?? '')))));
+    else {
+      const header = LISTED_COLUMNS.map((name) => name.replace(/^total_(?!coin)|_id$/g, '').replaceAll('_', ' '));
+      const cells = rows.map((row) => Object.values(row).map((value) => String(value ?? '')));
+      terminal.stdout.write(formatTable(header, cells));
+    }
     return EXIT.ok;
   },
 };
-
-function snapshotsText(rows: readonly (readonly string[])[]): string {
-  const header = LISTED_COLUMNS.map((name) => name.replace(/^total_(?!coin)|_id$/g, '').replaceAll('_', ' '));
-  return formatTable(header, rows);
-}

@@ -37,7 +37,6 @@ export function tableCommand(
     usage: table,
     summary,
     examples,
-    settings: [],
     addOptions(command) {
       for (const name of parameters) {
         const [option, value, help] = OPTIONS[name]!;

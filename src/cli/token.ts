@@ -25,7 +25,6 @@ export const tokenCommand: CliCommand = {
   summary: 'Print a token for a user, signed with the local secret or a configured HS256 secret',
   examples: ['holdfast token --user participant_admin', 'holdfast token --user alice --expires-in 10m'],
   dataDir: 'made',
-  settings: [],
   addOptions: (command) =>
     command.requiredOption('--user <ID>', 'the user of the token').option('--expires-in <D>', LIFETIME.help),
   run: async ({ options, config, terminal }) => {

@@ -13,7 +13,6 @@ export const verifyCommand: CliCommand = {
   usage: 'verify',
   summary: "Recompute every snapshot's totals and digests from the contracts, and name what differs",
   examples: ['holdfast verify', 'holdfast verify --data ./data'],
-  settings: [],
   run: async ({ config, terminal, logger }) => {
     const stop = terminal.stopSignal();
     let differences = 0;

@@ -1,6 +1,6 @@
 import { formatDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
-import type { Chain, Digests, Range, Replica } from './replica.ts';
+import { type Chain, DIGESTS_AT_ONCE, type Digests, type Range, type Replica } from './replica.ts';
 
 /** Of one migration that both have. */
 export interface Compared extends Range {
@@ -43,10 +43,10 @@ export async function compareChains(
   const from = isBehind ? Math.ceil(wanted.from! / periodUs) * periodUs : begin + (leftOut === null ? 0 : periodUs);
   const to = Math.min(chains.own.newest, chains.other.newest, wanted.to ?? Infinity);
   const by = isOneStart && wanted.from === null ? 'digest' : 'changes_digest';
-  const there = other.digests(chains.other, { from, to })[Symbol.asyncIterator]();
+  const there = digestsOf(other, chains.other, { from, to });
   let [compared, last] = [0, from];
   let firstDifferent: Micros | null = null;
-  for await (const ours of own.digests(chains.own, { from, to })) {
+  for await (const ours of digestsOf(own, chains.own, { from, to })) {
     const { value: theirs } = (await there.next()) as { readonly value?: Digests };
     if (theirs?.recordTime !== ours.recordTime) throw new Error(missing(ours, theirs));
     const isEqual = by === 'digest' ? ours.digest === theirs.digest : ours.changesDigest === theirs.changesDigest;
@@ -55,6 +55,15 @@ export async function compareChains(
     last = ours.recordTime;
   }
   return compared === 0 ? [] : [{ migrationId, from, to: last, compared, firstDifferent, by, leftOut }];
+}
+
+async function* digestsOf(replica: Replica, chain: Chain, { from, to }: Range): AsyncGenerator<Digests> {
+  for (let next = from; next <= to; ) {
+    const found = await replica.digests(chain, { from: next, to });
+    yield* found;
+    if (found.length < DIGESTS_AT_ONCE) return;
+    next = found.at(-1)!.recordTime + 1;
+  }
 }
 
 function missing({ recordTime }: Digests, theirs: Digests | undefined): string {

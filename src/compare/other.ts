@@ -3,10 +3,8 @@ import { readBounded } from '../bounded-body.ts';
 import { formatDuration, parseDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
-import type { Replica } from './replica.ts';
+import { DIGESTS_AT_ONCE, type Replica } from './replica.ts';
 
-/** Rows of a page, the most that there may be: some 400 kB. */
-const ROWS = 1_000;
 const BYTES_MAX = 4 * 1024 * 1024;
 /** For one page, its body included. */
 const TIMEOUT_MS = 30_000;
@@ -21,7 +19,7 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hex digits');
 const HEAD = z.object({ period: z.string(), dso: z.string().nullable() });
 const PLACES = HEAD.extend({ snapshots: z.array(z.object({ record_time: time })).max(1) });
 const PAGE = z.object({
-  snapshots: z.array(z.object({ record_time: time, changes_digest: digest, digest })).max(ROWS),
+  snapshots: z.array(z.object({ record_time: time, changes_digest: digest, digest })).max(DIGESTS_AT_ONCE),
 });
 
 /** The other Holdfast gave no answer, or none that can be used; the message says which. */
@@ -49,16 +47,13 @@ export function otherReplica(
       if (first === undefined || newest === undefined) return null;
       return { migrationId, periodUs, dso, first: first.record_time, newest: newest.record_time };
     },
-    async *digests({ migrationId, periodUs }, { from, to }) {
+    async digests({ migrationId, periodUs }, { from, to }) {
       const about = { migration_id: String(migrationId), every: formatDuration(periodUs), order: 'asc' };
-      for (let next: Micros = from; next <= to; ) {
-        const range = { from: formatTime(next), to: formatTime(to), limit: String(ROWS) };
-        const { snapshots } = (await ask({ ...about, ...range }, PAGE)) ?? { snapshots: [] };
-        for (const each of snapshots)
-          yield { recordTime: each.record_time, changesDigest: each.changes_digest, digest: each.digest };
-        if (snapshots.length < ROWS) return;
-        next = snapshots.at(-1)!.record_time + 1;
-      }
+      const range = { from: formatTime(from), to: formatTime(to), limit: String(DIGESTS_AT_ONCE) };
+      const { snapshots } = (await ask({ ...about, ...range }, PAGE)) ?? { snapshots: [] };
+      return snapshots.map((each) => {
+        return { recordTime: each.record_time, changesDigest: each.changes_digest, digest: each.digest };
+      });
     },
   };
 }

@@ -1,9 +1,7 @@
 import type { HoldingsStore } from '../holdings/facts.ts';
 import type { Snapshot } from '../holdings/snapshot.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { Chain, Digests, Replica } from './replica.ts';
-
-const ROWS = 1_000;
+import { type Chain, DIGESTS_AT_ONCE, type Digests, type Replica } from './replica.ts';
 
 /** One's own directory. */
 export function ownReplica(store: HoldingsStore): Replica {
@@ -23,13 +21,8 @@ export function ownReplica(store: HoldingsStore): Replica {
       if (first === undefined || last === undefined) return null;
       return { migrationId, periodUs, dso, first: first.recordTime, newest: last.recordTime };
     },
-    async *digests(chain, { from, to }) {
-      for (let next: Micros = from; next <= to; ) {
-        const found = await listed(chain, { from: next, to, order: 'asc', rows: ROWS });
-        for (const snapshot of found) yield digestsOf(snapshot);
-        if (found.length < ROWS) return;
-        next = found.at(-1)!.recordTime + 1;
-      }
+    async digests(chain, range) {
+      return (await listed(chain, { ...range, order: 'asc', rows: DIGESTS_AT_ONCE })).map(digestsOf);
     },
   };
 }

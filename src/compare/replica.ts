@@ -1,11 +1,14 @@
 import type { Micros } from '../ledger/time.ts';
 
+/** The most that a page over HTTP may have: some 400 kB. */
+export const DIGESTS_AT_ONCE = 1_000;
+
 /** What is compared of a directory, one's own or another's. */
 export interface Replica {
   /** Null where it has no snapshot on the grid of that migration. */
   chain(migrationId: number): Promise<Chain | null>;
-  /** The digests of the snapshots on the grid within a range of times that has all of them, in order. */
-  digests(chain: Chain, range: Range): AsyncIterable<Digests>;
+  /** Those of the first snapshots on the grid within a range of times that has all of them: at most DIGESTS_AT_ONCE, in order. */
+  digests(chain: Chain, range: Range): Promise<readonly Digests[]>;
 }
 
 /** The digests of one migration. */

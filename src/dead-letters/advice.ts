@@ -15,10 +15,10 @@ export interface CodeAdvice {
   /** What the operator does to end it. */
   readonly halted: Advice;
   /**
-   * Its usual cause, with a remedy that is better than `halted`, by the kind of the source; `other` is for every kind that is not
-   * named. Null where the code has no usual cause.
+   * Its usual cause, if there is one, with a remedy that is better than `halted`, by the kind of the source; `other` is for every
+   * kind that is not named.
    */
-  readonly comesFrom: Readonly<Partial<Record<string, Advice>>> | null;
+  readonly comesFrom?: Readonly<Partial<Record<string, Advice>>>;
   /** Whether `comesFrom` is true for the first message of a source only. */
   readonly ofFirstMessage?: true;
   /** What is left to do after it was dropped, if anything. */
@@ -45,7 +45,7 @@ const NO_FEED = {
 
 /** Advice to the operator about a halt, by what is wrong with the message. */
 export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
-  bad_field: { halted: RETRY_OR_DROP, comesFrom: null },
+  bad_field: { halted: RETRY_OR_DROP },
   cut_off: {
     halted: RETRY_OR_DROP,
     comesFrom: {
@@ -60,9 +60,8 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   not_a_feed: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
   overlong: {
     halted: [STOP, DROP, ' to continue without it: only its start is kept, so it cannot be retried'],
-    comesFrom: null,
   },
-  disorder: { halted: RETRY_OR_DROP, comesFrom: null },
+  disorder: { halted: RETRY_OR_DROP },
   before_first: {
     halted: RETRY_OR_DROP,
     comesFrom: {
@@ -85,15 +84,14 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
     },
   },
   // Its reason names the dead letter that explains it.
-  create_left_out: { halted: RETRY_OR_DROP, comesFrom: null },
-  other_content: { halted: RETRY_OR_DROP, comesFrom: null },
+  create_left_out: { halted: RETRY_OR_DROP },
+  other_content: { halted: RETRY_OR_DROP },
   ahead_of_clock: {
     halted: [
       `set the clock right if it is wrong; else wait: the halt ends by itself once the clock has come near. Or ${STOP}`,
       DROP,
       ' to continue without it',
     ],
-    comesFrom: null,
   },
   record_time_gap: {
     halted: [
@@ -103,7 +101,6 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
       DROP,
       ' to continue without it',
     ],
-    comesFrom: null,
   },
   overtaken: {
     halted: [STOP, DROP, ' to continue without it, or build the views again in another directory, which includes it'],
@@ -119,7 +116,6 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
       DROP,
       ' to end the halt, and read the repaired file from its start: what was applied is skipped',
     ],
-    comesFrom: null,
     dropped: ['nothing: the halt has ended; read ', SOURCE, ' again from its start once it is repaired'],
   },
 };
@@ -143,6 +139,6 @@ export function nextAdvice({ code, decision }: DeadLetterFacts): Advice {
 /** The usual cause of such a halt, with its remedy; null where none is known. */
 export function hintAdvice({ code, decision, sourceKind, offset }: DeadLetterFacts): Advice | null {
   const { comesFrom, ofFirstMessage } = ADVICE[code];
-  if (decision !== 'halted' || comesFrom === null || (ofFirstMessage === true && offset > 1)) return null;
+  if (decision !== 'halted' || comesFrom === undefined || (ofFirstMessage === true && offset > 1)) return null;
   return comesFrom[sourceKind] ?? comesFrom.other ?? null;
 }

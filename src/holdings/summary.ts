@@ -58,11 +58,7 @@ export function summaryV0(request: SummaryRequest, facts: OwnersFacts, rules: An
 }
 
 function answered(owners: readonly OwnerFacts[], { emptyOwners }: AnswerRules): readonly OwnerFacts[] {
-  return emptyOwners === 'zero' ? owners : owners.filter(holdsCoin);
-}
-
-function holdsCoin({ unlocked, locked }: OwnerFacts): boolean {
-  return unlocked.count + locked.count > 0;
+  return emptyOwners === 'zero' ? owners : owners.filter(({ unlocked, locked }) => unlocked.count + locked.count > 0);
 }
 
 function ownerTotals({ party, unlocked, locked }: OwnerFacts): OwnerAmounts {

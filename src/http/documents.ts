@@ -41,6 +41,6 @@ function createHoldingsDocument(version: string): object {
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
   return openApiDocument(facts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation);
-    return 'request' in operation ? describeJsonOperation(operation, limits) : describeStream();
+    return 'answer' in operation ? describeJsonOperation(operation, limits) : describeStream();
   });
 }

@@ -57,13 +57,20 @@ export function createPostgresHealth({
     async status() {
       const about = { version, phase: 'read_only', source: null };
       try {
-        const { dso, seededAt, ...standing } = await store.standing();
+        const { dso, seededAt, unsealed, faults, late, contradictions } = await store.standing();
         const newest = await store.facts({ kind: 'newest snapshots' });
         const newestUs = newest.at(-1)?.recordTime;
         const ageSeconds = newestUs === undefined ? null : Math.floor((clockMs() - newestUs / 1_000) / 1_000);
         return {
           ...about,
-          store: { name, available: true, ...storeFigures(standing) },
+          store: {
+            name,
+            available: true,
+            unsealed_intervals: unsealed,
+            faults,
+            late_events: late,
+            contradictions,
+          },
           newest_snapshot_age_seconds: ageSeconds,
           snapshots: newestSnapshots(newest),
           seeded_at: timeOrNull(seededAt),
@@ -85,8 +92,4 @@ export function createPostgresHealth({
       return [...last.lines];
     },
   };
-}
-
-function storeFigures({ unsealed, faults, late, contradictions }: Omit<StoreStanding, 'seededAt'>): object {
-  return { unsealed_intervals: unsealed, faults, late_events: late, contradictions };
 }

@@ -111,10 +111,6 @@ export function userError(code: UsersErrorCode, userId: string, message: string)
   return new UsersError(code, message, { resources: [['USER', userId]] });
 }
 
-export function userNotFound(verb: UserVerb, userId: string): UsersError {
-  return userError('USER_NOT_FOUND', userId, `${verb} failed for unknown user "${userId}"`);
-}
-
 export function tooManyRights(verb: UserVerb, userId: string): UsersError {
   return userError('TOO_MANY_USER_RIGHTS', userId, `${verb} failed, as user "${userId}" would have too many rights.`);
 }

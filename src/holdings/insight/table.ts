@@ -37,7 +37,7 @@ export function tableText(
   table: Table,
   { name, form }: { readonly name: string; readonly form: TableForm },
 ): TableText {
-  const text = form === 'json' ? jsonText(table) : csvText(table, form === 'csv');
+  const text = form === 'json' ? JSON.stringify(tableBody(table)) : csvText(table, form === 'csv');
   return {
     text,
     next: table.next ?? null,
@@ -51,10 +51,6 @@ export function tableText(
 /** The body of the operation. */
 export function tableBody({ head, rowsName, rows, next }: Table): Readonly<Record<string, unknown>> {
   return { ...head, [rowsName]: rows, ...(next === undefined ? {} : { next_page_token: next }) };
-}
-
-function jsonText(table: Table): string {
-  return JSON.stringify(tableBody(table));
 }
 
 /** RFC 4180. */

@@ -13,7 +13,6 @@ export const forceSnapshot: HoldingsOperation = {
   summary:
     'Seals a snapshot at the last applied record time, where that is allowed; the newest one where nothing came since.',
   programsOnly: 'snapshots are not forced from web pages',
-  request: null,
   answer: z.strictObject(snapshot).meta({ id: 'ForcedSnapshot' }),
   faults: {
     400: 'Forced snapshots are disabled, or nothing has been applied; or only what is of the first time of the grid.',

@@ -45,7 +45,6 @@ export const lastMigration: HoldingsOperation = {
   path: '/v0/migrations/last',
   operationId: 'getLastMigration',
   summary: 'The largest migration seen.',
-  request: null,
   answer: z.strictObject({ migration_id: int64('The largest migration seen.', 4) }).meta({ id: 'LastMigration' }),
   faults: { 404: 'No migration has been seen.' },
   handle: (_, { ask }) => ask({ answer: 'last migration' }),

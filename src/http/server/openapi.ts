@@ -48,12 +48,12 @@ export const ERROR = z
 
 /** One operation in the document. */
 export function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits): object {
-  const { operationId, summary, deprecated, request, answer, alsoAnswers = {}, faults } = operation;
+  const { operationId, summary, deprecated, request, answer, alsoAnswers = {}, faults = {} } = operation;
   return {
     operationId,
     summary,
     ...(deprecated === undefined ? {} : { deprecated: true }),
-    ...(request === null ? {} : describeRequest(request, limits)),
+    ...(request === undefined ? {} : describeRequest(request, limits)),
     responses: {
       ...responses({ 200: 'The answer.', ...alsoAnswers }, answer),
       ...responses({ ...faults, 500: 'Our fault; the request id is in the log.' }, ERROR),

@@ -52,14 +52,14 @@ export type Answer = string | { readonly status: number; readonly text: string }
  * type for an empty one, and say neither in a message of ours.
  */
 export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
-  /** Null: neither query nor body is read. */
-  readonly request: RequestForm<Query> | null;
+  /** Without one, neither query nor body is read. */
+  readonly request?: RequestForm<Query>;
   /** The `id` in its meta is its name in the document. */
   readonly answer: z.ZodType;
   /** Statuses other than 200 with an answer of the same form, and when they come. */
   readonly alsoAnswers?: Readonly<Record<number, string>>;
   /** Statuses with an error, other than 500, and when they come. */
-  readonly faults: Readonly<Record<number, string>>;
+  readonly faults?: Readonly<Record<number, string>>;
   readonly deprecated?: Deprecation;
   /** Why only programs may use it: pages of other origins get no CORS headers, and any request with an Origin is refused. */
   readonly programsOnly?: string;
@@ -106,8 +106,8 @@ export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits
   };
 }
 
-function createQueryReader(request: RequestForm<unknown> | null, limits: ServedLimits): (c: Context) => unknown {
-  if (request === null) return () => null;
+function createQueryReader(request: RequestForm<unknown> | undefined, limits: ServedLimits): (c: Context) => unknown {
+  if (request === undefined) return () => null;
   const readFields = createFieldsReader(request.fields(limits));
   const query = request.query as (read: ReadFields<Fields>) => unknown;
   return request.in === 'query'

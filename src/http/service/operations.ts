@@ -14,9 +14,7 @@ export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
     path: '/livez',
     operationId: 'isLive',
     summary: 'Whether the process can answer.',
-    request: null,
     answer: z.strictObject({}).meta({ id: 'Live' }),
-    faults: {},
     handle: () => '{}',
   },
   {
@@ -24,7 +22,6 @@ export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
     path: '/readyz',
     operationId: 'isReady',
     summary: 'Whether a snapshot is served and the source is caught up.',
-    request: null,
     answer: z
       .strictObject({
         ready: z.boolean(),
@@ -33,7 +30,6 @@ export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
       })
       .meta({ id: 'Readiness' }),
     alsoAnswers: { 503: 'Not ready; the answer is of the same form and says why.' },
-    faults: {},
     handle: async (_, { health }) => {
       const { ready, reasons, degraded } = await health.ready();
       return { status: ready ? 200 : 503, text: JSON.stringify({ ready, reasons, degraded }) };
@@ -44,11 +40,9 @@ export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
     path: '/status',
     operationId: 'getStatus',
     summary: 'The status of the service.',
-    request: null,
     answer: z
       .looseObject({})
       .meta({ id: 'Status', description: 'Source, position, lag, newest snapshots, counts and the last error.' }),
-    faults: {},
     handle: async (_, { health }) => JSON.stringify(await health.status()),
   },
   {
@@ -56,9 +50,7 @@ export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
     path: '/version',
     operationId: 'getVersion',
     summary: "The program's version.",
-    request: null,
     answer: z.strictObject({ version: z.string().meta({ examples: ['0.1.0'] }) }).meta({ id: 'Version' }),
-    faults: {},
     handle: (_, { version }) => JSON.stringify({ version }),
   },
 ];

@@ -33,13 +33,8 @@ export interface ErrorPlace {
   readonly submission: boolean;
 }
 
-export interface ErrorAnswer {
-  readonly status: number;
-  readonly body: object;
-}
-
 /** The error body of the JSON Ledger API, in the form that depends on the code and the place (docs/rules.md, errors). */
-export function errorAnswer(error: UsersError, place: ErrorPlace): ErrorAnswer {
+export function errorAnswer(error: UsersError, place: ErrorPlace): { status: number; body: object } {
   const status = STATUS_OF_GRPC[error.grpcCode];
   const body = REDACTED.has(error.code) ? redacted(error, place) : plain(error, place);
   return { status, body };

@@ -3,7 +3,7 @@ import { parseJavaLong } from '../id-formats.ts';
 import type { GivenUser, UpdateUserRequest } from '../requests/bodies.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
-import { invalidArgument, invalidField, missingField, type UsersError, userError } from '../users-error.ts';
+import { invalidArgument, invalidField, missingField, userError } from '../users-error.ts';
 import { effectiveProvider, requireUserAdmin } from './authorize.ts';
 import type { Caller } from './caller.ts';
 import { masked, parseMask, type UpdateMask, USER_MASK_FIELDS } from './update-mask.ts';
@@ -31,9 +31,15 @@ export function updateUser(
   if (deactivates && given.id === caller.userId) throw invalidArgument('Requesting user cannot self-deactivate');
 
   const stored = findUser(users, { id: given.id, identityProviderId, verb: 'updating user' });
-  if (expectedVersion !== null && expectedVersion !== stored.resourceVersion) throw concurrentUpdate(given.id);
+  if (expectedVersion !== null && expectedVersion !== stored.resourceVersion) {
+    const message = `Update operation for user '${given.id}' failed due to a concurrent update to the same user`;
+    throw userError('CONCURRENT_USER_UPDATE_DETECTED', given.id, message);
+  }
   const user = { ...merge(stored, given, mask), resourceVersion: stored.resourceVersion + 1n };
-  if (annotationBytes(user.annotations) > ANNOTATIONS_BYTES_MAX) throw annotationsTooLarge(user.id);
+  if (annotationBytes(user.annotations) > ANNOTATIONS_BYTES_MAX) {
+    const message = `Maximum annotations size for user '${user.id}' has been exceeded`;
+    throw userError('MAX_USER_ANNOTATIONS_SIZE_EXCEEDED', user.id, message);
+  }
   users.updateUser(user);
   writeAnnotations(users, { id: user.id, before: stored.annotations, after: user.annotations });
   return user;
@@ -83,14 +89,4 @@ function writeAnnotations(
 ): void {
   for (const name of before.keys()) if (!after.has(name)) users.deleteAnnotation(id, name);
   for (const [name, value] of after) if (before.get(name) !== value) users.setAnnotation(id, name, value);
-}
-
-function concurrentUpdate(userId: string): UsersError {
-  const message = `Update operation for user '${userId}' failed due to a concurrent update to the same user`;
-  return userError('CONCURRENT_USER_UPDATE_DETECTED', userId, message);
-}
-
-function annotationsTooLarge(userId: string): UsersError {
-  const message = `Maximum annotations size for user '${userId}' has been exceeded`;
-  return userError('MAX_USER_ANNOTATIONS_SIZE_EXCEEDED', userId, message);
 }

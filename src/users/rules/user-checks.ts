@@ -9,7 +9,7 @@ import {
   permissionDenied,
   UsersError,
   type UserVerb,
-  userNotFound,
+  userError,
 } from '../users-error.ts';
 import type { Caller } from './caller.ts';
 
@@ -66,7 +66,7 @@ export function findUser(
   { id, identityProviderId, verb }: { id: string; identityProviderId: string; verb: UserVerb },
 ): User {
   const user = users.user(id);
-  if (user === null) throw userNotFound(verb, id);
+  if (user === null) throw userError('USER_NOT_FOUND', id, `${verb} failed for unknown user "${id}"`);
   if (user.identityProviderId !== identityProviderId)
     throw permissionDenied(`the user belongs to another identity provider`, 'service');
   return user;
