@@ -100,7 +100,7 @@ export const SETTINGS = {
   decodeWorkers: count(1, DECODE_WORKERS_MAX, {
     help: 'threads that decode, at most',
     default: null,
-    otherwise: 'all cores but one, at most 6',
+    otherwise: 'all cores but one and at most 6',
   }),
   recordTimeAheadMax: durationUs('0s', LONGEST, {
     help: 'how far a record time may be ahead of our clock',
