@@ -2,6 +2,7 @@ import { clockPlace } from '../flat/place.ts';
 import type { Finding } from '../flink/advice.ts';
 import type { PartitionProgress } from '../flink/source-progress.ts';
 import type { JobStatus, RunningJob } from '../flink/status.ts';
+import { timeOrNull } from '../health.ts';
 import { formatTime } from '../ledger/time.ts';
 import { formatTable } from './table.ts';
 import { safeText } from './terminal-text.ts';
@@ -99,12 +100,8 @@ function size(bytes: number): string {
 /** For programs. */
 export function jobStatusJson(status: JobStatus, findings: readonly Finding[]): object {
   const { cluster, started, job, store, ends, atMs } = status;
-  const sealedUs = typeof store === 'string' ? null : store.sealedUs;
   return {
-    cluster:
-      typeof cluster === 'string'
-        ? { available: false, reason: cluster }
-        : { available: true, version: cluster.version, slots: cluster.slots, free_slots: cluster.freeSlots },
+    cluster: ifAvailable(cluster, ({ version, slots, freeSlots }) => ({ version, slots, free_slots: freeSlots })),
     job: {
       id: job?.id ?? started?.jobId ?? null,
       started_at: started?.startedAt.toISOString() ?? null,
@@ -113,20 +110,16 @@ export function jobStatusJson(status: JobStatus, findings: readonly Finding[]): 
       state: job?.state ?? null,
       ...(job === null ? {} : jobFigures(job)),
     },
-    topic: ends === null ? null : topicFigures(status),
-    store:
-      typeof store === 'string'
-        ? { available: false, reason: store }
-        : {
-            available: true,
-            newest_interval_end: store.closedUs === null ? null : formatTime(store.closedUs),
-            newest_snapshot: sealedUs === null ? null : formatTime(sealedUs),
-            newest_snapshot_age_seconds: sealedUs === null ? null : Math.floor((atMs - sealedUs / 1000) / 1000),
-            unsealed_intervals: store.unsealed,
-            faults: store.faults,
-            late_events: store.late,
-            contradictions: store.contradictions,
-          },
+    topic: ends && ifAvailable(ends, (known) => topicFigures(known, job)),
+    store: ifAvailable(store, ({ closedUs, sealedUs, unsealed, faults, late, contradictions }) => ({
+      newest_interval_end: timeOrNull(closedUs),
+      newest_snapshot: timeOrNull(sealedUs),
+      newest_snapshot_age_seconds: sealedUs === null ? null : Math.floor((atMs - sealedUs / 1000) / 1000),
+      unsealed_intervals: unsealed,
+      faults,
+      late_events: late,
+      contradictions,
+    })),
     attention: findings,
   };
 }
@@ -157,18 +150,20 @@ function jobFigures({ sinceMs, tasks, restarts, lastException, checkpoints, sour
   };
 }
 
-function topicFigures({ ends, job }: JobStatus): object {
-  if (typeof ends === 'string') return { available: false, reason: ends };
+/** A text says why it is not. */
+function ifAvailable<Known extends object>(known: Known | string, figures: (known: Known) => object): object {
+  return typeof known === 'string' ? { available: false, reason: known } : { available: true, ...figures(known) };
+}
+
+function topicFigures(ends: ReadonlyMap<number, number>, job: RunningJob | null): object {
   const read = job?.source?.partitions;
-  return {
-    available: true,
-    partitions: [...ends!].map(([partition, end]) => ({
-      partition,
-      offset: read?.get(partition)?.offset ?? null,
-      end,
-      closed_up_to: placeJson(read?.get(partition)?.closedClk ?? null),
-    })),
-  };
+  const partitions = [...ends].map(([partition, end]) => ({
+    partition,
+    offset: read?.get(partition)?.offset ?? null,
+    end,
+    closed_up_to: placeJson(read?.get(partition)?.closedClk ?? null),
+  }));
+  return { partitions };
 }
 
 function placeJson(clk: number | null): object | null {

@@ -4,7 +4,7 @@ import type { HoldingsStore } from '../facts.ts';
 import { pointsOver, requireMultiple } from './every.ts';
 import type { ChangesFacts } from './facts.ts';
 import { type Grid, gridOf, multiplesWithin } from './grid.ts';
-import { pageOf } from './page.ts';
+import { pageOf } from './page-token.ts';
 import { findMigration, listedRange, rangeAfter } from './place.ts';
 import type { ChangesQuery, HistoryQuery } from './question.ts';
 import { CHANGE_COLUMNS, changeRow, POINT_COLUMNS, pointRow, type Row } from './rows.ts';

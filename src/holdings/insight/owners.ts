@@ -1,7 +1,7 @@
 import { formatAmount } from '../../ledger/amount.ts';
 import { formatTime } from '../../ledger/time.ts';
 import type { HoldingsStore } from '../facts.ts';
-import { pageOf } from './page.ts';
+import { pageOf } from './page-token.ts';
 import { findSnapshot, unknownToken } from './place.ts';
 import type { OwnersQuery, TopQuery } from './question.ts';
 import { OWNER_COLUMNS, ownerRow, RANKED_COLUMNS, rankedRow } from './rows.ts';

@@ -1,7 +1,7 @@
 import { parseInt64 } from '../../json/int64.ts';
 import { formatTime, parseRequestTime } from '../../ledger/time.ts';
 import { type Given, type ParameterName, parameter } from './parameters.ts';
-import { type PageStart, TABLES, type TableName, type TableQuestion } from './question.ts';
+import { type Paged, type PageStart, TABLES, type TableName, type TableQuestion } from './question.ts';
 
 /** The content of a page token: the question that it continues, as it was sent, and where. */
 export interface PageToken {
@@ -10,11 +10,29 @@ export interface PageToken {
   readonly given: ReadonlyMap<ParameterName, unknown>;
 }
 
+/** The rows of a page, from facts with one more where there is another page; and that page's token, null at the end. */
+export function pageOf<Fact>(
+  found: readonly Fact[],
+  {
+    table,
+    query,
+    migrationId,
+    snapshot,
+  }: { table: TableName; query: Paged & Partial<Given<ParameterName>>; migrationId: number; snapshot: number },
+  nameOf: (fact: Fact, place: number) => string,
+): { readonly rows: readonly Fact[]; readonly next: string | null } {
+  const { limit } = query;
+  if (found.length <= limit) return { rows: found, next: null };
+  const last = nameOf(found[limit - 1]!, limit - 1);
+  const start = { migrationId: BigInt(migrationId), snapshot: BigInt(snapshot), last };
+  return { rows: found.slice(0, limit), next: encodePageToken(table, query, start) };
+}
+
 /**
  * A token has all that the next page depends on, so that it stays valid forever, also in another process. It is no secret and
  * protects nothing: its content is validated like a request.
  */
-export function encodePageToken(
+function encodePageToken(
   table: TableName,
   query: Partial<Given<ParameterName>>,
   { migrationId, snapshot, last }: PageStart,

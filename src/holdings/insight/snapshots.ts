@@ -2,7 +2,7 @@ import { formatDuration } from '../../ledger/duration.ts';
 import { formatTime } from '../../ledger/time.ts';
 import type { HoldingsStore } from '../facts.ts';
 import { requireMultiple } from './every.ts';
-import { pageOf } from './page.ts';
+import { pageOf } from './page-token.ts';
 import { findMigration, listedRange, rangeAfter } from './place.ts';
 import type { SnapshotsQuery } from './question.ts';
 import { SNAPSHOT_COLUMNS, snapshotRow } from './rows.ts';

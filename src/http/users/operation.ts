@@ -61,8 +61,8 @@ interface Act<Store extends UsersReader, Body = null> {
 }
 
 /** An operation that changes nothing and has no body. */
-export function reading(facts: UsersFacts & Act<UsersReader>): UsersOperation {
-  return operation({ ...facts, body: null }, (users, run) => run(users.reader));
+export function reading(facts: Omit<UsersFacts, 'method'> & Act<UsersReader>): UsersOperation {
+  return operation({ ...facts, method: 'GET', body: null }, (users, run) => run(users.reader));
 }
 
 /** An operation that changes something; without a body, that is null. */

@@ -21,7 +21,6 @@ export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     ...PROVIDER,
     operationId: 'listIdentityProviderConfigs',
     summary: 'List the identity providers, by id',
-    method: 'GET',
     path: ALL,
     answer: z
       .strictObject({ identityProviderConfigs: z.array(identityProviderConfig) })
@@ -47,7 +46,6 @@ export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     ...PROVIDER,
     operationId: 'getIdentityProviderConfig',
     summary: 'Get an identity provider',
-    method: 'GET',
     path: BY_ID,
     answer: providerAnswer,
     run: ({ users, caller, id }) => ({

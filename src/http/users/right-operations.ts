@@ -15,7 +15,6 @@ export const RIGHT_OPERATIONS: readonly UsersOperation[] = [
     service: 'user',
     operationId: 'listUserRights',
     summary: 'List the rights of a user; a user that is no administrator only has access to its own',
-    method: 'GET',
     path: PATH,
     answer: z.strictObject({ rights }).meta({ id: 'ListUserRightsAnswer' }),
     checkIds: checkPathUserId,

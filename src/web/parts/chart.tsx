@@ -73,32 +73,25 @@ export function Chart({
             <Time of={point.time} />
           </dd>
         </div>
-        <div>
-          <dt>
-            <span class="swatch unlocked" aria-hidden="true" />
-            Unlocked
-          </dt>
-          <dd>
-            <Amount of={point.unlocked} />
-          </dd>
-        </div>
-        <div>
-          <dt>
-            <span class="swatch locked" aria-hidden="true" />
-            Locked
-          </dt>
-          <dd>
-            <Amount of={point.locked} />
-          </dd>
-        </div>
-        <div>
-          <dt>Together</dt>
-          <dd>
-            <Amount of={point.total} />
-          </dd>
-        </div>
+        <Reading name="Unlocked" swatch="unlocked" amount={point.unlocked} />
+        <Reading name="Locked" swatch="locked" amount={point.locked} />
+        <Reading name="Together" amount={point.total} />
       </dl>
       <PointsTable name={name} points={points} />
+    </div>
+  );
+}
+
+function Reading({ name, swatch, amount }: { name: string; swatch?: string; amount: string }): JSX.Element {
+  return (
+    <div>
+      <dt>
+        {swatch && <span class={`swatch ${swatch}`} aria-hidden="true" />}
+        {name}
+      </dt>
+      <dd>
+        <Amount of={amount} />
+      </dd>
     </div>
   );
 }
