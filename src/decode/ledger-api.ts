@@ -81,22 +81,17 @@ interface UpdateParts {
   readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent;
 }
 
-function readEvents(value: Wire, { readEvent }: UpdateParts): Collected {
-  const read: Collected = { events: [], ignored: [] };
-  const list = readList(value.events, 'events');
-  for (let index = 0; index < list.length; index++) {
-    const path = (): string => `events[${index}]`;
-    const event = within(path, () => readEvent(readObject(list[index], ''), path));
-    collect(read, event);
-  }
-  return read;
-}
-
 function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: UpdateParts): LedgerUpdate {
   const updateId = readText(value.updateId, 'updateId', 'an update id');
   const recordTime = parts.readRecordTime(value);
   const synchronizerId = readText(value.synchronizerId, 'synchronizerId', SYNCHRONIZER_EXPECTED);
-  const read = readEvents(value, parts);
+  const read: Collected = { events: [], ignored: [] };
+  const list = readList(value.events, 'events');
+  for (let index = 0; index < list.length; index++) {
+    const path = (): string => `events[${index}]`;
+    const event = within(path, () => parts.readEvent(readObject(list[index], ''), path));
+    collect(read, event);
+  }
   const offset = ledgerOffsetOf(value.offset);
   return { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime, offset, ...read };
 }

@@ -25,22 +25,20 @@ export function kafkaOptions(
     'properties.bootstrap.servers': brokers.join(','),
     'properties.group.id': group,
     'properties.security.protocol': `${sasl === null ? '' : 'SASL_'}${ssl === null ? 'PLAINTEXT' : 'SSL'}`,
-    ...(ssl?.ca == null
-      ? {}
-      : { 'properties.ssl.truststore.type': 'PEM', 'properties.ssl.truststore.certificates': ssl.ca }),
-    ...(ssl?.cert == null || ssl.key === null
-      ? {}
-      : {
-          'properties.ssl.keystore.type': 'PEM',
-          'properties.ssl.keystore.certificate.chain': ssl.cert,
-          'properties.ssl.keystore.key': pkcs8(ssl.key),
-        }),
-    ...(sasl === null
-      ? {}
-      : {
-          'properties.sasl.mechanism': sasl.mechanism.toUpperCase(),
-          'properties.sasl.jaas.config': loginConfiguration(sasl),
-        }),
+    ...(ssl?.ca != null && {
+      'properties.ssl.truststore.type': 'PEM',
+      'properties.ssl.truststore.certificates': ssl.ca,
+    }),
+    ...(ssl?.cert != null &&
+      ssl.key !== null && {
+        'properties.ssl.keystore.type': 'PEM',
+        'properties.ssl.keystore.certificate.chain': ssl.cert,
+        'properties.ssl.keystore.key': pkcs8(ssl.key),
+      }),
+    ...(sasl !== null && {
+      'properties.sasl.mechanism': sasl.mechanism.toUpperCase(),
+      'properties.sasl.jaas.config': loginConfiguration(sasl),
+    }),
   };
 }
 
