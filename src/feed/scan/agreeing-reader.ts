@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
-import { Agreement, type Disputed, type DisputedText } from './agreement.ts';
+import { Agreement, type Disputed } from './agreement.ts';
 import { isAfter, laterOf, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 import type { ScanProgress } from './progress.ts';
@@ -130,7 +130,7 @@ export class AgreeingReader {
     teller.reader = new UpdatesReader({ ...this.#options, from });
   }
 
-  #named({ update, toldBy, notBy }: Disputed): DisputedText {
+  #named({ update, toldBy, notBy }: Disputed): Disputed<string> {
     const urls = (scans: readonly number[]): string[] => scans.map((scan) => this.#tellers[scan]!.client.url);
     return { update, toldBy: urls(toldBy), notBy: urls(notBy) };
   }

@@ -4,18 +4,12 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import { isAfter, laterOf, type ScanCursor } from './cursor.ts';
 import type { ScanUpdate } from './updates.ts';
 
-/** An update that Scans do not tell alike. */
-export interface Disputed {
+/** An update that Scans do not tell alike. Each Scan is a number, for people its address. */
+export interface Disputed<Scan = number> {
   readonly update: ScanUpdate;
-  /** The Scans that tell it so, by number, and those that tell it otherwise or lack it although they are further. */
-  readonly toldBy: readonly number[];
-  readonly notBy: readonly number[];
-}
-
-/** An update that Scans do not tell alike, with their addresses. */
-export interface DisputedText extends Pick<Disputed, 'update'> {
-  readonly toldBy: readonly string[];
-  readonly notBy: readonly string[];
+  /** The Scans that tell it so, and those that tell it otherwise or lack it although they are further. */
+  readonly toldBy: readonly Scan[];
+  readonly notBy: readonly Scan[];
 }
 
 export interface Taken {

@@ -2,7 +2,7 @@ import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
 import { NOTHING_READ } from '../network/status.ts';
 import type { SourceLogger } from '../source.ts';
-import type { DisputedText } from './agreement.ts';
+import type { Disputed } from './agreement.ts';
 import { IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
 import type { ScanTelemetry } from './status.ts';
 
@@ -78,7 +78,7 @@ export class ScanProgress {
   }
 
   /** What these Scans tell is not believed. */
-  disagreed({ update, toldBy, notBy }: DisputedText): void {
+  disagreed({ update, toldBy, notBy }: Disputed<string>): void {
     const { id: updateId } = update;
     const last = `update ${updateId}${timeText(update)} of ${toldBy.join(', ')} is not that of ${notBy.join(', ')}`;
     const counts = { ...this.#telemetry.disagreements };
@@ -90,7 +90,7 @@ export class ScanProgress {
     this.#logger.error({ scans: toldBy, others: notBy, updateId }, `Scans disagree, and it is not believed: ${last}`);
   }
 
-  waits({ update, toldBy, notBy }: DisputedText): void {
+  waits({ update, toldBy, notBy }: Disputed<string>): void {
     const lacking = notBy.length === 0 ? 'no other has come so far' : `not told alike by ${notBy.join(', ')}`;
     const stopped = `waiting before update ${update.id}${timeText(update)}, told by ${toldBy.join(', ')}: ${lacking}`;
     if (stopped !== this.#telemetry.stopped) this.#logger.warn({ scans: toldBy, others: notBy }, stopped);
@@ -174,6 +174,6 @@ export class ScanProgress {
   }
 }
 
-function timeText({ at }: DisputedText['update']): string {
+function timeText({ at }: Disputed['update']): string {
   return at === null ? '' : ` of ${formatTime(at.recordTime)}`;
 }
