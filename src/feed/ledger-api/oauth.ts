@@ -1,5 +1,3 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import {
   allowInsecureRequests,
   ClientSecretPost,
@@ -7,6 +5,7 @@ import {
   customFetch,
   processClientCredentialsResponse,
 } from 'oauth4webapi';
+import { requestOnce } from '../network/json-client.ts';
 import { readBody } from '../network/refused.ts';
 import { describeError } from '../network/server-options.ts';
 import type { SourceLogger } from '../source.ts';
@@ -110,15 +109,8 @@ function fetchWith(ca: string | null) {
     url: string,
     { method, headers, body, signal }: { method: string; headers: object; body?: unknown; signal?: AbortSignal },
   ): Promise<Response> => {
-    const request = url.startsWith('https:') ? httpsRequest : httpRequest;
     const options = { method, headers: { ...headers }, ...(signal && { signal }), ...(ca !== null && { ca }) };
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const sent = request(url, options as Parameters<typeof httpsRequest>[1] & object);
-      sent
-        .on('response', resolve)
-        .on('error', reject)
-        .end(String(body ?? ''));
-    });
+    const response = await requestOnce(new URL(url), options, String(body ?? ''));
     const bytes = await readBody(response, ANSWER_BYTES_MAX);
     if (bytes === null) throw new Error(`answers with more than ${ANSWER_BYTES_MAX} bytes`);
     const type = response.headers['content-type'] ?? '';

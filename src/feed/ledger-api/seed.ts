@@ -1,10 +1,9 @@
 import { tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import { formatTime, type Micros } from '../../ledger/time.ts';
+import { formatTime } from '../../ledger/time.ts';
 import type { Message } from '../source.ts';
 import type { CreatedEvent } from './active-contracts.ts';
 import type { SynchronizerTime } from './participant.ts';
-import type { Element } from './updates.ts';
 
 /** What of a message the caller does not know. */
 export type SeedMessage = Pick<Message, 'decoded'> & { readonly bytes: Buffer };
@@ -57,29 +56,4 @@ export function seedMark(
     source: `ledger api ${about.url}`,
   };
   return Buffer.from(JSON.stringify({ seed }));
-}
-
-/**
- * Learns the time of an offset from the stream behind it, which has no times of its own before its first checkpoint: of each
- * synchronizer that this names, that of a checkpoint at the offset, or just before its first update behind it.
- */
-export class TimeOfOffset {
-  readonly #offset: number;
-  readonly #first = new Map<string, Micros>();
-
-  constructor(offset: number) {
-    this.#offset = offset;
-  }
-
-  /** Null until the first checkpoint. */
-  add({ decoded, offset }: Element): readonly SynchronizerTime[] | null {
-    if (decoded?.kind === 'update' && decoded.recordTime !== null && !this.#first.has(decoded.synchronizerId))
-      this.#first.set(decoded.synchronizerId, decoded.recordTime);
-    if (decoded?.kind !== 'checkpoint') return null;
-    if (offset === this.#offset) return decoded.times;
-    return decoded.times.map(({ synchronizerId, recordTime }) => {
-      const first = this.#first.get(synchronizerId);
-      return { synchronizerId, recordTime: first === undefined ? recordTime : first - 1 };
-    });
-  }
 }

@@ -1,9 +1,10 @@
+import type { Micros } from '../../ledger/time.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { type Ask, type CreatedEvent, NoPages, pagedContracts, streamedContracts } from './active-contracts.ts';
 import { LedgerApiFailure } from './failure.ts';
 import type { LedgerEnd, SynchronizerTime } from './participant.ts';
 import type { LedgerApiProgress } from './progress.ts';
-import { importOf, type SeedMessage, seedMark, TimeOfOffset } from './seed.ts';
+import { importOf, type SeedMessage, seedMark } from './seed.ts';
 import type { Streams } from './streams.ts';
 import { elementOf, updatesRequest } from './updates.ts';
 
@@ -65,7 +66,10 @@ export async function* importsAt({
   }
 }
 
-/** Reads updates behind the end only up to the first checkpoint: they are read again behind the mark. */
+/**
+ * The time of the end, of each synchronizer that the first checkpoint behind it names: that of a checkpoint at the end, or just before
+ * its first update behind it. What is read for it is read again behind the mark.
+ */
 async function timeOf({
   streams,
   signal,
@@ -73,13 +77,20 @@ async function timeOf({
   eventFormat,
   migrationId,
 }: Seeding): Promise<readonly SynchronizerTime[]> {
-  const time = new TimeOfOffset(end.offset);
+  const first = new Map<string, Micros>();
   const request = updatesRequest(end.offset, eventFormat);
   const { target, elements } = await streams.open('/v2/updates', { request, signal });
   for await (const batch of elements) {
     for (const bytes of batch) {
-      const times = time.add(elementOf(bytes, { target, migrationId }));
-      if (times !== null && times.length > 0) return times;
+      const { decoded, offset } = elementOf(bytes, { target, migrationId });
+      if (decoded?.kind === 'update' && decoded.recordTime !== null && !first.has(decoded.synchronizerId))
+        first.set(decoded.synchronizerId, decoded.recordTime);
+      if (decoded?.kind !== 'checkpoint' || decoded.times.length === 0) continue;
+      if (offset === end.offset) return decoded.times;
+      return decoded.times.map(({ synchronizerId, recordTime }) => {
+        const before = first.get(synchronizerId);
+        return { synchronizerId, recordTime: before === undefined ? recordTime : before - 1 };
+      });
     }
   }
   throw new LedgerApiFailure(`${target}: the stream was closed before its first checkpoint`, { conduct: 'reconnect' });

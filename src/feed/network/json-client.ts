@@ -1,5 +1,5 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { CONTAINER_BYTES_MAX } from '../limits.ts';
 import { AnswerFailure } from './failure.ts';
 import { type Refused, readBody, readRefused } from './refused.ts';
@@ -55,7 +55,6 @@ export function createJsonClient(
   const agent = isTls
     ? new HttpsAgent({ keepAlive: true, ...(ca !== null && { ca }) })
     : new HttpAgent({ keepAlive: true });
-  const request = isTls ? httpsRequest : httpRequest;
 
   async function askBytes(path: string, body?: object): Promise<Buffer> {
     const target = path.startsWith('//') ? new URL(path.slice(1), url) : new URL(`${url}${path}`);
@@ -65,20 +64,18 @@ export function createJsonClient(
       failed(`${target.href}: ${what}`, { cause, isTooMuch });
     try {
       const sent = body === undefined ? null : JSON.stringify(body);
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        const open = request(target, {
-          method: sent === null ? 'GET' : 'POST',
-          agent,
-          signal: AbortSignal.any([signal, timeout]),
-          headers: {
-            accept: 'application/json',
-            'accept-encoding': 'gzip',
-            ...(sent !== null && { 'content-type': 'application/json' }),
-            ...own,
-          },
-        });
-        open.on('response', resolve).on('error', reject).end(sent);
-      });
+      const options: RequestOptions = {
+        method: sent === null ? 'GET' : 'POST',
+        agent,
+        signal: AbortSignal.any([signal, timeout]),
+        headers: {
+          accept: 'application/json',
+          'accept-encoding': 'gzip',
+          ...(sent !== null && { 'content-type': 'application/json' }),
+          ...own,
+        },
+      };
+      const response = await requestOnce(target, options, sent);
       if (response.statusCode !== 200) throw refused(target.href, await readRefused(response));
       const bytes = await readBody(response, answerBytesMax);
       if (bytes === null) throw cannot(`answers with more than ${answerBytesMax} bytes`, undefined, true);
@@ -111,6 +108,14 @@ export function createJsonClient(
   }
 
   return { url, ask, askField, askBytes, [Symbol.dispose]: () => agent.destroy() };
+}
+
+/** The answer's head; no redirect is followed. */
+export function requestOnce(target: URL, options: RequestOptions, body: string | null): Promise<IncomingMessage> {
+  const request = target.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    request(target, options).on('response', resolve).on('error', reject).end(body);
+  });
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
