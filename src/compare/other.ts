@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readBounded } from '../bounded-body.ts';
 import { formatDuration, parseDuration } from '../ledger/duration.ts';
-import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
+import { formatTime, parseLedgerTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
 import { DIGESTS_AT_ONCE, type Replica } from './replica.ts';
 
@@ -9,11 +9,10 @@ const BYTES_MAX = 4 * 1024 * 1024;
 /** For one page, its body included. */
 const TIMEOUT_MS = 30_000;
 
-const time = z.string().transform((text, { addIssue }): Micros => {
-  const micros = parseLedgerTime(text);
-  if (micros === null) addIssue('expected a time');
-  return micros ?? 0;
-});
+const time = z
+  .string()
+  .transform((text) => parseLedgerTime(text) ?? Number.NaN)
+  .pipe(z.number('expected a time'));
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hex digits');
 
 const HEAD = z.object({ period: z.string(), dso: z.string().nullable() });

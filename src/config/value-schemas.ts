@@ -5,15 +5,13 @@ import { parseDuration } from '../ledger/duration.ts';
 /** A century: more than any use, and far below what a double counts exactly in microseconds. */
 export const LONGEST = '36500d';
 
+/** In microseconds; NaN where the text is none. */
+const duration = z.string().transform((text) => parseDuration(text) ?? Number.NaN);
+
 /** A duration in microseconds, within bounds that are written as durations too. */
 export function microsWithin({ min, max }: { min: string; max: string }): z.ZodType<number> {
   const [minUs, maxUs] = [parseDuration(min)!, parseDuration(max)!];
-  return z.string().transform((text, context) => {
-    const micros = parseDuration(text);
-    if (micros !== null && micros >= minUs && micros <= maxUs) return micros;
-    context.addIssue({ code: 'custom', message: 'not a duration within bounds' });
-    return z.NEVER;
-  });
+  return duration.pipe(z.number().min(minUs).max(maxUs));
 }
 
 export const msWithin = (bounds: { min: string; max: string }): z.ZodType<number> =>
@@ -34,10 +32,7 @@ export function wholeNumber({ min, max }: { min: number; max: number }): z.ZodTy
 
 /** A switch: the bare option is true; the environment says `true` or `false` (or 1 or 0). */
 export function flagValue(): z.ZodType<boolean> {
-  return z.union([
-    z.boolean(),
-    z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1'),
-  ]);
+  return z.union([z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive' })]);
 }
 
 /** Values separated by commas, or a JSON array. Empty text is the empty list. */

@@ -1,7 +1,11 @@
-/** One snapshot of one migration; the time in microseconds since 1970. */
-export interface SnapshotQuery {
+/** A time of one migration, in microseconds since 1970. */
+export interface TimeQuery {
   readonly migrationId: bigint;
   readonly recordTime: bigint;
+}
+
+/** One snapshot of one migration. */
+export interface SnapshotQuery extends TimeQuery {
   readonly match: 'exact' | 'at_or_before';
 }
 
@@ -17,11 +21,6 @@ export interface StateQuery extends SnapshotQuery {
   readonly pageSize: number;
   /** The token of the page before; null for the first page. */
   readonly after: bigint | null;
-}
-
-export interface TimeQuery {
-  readonly migrationId: bigint;
-  readonly recordTime: bigint;
 }
 
 /** The questions, by the name of the answer: plain values, so that they can be sent to another thread. */

@@ -38,12 +38,10 @@ const FAILED_AUTH_MAX_MAX = 1_000_000;
 /** Types of authentication services whose key is in a PEM file. */
 const PEM_TYPES = { 'jwt-rs-256-crt': 'RS256', 'jwt-es-256-crt': 'ES256', 'jwt-es-512-crt': 'ES512' } as const;
 
-const seconds = z.string().transform((text, context) => {
-  const micros = parseDuration(text);
-  if (micros !== null) return micros / 1_000_000;
-  context.addIssue({ code: 'custom', message: `expected ${DURATION_EXPECTED}` });
-  return z.NEVER;
-});
+const seconds = z
+  .string()
+  .transform((text) => (parseDuration(text) ?? Number.NaN) / 1_000_000)
+  .pipe(z.number(`expected ${DURATION_EXPECTED}`));
 const lifetime = z.union([z.literal('off').transform(() => null), seconds], {
   error: `expected "off" or ${DURATION_EXPECTED}`,
 });
