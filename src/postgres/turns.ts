@@ -1,5 +1,6 @@
 import type { Asker } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
+import { WaitingReads } from '../holdings/waiting-reads.ts';
 
 /** Statements that run, and those that wait for a connection. */
 export interface PoolLoad {
@@ -13,69 +14,27 @@ export interface Turns {
   load(): PoolLoad;
 }
 
-/** As for the reader threads of a data directory: more would reach their time limit before they begin. */
-const WAIT_MS_MAX = 10_000;
-const WAITING_MAX = 256;
-const WAITING_PER_CLIENT_MAX = 128;
-
-interface Waiting {
-  readonly client: string;
-  readonly begin: () => void;
-}
-
 /** Who may use a connection next. No client has all of them, so that none can delay the others. */
 export function createTurns({ places }: { places: number }): Turns {
-  const placesPerClient = places - 1;
   /** The clients that have a connection, once for each. */
   const busy: string[] = [];
-  const waiting: Waiting[] = [];
+  const waiting = new WaitingReads();
   const placesOf = (client: string): number => busy.filter((each) => each === client).length;
 
-  /** Of those that wait, the first of a client with the fewest connections. */
   function beginNext(): void {
-    if (busy.length >= places || waiting.length === 0) return;
-    const fewest = Math.min(...waiting.map(({ client }) => placesOf(client)));
-    if (fewest >= placesPerClient) return;
-    const at = waiting.findIndex(({ client }) => placesOf(client) === fewest);
-    waiting.splice(at, 1)[0]!.begin();
-  }
-
-  function begin(client: string): () => void {
-    busy.push(client);
-    return () => {
-      busy.splice(busy.indexOf(client), 1);
-      beginNext();
-    };
+    if (busy.length < places) busy.push(...(waiting.take(placesOf, places - 1)?.clients ?? []));
   }
 
   return {
     load: () => ({ busy: busy.length, waiting: waiting.length }),
-    async take({ client, signal }) {
+    async take(asker) {
+      const { client, signal } = asker;
       if (signal?.aborted === true) throw new HoldingsFault('not_begun', 'the client has gone');
-      if (waiting.length === 0 && busy.length < places && placesOf(client) < placesPerClient) return begin(client);
-      const own = waiting.filter((each) => each.client === client).length;
-      if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
-        throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
-      const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-      const entry: Waiting = { client, begin: () => resolve(begin(client)) };
-      const stopWaiting = (why: string): void => {
-        const at = waiting.indexOf(entry);
-        if (at < 0) return;
-        waiting.splice(at, 1);
-        reject(new HoldingsFault('not_begun', why));
+      await waiting.wait({ clients: new Set([client]) }, asker, beginNext);
+      return () => {
+        busy.splice(busy.indexOf(client), 1);
+        beginNext();
       };
-      const leave = (): void => stopWaiting('the client has gone');
-      const late = 'other reads took too long for this one to begin; try again later';
-      const deadline = setTimeout(() => stopWaiting(late), WAIT_MS_MAX);
-      signal?.addEventListener('abort', leave);
-      waiting.push(entry);
-      beginNext();
-      try {
-        return await promise;
-      } finally {
-        clearTimeout(deadline);
-        signal?.removeEventListener('abort', leave);
-      }
     },
   };
 }

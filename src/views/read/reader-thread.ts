@@ -7,6 +7,7 @@ import type { TableQuestion } from '../../holdings/insight/question.ts';
 import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 import type { Question } from '../../holdings/question.ts';
 import type { AnswerRules } from '../../holdings/summary.ts';
+import { WaitingReads } from '../../holdings/waiting-reads.ts';
 import type { ThreadContract } from '../../threads/contract.ts';
 import { READING, startThread, type Thread, threadFile } from '../../threads/thread.ts';
 
@@ -42,17 +43,13 @@ export interface ReaderContract extends ThreadContract {
   };
 }
 
-/** How long a question may wait for a thread, and how long a thread may work on it. */
-const WAIT_MS_MAX = 10_000;
+/** How long a thread may work on a question. */
 const READ_MS_MAX = 10_000;
 /** A ranking reads every owner, and is made once for all who ask; it may take as many times as long, which with the wait is less than a connection may be silent. */
 const RANKING_TIMES_MAX = 4;
 /** One more than a client may use, so that one client cannot delay the others; more would not help on a machine of few cores. */
 const THREADS = 3;
 const THREADS_PER_CLIENT_MAX = 2;
-/** Questions that may wait for a thread; more would reach their time limit before one is free. */
-const WAITING_MAX = 256;
-const WAITING_PER_CLIENT_MAX = 128;
 /** The pause before a thread that failed is replaced: the next might fail at once. */
 const RESTART_MS = 1_000;
 
@@ -65,8 +62,6 @@ interface Read {
   readonly clients: Set<string>;
   readonly readMsMax: number;
   readonly reject: (error: unknown) => void;
-  /** The timer of waiting, then of reading. */
-  deadline: NodeJS.Timeout;
 }
 
 /** A thread and its current question. */
@@ -83,7 +78,8 @@ export type ReaderThreadsOptions = ReaderContract['data'] & {
 /** Starts a thread, and the others with the first question. One that exceeds its time limit is terminated and replaced. */
 export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions): ReaderThreads {
   const readers = new Set<Reader>();
-  const waiting: Read[] = [];
+  const waiting = new WaitingReads<Read>();
+  const threadsOf = (client: string): number => [...readers].filter(({ read }) => read?.clients.has(client)).length;
   let stopping = false;
   let started = 0;
 
@@ -108,35 +104,23 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   function askNext(): void {
     for (const reader of readers) {
       if (reader.read !== null || reader.thread.hasEnded) continue;
-      const read = takeNext();
+      const read = waiting.take(threadsOf, THREADS_PER_CLIENT_MAX);
       if (read === undefined) return;
-      clearTimeout(read.deadline);
-      read.deadline = setTimeout(() => end(reader, read), read.readMsMax);
       reader.read = read;
       void ask(reader, read);
     }
   }
 
   async function ask(reader: Reader, read: Read): Promise<void> {
+    const deadline = setTimeout(() => end(reader, read), read.readMsMax);
     try {
       await read.call(reader.thread);
     } catch (error) {
       read.reject(error);
     }
-    clearTimeout(read.deadline);
+    clearTimeout(deadline);
     reader.read = null;
     askNext();
-  }
-
-  /** Of the waiting questions, the first of a client with the fewest threads. */
-  function takeNext(): Read | undefined {
-    let next: { readonly at: number; readonly threads: number } | null = null;
-    const threadsOf = (client: string): number => [...readers].filter(({ read }) => read?.clients.has(client)).length;
-    for (const [at, { clients }] of waiting.entries()) {
-      const threads = Math.min(...[...clients].map(threadsOf));
-      if (threads < Math.min(THREADS_PER_CLIENT_MAX, next?.threads ?? THREADS)) next = { at, threads };
-    }
-    return next === null ? undefined : waiting.splice(next.at, 1)[0];
   }
 
   function end(reader: Reader, read: Read): void {
@@ -144,14 +128,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     logger.warn({ question, readMsMax }, 'a read was ended at its time limit');
     readers.delete(reader);
     void reader.thread.terminate();
-    fail(read, new HoldingsFault('read_too_long', `the read took longer than ${readMsMax / 1000} s; ask for less`));
-  }
-
-  function stopWaiting(read: Read, why: string): void {
-    const at = waiting.indexOf(read);
-    if (at < 0) return;
-    waiting.splice(at, 1);
-    fail(read, new HoldingsFault('not_begun', why));
+    read.reject(new HoldingsFault('read_too_long', `the read took longer than ${readMsMax / 1000} s; ask for less`));
   }
 
   function startReaders(threads: number): void {
@@ -160,34 +137,23 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
 
   async function read<Answer>(
     name: string,
-    { client, signal }: Asker,
+    asker: Asker,
     call: (thread: Thread<ReaderContract>) => Promise<Answer>,
     times = 1,
   ): Promise<Answer> {
-    const own = waiting.filter((each) => each.clients.has(client)).length;
-    if (own >= WAITING_PER_CLIENT_MAX || waiting.length >= WAITING_MAX)
-      throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const tooLate = (): void => stopWaiting(read, 'other reads took too long for this one to begin; try again later');
     const read: Read = {
       name,
       call: async (thread) => resolve(await call(thread)),
-      clients: new Set([client]),
+      clients: new Set([asker.client]),
       readMsMax: readMsMax * times,
       reject,
-      deadline: setTimeout(tooLate, WAIT_MS_MAX),
     };
-    const leave = (): void => stopWaiting(read, 'the client went away');
-    signal?.addEventListener('abort', leave, { once: true });
-    waiting.push(read);
-    startReaders(THREADS);
-    askNext();
-    try {
-      return await promise;
-    } finally {
-      // The same signal is that of all pages of a long answer, and a listener would keep each of them in memory.
-      signal?.removeEventListener('abort', leave);
-    }
+    await waiting.wait(read, asker, () => {
+      startReaders(THREADS);
+      askNext();
+    });
+    return promise;
   }
 
   // Most services are asked nothing that needs a thread; the first such question finds one that is up.
@@ -205,7 +171,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     numbered: (lookup, asker) => read('owners by number', asker, (thread) => thread.call('numbered', lookup)),
     async [Symbol.asyncDispose]() {
       stopping = true;
-      for (const read of [...waiting]) stopWaiting(read, 'the service is stopping');
+      waiting.stopAll('the service is stopping');
       await Promise.all([...readers].map(({ thread }) => thread.terminate()));
     },
   };
@@ -213,9 +179,4 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
 
 function rankingOf({ migrationId, recordTime }: SnapshotPlace): string {
   return `ranking of migration ${migrationId} at ${recordTime}`;
-}
-
-function fail(read: Read, error: Error): void {
-  clearTimeout(read.deadline);
-  read.reject(error);
 }
