@@ -17,7 +17,6 @@ const LIFETIME_DEFAULT_S = 3600;
 /** At most the longest duration that a double counts exactly in microseconds. */
 const LIFETIME = durationUs('1s', '104249d', {
   help: 'how long it is valid (default: 1h, or the most that the settings allow)',
-  default: null,
 });
 
 export const tokenCommand: CliCommand = {

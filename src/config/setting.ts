@@ -19,67 +19,57 @@ export interface Setting<Value, Default extends string | null = string | null> {
   readonly variadic?: true;
 }
 
-export function setting<Value, Default extends string | null>(
-  schema: z.ZodType<Value>,
-  rest: Omit<Setting<Value, Default>, 'schema'>,
-): Setting<Value, Default> {
-  return { schema, ...rest };
-}
-
-export const text = (): z.ZodType<string, string> => z.string().min(1);
-export const path = (help: string): Setting<string, null> =>
-  setting(text(), { expected: 'a file name', help, default: null, placeholder: 'FILE', path: true });
-export const httpAddress = (help: string): Setting<string, null> =>
-  setting(z.string().refine(isHttpUrl), {
-    expected: 'a http or https address without a user',
-    help,
-    default: null,
-    placeholder: 'URL',
-  });
-export const flag = (help: string): Setting<boolean, 'false'> =>
-  setting(flagValue(), { expected: 'true or false', help, default: 'false', placeholder: null });
-
-/** What is left to say of a setting whose values are known. */
-type About<Default extends string | null> = Pick<Setting<unknown, Default>, 'help' | 'default' | 'otherwise'> & {
+/** A setting as it is written down: without `default` there is none. */
+type Written<Default extends string | null> = Omit<Setting<unknown, Default>, 'schema' | 'default'> & {
+  readonly default?: Default;
+};
+/** What is left to say where the kind of value says what is expected. */
+type About<Default extends string | null> = Omit<Written<Default>, 'expected' | 'placeholder'> & {
   readonly placeholder?: string;
 };
 
-export function count<Default extends string | null>(
-  min: number,
-  max: number,
-  about: About<Default>,
-): Setting<number, Default> {
-  return setting(wholeNumber({ min, max }), {
-    expected: `a whole number from ${min} to ${max}`,
-    placeholder: 'N',
-    ...about,
-  });
+export function setting<Value, Default extends string | null = null>(
+  schema: z.ZodType<Value>,
+  { default: value, ...rest }: Written<Default>,
+): Setting<Value, Default> {
+  return { schema, default: (value ?? null) as Default, ...rest };
 }
 
-export function oneOf<const Value extends string, Default extends string | null>(
+export const text = (): z.ZodType<string, string> => z.string().min(1);
+export const path = (help: string) =>
+  setting(text(), { expected: 'a file name', help, placeholder: 'FILE', path: true });
+export const httpAddress = (help: string) =>
+  setting(z.string().refine(isHttpUrl), {
+    expected: 'a http or https address without a user',
+    help,
+    placeholder: 'URL',
+  });
+export const flag = (help: string) =>
+  setting(flagValue(), { expected: 'true or false', help, default: 'false', placeholder: null });
+
+export const count = <Default extends string | null = null>(min: number, max: number, about: About<Default>) =>
+  setting(wholeNumber({ min, max }), { expected: `a whole number from ${min} to ${max}`, placeholder: 'N', ...about });
+
+export const oneOf = <const Value extends string, Default extends string | null = null>(
   values: readonly Value[],
   about: About<Default>,
-): Setting<Value, Default> {
-  const expected = values.join(', ').replace(/, (?=[^,]*$)/, ' or ');
-  return setting(z.enum(values), { expected, placeholder: 'HOW', ...about });
-}
+) =>
+  setting(z.enum(values), {
+    expected: values.join(', ').replace(/, (?=[^,]*$)/, ' or '),
+    placeholder: 'HOW',
+    ...about,
+  });
 
-type DurationSetting = <Default extends string | null>(
-  min: string,
-  max: string,
-  about: About<Default>,
-) => Setting<number, Default>;
-
-const duration =
-  (within: typeof microsWithin): DurationSetting =>
-  (min, max, about) =>
+const durationOf =
+  (within: typeof microsWithin) =>
+  <Default extends string | null = null>(min: string, max: string, about: About<Default>) =>
     setting(within({ min, max }), {
       expected: `${DURATION_EXPECTED}, from ${min} to ${max}`,
       placeholder: 'D',
       ...about,
     });
-export const durationUs = duration(microsWithin);
-export const durationMs = duration(msWithin);
+export const durationUs = durationOf(microsWithin);
+export const durationMs = durationOf(msWithin);
 
 /** The keys of a group of settings, in the order in which a message names the first that was given. */
 export function keysOf<Group extends object>(group: Group): readonly (keyof Group)[] {

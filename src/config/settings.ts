@@ -57,7 +57,6 @@ export const SETTINGS = {
   migrationId: setting(wholeNumber({ min: 0, max: Number.MAX_SAFE_INTEGER }), {
     expected: 'a whole number from 0',
     help: 'migration of feeds that name none, the Ledger API form',
-    default: null,
     otherwise: '0; required where the directory has one above 0',
     placeholder: 'N',
   }),
@@ -66,7 +65,6 @@ export const SETTINGS = {
     {
       expected: 'a duration from 1s to 24h that divides 24h, such as 10m or 3h',
       help: 'time between snapshots; fixed when the data directory is created',
-      default: null,
       otherwise: '10m',
       placeholder: 'D',
     },
@@ -74,7 +72,6 @@ export const SETTINGS = {
   dso: setting(z.string().refine(isPartyId), {
     expected: PARTY_EXPECTED,
     help: 'the DSO whose coins count',
-    default: null,
     otherwise: 'the first seen',
     placeholder: 'PARTY',
   }),
@@ -99,7 +96,6 @@ export const SETTINGS = {
   }),
   decodeWorkers: count(1, DECODE_WORKERS_MAX, {
     help: 'threads that decode, at most',
-    default: null,
     otherwise: 'all cores but one and at most 6',
   }),
   recordTimeAheadMax: durationUs('0s', LONGEST, {
@@ -127,7 +123,6 @@ export const SETTINGS = {
   participantId: setting(z.string().regex(/^[A-Za-z0-9._:\-#/ ]{1,255}$/), {
     expected: '1-255 of letters, digits, ".", "_", ":", "-", "#", "/" and space',
     help: "the ledger area's own name",
-    default: null,
     otherwise: 'one created with users.db',
     placeholder: 'ID',
   }),

@@ -13,19 +13,16 @@ export const KAFKA_SETTINGS = {
   kafkaBrokers: setting(list(z.string().regex(/^[^\s,:]+:\d{1,5}$|^\[[0-9A-Fa-f:.]+\]:\d{1,5}$/)), {
     expected: 'host:port, several separated by commas',
     help: 'addresses of Kafka brokers',
-    default: null,
     placeholder: 'H:P,...',
   }),
   kafkaTopic: setting(z.string().regex(/^[A-Za-z0-9._-]{1,249}$/), {
     expected: 'a topic name, 1-249 of letters, digits, ".", "_" and "-"',
     help: 'Kafka topic',
-    default: null,
     placeholder: 'TOPIC',
   }),
   kafkaGroup: setting(z.string().min(1).max(255), {
     expected: 'a group name of 1-255 characters',
     help: 'Kafka consumer group',
-    default: null,
     otherwise: 'one created with the directory',
     placeholder: 'GROUP',
   }),
@@ -41,16 +38,10 @@ export const KAFKA_SETTINGS = {
     {
       expected: 'plain, scram-sha-256 or scram-sha-512',
       help: 'how to log in to Kafka: plain, scram-sha-256 or scram-sha-512',
-      default: null,
       placeholder: 'MECHANISM',
     },
   ),
-  kafkaSaslUsername: setting(text(), {
-    expected: 'a user name',
-    help: 'Kafka user',
-    default: null,
-    placeholder: 'NAME',
-  }),
+  kafkaSaslUsername: setting(text(), { expected: 'a user name', help: 'Kafka user', placeholder: 'NAME' }),
   kafkaSaslPasswordFile: path("file of the Kafka user's password"),
   kafkaPartitionIdle: setting(
     z.union([z.literal('off').transform(() => null), msWithin({ min: '1ms', max: LONGEST })]),
@@ -67,7 +58,6 @@ export const SCAN_SETTINGS = {
   scan: setting(list(z.string().refine(isHttpUrl)), {
     expected: 'http or https addresses without a user, several separated by commas',
     help: 'addresses of Scans of one network; the next is read where one fails',
-    default: null,
     placeholder: 'URL,...',
   }),
   scanAgree: count(1, SCANS_MAX, {
@@ -87,7 +77,6 @@ export const LEDGER_API_SETTINGS = {
   ledgerApiParties: setting(list(z.union([z.literal('all'), z.string().refine(isPartyId)])), {
     expected: `parties separated by commas (${PARTY_EXPECTED}), or all`,
     help: 'owners to follow; all: the local parties of the participant',
-    default: null,
     placeholder: 'P,...',
   }),
   ledgerApiTokenFile: path("file of the participant's token, read again for each connection"),

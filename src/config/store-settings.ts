@@ -10,7 +10,6 @@ export const POSTGRES_SETTINGS = {
     expected:
       'a URL such as postgres://user@host:5432/database, without a password and with sslmode as its only parameter',
     help: 'store in PostgreSQL',
-    default: null,
     placeholder: 'URL',
   }),
   postgresPasswordFile: path("file of the PostgreSQL user's password"),
