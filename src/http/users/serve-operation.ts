@@ -16,7 +16,6 @@ import {
   bearerToken,
   idOf,
   parseQuery,
-  type Query,
   targetOf,
   type UsersContext,
 } from './request.ts';
@@ -41,19 +40,6 @@ export interface Traces {
   subject: string;
 }
 
-/** A request whose token was verified. */
-interface Verified {
-  readonly c: UsersContext;
-  readonly operation: UsersOperation;
-  readonly id: string;
-  readonly query: Query;
-  readonly token: string | null;
-  /** Null without a valid token. */
-  readonly caller: Caller | null;
-  readonly deps: ServeDeps;
-  readonly traces: Traces;
-}
-
 /**
  * Takes a request through its steps (docs/rules.md, order of a request); throws the UsersError or HttpFault of
  * the first that fails. Synchronous where there is no body and the token was verified before.
@@ -61,7 +47,7 @@ interface Verified {
 export function serveOperation(
   c: UsersContext,
   operation: UsersOperation,
-  { deps, traces }: { deps: ServeDeps; traces: Traces },
+  { deps: { users, verifier, failures, clientAddress }, traces }: { deps: ServeDeps; traces: Traces },
 ): object | Promise<object> {
   const id = idOf(c, operation.path);
   traces.subject = id;
@@ -70,47 +56,38 @@ export function serveOperation(
     authorization: authorizationLines(c),
     webSocketProtocol: c.req.header('sec-websocket-protocol'),
   });
+
+  /** The checks before the transaction, in which the caller is looked up again. */
+  function check(caller: Caller | null, bodyText: string): { prepared: Prepared; token: string; caller: Caller } {
+    const prepared = operation.prepare({ id, query, bodyText });
+    traces.subject = prepared.subject;
+    if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
+    prepared.checkIds();
+    if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
+    return { prepared, token, caller };
+  }
+
+  async function serveWithBody(caller: Caller | null): Promise<object> {
+    const { prepared, token } = check(caller, await readBody(c, bodyBytesMax(users, caller)));
+    // The body may have taken long, and rights may have been revoked meanwhile.
+    const still = await verifier.verify(token);
+    if (still === null) throw unauthenticated('the token expired while the body was sent');
+    return run(prepared, users, (reader) => resolveCaller(reader, still));
+  }
+
   return settle<VerifiedToken | null, object | Promise<object>>(
-    () => (token === null ? null : deps.verifier.verify(token)),
+    () => (token === null ? null : verifier.verify(token)),
     (verified) => {
-      if (verified === null) deps.failures.count(deps.clientAddress(c));
+      if (verified === null) failures.count(clientAddress(c));
       traces.userId = verified?.userId ?? null;
-      const caller = verified === null ? null : resolveToken(deps.users, verified);
-      const request = { c, operation, id, query, token, caller, deps, traces };
-      return operation.body === null ? serveWithoutBody(request) : serveWithBody(request);
+      // Null without a valid token.
+      const known = verified === null ? null : resolveToken(users, verified);
+      if (operation.body !== null) return serveWithBody(known);
+      const { prepared, caller } = check(known, '');
+      return run(prepared, users, () => caller);
     },
     unresolvable,
   );
-}
-
-function serveWithoutBody(request: Verified): object {
-  const { prepared, caller } = checkRequest(request, '');
-  return run(prepared, request.deps.users, () => caller);
-}
-
-async function serveWithBody(request: Verified): Promise<object> {
-  const { users, verifier } = request.deps;
-  const { prepared, token } = checkRequest(request, await readBody(request.c, bodyBytesMax(users, request.caller)));
-  // The body may have taken long, and rights may have been revoked meanwhile.
-  const still = await verifier.verify(token);
-  if (still === null) throw unauthenticated('the token expired while the body was sent');
-  return run(prepared, users, (reader) => resolveCaller(reader, still));
-}
-
-/** The checks before the transaction, in which the caller is looked up again. */
-function checkRequest({ c, operation, id, query, token, caller, traces }: Verified, bodyText: string): CheckedRequest {
-  const prepared = operation.prepare({ id, query, bodyText });
-  traces.subject = prepared.subject;
-  if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
-  prepared.checkIds();
-  if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
-  return { prepared, token, caller };
-}
-
-interface CheckedRequest {
-  readonly prepared: Prepared;
-  readonly token: string;
-  readonly caller: Caller;
 }
 
 function resolveToken(users: Users, verified: VerifiedToken): Caller {
