@@ -178,7 +178,7 @@ export class Contracts {
 }
 
 /** The 53-bit hash of a pending coin's id. */
-export function idHashOf({ chunk, event }: PendingCoin): number {
+function idHashOf({ chunk, event }: PendingCoin): number {
   return chunk.events.idHash[event]!;
 }
 
