@@ -26,7 +26,7 @@ export function benchReplay(feed: string, { events, rounds }: { events: number; 
   return [
     ...replayPromises(medians, events),
     {
-      what: 'digests, of the CPU of a replay with a decode worker',
+      what: 'digests, of the CPU of a coin-dense replay with a decode worker',
       measured: (100 * digests) / medians['holdfast, decode worker'].cpuMs,
       most: 5,
       unit: '%',
