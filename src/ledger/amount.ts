@@ -1,3 +1,5 @@
+import { Decimal } from 'decimal.js';
+
 /**
  * Daml Decimals as whole numbers of 1e-10 units. A Decimal has at most 28 integer and 10 fraction digits, so
  * |units| < 10^38; sums of them are unbounded.
@@ -8,15 +10,18 @@ const FRACTION_DIGITS = 10;
 const INTEGER_DIGITS_MAX = 28;
 const UNITS_LIMIT = 10n ** BigInt(INTEGER_DIGITS_MAX + FRACTION_DIGITS);
 
+/** The one decimal.js clone: as precise as the longest text that SCIENTIFIC accepts, so nothing is rounded. */
+const ExactDecimal = Decimal.clone({ precision: 120, toExpNeg: -60, toExpPos: 60 });
+
 const PLAIN = /^-?[0-9]{1,60}(?:\.[0-9]{1,10})?$/;
-const SCIENTIFIC = /^(-?[0-9]{1,60})(?:\.([0-9]{1,60}))?[eE]([+-]?[0-9]{1,3})$/;
+const SCIENTIFIC = /^-?[0-9]{1,60}(?:\.[0-9]{1,60})?[eE][+-]?[0-9]{1,3}$/;
 
 /**
  * Reads a Decimal as a feed writes it: plain digits, or Java's scientific form ("0E-10", "9.999E-7").
  * Returns units of 1e-10, or null where the text is no Decimal of 28+10 digits.
  */
 export function parseAmount(text: string): bigint | null {
-  if (!PLAIN.test(text)) return parseScientific(text);
+  if (!PLAIN.test(text)) return SCIENTIFIC.test(text) ? parseScientific(text) : null;
   const point = text.indexOf('.');
   const whole = point < 0 ? text : text.slice(0, point);
   const fraction = point < 0 ? '' : text.slice(point + 1);
@@ -25,14 +30,9 @@ export function parseAmount(text: string): bigint | null {
 }
 
 function parseScientific(text: string): bigint | null {
-  const [, whole, fraction = '', exponent] = SCIENTIFIC.exec(text) ?? [];
-  if (whole === undefined) return null;
-  const digits = BigInt(whole + fraction);
-  const power = Number(exponent) - fraction.length + FRACTION_DIGITS;
-  const scale = 10n ** BigInt(Math.abs(power));
-  if (power < 0 && digits % scale !== 0n) return null;
-  const units = power < 0 ? digits / scale : digits * scale;
-  return fitsNumeric(units) ? units : null;
+  const units = new ExactDecimal(text).times(UNITS_PER_COIN.toString());
+  if (!units.isInteger() || units.abs().greaterThanOrEqualTo(UNITS_LIMIT.toString())) return null;
+  return BigInt(units.toFixed(0));
 }
 
 /** Units of 1e-10 as digits with exactly ten decimals; no exponent, no leading zeros, never a negative zero. */
