@@ -5,7 +5,7 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import { comparableJson, NESTING_MAX } from '../ledger/canonical-json.ts';
 import { coinExtra } from '../ledger/coin.ts';
 import type { CoinEntity } from '../ledger/templates.ts';
-import type { Coin, CoinCreate, RoundCreate } from '../ledger/update.ts';
+import type { Coin, CoinCreate, OpenRound, RoundCreate } from '../ledger/update.ts';
 import { attempt, fault } from './fault.ts';
 import type { IgnoredEvent } from './ignored.ts';
 import { packageOf, readEntity, type TemplateFields } from './template.ts';
@@ -32,6 +32,7 @@ export interface CreateFields extends TemplateFields {
   readNode(value: unknown, field: string): number;
 }
 
+const DSO_EXPECTED = 'the party id of the DSO';
 const DECIMAL_EXPECTED = 'a Decimal of at most 28 integer and 10 fraction digits, as a string';
 const KEEPABLE_EXPECTED = `JSON nested at most ${NESTING_MAX} deep, with numbers of at most ${NUMBER_CHARS_MAX} characters`;
 
@@ -48,13 +49,19 @@ export function readCreate(
   if (entity === 'other template' || entity === 'other package') return entity;
   const contractId = readContractId(event[fields.contractId], fields.contractId);
   const payload = readPayload(event[fields.arguments], fields.arguments);
-  if (entity === 'OpenMiningRound') return readRoundCreate(event, { contractId, payload, fields, path });
-  const amuletField = entity === 'Amulet' ? fields.arguments : `${fields.arguments}.amulet`;
-  const amulet = entity === 'Amulet' ? payload : readObject(payload.amulet, amuletField);
-  const dso = readDso(amulet.dso, `${amuletField}.dso`);
+  const isLocked = entity === 'LockedAmulet';
+  const innerField = isLocked ? `${fields.arguments}.amulet` : fields.arguments;
+  const inner = isLocked ? readObject(payload.amulet, innerField) : payload;
+  const dso = typeof inner.dso === 'string' ? inner.dso : fault(`${innerField}.dso`, inner.dso, DSO_EXPECTED);
   const signatories = attempt(path, () => readParties(event[fields.signatories], fields.signatories));
-  if (signatories instanceof BadUpdate) return { kind: 'coin', contractId, dso, signatories, body: signatories };
-  const body = attempt(path, () => readCoin(event, { entity, dso, payload, amulet, amuletField, signatories, fields }));
+  const kind = entity === 'OpenMiningRound' ? 'round' : 'coin';
+  if (signatories instanceof BadUpdate) return { kind, contractId, dso, signatories, body: signatories };
+  if (entity === 'OpenMiningRound') {
+    const body = attempt(path, () => readRound(event, { payload, signatories, fields }));
+    return { kind: 'round', contractId, dso, signatories, body };
+  }
+  const parts = { entity, dso, payload, amulet: inner, amuletField: innerField, signatories, fields };
+  const body = attempt(path, () => readCoin(event, parts));
   return { kind: 'coin', contractId, dso, signatories, body };
 }
 
@@ -63,10 +70,6 @@ function readPayload(value: unknown, field: string): Wire {
   const payload = readObject(value, field);
   if (payload.dso !== undefined || payload.amulet !== undefined || !isWire(payload.record)) return payload;
   return fault(field, value, 'named fields (compact JSON); this looks like protobuf JSON');
-}
-
-function readDso(dso: unknown, field: string): string {
-  return typeof dso === 'string' ? dso : fault(field, dso, 'the party id of the DSO');
 }
 
 interface CoinParts {
@@ -111,29 +114,19 @@ function readDecimal(value: unknown, field: string): bigint {
   return units ?? fault(field, value, DECIMAL_EXPECTED);
 }
 
-interface RoundParts {
-  readonly contractId: string;
-  readonly payload: Wire;
-  readonly fields: CreateFields;
-  readonly path: () => string;
-}
-
-function readRoundCreate(event: Wire, { contractId, payload, fields, path }: RoundParts): RoundCreate {
-  const dso = readDso(payload.dso, `${fields.arguments}.dso`);
-  const signatories = attempt(path, () => readParties(event[fields.signatories], fields.signatories));
-  if (signatories instanceof BadUpdate) return { kind: 'round', contractId, dso, signatories, body: signatories };
-  const body = attempt(path, () => {
-    const number = readObject(payload.round, `${fields.arguments}.round`).number;
-    const round = readRoundNumber(number, `${fields.arguments}.round.number`);
-    // A round uses neither, so neither is validated; they only show whether two creates are equal.
-    const { [fields.createdAt]: time, [fields.observers]: given } = event;
-    const createdAt = typeof time === 'string' ? time : null;
-    const observers = Array.isArray(given) ? given.filter((party) => typeof party === 'string') : [];
-    const content = comparableJson([payload, createdAt, partySet(signatories), partySet(observers)]);
-    if (content === null) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
-    return { round, content: hash('sha256', content) };
-  });
-  return { kind: 'round', contractId, dso, signatories, body };
+function readRound(
+  event: Wire,
+  { payload, signatories, fields }: Pick<CoinParts, 'payload' | 'signatories' | 'fields'>,
+): OpenRound {
+  const number = readObject(payload.round, `${fields.arguments}.round`).number;
+  const round = readRoundNumber(number, `${fields.arguments}.round.number`);
+  // A round uses neither, so neither is validated; they only show whether two creates are equal.
+  const { [fields.createdAt]: time, [fields.observers]: given } = event;
+  const createdAt = typeof time === 'string' ? time : null;
+  const observers = Array.isArray(given) ? given.filter((party) => typeof party === 'string') : [];
+  const content = comparableJson([payload, createdAt, partySet(signatories), partySet(observers)]);
+  if (content === null) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
+  return { round, content: hash('sha256', content) };
 }
 
 function partySet(parties: readonly string[]): readonly string[] {
