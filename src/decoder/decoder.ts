@@ -1,5 +1,5 @@
 import { createKafkaClient } from '../feed/kafka/client.ts';
-import { describeKafkaError, isFenced, isTransient, RETRY_READING } from '../feed/kafka/errors.ts';
+import { describeKafkaError, passesAnew, RETRY_READING } from '../feed/kafka/errors.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
@@ -38,10 +38,7 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
   const { connection, group, topics, rules, dropped, figures, logger, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
   const kafka = createKafkaClient(connection, logger);
   const { dso, periodUs, migrationId } = rules;
-  const pauses = createPauses(
-    { ...RETRY_READING, passes: (error) => isTransient(error) || isFenced(error) },
-    { signal },
-  );
+  const pauses = createPauses({ ...RETRY_READING, passes: passesAnew }, { signal });
   const progress = reportProgress(topics.input, figures, logger);
   try {
     while (!signal.aborted) {
@@ -73,8 +70,7 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
       } catch (error) {
         const reason = error instanceof Refusal ? error.message : describeKafkaError(error, topics.input);
         if (error instanceof Refusal) throw error;
-        if (!isTransient(error) && !isFenced(error))
-          throw new Error(`the decoder stopped: ${reason}`, { cause: error });
+        if (!passesAnew(error)) throw new Error(`the decoder stopped: ${reason}`, { cause: error });
         await pauses.afterFailure(error, ({ retryInMs }) =>
           logger.warn({ topic: topics.input, err: error, retryInMs }, `cannot decode topic ${topics.input}: ${reason}`),
         );

@@ -73,7 +73,7 @@ export function isTakenOver(error: unknown): boolean {
 }
 
 /** Whether to open a transactional producer again may help. */
-function passesAnew(error: unknown): boolean {
+export function passesAnew(error: unknown): boolean {
   return isTransient(error) || isFenced(error);
 }
 

@@ -85,44 +85,30 @@ export function startOffsets(
     const position = positions.get(partition);
     if (position !== undefined) return [partition, startAgain(topic, partition, position, bounds)];
     // A topic that was never seen may begin anywhere; a partition that was added since must begin with its first message.
-    if (identity !== null) checkNewPartition(topic, partition, bounds);
+    if (identity !== null && bounds.low > 0) {
+      const lacking = 'what was there since these views follow the topic is missing';
+      const removed = `is new to these views, and Kafka has removed everything before ${bounds.low}: ${lacking}`;
+      throw refused(topic, partition, removed);
+    }
     return [partition, { position: { firstOffset: bounds.low, nextOffset: bounds.low, sha256: null }, verify: false }];
   });
   return new Map(starts);
 }
 
 function startAgain(topic: string, partition: number, position: StoredPosition, bounds: PartitionBounds): StartOffset {
-  const { nextOffset, sha256 } = position;
+  const { firstOffset, nextOffset, sha256 } = position;
   checkNotRemoved(topic, partition, nextOffset, bounds);
   checkNotCut(topic, partition, nextOffset, bounds);
-  if (sha256 === null) checkNothingBefore(topic, partition, position, bounds);
+  // While nothing of it was applied, no message can be compared; but what is removed from a partition never comes back.
+  const began = `and began at ${firstOffset} when these views first saw it: it was created again`;
+  if (sha256 === null && bounds.low < firstOffset)
+    throw refused(topic, partition, `begins at offset ${bounds.low}, ${began}`);
   return { position, verify: sha256 !== null && nextOffset - 1 >= bounds.low };
 }
 
 /** What nothing but views that are built again can mend. */
 function refused(topic: string, partition: number, found: string): FeedRefused {
   return new FeedRefused(`partition ${partition} of topic ${topic} ${found}; ${START_ANEW}`);
-}
-
-function checkNewPartition(topic: string, partition: number, { low }: PartitionBounds): void {
-  if (low > 0)
-    throw refused(
-      topic,
-      partition,
-      `is new to these views, and Kafka has removed everything before ${low}: ` +
-        'what was there since these views follow the topic is missing',
-    );
-}
-
-/** While nothing of it was applied, no message can be compared; but what is removed from a partition never comes back. */
-function checkNothingBefore(
-  topic: string,
-  partition: number,
-  { firstOffset }: StoredPosition,
-  { low }: PartitionBounds,
-): void {
-  const began = `and began at ${firstOffset} when these views first saw it: it was created again`;
-  if (low < firstOffset) throw refused(topic, partition, `begins at offset ${low}, ${began}`);
 }
 
 /** What the log and /status say about a partition whose first messages were gone when it was first seen. */

@@ -67,8 +67,3 @@ export function laterOf(a: ScanCursor | null, b: ScanCursor | null): ScanCursor 
   if (a === null || b === null) return a ?? b;
   return isAfter(a, b) ? a : b;
 }
-
-/** As a request names it. */
-export function afterOf({ migrationId, recordTime }: ScanCursor): object {
-  return { after_migration_id: migrationId, after_record_time: formatTime(recordTime) };
-}

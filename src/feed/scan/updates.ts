@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { partialDecoder, tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import { type Micros, parseLedgerTime } from '../../ledger/time.ts';
+import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
-import { afterOf, isAhead, type ScanCursor } from './cursor.ts';
+import { isAhead, type ScanCursor } from './cursor.ts';
 import { ScanFailure } from './failure.ts';
 
 const RECORD_TIME = '"record_time":"';
@@ -32,9 +32,10 @@ export function askPage(
   client: JsonClient,
   { after, pageSize }: { after: ScanCursor | null; pageSize: number },
 ): Promise<Buffer> {
+  const behind = after && { after_migration_id: after.migrationId, after_record_time: formatTime(after.recordTime) };
   return client.askBytes('/v2/updates', {
     page_size: pageSize,
-    ...(after !== null && { after: afterOf(after) }),
+    ...(behind && { after: behind }),
     daml_value_encoding: 'compact_json',
   });
 }
