@@ -1,3 +1,5 @@
+// Compiled in the main thread, and so for all threads of a replay (threads/shared-wasm.ts).
+import '../decode/partial/json-index.ts';
 import type { SourceProgress } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';

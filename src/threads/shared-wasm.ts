@@ -7,8 +7,8 @@ declare const WebAssembly: {
 };
 
 /**
- * What a module of WebAssembly exports, in an instance of this thread. It is compiled once: threads that this one starts use its
- * code, so that none is freed before the process ends, which V8 does not do safely (nodejs/node issue 64500).
+ * What a module of WebAssembly exports, in an instance of this thread. Threads that this one starts use its code: where the main
+ * thread has it, it is compiled once and freed when the process ends. V8 does not safely free it earlier (nodejs/node issue 64500).
  */
 export function instanceOf(name: string, base64: string): unknown {
   return new WebAssembly.Instance(moduleOf(`wasm ${name}`, base64)).exports;

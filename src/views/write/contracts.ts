@@ -70,7 +70,7 @@ export class Contracts {
   readonly #createdIndex = new HashIndex();
   readonly #fetched: { coin: StoredCoin; contractId: string }[] = [];
   readonly #fetchedIndex = new HashIndex();
-  /** Their numbers, each under itself. */
+  /** Their numbers, each by a hash of its own. */
   readonly #archivedNos = new HashIndex();
   readonly #owners: Owners;
   readonly #active: ActiveIds;
@@ -95,7 +95,7 @@ export class Contracts {
     const hashOfNo = new Map<number, number>();
     for (const idHash of idHashes) {
       this.#active.each(idHash, (no) => {
-        if (this.#archivedNos.first(no) < 0) hashOfNo.set(no, idHash);
+        if (this.#archivedNos.first(spread(no)) < 0) hashOfNo.set(no, idHash);
       });
     }
     readByKey(this.#holding, Float64Array.from(hashOfNo.keys()).sort(), (row) => {
@@ -157,7 +157,7 @@ export class Contracts {
   archive(coin: PendingCoin | StoredCoin, seq: number): void {
     coin.archivedSeq = coin.createdSeq === seq ? -1 : seq;
     if (isPending(coin)) return;
-    this.#archivedNos.add(coin.no, coin.no);
+    this.#archivedNos.add(spread(coin.no), coin.no);
     const { no, idHash, owner, createdSeq, createdAt, archivedSeq, amount, rate, round } = coin;
     const expiry = expiryOf({ amount, rate, createdRound: round });
     this.archived.push({ no, idHash, owner, createdSeq, createdAt, expiry, archivedSeq });
@@ -175,6 +175,11 @@ export class Contracts {
     this.#createdIndex.clear();
     this.#archivedNos.clear();
   }
+}
+
+/** A hash of a coin's number, different for each: by their numbers alone, coins at regular distances would crowd. */
+function spread(no: number): number {
+  return Math.imul(no, 0x9e3779b1);
 }
 
 /** The 53-bit hash of a pending coin's id. */
