@@ -70,11 +70,7 @@ export async function lookAtFlatTopic(
 /** Commits for the reader's group that it begins at the first event of each partition. */
 export async function beginAtFirst(
   connection: KafkaConnection,
-  {
-    topic,
-    reader,
-    partitions,
-  }: Pick<FlatTopicQuestion, 'topic' | 'reader'> & { readonly partitions: readonly number[] },
+  { topic, reader, partitions }: { topic: string; reader: string; partitions: readonly number[] },
   logger: SourceLogger,
 ): Promise<void> {
   // The admin's way to set offsets waits for ever where the group cannot be joined.

@@ -133,7 +133,7 @@ function* findingsOfStore({ store }: JobStatus): Generator<Finding> {
   }
 }
 
-const AFTER_STOP: Readonly<Record<SealingStop, string>> = {
+const AFTER_STOP: Readonly<Record<SealingStop['cause'], string>> = {
   fault: "they are no ledger's events: mend the topic of updates, decode it anew, and replay into a new database",
   late: 'record times must rise in each partition of the updates: order them, decode anew, and replay into a new database',
   contradiction:

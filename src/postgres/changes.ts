@@ -18,15 +18,15 @@ export function totalsOf({ unlocked, locked, contracts }: TotalsRow): Totals {
   return { unlocked: BigInt(unlocked), locked: BigInt(locked), contracts: Number(contracts) };
 }
 
+interface Found {
+  readonly before: Totals;
+  readonly changes: Change[];
+}
+
 /** Changes of owners from snapshot to snapshot. What came before a migration's first snapshot counts as of that one. */
 export function createChangesReader(ask: Ask, periodUs: number) {
   /** Of each owner; read in one statement. */
-  async function changesOf({
-    migrationId,
-    owners,
-    from,
-    to,
-  }: OwnersChangesLookup): Promise<{ readonly before: Totals; readonly changes: Change[] }[]> {
+  async function changesOf({ migrationId, owners, from, to }: OwnersChangesLookup): Promise<Found[]> {
     const rows = await ask<TotalsRow & { place: string; seq: string }>(
       `SELECT w.place, GREATEST(seq, first_seq) AS seq, ${TOTALS} FROM sealed
        CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS w(owner, place)
@@ -39,10 +39,7 @@ export function createChangesReader(ask: Ask, periodUs: number) {
     return owners.map((_, i) => changesIn(byPlace.get(i + 1) ?? [], from));
   }
 
-  function changesIn(
-    rows: readonly (TotalsRow & { seq: string })[],
-    from: number,
-  ): { before: Totals; changes: Change[] } {
+  function changesIn(rows: readonly (TotalsRow & { seq: string })[], from: number): Found {
     let [before, held] = [NO_COIN, NO_COIN];
     const changes = new Map<number, Change>();
     for (const row of rows) {

@@ -38,29 +38,19 @@ export function standingOf({ unsealed, faults, late, contradictions, seeded_at }
   };
 }
 
-export type SealingStop = 'fault' | 'late' | 'contradiction';
-
-/** What keeps intervals from being sealed until somebody decides, for a person. */
-export function sealingStops({
-  faults,
-  late,
-  contradictions,
-}: Pick<StoreStanding, 'faults' | 'late' | 'contradictions'>): {
-  readonly cause: SealingStop;
+/** What keeps intervals from being sealed until somebody decides. */
+export interface SealingStop {
+  readonly cause: 'fault' | 'late' | 'contradiction';
+  /** For a person. */
   readonly what: string;
-}[] {
-  const stops: { readonly cause: SealingStop; readonly what: string }[] = [];
-  if (faults > 0)
-    stops.push({
-      cause: 'fault',
-      what: `${counted(faults, 'event')} in table fault: no interval is sealed from there on`,
-    });
-  if (late > 0)
-    stops.push({
-      cause: 'late',
-      what: `${counted(late, 'event')} in table late: nothing more of their migration is sealed`,
-    });
-  for (const each of contradictions)
-    stops.push({ cause: 'contradiction', what: `${each}: nothing more of this migration is sealed` });
+}
+
+export function sealingStops(store: Pick<StoreStanding, 'faults' | 'late' | 'contradictions'>): SealingStop[] {
+  const stops: SealingStop[] = [];
+  const add = (cause: SealingStop['cause'], what: string): void => void stops.push({ cause, what });
+  const { faults, late, contradictions } = store;
+  if (faults > 0) add('fault', `${counted(faults, 'event')} in table fault: no interval is sealed from there on`);
+  if (late > 0) add('late', `${counted(late, 'event')} in table late: nothing more of their migration is sealed`);
+  for (const each of contradictions) add('contradiction', `${each}: nothing more of this migration is sealed`);
   return stops;
 }

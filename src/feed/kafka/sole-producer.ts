@@ -61,12 +61,8 @@ const METADATA_AGE_MS = 5_000;
 const DISCONNECT_TIMEOUT_MS = 5_000;
 
 /** Does not wait for brokers that were never reached: their names may be wrong. */
-export async function openSoleTopic({
-  connection,
-  topic,
-  create,
-  logger,
-}: TopicToWrite & { readonly logger: SourceLogger }): Promise<SoleTopic> {
+export async function openSoleTopic(options: TopicToWrite & { readonly logger: SourceLogger }): Promise<SoleTopic> {
+  const { connection, topic, create, logger } = options;
   const kafka = createKafkaClient(connection, logger);
   const wanted = { topic, brokers: connection.brokers, partitions: create?.partitions ?? null };
   const partitions = withAdmin(kafka, async (admin) => {

@@ -11,12 +11,7 @@ import { type PartitionTelemetry, type TopicTelemetry, withoutEnds } from './sta
 const INTERVAL_MS = 1_000;
 
 /** Follows the ends of a topic after a halt, and reads no messages. */
-export function openKafkaWatch({
-  connection,
-  topic,
-  stored,
-  logger,
-}: Pick<KafkaSourceOptions, 'connection' | 'topic' | 'stored' | 'logger'>): Source<TopicTelemetry> {
+export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourceOptions): Source<TopicTelemetry> {
   const { identity } = stored;
   const positions = positionsOf(stored.lanes);
   const kafka = createKafkaClient(connection, logger);

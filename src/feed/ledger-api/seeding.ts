@@ -47,15 +47,10 @@ export async function* readSeed(seeding: Seeding): AsyncGenerator<readonly SeedM
 }
 
 /** All that is active at an offset, as imports. */
-export async function* importsAt({
-  client,
-  streams,
-  signal,
-  ask,
-  offset,
-  eventFormat,
-  migrationId,
-}: Omit<Seeding, 'end' | 'progress' | 'participantId'> & { offset: number }): AsyncGenerator<readonly SeedMessage[]> {
+export async function* importsAt(
+  seeding: Omit<Seeding, 'end' | 'progress' | 'participantId'> & { offset: number },
+): AsyncGenerator<readonly SeedMessage[]> {
+  const { client, streams, signal, ask, offset, eventFormat, migrationId } = seeding;
   const asked = { activeAtOffset: offset, eventFormat };
   const toImport = (created: CreatedEvent): SeedMessage => importOf(created, migrationId);
   try {
@@ -70,13 +65,8 @@ export async function* importsAt({
  * The time of the end, of each synchronizer that the first checkpoint behind it names: that of a checkpoint at the end, or just before
  * its first update behind it. What is read for it is read again behind the mark.
  */
-async function timeOf({
-  streams,
-  signal,
-  end,
-  eventFormat,
-  migrationId,
-}: Seeding): Promise<readonly SynchronizerTime[]> {
+async function timeOf(seeding: Seeding): Promise<readonly SynchronizerTime[]> {
+  const { streams, signal, end, eventFormat, migrationId } = seeding;
   const first = new Map<string, Micros>();
   const request = updatesRequest(end.offset, eventFormat);
   const { target, elements } = await streams.open('/v2/updates', { request, signal });
