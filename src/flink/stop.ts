@@ -42,8 +42,8 @@ export async function stopJob(options: StopOptions): Promise<StoppedJob> {
 
 async function runningJob(manager: JobManager, store: JobStore): Promise<StartedJob> {
   const started = await store.jobs();
-  if (started.length === 0) throw new Refusal('no job was started for this store');
-  const [newest] = started as [(typeof started)[number]];
+  const [newest] = started;
+  if (newest === undefined) throw new Refusal('no job was started for this store');
   const active = new Set((await manager.jobs()).filter(({ state }) => !isOver(state)).map(({ jid }) => jid));
   const running = started.find(({ jobId }) => active.has(jobId));
   if (running !== undefined) return running;

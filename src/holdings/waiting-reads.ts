@@ -39,8 +39,8 @@ export class WaitingReads<Read extends { readonly clients: ReadonlySet<string> }
     const deadline = setTimeout(() => stop(late), WAIT_MS_MAX);
     signal?.addEventListener('abort', leave);
     this.#waiting = [...this.#waiting, { read, begin: resolve, stop }];
-    onWaiting();
     try {
+      onWaiting();
       await promise;
     } finally {
       clearTimeout(deadline);

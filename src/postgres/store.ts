@@ -124,11 +124,8 @@ function createReaders(asks: Asks, { dso, periodUs }: Setting, rankings: Ranking
   const snapshots = createSnapshotReader(ask, periodUs);
   const changes = createChangesReader(ask, periodUs);
   const requireSnapshot = async ({ migrationId, recordTime }: SnapshotPlace): Promise<StoredSnapshot> => {
-    const found = await snapshots.find({
-      migrationId: BigInt(migrationId),
-      recordTime: BigInt(recordTime),
-      match: 'exact',
-    });
+    const choice = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
+    const found = await snapshots.find(choice);
     if (found === null) throw new Error(`migration ${migrationId} has no snapshot at ${recordTime}`);
     return found;
   };

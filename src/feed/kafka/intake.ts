@@ -21,17 +21,16 @@ import {
   type StoredPosition,
 } from './positions.ts';
 import { hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
+import type { TopicSettings } from './settings.ts';
 import type { PartitionTelemetry } from './status.ts';
 
 /** Messages that were read and not yet returned take at most about this much, over all partitions. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
-export interface IntakeOptions {
-  readonly topic: string;
+
+export interface IntakeOptions extends Pick<TopicSettings, 'topic' | 'partitionIdleMs'> {
   readonly starts: ReadonlyMap<number, StartOffset>;
   /** The migration of messages that name none. */
   readonly migrationId: number;
-  /** Null: an idle partition makes the others wait forever. */
-  readonly partitionIdleMs: number | null;
   /** The next offset of each partition as the views have it, which may change at any time: `noteStored` is called after it. */
   readonly stored: ReadonlyMap<number, number>;
 }

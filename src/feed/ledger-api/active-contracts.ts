@@ -32,9 +32,8 @@ export async function* pagedContracts(
 ): AsyncGenerator<readonly CreatedEvent[]> {
   let pageToken: string | null = null;
   do {
-    const more: object = pageToken === null ? {} : { pageToken };
-    const body: object = { ...asked, maxPageSize: PAGE_SIZE, ...more };
     const isFirst = pageToken === null;
+    const body: object = { ...asked, maxPageSize: PAGE_SIZE, ...(!isFirst && { pageToken }) };
     const answer: JsonAnswer = await ask(() =>
       client.ask('/v2/state/active-contracts-page', body).catch((error: unknown) => {
         // Before 3.5 there is no such path, which is said in plain text.

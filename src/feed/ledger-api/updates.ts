@@ -1,4 +1,5 @@
 import { tryDecode } from '../../decode/decode.ts';
+import { ledgerOffsetOf } from '../../decode/values.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
@@ -38,8 +39,7 @@ function offsetIn(bytes: Buffer): number | null {
   try {
     const { update } = JSON.parse(bytes.toString()) as { update?: unknown };
     const [kind] = isObject(update) ? Object.values(update).filter(isObject) : [];
-    const offset = isObject(kind?.value) ? kind.value.offset : undefined;
-    return Number.isSafeInteger(offset) && (offset as number) >= 0 ? (offset as number) : null;
+    return isObject(kind?.value) ? ledgerOffsetOf(kind.value.offset) : null;
   } catch {
     return null;
   }
