@@ -125,7 +125,8 @@ describe('a thread that dies', () => {
     `)}`;
     const data = folder.at(`dead-${name}`);
     await replayInto(data, [], { snapshotPeriodUs: null });
-    const ended = await runProgram(['serve', '--port', '0', '--data', data, '--file', feed], { preload });
+    const args = ['serve', '--port', '0', '--data', data, '--file', feed, '--decode-workers', '2'];
+    const ended = await runProgram(args, { preload });
     expect(ended.code).toBe(1);
     expectOneLine(ended, new RegExp(`^holdfast: the ${name} thread ended by itself`));
     await expectSound(data);

@@ -6,6 +6,7 @@ const VIEW = new DataView(BYTES.buffer, BYTES.byteOffset, BYTES.byteLength);
 
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
+export const COLON = 0x3a;
 export const BRACKET = 0x5b;
 export const BRACKET_END = 0x5d;
 export const BRACE = 0x7b;

@@ -2,8 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import { mayBeOurs } from '../template.ts';
 import type { Wire } from '../values.ts';
 import { EventTree } from './event-tree.ts';
-import { BRACE, BRACKET, FALSE, NULL, pieceOf, spaceEnd } from './json-bytes.ts';
-import { BYTES, index, keyEnd, keyStart, load, memberCount, memberEnd, valueEnd, valueStart } from './json-index.ts';
+import { BRACE, BRACKET, COLON, FALSE, NULL, pieceOf, QUOTE, spaceEnd } from './json-bytes.ts';
+import {
+  BYTES,
+  index,
+  keyEnd,
+  keyStart,
+  load,
+  memberCount,
+  memberEnd,
+  plainTextEnd,
+  valueEnd,
+  valueStart,
+} from './json-index.ts';
 import { KnownTexts } from './known-texts.ts';
 import { Members } from './members.ts';
 
@@ -57,6 +68,7 @@ export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
 
 /** As `parsePartially`, of what begins at `at` in what was loaded, which may go on behind it. */
 export function parseAt(at: number): { readonly transaction: PartialTransaction; readonly end: number } | null {
+  if (beginsWithObject(at)) return null;
   tree.begin();
   found = [];
   const end = index(at);
@@ -79,6 +91,15 @@ export function parseAt(at: number): { readonly transaction: PartialTransaction;
     eventId: (event: number) => tree.id(tree.order[event]!),
   };
   return { transaction: parsed, end };
+}
+
+/** Whether its first member is an object: a message of the Ledger API, of which nothing is indexed in vain. */
+function beginsWithObject(at: number): boolean {
+  const key = spaceEnd(at + 1);
+  const end = BYTES[key] === QUOTE ? plainTextEnd(key) : -1;
+  if (end < 0) return false;
+  const colon = spaceEnd(end);
+  return BYTES[colon] === COLON && BYTES[spaceEnd(colon + 1)] === BRACE;
 }
 
 /** False for what has other objects or lists than those of a transaction, which is something else and is not read further. */
