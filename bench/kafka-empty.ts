@@ -17,7 +17,8 @@ await reportRun(topic, async () => {
     void consumer.run({
       autoCommit: false,
       eachBatch: async ({ batch }) => {
-        if (Number(batch.lastOffset()) + 1 === Number(end)) resolve();
+        // The last record of a transaction is its end, which no handler gets.
+        if (Number(batch.lastOffset()) + 2 >= Number(end)) resolve();
       },
     });
   });
