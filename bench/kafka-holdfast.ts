@@ -27,7 +27,7 @@ await reportRun(topic, async () => {
       recordTimeAheadMaxUs: REPLAY_OPTIONS.recordTimeAheadMaxUs,
       onAhead: 'stop',
       persist: async (step) => step(),
-      onCommit: () => writer.storedSource.lanes.get('0')?.cursor === end && stop.abort(),
+      onCommit: () => Number(writer.storedSource.lanes.get('0')?.cursor) >= Number(end) && stop.abort(),
       onHalt: () => {},
     });
     if (halted !== null) throw new Error(`the ingest halted: ${halted.reason}`);
