@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import type { Stored } from './columns.ts';
 
 /** Rows per statement: measured; fewer cost more calls, more cost more binding. */
 const ROWS = 16;
@@ -9,7 +10,7 @@ export class BulkRows {
   readonly #many: Statement;
   readonly #one: Statement;
   readonly #columns: number;
-  readonly #values: unknown[];
+  readonly #values: Stored[];
   #filled = 0;
 
   private constructor(db: Database, columns: number, rows: number, sqlOf: (values: string) => string) {
@@ -17,7 +18,7 @@ export class BulkRows {
     this.#many = db.prepare(sqlOf(`VALUES ${Array(rows).fill(row).join(', ')}`));
     this.#one = db.prepare(sqlOf(`VALUES ${row}`));
     this.#columns = columns;
-    this.#values = Array(rows * columns).fill(null);
+    this.#values = Array<Stored>(rows * columns).fill(null);
   }
 
   /** `insert` is everything before VALUES, such as `INSERT INTO active`. */
@@ -31,10 +32,11 @@ export class BulkRows {
     return new BulkRows(db, key.length, DELETED_ROWS, (values) => `${where} (${values})`);
   }
 
-  add(row: readonly unknown[]): void {
+  /** Adds a row: a value for each column. */
+  add(...row: Stored[]): void {
     const values = this.#values;
     let at = this.#filled;
-    for (let i = 0; i < row.length; i++) values[at++] = row[i];
+    for (let i = 0; i < row.length; i++) values[at++] = row[i]!;
     this.#filled = at;
     if (at < values.length) return;
     this.#many.run(...values);

@@ -33,13 +33,14 @@ export function prepareByKey<Row>(db: Database, { columns, table, key }: KeyedRo
 
 /** Reads the rows of all keys, those of a repeated key perhaps again; keys in order are read fastest. */
 export function readByKey<Row>({ many, one }: KeyReader<Row>, keys: Float64Array, take: (row: Row) => void): void {
+  // Arguments are spread several times faster from a list than from a typed array.
+  const some = Array<number>(KEYS).fill(NO_KEY);
   let at = 0;
-  for (; at + KEYS <= keys.length; at += KEYS) many.all(...keys.subarray(at, at + KEYS)).forEach(take);
-  if (keys.length - at < REST_MIN) {
-    for (; at < keys.length; at++) one.all(keys[at]!).forEach(take);
-    return;
+  while (keys.length - at >= REST_MIN) {
+    const end = Math.min(at + KEYS, keys.length);
+    for (let i = 0; i < KEYS; i++) some[i] = at + i < end ? keys[at + i]! : NO_KEY;
+    many.all(...some).forEach(take);
+    at = end;
   }
-  const rest = new Float64Array(KEYS).fill(NO_KEY);
-  rest.set(keys.subarray(at));
-  many.all(...rest).forEach(take);
+  for (; at < keys.length; at++) one.all(keys[at]!).forEach(take);
 }

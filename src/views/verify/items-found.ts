@@ -58,7 +58,7 @@ export class ItemsFound implements Disposable {
     const item = Buffer.from(itemOf(line), 'latin1');
     if (interval >= grid.length) return addItems(open, item);
     try {
-      this.#insert.add([start + interval, item]);
+      this.#insert.add(start + interval, item);
     } catch (error) {
       throw noRoom(error);
     }

@@ -7,12 +7,6 @@ export interface ActiveRead {
   readonly ms: number;
 }
 
-/** A row of `held`, as far as it is in this index. */
-export interface IndexedCoin {
-  readonly no: number;
-  readonly idHash: number;
-}
-
 /**
  * The numbers of all active coin contracts by the hash of their id, in memory: in a table of its own, every create and archive
  * would dirty a page. `held` stores the hashes, from which it is rebuilt.
@@ -54,12 +48,11 @@ export class ActiveIds {
     for (let slot = numbers.first(idHash); slot >= 0; slot = numbers.next(idHash, slot)) take(numbers.number(slot));
   }
 
-  /** To be called once the transaction that changed `held` is committed: one that fails has changed nothing. */
-  change({ removed, added }: { removed: Iterable<IndexedCoin>; added: Iterable<IndexedCoin> }): void {
+  /** Takes up what changed. To be called once the transaction that changed `held` is committed: one that fails has changed nothing. */
+  change(takeUp: (numbers: HashIndex) => void): void {
     const version = this.#readAt;
     this.#readAt = null;
-    for (const { idHash, no } of removed) this.#numbers.remove(idHash, no);
-    for (const { idHash, no } of added) this.#numbers.add(idHash, no);
+    takeUp(this.#numbers);
     this.#readAt = version;
   }
 }

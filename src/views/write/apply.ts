@@ -89,7 +89,9 @@ function applyUpdate(
     batch.counts.redelivered += 1;
     return;
   }
-  const checkpoint = lane.checkpoints.get(`${migration.migrationId} ${synchronizerId}`);
+  const { checkpoints } = lane;
+  const checkpoint =
+    checkpoints.size > 0 ? checkpoints.get(checkpointKey(migration.migrationId, synchronizerId)) : undefined;
   if (checkpoint !== undefined && recordTime < checkpoint && !isOfLastTime) {
     const expected = `a time from ${formatTime(checkpoint)} on, the checkpoint read before it for this synchronizer`;
     throw badTime('disorder', update, recordTime, expected);
@@ -174,9 +176,13 @@ function isAheadOfUnseen(migration: MigrationState, { times }: Checkpoint): bool
   return isUnseen(migration) || times.some(isAhead);
 }
 
+function checkpointKey(migrationId: number, synchronizerId: string): string {
+  return `${migrationId} ${synchronizerId}`;
+}
+
 function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: Checkpoint): void {
   for (const { synchronizerId, recordTime } of times) {
-    const key = `${migrationId} ${synchronizerId}`;
+    const key = checkpointKey(migrationId, synchronizerId);
     checkpoints.set(key, Math.max(checkpoints.get(key) ?? recordTime, recordTime));
   }
 }

@@ -55,7 +55,6 @@ export class Batch {
 
   /** Reads what is stored about a chunk's contracts, at once and in key order, before its updates are applied. */
   fetch(idHashes: Float64Array): void {
-    idHashes.sort();
     this.contracts.fetch(idHashes);
     this.counterfeits.fetch(idHashes);
   }

@@ -7,7 +7,7 @@ import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
 import { unitsOf } from '../store/columns.ts';
 import { HashIndex } from '../store/hash-index.ts';
 import type { SumTerms } from '../store/totals.ts';
-import type { ActiveIds, IndexedCoin } from './active-ids.ts';
+import type { ActiveIds } from './active-ids.ts';
 import type { Owner, Owners } from './owners.ts';
 import { createCoinReader } from './stored-coin.ts';
 
@@ -28,6 +28,8 @@ export interface PendingCoin extends EventRef {
 export interface StoredCoin extends ActiveTerms {
   readonly no: number;
   readonly idHash: number;
+  /** Its contract id in the form of `EventCursor.hasIdText`. */
+  readonly idText: string;
   readonly owner: Owner;
   readonly createdSeq: number;
   readonly round: bigint;
@@ -68,8 +70,10 @@ export class Contracts {
   readonly created: PendingCoin[] = [];
   readonly archived: ArchivedCoin[] = [];
   readonly #createdIndex = new HashIndex();
-  readonly #fetched: { coin: StoredCoin; contractId: string }[] = [];
+  readonly #fetched: StoredCoin[] = [];
   readonly #fetchedIndex = new HashIndex();
+  /** Where the id hashes of the numbers to fetch are, each number by a hash of its own. */
+  readonly #wanted = new HashIndex();
   /** Their numbers, each by a hash of its own. */
   readonly #archivedNos = new HashIndex();
   readonly #owners: Owners;
@@ -92,18 +96,25 @@ export class Contracts {
     this.#fetched.length = 0;
     this.#fetchedIndex.clear();
     this.#active.refresh();
-    const hashOfNo = new Map<number, number>();
-    for (const idHash of idHashes) {
+    const wanted = this.#wanted;
+    wanted.clear();
+    const nos: number[] = [];
+    for (let i = 0; i < idHashes.length; i++) {
+      const idHash = idHashes[i]!;
       this.#active.each(idHash, (no) => {
-        if (this.#archivedNos.first(spread(no)) < 0) hashOfNo.set(no, idHash);
+        const hash = spread(no);
+        if (this.#archivedNos.first(hash) >= 0 || wanted.first(hash) >= 0) return;
+        wanted.add(hash, i);
+        nos.push(no);
       });
     }
-    readByKey(this.#holding, Float64Array.from(hashOfNo.keys()).sort(), (row) => {
+    readByKey(this.#holding, Float64Array.from(nos).sort(), (row) => {
       const no = Number(row[0]);
       const [rate, round] = [unitsOf(row[5]), row[6]];
       const coin: StoredCoin = {
         no,
-        idHash: hashOfNo.get(no)!,
+        idHash: idHashes[wanted.number(wanted.first(spread(no)))]!,
+        idText: row[8],
         owner: this.#owners.ofNo(Number(row[1])),
         createdSeq: Number(row[2]),
         locked: row[3] === 1n,
@@ -114,7 +125,7 @@ export class Contracts {
         createdAt: Number(row[7]),
         archivedSeq: 0,
       };
-      this.#fetchedIndex.add(coin.idHash, this.#fetched.push({ coin, contractId: row[8] }) - 1);
+      this.#fetchedIndex.add(coin.idHash, this.#fetched.push(coin) - 1);
     });
   }
 
@@ -128,8 +139,8 @@ export class Contracts {
     }
     const fetched = this.#fetchedIndex;
     for (let slot = fetched.first(idHash); slot >= 0; slot = fetched.next(idHash, slot)) {
-      const { coin, contractId } = this.#fetched[fetched.number(slot)]!;
-      if (isActiveIn(coin, migrationId) && event.hasIdText(contractId)) return coin;
+      const coin = this.#fetched[fetched.number(slot)]!;
+      if (isActiveIn(coin, migrationId) && event.hasIdText(coin.idText)) return coin;
     }
     return undefined;
   }
@@ -163,13 +174,12 @@ export class Contracts {
     this.archived.push({ no, idHash, owner, createdSeq, createdAt, expiry, archivedSeq });
   }
 
-  *#stillActive(): Generator<IndexedCoin> {
-    for (const coin of this.created) if (isActive(coin)) yield { no: coin.no, idHash: idHashOf(coin) };
-  }
-
   /** Called after the commit, when everything is in views.db. */
   settle(): void {
-    this.#active.change({ removed: this.archived, added: this.#stillActive() });
+    this.#active.change((numbers) => {
+      for (const { idHash, no } of this.archived) numbers.remove(idHash, no);
+      for (const coin of this.created) if (isActive(coin)) numbers.add(idHashOf(coin), coin.no);
+    });
     this.created.length = 0;
     this.archived.length = 0;
     this.#createdIndex.clear();

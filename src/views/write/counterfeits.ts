@@ -50,7 +50,7 @@ export class Counterfeits {
   fetch(idHashes: Float64Array): void {
     if (this.#knowsAll) return;
     this.#stored = new Set();
-    readByKey(this.#byHash, idHashes, ({ h }) => this.#stored.add(h));
+    readByKey(this.#byHash, idHashes.toSorted(), ({ h }) => this.#stored.add(h));
   }
 
   /**
@@ -58,6 +58,8 @@ export class Counterfeits {
    * no id is created.
    */
   has(event: EventCursor, migrationId: number): boolean {
+    // Usually there are none at all.
+    if (this.#stored.size + this.#changed.size === 0) return false;
     const { idHash } = event;
     const isStored = this.#stored.has(idHash);
     if (!isStored && !this.#changed.has(idHash)) return false;

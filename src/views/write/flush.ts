@@ -26,78 +26,91 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   const noLongerHeld = BulkRows.deleting(db, 'held', ['owner', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
 
+  // A function for each row: V8 compiles a long loop anew at nearly every call, because it is entered so rarely.
+
+  function forget({ owner, createdAt, no, archivedSeq }: ArchivedCoin): void {
+    noLongerHeld.add(owner.no, createdAt, no);
+    if (archivedSeq === -1) forgetHolding.run(no);
+  }
+
   function forgetArchived(archived: readonly ArchivedCoin[]): void {
-    for (const i of rowOrder(archived, ofOwner, (coin) => coin.no)) {
-      const { owner, createdAt, no } = archived[i]!;
-      noLongerHeld.add([owner.no, createdAt, no]);
-    }
+    for (const i of rowOrder(archived, ofOwner, ofNo)) forget(archived[i]!);
     noLongerHeld.finish();
-    for (const coin of archived) if (coin.archivedSeq === -1) forgetHolding.run(coin.no);
   }
 
   /** The create of the coin being written, still in its chunk. */
   const create = new EventCursor();
 
+  function addHolding(coin: PendingCoin): void {
+    if (coin.archivedSeq === -1) return;
+    const { locked, amount, rate, round, createdAt, node, extra } = create.moveTo(coin);
+    holding.add(
+      coin.no,
+      coin.owner.no,
+      coin.createdSeq,
+      locked ? 1 : 0,
+      unitsColumn(amount),
+      unitsColumn(rate),
+      round,
+      createdAt,
+      node,
+      coin.template,
+      create.contractId(),
+      create.updateId(),
+      extra,
+    );
+  }
+
+  function addHeld(coin: PendingCoin): void {
+    const { createdAt, expiry, idHash } = create.moveTo(coin);
+    held.add(coin.owner.no, createdAt, coin.no, coin.createdSeq, expiryColumn(expiry), idHash | 0);
+  }
+
   function addCreated(created: readonly PendingCoin[]): void {
-    for (const c of created) {
-      if (c.archivedSeq === -1) continue;
-      const { locked, amount, rate, round, createdAt, node, extra } = create.moveTo(c);
-      holding.add([
-        c.no,
-        c.owner.no,
-        c.createdSeq,
-        locked ? 1 : 0,
-        unitsColumn(amount),
-        unitsColumn(rate),
-        round,
-        createdAt,
-        node,
-        c.template,
-        create.contractId(),
-        create.updateId(),
-        extra,
-      ]);
-    }
+    for (const coin of created) addHolding(coin);
     holding.finish();
     const still = created.filter(isActive);
-    for (const i of rowOrder(still, ofOwner)) {
-      const coin = still[i]!;
-      const { no, owner, createdSeq } = coin;
-      const { createdAt, expiry, idHash } = create.moveTo(coin);
-      held.add([owner.no, createdAt, no, createdSeq, expiryColumn(expiry), idHash | 0]);
-    }
+    for (const i of rowOrder(still, ofOwner)) addHeld(still[i]!);
     held.finish();
   }
 
-  function spentRow(coin: PendingCoin): SpentRow {
+  function spentOf(coin: PendingCoin): SpentRow {
     const { archivedSeq, no, createdSeq } = coin;
     const { createdAt, expiry } = create.moveTo(coin);
     return { owner: coin.owner, archivedSeq, createdAt, no, createdSeq, expiry };
   }
 
-  function addSpent({ created, archived }: Contracts): void {
-    const rows: SpentRow[] = [];
-    for (const coin of created) if (coin.archivedSeq > 0) rows.push(spentRow(coin));
-    for (const coin of archived) if (coin.archivedSeq > 0) rows.push(coin);
-    for (const i of rowOrder(
-      rows,
-      ofOwner,
-      (row) => row.archivedSeq,
-      (row) => row.no,
-    )) {
-      const { owner, archivedSeq, createdAt, no, createdSeq, expiry } = rows[i]!;
-      spent.add([owner.no, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry)]);
-    }
+  function addSpent({ owner, archivedSeq, createdAt, no, createdSeq, expiry }: SpentRow): void {
+    spent.add(owner.no, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry));
+  }
+
+  function addAllSpent({ created, archived }: Contracts): void {
+    const rows: SpentRow[] = created.filter(isSpent).map(spentOf);
+    for (const coin of archived) if (isSpent(coin)) rows.push(coin);
+    for (const i of rowOrder(rows, ofOwner, ofSeq, ofNo)) addSpent(rows[i]!);
     spent.finish();
   }
 
   return (contracts) => {
     forgetArchived(contracts.archived);
     addCreated(contracts.created);
-    addSpent(contracts);
+    addAllSpent(contracts);
   };
 }
 
 function ofOwner({ owner }: { readonly owner: Owner }): number {
   return owner.no;
+}
+
+function ofNo({ no }: { readonly no: number }): number {
+  return no;
+}
+
+function ofSeq({ archivedSeq }: SpentRow): number {
+  return archivedSeq;
+}
+
+/** Whether it was archived in a later interval than that of its creation. */
+function isSpent({ archivedSeq }: { readonly archivedSeq: number }): boolean {
+  return archivedSeq > 0;
 }

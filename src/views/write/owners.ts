@@ -135,9 +135,9 @@ export class Owners {
   /** Writes new owners and all versions, those of the open intervals included; inside the batch's transaction. */
   flush(): void {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
-    for (const { no, migration, party } of this.#added) this.#insertOwner.add([no, migration.migrationId, party]);
+    for (const { no, migration, party } of this.#added) this.#insertOwner.add(no, migration.migrationId, party);
     this.#insertOwner.finish();
-    for (const row of this.#versions.rows()) this.#insertVersion.add(row);
+    this.#versions.each((owner, seq, v) => this.#insertVersion.add(owner, seq, v));
     this.#insertVersion.finish();
   }
 

@@ -2,12 +2,9 @@ import { grown } from '../../chunk/id-bytes.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { type Sums, versionBytes } from '../store/totals.ts';
 
-/** A row of `owner_total`. */
-export type VersionRow = readonly [owner: number, seq: number, v: Buffer];
-
 const BYTES_MIN = 64 * 1024;
 
-/** The versions of owners that wait for the commit, as numbers and bytes: an object for each would be collected again and again. */
+/** The rows of `owner_total` that wait for the commit, as numbers and bytes: an object for each would be collected again and again. */
 export class QueuedVersions {
   readonly #owners: number[] = [];
   readonly #seqs: number[] = [];
@@ -25,12 +22,13 @@ export class QueuedVersions {
     this.#ends.push(this.#length);
   }
 
-  /** In the order of the table's key; those of one owner as they were queued. Valid until the next change. */
-  *rows(): Generator<VersionRow> {
-    for (const i of rowOrder(this.#owners, (owner) => owner)) {
-      const v = this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]);
-      yield [this.#owners[i]!, this.#seqs[i]!, v];
-    }
+  /** Passes on all of them in the order of the table's key, those of one owner as they were queued. The bytes are valid within the call. */
+  each(take: (owner: number, seq: number, v: Buffer) => void): void {
+    for (const i of rowOrder(this.#owners, (owner) => owner)) this.#pass(i, take);
+  }
+
+  #pass(i: number, take: (owner: number, seq: number, v: Buffer) => void): void {
+    take(this.#owners[i]!, this.#seqs[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
   }
 
   clear(): void {

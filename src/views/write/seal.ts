@@ -69,7 +69,7 @@ export class Seals {
         const supply = [run.changes === null ? 1 : 0, contracts, owners, unlocked, locked];
         const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
         const digest = changes && this.#chain.next(changes, { migrationId, periodUs });
-        this.#insert.add([migrationId, recordTime, seq + i, no + i, ...supply, changes, digest]);
+        this.#insert.add(migrationId, recordTime, seq + i, no + i, ...supply, changes, digest);
       }
     }
     this.#insert.finish();
