@@ -18,8 +18,8 @@ const INTERVALS = 20;
  * is tried by itself and for twice as long, so that each comes to its end, and a server that stands still is noticed.
  */
 const SEAL_MS = 120_000;
-/** How much later its end may be known here, before the server is taken for one that stands still. */
-const ANSWER_MS_MAX = 120_000;
+/** How much longer than twice that its answer may take to come, before the server is taken for one that stands still. */
+const ANSWER_MS_MAX = 10_000;
 /** Six days. Timers know no more than four times as much. */
 const SEAL_MS_MAX = 2 ** 29;
 
@@ -32,7 +32,7 @@ export function startSealer(
   { sealMs = SEAL_MS }: { readonly sealMs?: number } = {},
 ): Sealer {
   const open = (): StatementPool =>
-    openPool(settings, { places: 1, isReadOnly: false, statementMsMax, ownMsMax: statementMsMax + ANSWER_MS_MAX });
+    openPool(settings, { places: 1, isReadOnly: false, statementMsMax, ownMsMax: 2 * statementMsMax + ANSWER_MS_MAX });
   const stop = new AbortController();
   let statementMsMax = sealMs;
   let intervals = INTERVALS;

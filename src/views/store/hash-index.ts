@@ -82,8 +82,9 @@ export class HashIndex {
 
   #grow(): void {
     const slots = this.#slots;
-    this.#capacity *= 2;
-    this.#slots = new Int32Array(this.#capacity * 2);
+    const capacity = this.#capacity * 2;
+    this.#slots = new Int32Array(capacity * 2);
+    this.#capacity = capacity;
     for (let at = 0; at < slots.length; at += 2) if (slots[at + 1] !== 0) this.#put(slots[at]!, slots[at + 1]!);
   }
 }

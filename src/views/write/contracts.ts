@@ -74,7 +74,7 @@ export class Contracts {
   readonly #fetchedIndex = new HashIndex();
   /** Where the id hashes of the numbers to fetch are, each number by a hash of its own. */
   readonly #wanted = new HashIndex();
-  /** Their numbers, each by a hash of its own. */
+  /** The numbers of `archived`, each by a hash of its own. */
   readonly #archivedNos = new HashIndex();
   readonly #owners: Owners;
   readonly #active: ActiveIds;

@@ -22,7 +22,7 @@ export class QueuedVersions {
     this.#ends.push(this.#length);
   }
 
-  /** Passes on all of them in the order of the table's key, those of one owner as they were queued. The bytes are valid within the call. */
+  /** Passes on all of them in the order of the table's key, those of one owner as they were queued. Bytes are valid until the next change. */
   each(take: (owner: number, seq: number, v: Buffer) => void): void {
     for (const i of rowOrder(this.#owners, (owner) => owner)) this.#pass(i, take);
   }
