@@ -1,3 +1,4 @@
+import { addDuration } from '../durations.ts';
 import { FeedRefused, type SourceSpec } from '../feed/source.ts';
 import { explained, mayPass } from '../machine-errors.ts';
 import { RETRY_DISK, RETRY_OPENING, retry } from '../retry.ts';
@@ -11,7 +12,7 @@ import { openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';
 import { awaitClock, FEED_WAIT_MS, type LoopOptions, runLoop, stillHalted } from './loop.ts';
 import type { FollowedSource, StatusReporter } from './status-reporter.ts';
-import { addDuration, type Timings } from './timings.ts';
+import type { Timings } from './timings.ts';
 import type { IngestSettings } from './writer-thread.ts';
 
 export interface Following {

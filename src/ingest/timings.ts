@@ -1,10 +1,4 @@
-/** How long something took, each time, in seconds: how many took at most each of the bounds, and all of them together. */
-export interface Durations {
-  readonly bounds: readonly number[];
-  /** One more than there are bounds: the last is of those above all of them. */
-  readonly counts: number[];
-  sum: number;
-}
+import { addDuration, type Durations, noDurations } from '../durations.ts';
 
 /** What is timed of the ingest; plain data, which goes from thread to thread. */
 export type Timings = Readonly<Record<'commit' | 'seal' | 'decode', Durations>>;
@@ -19,17 +13,6 @@ export function noTimings(): Timings {
     seal: noDurations([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]),
     decode: noDurations([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]),
   };
-}
-
-function noDurations(bounds: readonly number[]): Durations {
-  return { bounds, counts: Array<number>(bounds.length + 1).fill(0), sum: 0 };
-}
-
-export function addDuration(durations: Durations, seconds: number): void {
-  const { bounds, counts } = durations;
-  const at = bounds.findIndex((bound) => seconds <= bound);
-  counts[at < 0 ? bounds.length : at]! += 1;
-  durations.sum += seconds;
 }
 
 /**

@@ -1,11 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { addDuration, type Durations, noDurations } from '../../durations.ts';
 import type { Connections } from './connections.ts';
 
 /** Counts every request by its route's method and path, not its own, so that labels stay few. */
 export interface RequestMetrics {
-  /** Counts its faults from 0 on, so that the first one is seen as an increase. */
-  expect(operation: Operation): void;
-  observe(operation: Operation, status: number, seconds: number): void;
+  /** Counts an answer of an operation, whose faults are counted from 0 on, so that the first one is seen as an increase. */
+  of(operation: Operation): (status: number, seconds: number) => void;
 }
 
 interface Operation {
@@ -19,7 +19,9 @@ export interface Metrics {
 }
 
 /** What is wrong with the service itself. */
-const FAULTS = ['500', '503'];
+const FAULTS = [500, 503];
+/** Bounds of the time from a request to its answer. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
 /** Sums of other metrics, named as if they were counters. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -27,37 +29,51 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  const answered = new Counter({
-    name: 'holdfast_http_requests_total',
+  return { registry, requests: countRequests(registry) };
+}
+
+/** The requests of one operation. */
+interface Answered {
+  readonly labels: Labels;
+  readonly byStatus: Map<number, number>;
+  readonly durations: Durations;
+}
+
+/** Requests are counted here and read from here: prom-client would look for the metric by its labels at each of them. */
+function countRequests(registry: Registry): RequestMetrics {
+  const operations = new Map<string, Answered>();
+  const all = <Value>(of: (answered: Answered) => readonly Value[]): Value[] => [...operations.values()].flatMap(of);
+  register(registry, 'holdfast_http_requests_total', {
+    type: 'counter',
     help: 'Requests answered, by operation and status.',
-    labelNames: ['method', 'operation', 'status'],
-    registers: [registry],
+    read: () =>
+      all(({ labels, byStatus }) =>
+        [...byStatus].map(([status, value]) => ({ labels: { ...labels, status: String(status) }, value })),
+      ),
   });
-  const seconds = new Histogram({
-    name: 'holdfast_http_request_seconds',
+  const seconds = 'holdfast_http_request_seconds';
+  register(registry, seconds, {
+    type: 'histogram',
     help: 'Time from a request to its answer, by operation.',
-    labelNames: ['method', 'operation'],
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30],
-    registers: [registry],
+    read: () =>
+      all(({ labels, durations }) =>
+        durations.counts.some((count) => count > 0) ? samplesOf(seconds, durations, labels) : [],
+      ),
   });
-  // Finding a metric by its labels costs more than counting.
-  const known = new Map<string, { count: Counter.Internal; time: Histogram.Internal<'method' | 'operation'> }>();
   return {
-    registry,
-    requests: {
-      expect({ method, path }) {
-        for (const status of FAULTS) answered.inc({ method, operation: path, status }, 0);
-      },
-      observe({ method, path }, status, duration) {
-        const key = `${method} ${path} ${status}`;
-        let metrics = known.get(key);
-        if (metrics === undefined) {
-          metrics = { count: answered.labels(method, path, String(status)), time: seconds.labels(method, path) };
-          known.set(key, metrics);
-        }
-        metrics.count.inc();
-        metrics.time.observe(duration);
-      },
+    of({ method, path }) {
+      const name = `${method} ${path}`;
+      const answered = operations.get(name) ?? {
+        labels: { method, operation: path },
+        byStatus: new Map(FAULTS.map((status) => [status, 0])),
+        durations: noDurations(SECONDS),
+      };
+      operations.set(name, answered);
+      const { byStatus, durations } = answered;
+      return (status, duration) => {
+        byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+        addDuration(durations, duration);
+      };
     },
   };
 }
@@ -117,26 +133,41 @@ function readOnRequest(Kind: typeof Gauge | typeof Counter, registry: Registry, 
   }
 }
 
-/** How often something took at most as long as each of the bounds, in seconds; one more count for what took longer. */
-export interface DurationCounts {
-  readonly bounds: readonly number[];
-  readonly counts: readonly number[];
-  readonly sum: number;
-}
-
 /** Durations that somebody else counts, read when they are requested: prom-client's own histogram counts itself. */
-export function histograms(registry: Registry, metrics: Readings<DurationCounts>): void {
+export function histograms(registry: Registry, metrics: Readings<Durations>): void {
   for (const [name, { help, read }] of Object.entries(metrics)) {
-    const get = async (): Promise<object> => ({ name, help, type: 'histogram', values: samplesOf(name, await read()) });
-    registry.registerMetric({ name, get } as unknown as Gauge);
+    register(registry, name, { type: 'histogram', help, read: async () => samplesOf(name, await read(), {}) });
   }
 }
 
-function samplesOf(name: string, { bounds, counts, sum }: DurationCounts): object[] {
+type Labels = Readonly<Record<string, string>>;
+
+interface Sample {
+  /** Where it is not the metric's own. */
+  readonly metricName?: string;
+  readonly labels?: Labels;
+  readonly value: number;
+}
+
+/** A metric that prom-client only writes: its samples are read when it is requested. */
+function register(
+  registry: Registry,
+  name: string,
+  { read, ...rest }: { type: 'counter' | 'histogram'; help: string; read: () => Sample[] | Promise<Sample[]> },
+): void {
+  const get = async (): Promise<object> => ({ name, ...rest, values: await read() });
+  registry.registerMetric({ name, get } as unknown as Gauge);
+}
+
+function samplesOf(name: string, { bounds, counts, sum }: Durations, labels: Labels): Sample[] {
   let value = 0;
   const buckets = counts.map((count, i) => {
     value += count;
-    return { metricName: `${name}_bucket`, labels: { le: bounds[i] ?? '+Inf' }, value };
+    return { metricName: `${name}_bucket`, labels: { le: String(bounds[i] ?? '+Inf'), ...labels }, value };
   });
-  return [...buckets, { metricName: `${name}_sum`, value: sum }, { metricName: `${name}_count`, value }];
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value },
+  ];
 }

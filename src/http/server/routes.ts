@@ -37,7 +37,6 @@ export function addRoutes(
 ): void {
   for (const route of routes) {
     const { method, path, cors } = route;
-    context.metrics.expect(route);
     const answer = answering(route, context);
     for (const prefix of route.underScan === true ? ['', SCAN_PREFIX] : ['']) {
       const pattern = prefix + path.replaceAll(/\{(.*?)\}/g, ':$1');
@@ -57,13 +56,15 @@ export function methodsOf(app: Hono, c: Context): readonly string[] {
 
 /** The route's handler, which also answers its faults and counts its requests. */
 function answering(
-  { method, path, cors, handle }: Route,
+  route: Route,
   { logger, metrics }: { readonly logger: Logger; readonly metrics: RequestMetrics },
 ): (c: Context) => Response | Promise<Response> {
+  const { cors, handle } = route;
+  const count = metrics.of(route);
   return (c) => {
     const startMs = performance.now();
     const answered = (response: Response): Response => {
-      metrics.observe({ method, path }, response.status, (performance.now() - startMs) / 1000);
+      count(response.status, (performance.now() - startMs) / 1000);
       return response;
     };
     return settle(

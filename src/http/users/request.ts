@@ -56,7 +56,7 @@ export function invalidValue(place: string, reason?: string): HttpFault {
   return new HttpFault(400, `Invalid value for: ${place}${reason === undefined ? '' : ` (${reason})`}`);
 }
 
-const BEARER = /^bearer(?: +(.*))?$/i;
+const BEARER = /^bearer(?: +|$)/i;
 /** A proxy may join two lines with a comma; no token has one. */
 const JOINED = /,\s*(?=bearer(?:\s|$))/i;
 const PROTOCOL_PREFIX = 'jwt.token.';
@@ -70,11 +70,13 @@ export function bearerToken(headers: {
   readonly authorization: readonly string[];
   readonly webSocketProtocol: string | undefined;
 }): string | null {
-  const lines = headers.authorization.flatMap((line) => line.split(JOINED));
-  const bearers = lines.map((line) => BEARER.exec(line.trim())).filter((match) => match !== null);
-  const [bearer, second] = bearers;
-  if (second !== undefined || (bearer !== undefined && !bearer[1])) throw invalidValue('header Authorization');
-  if (bearer !== undefined) return bearer[1]!;
+  const lines = headers.authorization.flatMap((line) => (line.includes(',') ? line.split(JOINED) : line));
+  const [bearer, second] = lines.map((line) => line.trim()).filter((line) => BEARER.test(line));
+  if (bearer !== undefined) {
+    const token = bearer.replace(BEARER, '');
+    if (second !== undefined || token === '') throw invalidValue('header Authorization');
+    return token;
+  }
   const entries = headers.webSocketProtocol?.split(',').map((part) => part.trim());
   return entries?.find((part) => part.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length) ?? null;
 }
