@@ -24,12 +24,10 @@ const OPERATIONS = [...HOLDINGS_OPERATIONS, ...SERVICE_OPERATIONS];
 
 test.each(OPERATIONS.filter(({ path }) => !path.endsWith('/force')))(
   'what $path answers to the example of the document is what the document says',
-  async ({ path, answer, request }) => {
+  async ({ method, path, answer, request }) => {
     const search = Object.entries(request?.example ?? {}).map(([name, value]) => `${name}=${value}`);
     const response =
-      request?.in === 'body'
-        ? await post(app, path, request.example)
-        : await app.request(`${path}?${search.join('&')}`);
+      method === 'POST' ? await post(app, path, request?.example) : await app.request(`${path}?${search.join('&')}`);
     expect(response.status).toBe(200);
     checkAnswer(answer, JSON.parse(await response.text()));
   },

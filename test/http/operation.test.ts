@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { HOLDINGS_OPERATIONS } from '../../src/http/holdings/operations.ts';
 import { createCors } from '../../src/http/server/cors.ts';
-import { field } from '../../src/http/server/fields.ts';
+import { type Field, field } from '../../src/http/server/fields.ts';
 import { createMetrics } from '../../src/http/server/metrics.ts';
 import { answerSchemas, describeJsonOperation } from '../../src/http/server/openapi.ts';
-import { type JsonOperation, jsonRoute, type OperationFacts, requestForm } from '../../src/http/server/operation.ts';
+import { type JsonOperation, jsonRoute, type OperationFacts } from '../../src/http/server/operation.ts';
 import { addRoutes, methodsOf } from '../../src/http/server/routes.ts';
 import { SERVICE_OPERATIONS } from '../../src/http/service/operations.ts';
 import { USERS_OPERATIONS } from '../../src/http/users/operations.ts';
@@ -16,20 +16,18 @@ import { makeDataDirectory, openHoldings } from '../support/http/holdings-servic
 import { startWorld } from '../support/users/world.ts';
 
 /** An operation as one would be added: it doubles a number. */
-const DOUBLE: JsonOperation<{ readonly factor: number }, number> = {
+const DOUBLE: JsonOperation<{ readonly factor: number }, { readonly n: Field<number> }> = {
   method: 'GET',
   path: '/v0/doubled',
   operationId: 'getDoubled',
   summary: 'A number, doubled.',
-  request: requestForm({
-    in: 'query',
+  request: {
     fields: () => ({ n: field((given) => Number(given) || null, 'a number', { type: 'number' }) }),
-    query: ({ n }) => n,
     example: { n: 21 },
-  }),
+  },
   answer: z.strictObject({ doubled: z.number() }).meta({ id: 'Doubled' }),
   faults: { 400: 'It is no number.' },
-  handle: (n, { factor }) => JSON.stringify({ doubled: n * factor }),
+  handle: ({ n }, { factor }) => JSON.stringify({ doubled: n * factor }),
 };
 
 describe('an operation that is added to a list', () => {

@@ -4,9 +4,9 @@ import { mayPass } from '../../machine-errors.ts';
 import type { ForceOutcome } from '../../views/write/force.ts';
 import { HttpFault } from '../server/http-fault.ts';
 import { snapshot } from './answer-fields.ts';
-import type { HoldingsCall, HoldingsOperation } from './operation.ts';
+import { type HoldingsCall, holdingsOperation } from './operation.ts';
 
-export const forceSnapshot: HoldingsOperation = {
+export const forceSnapshot = holdingsOperation({
   method: 'POST',
   path: '/v0/state/acs/force',
   operationId: 'forceAcsSnapshotNow',
@@ -21,7 +21,7 @@ export const forceSnapshot: HoldingsOperation = {
     503: 'The disk is full or the database is locked; nothing was sealed.',
   },
   handle: (_, { force }) => force(),
-};
+});
 
 /** The writer's answer to a request for a snapshot now (docs/rules.md, rule 12). */
 export type ForceSnapshot = (options: { readonly maySeal: boolean }) => Promise<ForceOutcome>;

@@ -1,8 +1,14 @@
+import type { z } from 'zod';
 import type { Question } from '../../holdings/question.ts';
+import type { Fields } from '../server/fields.ts';
 import type { JsonOperation } from '../server/operation.ts';
 
-/** An operation of this area; `Query`: the result of its schema. */
-export type HoldingsOperation<Query = unknown> = JsonOperation<HoldingsCall, Query>;
+/** An operation of this area; its fields and its answer say their own types. */
+export function holdingsOperation<F extends Fields, Schema extends z.ZodType>(
+  operation: JsonOperation<HoldingsCall, F, Schema>,
+): JsonOperation<HoldingsCall, F, Schema> {
+  return operation;
+}
 
 /** What a handler can use for one request. */
 export interface HoldingsCall {

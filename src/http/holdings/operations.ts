@@ -1,11 +1,12 @@
+import type { JsonOperation } from '../server/operation.ts';
 import { forceSnapshot } from './force.ts';
-import type { HoldingsOperation } from './operation.ts';
+import type { HoldingsCall } from './operation.ts';
 import { lastMigration, snapshotAfter, snapshotBefore } from './snapshot-operations.ts';
 import { stateV0, stateV1 } from './state-operations.ts';
 import { summaryV0, summaryV1 } from './summary-operations.ts';
 
 /** Every operation of the area: routes, requests, the document and the names in /metrics follow from this list. */
-export const HOLDINGS_OPERATIONS: readonly HoldingsOperation[] = [
+export const HOLDINGS_OPERATIONS: readonly JsonOperation<HoldingsCall>[] = [
   summaryV0,
   summaryV1,
   stateV0,

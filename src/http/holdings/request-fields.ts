@@ -2,7 +2,8 @@ import type { SnapshotQuery } from '../../holdings/question.ts';
 import { parseInt64 } from '../../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../../ledger/party.ts';
 import { parseRequestTime } from '../../ledger/time.ts';
-import { type Field, field, optional, type ReadFields, WrongField } from '../server/fields.ts';
+import { type Field, field, optional, type ReadFields } from '../server/fields.ts';
+import { wrongValue } from '../server/http-fault.ts';
 import type { RequestLimits } from '../server/operation.ts';
 
 const PAGE_SIZE_MAX = 1000;
@@ -50,21 +51,16 @@ function parsePageSize(given: unknown): number | null {
 function ownerPartyIds(ownersMax: number): Field<readonly string[]> {
   const items = { type: 'string', maxLength: 255 };
   return {
-    read: (given) => ownersFault(given, ownersMax) ?? distinct(given as readonly string[]),
+    read(given, name) {
+      if (!Array.isArray(given) || given.length === 0)
+        throw wrongValue(name, given, 'a list of at least one item, each a party id');
+      if (given.length > ownersMax) throw wrongValue(name, given, `at most ${ownersMax} owners in one request`);
+      const bad = given.findIndex((party) => typeof party !== 'string' || !isPartyId(party));
+      if (bad >= 0) throw wrongValue(`${name}[${bad}]`, given[bad], PARTY_EXPECTED);
+      return [...new Set<string>(given)];
+    },
     schema: { type: 'array', minItems: 1, maxItems: ownersMax, items, examples: [['alice::1220ab']] },
   };
-}
-
-function ownersFault(given: unknown, ownersMax: number): WrongField | null {
-  if (!Array.isArray(given) || given.length === 0)
-    return new WrongField('a list of at least one item, each a party id');
-  if (given.length > ownersMax) return new WrongField(`at most ${ownersMax} owners in one request`);
-  const bad = given.findIndex((party) => typeof party !== 'string' || !isPartyId(party));
-  return bad < 0 ? null : new WrongField(PARTY_EXPECTED, bad);
-}
-
-function distinct(owners: readonly string[]): readonly string[] {
-  return owners.length === 1 ? owners : [...new Set(owners)];
 }
 
 /** The fields of every request about owners at a snapshot. */

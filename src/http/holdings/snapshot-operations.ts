@@ -1,43 +1,43 @@
 import { z } from 'zod';
-import type { TimeQuery } from '../../holdings/question.ts';
-import { requestForm } from '../server/operation.ts';
+import type { JsonOperation, OperationFacts } from '../server/operation.ts';
 import { int64, time } from './answer-fields.ts';
-import { type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
+import { type HoldingsCall, holdingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as requestFields from './request-fields.ts';
 
 const answer = z.strictObject({ record_time: time('The time of the snapshot.') }).meta({ id: 'SnapshotTime' });
 
-/** A question about a time and a migration; the time has the operation's own name for it. */
-const askingForTime = (name: 'before' | 'after') =>
-  ({
+/** Asks about a time and a migration; the time has the operation's own name for it. */
+const askingForTime = (
+  name: 'before' | 'after',
+  facts: Pick<OperationFacts, 'path' | 'operationId' | 'summary'>,
+): JsonOperation<HoldingsCall> =>
+  holdingsOperation({
+    ...facts,
     method: 'GET',
-    request: requestForm({
-      in: 'query',
+    request: {
       fields: () => ({ [name]: requestFields.queryTime, migration_id: requestFields.migrationId }),
-      query: (given) => ({ recordTime: given[name]!, migrationId: given.migration_id }),
       example: { [name]: '2025-02-12T00:35:00Z', migration_id: 0 },
-    }),
+    },
     answer,
     faults: { 400: 'A parameter is missing or wrong.', ...NO_SNAPSHOT },
-    handle: (query, { ask }) => ask({ answer: `snapshot ${name}`, query }),
-  }) satisfies Partial<HoldingsOperation<TimeQuery>>;
+    handle: (given, { ask }) =>
+      ask({ answer: `snapshot ${name}`, query: { recordTime: given[name]!, migrationId: given.migration_id } }),
+  });
 
-export const snapshotBefore: HoldingsOperation<TimeQuery> = {
-  ...askingForTime('before'),
+export const snapshotBefore = askingForTime('before', {
   path: '/v0/state/acs/snapshot-timestamp',
   operationId: 'getDateOfMostRecentSnapshotBefore',
   summary: 'The time of the newest snapshot at or before a time, in that migration only.',
-};
+});
 
-export const snapshotAfter: HoldingsOperation<TimeQuery> = {
-  ...askingForTime('after'),
+export const snapshotAfter = askingForTime('after', {
   path: '/v0/state/acs/snapshot-timestamp-after',
   operationId: 'getDateOfFirstSnapshotAfter',
   summary:
     'The time of the first snapshot strictly after a time in that migration, else the first of the next migration that has one.',
-};
+});
 
-export const lastMigration: HoldingsOperation = {
+export const lastMigration = holdingsOperation({
   method: 'GET',
   path: '/v0/migrations/last',
   operationId: 'getLastMigration',
@@ -45,4 +45,4 @@ export const lastMigration: HoldingsOperation = {
   answer: z.strictObject({ migration_id: int64('The largest migration seen.', 4) }).meta({ id: 'LastMigration' }),
   faults: { 404: 'No migration has been seen.' },
   handle: (_, { ask }) => ask({ answer: 'last migration' }),
-};
+});

@@ -1,25 +1,18 @@
 import { z } from 'zod';
-import type { Question, StateQuery } from '../../holdings/question.ts';
-import { optional } from '../server/fields.ts';
-import { requestForm } from '../server/operation.ts';
+import { optional, type ReadFields } from '../server/fields.ts';
+import type { RequestLimits } from '../server/operation.ts';
 import * as answered from './answer-fields.ts';
-import { BODY_FAULTS, type HoldingsCall, type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
+import { BODY_FAULTS, type HoldingsCall, holdingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as requestFields from './request-fields.ts';
 
-const request = requestForm({
-  in: 'body',
-  fields: (limits) => ({
+const request = {
+  fields: (limits: RequestLimits) => ({
     ...requestFields.ownersAtSnapshot(limits),
     page_size: requestFields.pageSize,
     after: optional(requestFields.int64([1234])),
   }),
-  query: (given): StateQuery => ({
-    ...requestFields.ownersQuery(given),
-    pageSize: given.page_size,
-    after: given.after,
-  }),
   example: { ...requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE, page_size: 100 },
-});
+};
 
 const contract = {
   contract_id: z.string(),
@@ -48,14 +41,17 @@ const faults = {
 };
 
 /** A page may be large: it is read only while there is room for it, and sent only if there still is. */
-async function askForPage({ ask, requireRoom }: HoldingsCall, question: Question): Promise<string> {
-  requireRoom();
-  const text = await ask(question);
-  requireRoom();
-  return text;
-}
+const askForPage =
+  (answer: 'state v0' | 'state v1') =>
+  async (given: ReadFields<ReturnType<typeof request.fields>>, { ask, requireRoom }: HoldingsCall): Promise<string> => {
+    const query = { ...requestFields.ownersQuery(given), pageSize: given.page_size, after: given.after };
+    requireRoom();
+    const text = await ask({ answer, query });
+    requireRoom();
+    return text;
+  };
 
-export const stateV0 = {
+export const stateV0 = holdingsOperation({
   method: 'POST',
   path: '/v0/holdings/state',
   operationId: 'getHoldingsStateAt',
@@ -66,10 +62,10 @@ export const stateV0 = {
     event_id: z.string().meta({ description: '#<update id>:<node>' }),
   }).meta({ id: 'HoldingsStateV0' }),
   faults,
-  handle: (query, call) => askForPage(call, { answer: 'state v0', query }),
-} satisfies HoldingsOperation<StateQuery>;
+  handle: askForPage('state v0'),
+});
 
-export const stateV1: HoldingsOperation<StateQuery> = {
+export const stateV1 = holdingsOperation({
   method: 'POST',
   path: '/v1/holdings/state',
   operationId: 'getHoldingsStateAtV1',
@@ -79,5 +75,5 @@ export const stateV1: HoldingsOperation<StateQuery> = {
     created_in_update_id: z.union([z.string(), z.null()]).meta({ description: 'Null for imports.' }),
   }).meta({ id: 'HoldingsStateV1' }),
   faults,
-  handle: (query, call) => askForPage(call, { answer: 'state v1', query }),
-};
+  handle: askForPage('state v1'),
+});

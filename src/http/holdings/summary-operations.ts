@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import type { SummaryQuery } from '../../holdings/question.ts';
 import { optional } from '../server/fields.ts';
-import { requestForm } from '../server/operation.ts';
 import * as answered from './answer-fields.ts';
-import { BODY_FAULTS, type HoldingsOperation, NO_SNAPSHOT } from './operation.ts';
+import { BODY_FAULTS, holdingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as requestFields from './request-fields.ts';
 
 const totals = {
@@ -24,22 +22,20 @@ const fees = {
   total_available_coin: answered.amount('total_unlocked_coin - accumulated_holding_fees_unlocked'),
 };
 
-export const summaryV0 = {
+export const summaryV0 = holdingsOperation({
   method: 'POST',
   path: '/v0/holdings/summary',
   operationId: 'getHoldingsSummaryAt',
   summary: 'Coin totals and holding fees of owners at a snapshot. Superseded by /v1/holdings/summary.',
   // The day of the first release.
   deprecated: { since: '2026-11-21', successor: '/v1/holdings/summary' },
-  request: requestForm({
-    in: 'body',
+  request: {
     fields: (limits) => ({
       ...requestFields.ownersAtSnapshot(limits),
       as_of_round: optional(requestFields.int64([20203])),
     }),
-    query: (given) => ({ ...requestFields.ownersQuery(given), asOfRound: given.as_of_round }),
     example: { ...requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE, as_of_round: 104 },
-  }),
+  },
   answer: z
     .strictObject({
       ...answered.snapshot,
@@ -48,23 +44,20 @@ export const summaryV0 = {
     })
     .meta({ id: 'HoldingsSummaryV0' }),
   faults: { ...BODY_FAULTS, ...NO_SNAPSHOT, 503: 'The read took longer than its time limit.' },
-  handle: (query, { ask }) => ask({ answer: 'summary v0', query }),
-} satisfies HoldingsOperation<SummaryQuery>;
+  handle: (given, { ask }) =>
+    ask({ answer: 'summary v0', query: { ...requestFields.ownersQuery(given), asOfRound: given.as_of_round } }),
+});
 
-export const summaryV1 = {
+export const summaryV1 = holdingsOperation({
   method: 'POST',
   path: '/v1/holdings/summary',
   operationId: 'getHoldingsSummaryAtV1',
   summary: 'Coin totals of owners at a snapshot, without fees.',
-  request: requestForm({
-    in: 'body',
-    fields: requestFields.ownersAtSnapshot,
-    query: (given) => ({ ...requestFields.ownersQuery(given), asOfRound: null }),
-    example: requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE,
-  }),
+  request: { fields: requestFields.ownersAtSnapshot, example: requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE },
   answer: z
     .strictObject({ ...answered.snapshot, summaries: z.array(z.strictObject(totals)) })
     .meta({ id: 'HoldingsSummaryV1' }),
   faults: { ...BODY_FAULTS, ...NO_SNAPSHOT },
-  handle: (query, { ask }) => ask({ answer: 'summary v1', query }),
-} satisfies HoldingsOperation<SummaryQuery>;
+  handle: (given, { ask }) =>
+    ask({ answer: 'summary v1', query: { ...requestFields.ownersQuery(given), asOfRound: null } }),
+});

@@ -1,23 +1,12 @@
-import { type HttpFault, wrongValue } from './http-fault.ts';
+import { wrongValue } from './http-fault.ts';
 
 /** A field of a request: how it is read and documented. */
 export interface Field<Value> {
-  /** `given` is undefined where the field is absent. Returns a WrongField for an invalid value. */
-  readonly read: (given: unknown) => Value | WrongField;
+  /** `given` is undefined where the field is absent. Throws a 400 with the field's name for an invalid value. */
+  readonly read: (given: unknown, name: string) => Value;
   /** JSON Schema. */
   readonly schema: object;
   readonly isOptional?: true;
-}
-
-/** What was expected of an invalid value; `item`: the index in a list of the item that is invalid. */
-export class WrongField {
-  readonly expected: string;
-  readonly item: number | null;
-
-  constructor(expected: string, item: number | null = null) {
-    this.expected = expected;
-    this.item = item;
-  }
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
@@ -29,14 +18,18 @@ export type ReadFields<F extends Fields> = {
 
 /** A field that `parse` reads; null: not valid. */
 export function field<Value>(parse: (given: unknown) => Value | null, expected: string, schema: object): Field<Value> {
-  const wrong = new WrongField(expected);
-  return { read: (given) => parse(given) ?? wrong, schema };
+  const read = (given: unknown, name: string): Value => {
+    const value = parse(given);
+    if (value === null) throw wrongValue(name, given, expected);
+    return value;
+  };
+  return { read, schema };
 }
 
 /** A field that may also be absent or null. */
 export function optional<Value>({ read, schema }: Field<Value>, documented: object = {}): Field<Value | null> {
   return {
-    read: (given) => (given === undefined || given === null ? null : read(given)),
+    read: (given, name) => (given === undefined || given === null ? null : read(given, name)),
     schema: { ...documented, anyOf: [schema, { type: 'null' }] },
     isOptional: true,
   };
@@ -52,12 +45,7 @@ export function createFieldsReader<F extends Fields>(fields: F): (given: unknown
     if (typeof given !== 'object' || given === null || Array.isArray(given))
       throw wrongValue('body', given, 'a JSON object');
     const found: Record<string, unknown> = {};
-    for (const [name, { read }] of named) {
-      const value = (given as Readonly<Record<string, unknown>>)[name];
-      const result = read(value);
-      if (result instanceof WrongField) throw wrongField(name, value, result);
-      found[name] = result;
-    }
+    for (const [name, { read }] of named) found[name] = read((given as Readonly<Record<string, unknown>>)[name], name);
     return found as ReadFields<F>;
   };
 }
@@ -69,10 +57,4 @@ export function fieldsSchema(fields: Fields): { properties: Record<string, objec
     properties: Object.fromEntries(named.map(([name, { schema }]) => [name, schema])),
     required: named.filter(([, { isOptional }]) => isOptional !== true).map(([name]) => name),
   };
-}
-
-function wrongField(name: string, given: unknown, { expected, item }: WrongField): HttpFault {
-  return item === null
-    ? wrongValue(name, given, expected)
-    : wrongValue(`${name}[${item}]`, (given as readonly unknown[])[item], expected);
 }

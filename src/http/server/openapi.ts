@@ -53,7 +53,7 @@ export function describeJsonOperation(operation: JsonOperation<never>, limits: R
     operationId,
     summary,
     ...(deprecated === undefined ? {} : { deprecated: true }),
-    ...(request === undefined ? {} : describeRequest(request, limits)),
+    ...(request === undefined ? {} : describeRequest(operation.method, request, limits)),
     responses: {
       ...responses({ 200: 'The answer.', ...alsoAnswers }, answer),
       ...responses({ ...faults, 500: 'Our fault; the request id is in the log.' }, ERROR),
@@ -66,10 +66,10 @@ export function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'a
   return namedSchemas([...operations.map(({ answer }) => answer), ERROR], ANSWERED);
 }
 
-function describeRequest({ in: place, fields, example }: RequestForm<unknown>, limits: RequestLimits): object {
+function describeRequest(method: string, { fields, example }: RequestForm, limits: RequestLimits): object {
   const { properties, required } = fieldsSchema(fields(limits));
   const schema = { type: 'object', properties, required };
-  if (place === 'body')
+  if (method === 'POST')
     return { requestBody: { required: true, content: { 'application/json': { schema, example } } } };
   const parameters = Object.entries(properties).map(([name, property]) => ({
     name,

@@ -22,24 +22,11 @@ export interface ServedLimits extends RequestLimits {
   readonly bodyBytesMax: number;
 }
 
-/** How a request is read. */
-export interface RequestForm<Query> {
-  readonly in: 'body' | 'query';
-  readonly fields: (limits: RequestLimits) => Fields;
-  /** Takes the values of the fields. */
-  readonly query: (read: never) => Query;
+/** What a request has: a GET in its query, a POST in its body. */
+export interface RequestForm<F extends Fields = Fields> {
+  readonly fields: (limits: RequestLimits) => F;
   /** An example for the document, answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
   readonly example: Readonly<Record<string, unknown>>;
-}
-
-/** A form whose `query` takes the values of its own fields. */
-export function requestForm<F extends Fields, Query>(
-  form: RequestForm<Query> & {
-    readonly fields: (limits: RequestLimits) => F;
-    readonly query: (read: ReadFields<F>) => Query;
-  },
-): RequestForm<Query> {
-  return form;
 }
 
 /** The JSON text of a 200, or of another status with an answer of the same form. */
@@ -51,11 +38,12 @@ export type Answer = string | { readonly status: number; readonly text: string }
  * @hono/zod-openapi with it, would also parse the body with a JSON.parse that rounds integers above 2^53, take a body of another
  * type for an empty one, and say neither in a message of ours.
  */
-export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
+export interface JsonOperation<Call, F extends Fields = Fields, Schema extends z.ZodType = z.ZodType>
+  extends OperationFacts {
   /** Without one, neither query nor body is read. */
-  readonly request?: RequestForm<Query>;
+  readonly request?: RequestForm<F>;
   /** The `id` in its meta is its name in the document. */
-  readonly answer: z.ZodType;
+  readonly answer: Schema;
   /** Statuses other than 200 with an answer of the same form, and when they come. */
   readonly alsoAnswers?: Readonly<Record<number, string>>;
   /** Statuses with an error, other than 500, and when they come. */
@@ -65,9 +53,9 @@ export interface JsonOperation<Call, Query = unknown> extends OperationFacts {
   readonly programsOnly?: string;
   /**
    * Throws an HttpFault for what the caller can fix. Written as a method, so that one list can have operations with different
-   * queries: each gets the result of its own schema.
+   * requests: each is given the values of its own fields.
    */
-  handle(query: Query, call: Call): Answer | Promise<Answer>;
+  handle(given: ReadFields<F>, call: Call): Answer | Promise<Answer>;
 }
 
 /** Since when an operation is deprecated (RFC 9745), and the path that replaces it. */
@@ -86,7 +74,7 @@ export interface Served<Call> {
 export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits, cors }: Served<Call>): Route {
   const { method, path, programsOnly } = operation;
   const deprecationHeaders = createDeprecationHeaders(operation);
-  const readQuery = createQueryReader(operation.request, limits);
+  const readRequest = createRequestReader(operation, limits);
   const open = programsOnly === undefined ? cors : undefined;
   return {
     method,
@@ -97,7 +85,7 @@ export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits
       // Any page may send a POST without a preflight.
       if (programsOnly !== undefined && c.req.header('origin') !== undefined)
         throw new HttpFault(403, `Origin: given, expected none: ${programsOnly}`);
-      const answer = await operation.handle(await readQuery(c), callOf(c));
+      const answer = await operation.handle(await readRequest(c), callOf(c));
       const headers = { ...open?.headers(c), ...deprecationHeaders(c) };
       return typeof answer === 'string'
         ? jsonTextResponse(200, answer, headers)
@@ -106,13 +94,13 @@ export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits
   };
 }
 
-function createQueryReader(request: RequestForm<unknown> | undefined, limits: ServedLimits): (c: Context) => unknown {
-  if (request === undefined) return () => null;
-  const readFields = createFieldsReader(request.fields(limits));
-  const query = request.query as (read: ReadFields<Fields>) => unknown;
-  return request.in === 'query'
-    ? (c) => query(readFields(c.req.query()))
-    : async (c) => query(readFields(await readJsonBody(c, limits.bodyBytesMax)));
+function createRequestReader(
+  { method, request }: JsonOperation<never>,
+  limits: ServedLimits,
+): (c: Context) => ReadFields<Fields> | Promise<ReadFields<Fields>> {
+  if (request === undefined) return () => ({});
+  const read = createFieldsReader(request.fields(limits));
+  return method === 'GET' ? (c) => read(c.req.query()) : async (c) => read(await readJsonBody(c, limits.bodyBytesMax));
 }
 
 /** The headers of a deprecated operation; the successor's path has the prefix of the request. */
