@@ -82,6 +82,7 @@ describe('JSON text', () => {
     ['{"a": }', 'Unexpected token "}" in JSON at position 6 (line 1 column 7)'],
     ['undefined', 'Unexpected token "u" in JSON at position 0 (line 1 column 1)'],
     ['{"a": \u{1f600}}', 'Unexpected token "\u{1f600}" in JSON at position 6 (line 1 column 7)'],
+    ['["\\\u{1f600}", x]', 'Unexpected token "\u{1f600}" in JSON at position 3 (line 1 column 4)'],
     ['{"a" 1}', "Expected ':' after property name in JSON at position 5 (line 1 column 6)"],
   ])('%j says where it stops being JSON', (text, message) => {
     expect(() => parseJson(text)).toThrow(`body: malformed JSON: ${message}`);
