@@ -19,21 +19,18 @@ export function allPages({
   readonly logger: Logger;
 }): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let { text, next }: Pick<TableText, 'text' | 'next'> = first;
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-    if (text === '') ({ text, next } = await readPage(next!));
-    controller.enqueue(encoder.encode(text));
-    text = '';
-    if (next === null) controller.close();
-  };
-  const readPage = async (token: string): Promise<TableText> => {
-    try {
-      return await ask(nextQuestion(question, token), 'csv rows');
-    } catch (error) {
-      // The head was already sent: an aborted body is all that can still show the failure.
-      logger.warn({ err: error, table: question.table }, 'an answer of all pages was broken off');
-      throw error;
+  async function* pages(): AsyncGenerator<Uint8Array> {
+    let page = first;
+    yield encoder.encode(page.text);
+    while (page.next !== null) {
+      page = await ask(nextQuestion(question, page.next), 'csv rows').catch(broken);
+      yield encoder.encode(page.text);
     }
-  };
-  return new ReadableStream({ pull }, { highWaterMark: 0 });
+  }
+  /** The head was already sent: an aborted body is all that can still show the failure. */
+  function broken(error: unknown): never {
+    logger.warn({ err: error, table: question.table }, 'an answer of all pages was broken off');
+    throw error;
+  }
+  return ReadableStream.from(pages());
 }

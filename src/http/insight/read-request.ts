@@ -1,3 +1,4 @@
+import { parseAccept } from 'hono/utils/accept';
 import { decodePageToken } from '../../holdings/insight/page-token.ts';
 import { type ParameterName, parameter } from '../../holdings/insight/parameters.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type TableQuestion,
 } from '../../holdings/insight/question.ts';
 import { wrongValue } from '../server/http-fault.ts';
-import { prefersCsv } from './accept.ts';
 
 /** A request of this area. */
 export interface TableRequest {
@@ -66,9 +66,15 @@ function parsedValue(name: ParameterName, text: string): unknown {
 }
 
 function formOf(format: string | undefined, accept: string | undefined): 'json' | 'csv' {
-  if (format === undefined) return prefersCsv(accept) ? 'csv' : 'json';
+  if (format === undefined) return prefersCsv(accept ?? '') ? 'csv' : 'json';
   if (format !== 'json' && format !== 'csv') throw wrongValue('format', format, 'json or csv');
   return format;
+}
+
+/** Whether an Accept header names CSV and prefers it to JSON. */
+function prefersCsv(accept: string): boolean {
+  const weights = new Map(parseAccept(accept).map(({ type, q }) => [type.toLowerCase(), q]));
+  return (weights.get('text/csv') ?? 0) > (weights.get('application/json') ?? 0);
 }
 
 function limitOf(text: string | undefined, form: 'json' | 'csv'): number | 'all' {

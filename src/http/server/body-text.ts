@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'hono';
 import { HttpFault } from './http-fault.ts';
 
+const IDENTITY = /^(identity)?$/i;
 /** Throws on what is not UTF-8; a byte order mark is left out. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
@@ -50,6 +51,11 @@ export async function readBodyText(
   if (text.length > bytesMax) throw tooLarge(bytesMax);
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== Number(length)) throw unreadable('not UTF-8');
   return text;
+}
+
+/** How a request's body is compressed, which is not supported; null where it is not. */
+export function contentCoding(header: string | undefined): string | null {
+  return header === undefined || IDENTITY.test(header) ? null : header.slice(0, 100);
 }
 
 /** The connection is closed after the answer, because no more of the body is read. */

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 import { addDuration, type Durations, noDurations } from '../../durations.ts';
 import type { Connections } from './connections.ts';
 
@@ -107,29 +107,22 @@ type Readings<Value> = Readonly<
 
 /** Metrics that are read when they are requested. */
 export function gauges(registry: Registry, metrics: Readings<Measured>): void {
-  readOnRequest(Gauge, registry, metrics);
+  readOnRequest('gauge', registry, metrics);
 }
 
 /** Counts that somebody else keeps, read when they are requested. */
 export function counters(registry: Registry, metrics: Readings<Measured>): void {
-  readOnRequest(Counter, registry, metrics);
+  readOnRequest('counter', registry, metrics);
 }
 
-function readOnRequest(Kind: typeof Gauge | typeof Counter, registry: Registry, metrics: Readings<Measured>): void {
+function readOnRequest(type: 'gauge' | 'counter', registry: Registry, metrics: Readings<Measured>): void {
   for (const [name, { help, label, read }] of Object.entries(metrics)) {
-    const metric = new Kind({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [registry],
-      async collect() {
-        const measured = await read();
-        metric.reset();
-        if (measured === null) metric.remove();
-        else if (typeof measured === 'number') metric.inc(measured);
-        else for (const [value, figure] of Object.entries(measured)) metric.inc({ [label!]: value }, figure);
-      },
-    });
+    const samples = (measured: Measured): Sample[] => {
+      if (measured === null) return [];
+      if (typeof measured === 'number') return [{ value: measured }];
+      return Object.entries(measured).map(([value, figure]) => ({ labels: { [label!]: value }, value: figure }));
+    };
+    register(registry, name, { type, help, read: async () => samples(await read()) });
   }
 }
 
@@ -153,10 +146,13 @@ interface Sample {
 function register(
   registry: Registry,
   name: string,
-  { read, ...rest }: { type: 'counter' | 'histogram'; help: string; read: () => Sample[] | Promise<Sample[]> },
+  {
+    read,
+    ...rest
+  }: { type: 'gauge' | 'counter' | 'histogram'; help: string; read: () => Sample[] | Promise<Sample[]> },
 ): void {
   const get = async (): Promise<object> => ({ name, ...rest, values: await read() });
-  registry.registerMetric({ name, get } as unknown as Gauge);
+  registry.registerMetric({ name, get } as unknown as Metric);
 }
 
 function samplesOf(name: string, { bounds, counts, sum }: Durations, labels: Labels): Sample[] {

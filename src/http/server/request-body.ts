@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
-import { readBodyText } from './body-text.ts';
-import { contentCoding } from './content-coding.ts';
+import { contentCoding, readBodyText } from './body-text.ts';
 import { HttpFault } from './http-fault.ts';
 import { parseJson } from './lossless-json.ts';
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
@@ -8,7 +9,7 @@ import { guardHost } from './host-guard.ts';
 import { inTurn } from './in-turn.ts';
 import { jsonResponse } from './json-response.ts';
 import { SERVER_LIMITS, type ServerLimits } from './limits.ts';
-import { answerUnserved, refuseDotSegments, requireHost } from './unserved.ts';
+import { answerUnserved, refuseBadHeads } from './unserved.ts';
 
 /** How long pending requests have to be answered when the server stops. */
 const STOP_GRACE_MS = 5_000;
@@ -40,7 +41,7 @@ export async function startHttpServer({
   const errorHandler = (error: unknown): Response => requestFailure(error, logger);
   // The name is used where a request has no Host.
   const listener = getRequestListener(guardHost(fetch, host), { errorHandler, hostname: 'localhost' });
-  const server = createServer(serverOptions(limits), inTurn(requireHost(refuseDotSegments(listener))));
+  const server = createServer(serverOptions(limits), inTurn(refuseBadHeads(listener)));
   server.timeout = limits.silenceTimeoutMs;
   connections.watch(server);
   answerUnserved(server, limits);
@@ -68,19 +69,12 @@ function requestFailure(error: unknown, logger: Logger): Response {
   return jsonResponse(500, { error: 'internal server error' });
 }
 
-function listen(server: Server, where: { host: string; port: number; reusePort: boolean }): Promise<void> {
+async function listen(server: Server, where: { host: string; port: number; reusePort: boolean }): Promise<void> {
   const { host, port, reusePort } = where;
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const shared = reusePort && error.code === 'ENOTSUP' ? ' --reuse-port (this system shares no port)' : '';
-      reject(
-        new Refusal(`cannot listen on --host ${host} --port ${port}${shared}: ${error.message}`, { cause: error }),
-      );
-    });
-    server.listen(where, () => {
-      server.removeAllListeners('error');
-      resolve();
-    });
+  server.listen(where);
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    const shared = reusePort && cause.code === 'ENOTSUP' ? ' --reuse-port (this system shares no port)' : '';
+    throw new Refusal(`cannot listen on --host ${host} --port ${port}${shared}: ${cause.message}`, { cause });
   });
 }
 

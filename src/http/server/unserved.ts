@@ -1,4 +1,4 @@
-import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** What never reaches the app, and what Node would answer without any message, is answered in JSON like all else. */
@@ -25,25 +25,20 @@ export function answerUnserved(server: Server, { headerBytesMax }: { headerBytes
   });
 }
 
-/** A request of HTTP/1.1 names its host; the health checks of some proxies speak HTTP/1.0 and do not. */
-export function requireHost(listener: RequestListener): RequestListener {
-  return (request: IncomingMessage, response: ServerResponse) => {
-    if (request.headers.host !== undefined || request.httpVersion === '1.0') return listener(request, response);
-    return endResponse(response, 400, 'Host: given nothing, expected the name of this service');
-  };
-}
-
 /** A `.` or `..` segment in every form that a URL resolves; to a URL a backslash is a slash, and `#` ends the path. */
 const DOT_SEGMENT = /^[^?]*[/\\](?:\.|%2e){1,2}(?:[/\\?#]|$)/i;
 const SHOWN_CHARS_MAX = 100;
 
 /**
- * Refuses a target with `.` or `..` segments: the path that was written and the one it resolves to differ, and a proxy that
+ * Refuses requests without a Host, which those of HTTP/1.1 have; the health checks of some proxies speak HTTP/1.0 and have none.
+ * And a target with `.` or `..` segments: the path that was written and the one it resolves to differ, and a proxy that
  * guards one of them must not be bypassed by the other. An encoded slash is part of a segment, and so are dots next to it.
  */
-export function refuseDotSegments(listener: RequestListener): RequestListener {
-  return (request: IncomingMessage, response: ServerResponse) => {
-    const { url = '' } = request;
+export function refuseBadHeads(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const { headers, httpVersion, url = '' } = request;
+    if (headers.host === undefined && httpVersion !== '1.0')
+      return endResponse(response, 400, 'Host: given nothing, expected the name of this service');
     if (!DOT_SEGMENT.test(url)) return listener(request, response);
     const given = JSON.stringify(url.slice(0, SHOWN_CHARS_MAX));
     const expected = 'no segment "." or ".." in its path, percent-encoded or not';

@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { endOfString, isDeeperThan } from '../../json/nesting.ts';
-import { readBodyText } from '../server/body-text.ts';
-import { contentCoding } from '../server/content-coding.ts';
+import { contentCoding, readBodyText } from '../server/body-text.ts';
 import { invalidValue } from './request.ts';
 
 /** The text of a request's body. Throws a 413 above the limit, a 400 where it is compressed or not UTF-8. */
