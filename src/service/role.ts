@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { Answers } from '../holdings/answer.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import type { ForceSnapshot } from '../http/holdings/force.ts';
-import type { StreamStatus } from '../http/insight/stream/status.ts';
+import type { StreamStatus } from '../http/insight/stream/operation.ts';
 import type { Health } from '../http/service/health.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import type { Users } from '../users/open-users.ts';

@@ -1,6 +1,6 @@
 import { placeText } from '../dead-letters/text.ts';
 import { degradedLines, isCaughtUp, quarantinedLines } from '../health.ts';
-import type { StreamStatus } from '../http/insight/stream/status.ts';
+import type { StreamStatus } from '../http/insight/stream/operation.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import type { Standing } from '../views/read/standing.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';

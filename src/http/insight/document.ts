@@ -1,7 +1,7 @@
 import { parameter } from '../../holdings/insight/parameters.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, TABLES } from '../../holdings/insight/question.ts';
-import { contentOf, ERROR, responses } from '../server/openapi.ts';
-import type { TableOperation } from './operation.ts';
+import { contentOf, errorResponses } from '../server/openapi.ts';
+import type { TableOperation } from './operations.ts';
 
 const PAGING = [
   {
@@ -50,7 +50,7 @@ export function describeTableOperation({ operationId, summary, table, answer, ex
         content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
       },
       304: { description: 'The client has this answer already (If-None-Match).' },
-      ...responses({ ...FAULTS, 500: 'Our fault; the request id is in the log.' }, ERROR),
+      ...errorResponses(FAULTS),
     },
   };
 }

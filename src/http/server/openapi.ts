@@ -56,7 +56,7 @@ export function describeJsonOperation(operation: JsonOperation<never>, limits: R
     ...(request === undefined ? {} : describeRequest(operation.method, request, limits)),
     responses: {
       ...responses({ 200: 'The answer.', ...alsoAnswers }, answer),
-      ...responses({ ...faults, 500: 'Our fault; the request id is in the log.' }, ERROR),
+      ...errorResponses(faults),
     },
   };
 }
@@ -87,6 +87,11 @@ export function responses(whenByStatus: Readonly<Record<number, string>>, schema
   return Object.fromEntries(
     Object.entries(whenByStatus).map(([status, description]) => [status, { description, content }]),
   );
+}
+
+/** The answers with an error, by status; any operation may have a fault of ours. */
+export function errorResponses(faults: Readonly<Record<number, string>>): object {
+  return responses({ ...faults, 500: 'Our fault; the request id is in the log.' }, ERROR);
 }
 
 /** JSON of a named schema. */

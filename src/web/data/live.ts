@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { StreamStatus } from '../../http/insight/stream/status.ts';
+import type { StreamStatus } from '../../http/insight/stream/operation.ts';
 import { followStream } from './stream.ts';
 
 /** While updates come, a status comes every 5 s at least. */

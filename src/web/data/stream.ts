@@ -1,4 +1,4 @@
-import type { StreamStatus } from '../../http/insight/stream/status.ts';
+import type { StreamStatus } from '../../http/insight/stream/operation.ts';
 import { ROOT } from './root.ts';
 
 export interface StreamListener {

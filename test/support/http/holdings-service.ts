@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { answersFrom } from '../../../src/holdings/answer.ts';
 import type { AnswerRules } from '../../../src/holdings/summary.ts';
 import { type AppDeps, createApp } from '../../../src/http/app.ts';
-import type { StreamStatus } from '../../../src/http/insight/stream/status.ts';
+import type { StreamStatus } from '../../../src/http/insight/stream/operation.ts';
 import { createStreams } from '../../../src/http/insight/stream/streams.ts';
 import { createConnections } from '../../../src/http/server/connections.ts';
 import { SERVER_LIMITS, type ServerLimits } from '../../../src/http/server/limits.ts';

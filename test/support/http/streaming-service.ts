@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/http/insight/stream/limits.ts';
-import type { StreamStatus } from '../../../src/http/insight/stream/status.ts';
+import type { StreamStatus } from '../../../src/http/insight/stream/operation.ts';
 import { createStreams, type Streams } from '../../../src/http/insight/stream/streams.ts';
 import { createClientAddress } from '../../../src/http/server/client-address.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';

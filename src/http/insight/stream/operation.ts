@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { parameter } from '../../../holdings/insight/parameters.ts';
 import { int64, party } from '../../holdings/answer-fields.ts';
+import { errorResponses, referenceTo } from '../../server/openapi.ts';
 import type { OperationFacts } from '../../server/operation.ts';
 import { changes, snapshots } from '../operations.ts';
-import { STREAM_STATUS } from './status.ts';
+import { STREAM_LIMITS } from './limits.ts';
 
 const migration = { migration_id: int64('The migration of the snapshot.', 4) };
 const row = snapshots.answer.shape.snapshots.element.shape;
@@ -21,6 +23,25 @@ export const SNAPSHOT_EVENT = z
   })
   .meta({ id: 'SnapshotEvent' });
 
+/** The data of the event `status`. */
+export const STREAM_STATUS = z
+  .strictObject({
+    phase: z.enum(['starting', 'reading', 'caught_up', 'halted', 'stopping']).meta({
+      description: 'Reading: the service is behind its source, and only the newest snapshots are sent.',
+    }),
+    lag_seconds: z.union([z.number(), z.null()]).meta({
+      description: 'How far the views are behind the source, in record time; null where that is not known.',
+    }),
+    updates: z.int().nonnegative().meta({ description: 'Applied since the process started.' }),
+    halted: z.union([z.strictObject({ place: z.string(), reason: z.string() }), z.null()]).meta({
+      description: 'Where and why the ingest is halted.',
+    }),
+    degraded: z.array(z.string()).meta({ description: 'What is wrong although the service goes on.' }),
+  })
+  .meta({ id: 'StreamStatus' });
+
+export type StreamStatus = z.infer<typeof STREAM_STATUS>;
+
 /** The data of each event, by the event's name. */
 export const STREAM_EVENTS = {
   owner: OWNER_EVENT,
@@ -35,3 +56,49 @@ export const STREAM_OPERATION = {
   operationId: 'streamEvents',
   summary: 'Snapshots as they are sealed, the changes of owners in them, and the status, as server-sent events.',
 } as const satisfies OperationFacts;
+
+const EVENTS = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id and the
+record time, with an \`owner\` before it for each owner asked for that changed in it. \`reset\` has the newest snapshot, where the
+client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
+
+const FAULTS = {
+  400: 'A parameter is wrong, unknown or given twice; the message names it.',
+  503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
+};
+
+const ID = {
+  description: 'The id of the last event that the client had: what was sealed after it is sent, oldest first.',
+  schema: { type: 'string' },
+  example: '0 2025-02-12T00:40:00Z',
+};
+
+/** The stream in the document of the holdings area; it is at the root only. */
+export function describeStream(): object {
+  const { operationId, summary } = STREAM_OPERATION;
+  const owners = { type: 'array', items: parameter('party').schema, maxItems: STREAM_LIMITS.ownersMax };
+  const description = 'An owner whose changes are sent; may be given several times.';
+  return {
+    operationId,
+    summary,
+    servers: [{ url: '/' }],
+    parameters: [
+      { name: 'owner', in: 'query', required: false, description, schema: owners },
+      { name: 'last_event_id', in: 'query', required: false, ...ID },
+      { name: 'Last-Event-ID', in: 'header', required: false, ...ID },
+    ],
+    responses: {
+      200: {
+        description: EVENTS.replaceAll('\n', ' '),
+        content: {
+          'text/event-stream': {
+            schema: { type: 'string' },
+            'x-events': Object.fromEntries(
+              Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]),
+            ),
+          },
+        },
+      },
+      ...errorResponses(FAULTS),
+    },
+  };
+}

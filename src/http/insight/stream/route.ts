@@ -1,9 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
-import { throwAsHttpFault } from '../../holdings/holdings-fault.ts';
 import type { Cors } from '../../server/cors.ts';
 import type { Route } from '../../server/routes.ts';
-import { STREAM_LIMITS } from './limits.ts';
 import { STREAM_OPERATION } from './operation.ts';
 import { readStreamRequest } from './request.ts';
 import type { Streams } from './streams.ts';
@@ -17,13 +15,9 @@ export function streamRoute(
 ): Route {
   const { method, path } = STREAM_OPERATION;
   const handle = async (c: Context): Promise<Response> => {
-    const header = c.req.header('last-event-id');
-    const { ownersMax } = STREAM_LIMITS;
-    const request = readStreamRequest(new URL(c.req.url).searchParams, { header, ownersMax });
+    const request = readStreamRequest(new URL(c.req.url).searchParams, c.req.header('last-event-id'));
     const client = clientAddress(c);
-    await streams.requireFollowed(request.owners);
-    await streams.look().catch(throwAsHttpFault);
-    streams.requireRoom(client);
+    await streams.admit(request, client);
     const headers = { ...cors.headers(c), ...HEADERS };
     if (c.req.method === 'HEAD') return new Response(null, { headers });
     const response = c.env.outgoing;

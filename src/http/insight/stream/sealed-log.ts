@@ -1,4 +1,4 @@
-import type { HoldingsStore } from '../../../holdings/facts.ts';
+import type { Facts, HoldingsStore, Lookup } from '../../../holdings/facts.ts';
 import { ownerEvent } from '../../../holdings/insight/events.ts';
 import type { SealedSnapshot } from '../../../holdings/insight/facts.ts';
 import { eventText } from './event-text.ts';
@@ -22,68 +22,43 @@ export interface SealedLog {
 /** Read at a time: this many, or as many as have that many owner events, so that no stream holds up the others. */
 const SNAPSHOTS_AT_ONCE = 32;
 const OWNER_EVENTS_AT_ONCE = 128;
-/** Events and owners without one that are kept, at some 400 bytes; then all are dropped. */
+/** Facts and owners without one that are kept, at some 400 bytes; then all are dropped. */
 const KEPT_MAX = 20_000;
 
 export function createSealedLog(store: HoldingsStore): SealedLog {
-  let snapshotsKept = new Map<string, readonly SealedSnapshot[]>();
-  /** The events of an owner in a range, by record time. */
-  let ownersKept = new Map<string, ReadonlyMap<number, string>>();
-  let kept = 0;
+  const kept = new Map<string, readonly unknown[]>();
+  let keptCount = 0;
 
-  function keep<Value>(map: Map<string, Value>, key: string, value: Value, size: number): Value {
-    map.set(key, value);
-    kept += 1 + size;
-    return value;
-  }
-
-  function dropWhereFull(): void {
-    if (kept < KEPT_MAX) return;
-    snapshotsKept = new Map();
-    ownersKept = new Map();
-    kept = 0;
-  }
-
-  async function snapshotsAfter(after: number, until: number, rows: number): Promise<readonly SealedSnapshot[]> {
-    const key = `${after} ${until} ${rows}`;
-    const found = snapshotsKept.get(key);
-    if (found !== undefined) return found;
-    const read = await store.facts({ kind: 'sealed snapshots', after, until, rows });
-    return keep(snapshotsKept, key, read, read.length);
-  }
-
-  /** The owners' events in snapshots of one migration, by owner. */
-  async function eventsOf(
-    snapshots: readonly SealedSnapshot[],
-    owners: readonly string[],
-  ): Promise<readonly ReadonlyMap<number, string>[]> {
-    const { migrationId, recordTime: from } = snapshots[0]!;
-    const to = snapshots.at(-1)!.recordTime;
-    const keyOf = (party: string): string => `${migrationId} ${from} ${to} ${party}`;
-    const unknown = owners.filter((party) => !ownersKept.has(keyOf(party)));
-    const changes =
-      unknown.length === 0
-        ? []
-        : await store.facts({ kind: 'changes of owners', migrationId, owners: unknown, from, to });
-    for (const [i, party] of unknown.entries()) {
-      const texts = changes[i]!.map((change) => eventText('owner', ownerEvent(migrationId, party, change)));
-      const byTime = new Map(changes[i]!.map(({ recordTime }, at) => [recordTime, texts[at]!]));
-      keep(ownersKept, keyOf(party), byTime, byTime.size);
+  async function factsOf<K extends 'sealed snapshots' | 'changes of owners'>(lookup: Lookup<K>): Promise<Facts<K>> {
+    const key = JSON.stringify(lookup);
+    const known = kept.get(key);
+    if (known !== undefined) return known as Facts<K>;
+    const found = await store.facts(lookup);
+    if (keptCount > KEPT_MAX) {
+      kept.clear();
+      keptCount = 0;
     }
-    return owners.map((party) => ownersKept.get(keyOf(party))!);
+    kept.set(key, found);
+    keptCount += 1 + found.length + found.flat().length;
+    return found;
   }
 
   async function withOwners(
     snapshots: readonly SealedSnapshot[],
     owners: readonly string[],
   ): Promise<readonly Sealed[]> {
-    dropWhereFull();
-    const events = new Map<number, readonly ReadonlyMap<number, string>[]>();
+    const changes = new Map<number, Facts<'changes of owners'>>();
     if (owners.length > 0)
-      for (const [id, own] of Map.groupBy(snapshots, ({ migrationId }) => migrationId))
-        events.set(id, await eventsOf(own, owners));
+      for (const [migrationId, own] of Map.groupBy(snapshots, (snapshot) => snapshot.migrationId)) {
+        const [from, to] = [own[0]!.recordTime, own.at(-1)!.recordTime];
+        changes.set(migrationId, await factsOf({ kind: 'changes of owners', migrationId, owners, from, to }));
+      }
     return snapshots.map((snapshot) => {
-      const texts = events.get(snapshot.migrationId)?.map((byTime) => byTime.get(snapshot.recordTime) ?? '');
+      const { migrationId, recordTime } = snapshot;
+      const texts = changes.get(migrationId)?.map((ofOwner, i) => {
+        const change = ofOwner.find((each) => each.recordTime === recordTime);
+        return change === undefined ? '' : eventText('owner', ownerEvent(migrationId, owners[i]!, change));
+      });
       return { snapshot, ownersText: texts?.join('') ?? '' };
     });
   }
@@ -91,7 +66,7 @@ export function createSealedLog(store: HoldingsStore): SealedLog {
   return {
     async after({ place, until }, owners) {
       const rows = Math.min(SNAPSHOTS_AT_ONCE, Math.max(1, Math.floor(OWNER_EVENTS_AT_ONCE / owners.length)));
-      return withOwners(await snapshotsAfter(place, until, rows), owners);
+      return withOwners(await factsOf({ kind: 'sealed snapshots', after: place, until, rows }), owners);
     },
     withOwners,
   };

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Cursor, Heads } from './cursor.ts';
 import { COMMENT, eventText } from './event-text.ts';
 import type { StreamLimits } from './limits.ts';
-import type { StreamStatus } from './status.ts';
+import type { StreamStatus } from './operation.ts';
 
 /** What a stream is sent from. */
 export interface News {

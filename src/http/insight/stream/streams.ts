@@ -6,20 +6,16 @@ import { throwAsHttpFault } from '../../holdings/holdings-fault.ts';
 import { HttpFault } from '../../server/http-fault.ts';
 import { createCursor } from './cursor.ts';
 import { STREAM_LIMITS, type StreamLimits } from './limits.ts';
+import type { StreamStatus } from './operation.ts';
 import type { StreamRequest } from './request.ts';
 import { createSealedLog } from './sealed-log.ts';
-import type { StreamStatus } from './status.ts';
 import { createStream, type News, type Stream } from './stream.ts';
 
 /** All streams of a process: one timer looks for what is new, and each is sent it as its client takes. */
 export interface Streams {
-  /** Throws a 503 where there are too many, in all or of this client. */
-  requireRoom(client: string): void;
-  /** Rejects with an HttpFault where an owner is not followed. */
-  requireFollowed(owners: readonly string[]): Promise<void>;
-  /** Looks for what is new now. Rejects where the views cannot be read. */
-  look(): Promise<void>;
-  /** Begins to send what there was at the last look; the head of the answer is sent already. */
+  /** Rejects with an HttpFault where an owner is not followed, the views cannot be read, or too many are open already. */
+  admit(request: StreamRequest, client: string): Promise<void>;
+  /** Begins to send what there is; the stream was admitted, and the head of the answer is sent already. */
   open(request: StreamRequest, response: ServerResponse, client: string): void;
   openCount(): number;
   /** Ends all, and opens none from now on. */
@@ -123,10 +119,9 @@ export function createStreams({
   }
 
   return {
-    async requireFollowed(owners) {
+    async admit({ owners }, client) {
       if (owners.length > 0) await requireFollowed(store, owners).catch(throwAsHttpFault);
-    },
-    requireRoom(client) {
+      await look().catch(throwAsHttpFault);
       if (isEnding) throw new HttpFault(503, 'the service is stopping', RETRY_AFTER);
       const { streamsMax, streamsPerAddressMax } = limits;
       const own = [...streams].filter((stream) => stream.client === client).length;
@@ -139,7 +134,6 @@ export function createStreams({
       if (streams.size >= streamsMax)
         throw new HttpFault(503, `${streams.size} streams are open, and no more may be; try again later`, RETRY_AFTER);
     },
-    look,
     open(request, response, client) {
       const cursor = createCursor(request, { store, log, snapshotsBehindMax });
       const stream: Stream = createStream(response, { client, cursor, limits, onTaken: () => queued(stream) });
