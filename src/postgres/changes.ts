@@ -4,19 +4,9 @@ import type { Ask } from './pool.ts';
 
 export const NO_COIN: Totals = { unlocked: 0n, locked: 0n, contracts: 0 };
 
-/** An owner's totals as `TOTALS` reads them. */
-export interface TotalsRow {
-  readonly unlocked: string;
-  readonly locked: string;
-  readonly contracts: string;
-}
-
+/** The columns of an owner's `Totals`. */
 export const TOTALS =
   'trunc(u_amount * 10000000000) AS unlocked, trunc(l_amount * 10000000000) AS locked, u_coins + l_coins AS contracts';
-
-export function totalsOf({ unlocked, locked, contracts }: TotalsRow): Totals {
-  return { unlocked: BigInt(unlocked), locked: BigInt(locked), contracts: Number(contracts) };
-}
 
 interface Found {
   readonly before: Totals;
@@ -27,7 +17,7 @@ interface Found {
 export function createChangesReader(ask: Ask, periodUs: number) {
   /** Of each owner; read in one statement. */
   async function changesOf({ migrationId, owners, from, to }: OwnersChangesLookup): Promise<Found[]> {
-    const rows = await ask<TotalsRow & { place: string; seq: string }>(
+    const rows = await ask<Totals & { place: number; seq: number }>(
       `SELECT w.place, GREATEST(seq, first_seq) AS seq, ${TOTALS} FROM sealed
        CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS w(owner, place)
        CROSS JOIN LATERAL (SELECT * FROM owner_total o WHERE o.migration_id = $1 AND o.owner = w.owner AND seq <= LEAST(last_seq, $4)
@@ -35,16 +25,16 @@ export function createChangesReader(ask: Ask, periodUs: number) {
        WHERE sealed.migration_id = $1 ORDER BY w.place, t.seq`,
       [migrationId, owners, from / periodUs, to / periodUs],
     );
-    const byPlace = Map.groupBy(rows, ({ place }) => Number(place));
+    const byPlace = Map.groupBy(rows, ({ place }) => place);
     return owners.map((_, i) => changesIn(byPlace.get(i + 1) ?? [], from));
   }
 
-  function changesIn(rows: readonly (TotalsRow & { seq: string })[], from: number): Found {
+  function changesIn(rows: readonly (Totals & { seq: number })[], from: number): Found {
     let [before, held] = [NO_COIN, NO_COIN];
     const changes = new Map<number, Change>();
-    for (const row of rows) {
-      const recordTime = Number(row.seq) * periodUs;
-      const after = totalsOf(row);
+    for (const { seq, unlocked, locked, contracts } of rows) {
+      const recordTime = seq * periodUs;
+      const after = { unlocked, locked, contracts };
       if (recordTime < from) before = after;
       else changes.set(recordTime, { recordTime, before: changes.get(recordTime)?.before ?? held, after });
       held = after;

@@ -1,14 +1,23 @@
-import type { ClientConfig } from 'pg';
+import { type ClientConfig, TypeOverrides, types } from 'pg';
 import type { PostgresSettings } from './settings.ts';
 
 /** How long a server may take to accept a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
+
+/** A bigint is a number where that is exact, else a BigInt; a numeric is read in whole units, as a BigInt. */
+const EXACT = new TypeOverrides();
+EXACT.setTypeParser(types.builtins.INT8, (text) => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+});
+EXACT.setTypeParser(types.builtins.NUMERIC, BigInt);
 
 export function connectionOptions({ password, ssl, ...where }: PostgresSettings): ClientConfig {
   return {
     ...where,
     ...(password === null ? {} : { password }),
     ssl: ssl === null ? false : { rejectUnauthorized: true, ...(ssl.ca === null ? {} : { ca: ssl.ca }) },
+    types: EXACT,
     application_name: 'holdfast',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // A connection that a firewall has dropped is noticed.

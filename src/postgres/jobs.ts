@@ -3,9 +3,8 @@ import { Refusal } from '../refusal.ts';
 import { authorityOf } from './authority.ts';
 import { connectionOptions, describeServer } from './connection.ts';
 import { formProblem, type StoreSettings, storedSettings } from './migrate.ts';
-import { microsOf } from './numbers.ts';
 import type { PostgresSettings } from './settings.ts';
-import { STANDING, type StandingRow, type StoreStanding, standingOf } from './standing.ts';
+import { STANDING, type StoreStanding } from './standing.ts';
 
 /** A job that was started to fill the store. It is stored before it runs, so that no job that ran is unknown. */
 export interface StartedJob {
@@ -31,26 +30,6 @@ export interface StoreProgress extends StoreStanding {
   readonly migrationId: number | null;
 }
 
-/** One connection to a store, for who starts and looks after its job. */
-export interface JobStore {
-  settings(): Promise<StoreSettings>;
-  /** From the newest to the oldest. */
-  jobs(): Promise<readonly StartedJob[]>;
-  /** Whether an engine has written anything. */
-  hasRows(): Promise<boolean>;
-  /** Connections of that name to this database. */
-  connectionsOf(applicationName: string): Promise<number>;
-  /** Whether nobody else holds it; it is held until the connection ends. */
-  lock(): Promise<boolean>;
-  add(job: Pick<StartedJob, 'jobId' | 'cluster' | 'sqlDigest' | 'topic' | 'restoredFrom'>): Promise<void>;
-  /** One that did not come to run. */
-  remove(jobId: string): Promise<void>;
-  leaveAt(jobId: string, savepoint: string): Promise<void>;
-  progress(): Promise<StoreProgress>;
-  /** Of the certificates in `ca`, the one by which the server was verified. */
-  authority(ca: string): string;
-}
-
 /** Two starts at a time would both find that no job runs. */
 const START_LOCK = 4713;
 const ENGINE_TABLES = [
@@ -65,6 +44,8 @@ const ENGINE_TABLES = [
 ];
 const INSUFFICIENT_PRIVILEGE = '42501';
 
+const ANSWER_MS_MAX = 30_000;
+
 /** Connects for as long as the body takes. Throws a Refusal where the store cannot be reached, or not be used. */
 export async function withJobStore<Result>(
   postgres: PostgresSettings,
@@ -78,7 +59,7 @@ export async function withJobStore<Result>(
     throw new Refusal(`${describeServer(postgres)}: ${(error as Error).message}`, { cause: error });
   }
   try {
-    return await body(jobStoreOf(client));
+    return await body(new JobStore(client));
   } catch (error) {
     const { code, message } = error as { readonly code?: unknown; readonly message: string };
     if (code !== INSUFFICIENT_PRIVILEGE) throw error;
@@ -88,72 +69,78 @@ export async function withJobStore<Result>(
   }
 }
 
-const ANSWER_MS_MAX = 30_000;
+/** One connection to a store, for who starts and looks after its job. */
+export class JobStore {
+  readonly #client: ClientBase;
 
-function jobStoreOf(client: ClientBase): JobStore {
-  return {
-    async settings() {
-      const stored = await storedSettings(client);
-      const { version, ...settings } = stored ?? { version: 0, periodUs: 0, dso: '' };
-      const problem = formProblem(version);
-      if (problem !== null) throw new Refusal(problem);
-      return settings;
-    },
-    async jobs() {
-      return (await client.query<StartedJob>(STARTED)).rows;
-    },
-    async hasRows() {
-      const any = ENGINE_TABLES.map((table) => `EXISTS (SELECT FROM ${table})`).join(' OR ');
-      return (await client.query<{ found: boolean }>(`SELECT ${any} AS found`)).rows[0]!.found;
-    },
-    async connectionsOf(applicationName) {
-      const { rows } = await client.query<{ count: string }>(
-        'SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1',
-        [applicationName],
-      );
-      return Number(rows[0]!.count);
-    },
-    async lock() {
-      const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [START_LOCK]);
-      return rows[0]!.held;
-    },
-    async add({ jobId, cluster, sqlDigest, topic, restoredFrom }) {
-      await client.query(
-        'INSERT INTO job (job_id, cluster, sql_digest, topic, restored_from) VALUES ($1, $2, $3, $4, $5)',
-        [jobId, cluster, sqlDigest, topic, restoredFrom],
-      );
-    },
-    async remove(jobId) {
-      await client.query('DELETE FROM job WHERE job_id = $1', [jobId]);
-    },
-    async leaveAt(jobId, savepoint) {
-      await client.query('UPDATE job SET savepoint = $2 WHERE job_id = $1', [jobId, savepoint]);
-    },
-    async progress() {
-      const { rows: standing } = await client.query<StandingRow>(STANDING);
-      const { rows } = await client.query<ProgressRow>(PROGRESS);
-      const { closed_us, sealed_us, migration_id } = rows[0]!;
-      return {
-        ...standingOf(standing[0]!),
-        closedUs: microsOf(closed_us),
-        sealedUs: microsOf(sealed_us),
-        migrationId: migration_id,
-      };
-    },
-    authority: (ca) => authorityOf(client, ca),
-  };
+  constructor(client: ClientBase) {
+    this.#client = client;
+  }
+
+  async #ask<Row extends object>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#client.query<Row>(sql, [...values])).rows;
+  }
+
+  async settings(): Promise<StoreSettings> {
+    const stored = await storedSettings(this.#client);
+    const problem = formProblem(stored?.version ?? 0);
+    if (problem !== null) throw new Refusal(problem);
+    return stored!;
+  }
+
+  /** From the newest to the oldest. */
+  jobs(): Promise<readonly StartedJob[]> {
+    return this.#ask(STARTED);
+  }
+
+  /** Whether an engine has written anything. */
+  async hasRows(): Promise<boolean> {
+    const any = ENGINE_TABLES.map((table) => `EXISTS (SELECT FROM ${table})`).join(' OR ');
+    return (await this.#ask<{ found: boolean }>(`SELECT ${any} AS found`))[0]!.found;
+  }
+
+  /** Connections of that name to this database. */
+  async connectionsOf(applicationName: string): Promise<number> {
+    const sql = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1';
+    return (await this.#ask(sql, [applicationName])).length;
+  }
+
+  /** Whether nobody else holds it; it is held until the connection ends. */
+  async lock(): Promise<boolean> {
+    return (await this.#ask<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [START_LOCK]))[0]!.held;
+  }
+
+  async add(job: Pick<StartedJob, 'jobId' | 'cluster' | 'sqlDigest' | 'topic' | 'restoredFrom'>): Promise<void> {
+    const { jobId, cluster, sqlDigest, topic, restoredFrom } = job;
+    const sql = 'INSERT INTO job (job_id, cluster, sql_digest, topic, restored_from) VALUES ($1, $2, $3, $4, $5)';
+    await this.#ask(sql, [jobId, cluster, sqlDigest, topic, restoredFrom]);
+  }
+
+  /** One that did not come to run. */
+  async remove(jobId: string): Promise<void> {
+    await this.#ask('DELETE FROM job WHERE job_id = $1', [jobId]);
+  }
+
+  async leaveAt(jobId: string, savepoint: string): Promise<void> {
+    await this.#ask('UPDATE job SET savepoint = $2 WHERE job_id = $1', [jobId, savepoint]);
+  }
+
+  async progress(): Promise<StoreProgress> {
+    const [standing] = await this.#ask<StoreStanding>(STANDING);
+    const [progress] = await this.#ask<Omit<StoreProgress, keyof StoreStanding>>(PROGRESS);
+    return { ...standing!, ...progress! };
+  }
+
+  /** Of the certificates in `ca`, the one by which the server was verified. */
+  authority(ca: string): string {
+    return authorityOf(this.#client, ca);
+  }
 }
 
 const STARTED = `SELECT job_id AS "jobId", started_at AS "startedAt", cluster, sql_digest AS "sqlDigest", topic,
     restored_from AS "restoredFrom", savepoint
   FROM job ORDER BY no DESC`;
 
-interface ProgressRow {
-  readonly closed_us: string | null;
-  readonly sealed_us: string | null;
-  readonly migration_id: number | null;
-}
-
-const PROGRESS = `SELECT n.seq * period_us AS sealed_us, n.migration_id,
-    (SELECT seq * period_us FROM snapshot_control ORDER BY migration_id DESC, seq DESC LIMIT 1) AS closed_us
+const PROGRESS = `SELECT n.seq * period_us AS "sealedUs", n.migration_id AS "migrationId",
+    (SELECT seq * period_us FROM snapshot_control ORDER BY migration_id DESC, seq DESC LIMIT 1) AS "closedUs"
   FROM setting LEFT JOIN (SELECT * FROM snapshot ORDER BY no DESC LIMIT 1) n ON true`;

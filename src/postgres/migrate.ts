@@ -1,6 +1,5 @@
 import type { Client, ClientBase } from 'pg';
 import { Refusal } from '../refusal.ts';
-import { ROLES } from './roles.ts';
 import { SEALING } from './seal.ts';
 import { CLUSTERS, JOBS, SEEDS, TABLES } from './tables.ts';
 
@@ -29,6 +28,24 @@ export function formProblem(version: number): string | null {
     ? `the store is of a newer Holdfast (form ${version}, and this one knows ${STORE_FORM}): upgrade this program`
     : `the store has form ${version}, and this version needs ${STORE_FORM}: holdfast flink migrate`;
 }
+
+/**
+ * Two roles, to be granted to those who log in: the writer's is for the stream engine, the reader's for any number of processes that
+ * answer. A reader only reads, and may seal, which writes nothing but what the rows say.
+ */
+const ROLES = `
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'holdfast_writer') THEN CREATE ROLE holdfast_writer NOLOGIN; END IF;
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'holdfast_reader') THEN CREATE ROLE holdfast_reader NOLOGIN; END IF;
+END $$;
+GRANT SELECT, INSERT, UPDATE ON owner_total, snapshot_control, coin, spent, round_opened, round_archived, fault, late TO holdfast_writer;
+GRANT SELECT ON setting, sealed, snapshot, contradiction TO holdfast_writer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON job TO holdfast_writer;
+GRANT SELECT ON setting, owner_total, snapshot_control, coin, spent, round_opened, round_archived, fault, late, sealed, snapshot,
+  contradiction TO holdfast_reader;
+REVOKE EXECUTE ON FUNCTION seal(int) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION seal(int) TO holdfast_reader;
+`;
 
 /** Waits for another process that does the same. */
 const MIGRATION_LOCK = 4712;
@@ -68,13 +85,14 @@ export async function migrateStore(client: Client, { periodUs, dso }: StoreSetti
 const INSERT_SETTING = 'INSERT INTO setting (version, period_us, dso) VALUES ($1, $2, $3)';
 const UPDATE_SETTING = 'UPDATE setting SET version = $1 WHERE period_us = $2 AND dso = $3';
 
+/** Of a store of any form. */
+export const SELECT_SETTING = 'SELECT *, period_us::float8 AS "periodUs" FROM setting';
+
 /** Null where the database has no store. */
 export async function storedSettings(
   client: ClientBase,
 ): Promise<(StoreSettings & { readonly version: number }) | null> {
   const { rows: exists } = await client.query<{ found: boolean }>("SELECT to_regclass('setting') IS NOT NULL AS found");
   if (!exists[0]!.found) return null;
-  const { rows } = await client.query<{ version: number; period_us: string; dso: string }>('SELECT * FROM setting');
-  const [row] = rows;
-  return row === undefined ? null : { version: row.version, periodUs: Number(row.period_us), dso: row.dso };
+  return (await client.query<StoreSettings & { version: number }>(SELECT_SETTING)).rows[0] ?? null;
 }

@@ -7,21 +7,13 @@ interface TotalsRow {
   readonly party: string;
   readonly u: readonly string[] | null;
   readonly l: readonly string[] | null;
-  readonly expires: string | null;
-}
-
-interface ExpiredRow {
-  readonly owner: string;
-  readonly locked: number;
-  readonly amount: string;
-  readonly rate: string;
-  readonly rate_round: string;
+  readonly expires: number | bigint | null;
 }
 
 const NO_SUMS: CoinSums = { amount: 0n, rate: 0n, rateRound: 0n };
-const UNITS = (column: string): string => `trunc(${column} * 10000000000)::text`;
+const UNITS = (column: string): string => `trunc(${column} * 10000000000)`;
 const SUMS = (side: 'u' | 'l'): string =>
-  `CASE WHEN ${side}_coins IS NOT NULL THEN ARRAY[${side}_coins::text, ${UNITS(`${side}_amount`)}, ${UNITS(`${side}_rate`)}, ${UNITS(`${side}_rate_round`)}] END AS ${side}`;
+  `CASE WHEN ${side}_coins IS NOT NULL THEN ARRAY[${side}_coins, ${UNITS(`${side}_amount`)}, ${UNITS(`${side}_rate`)}, ${UNITS(`${side}_rate_round`)}]::text[] END AS ${side}`;
 
 /** Owners' sums at a snapshot: a seek for each, and the expired coins of those that may have some. */
 export function createOwnersReader(
@@ -29,7 +21,7 @@ export function createOwnersReader(
   snapshots: SnapshotReader,
 ): (lookup: Lookup<'owners'>) => Promise<OwnersFacts> {
   async function lowestOpenRound(): Promise<bigint | null> {
-    const [row] = await ask<{ round: string | null }>(
+    const [row] = await ask<{ round: number | bigint | null }>(
       `SELECT min(round) AS round FROM round_opened o WHERE migration_id = (SELECT max(migration_id) FROM snapshot_control)
          AND NOT EXISTS (SELECT FROM round_archived x WHERE x.migration_id = o.migration_id AND x.contract_id = o.contract_id)`,
     );
@@ -46,18 +38,15 @@ export function createOwnersReader(
     const rows =
       owners.length === 0
         ? []
-        : await ask<ExpiredRow>(
-            `SELECT w.owner, locked, ${UNITS('sum(amount)')} AS amount, ${UNITS('sum(rate)')} AS rate, ${UNITS('sum(rate * round)')} AS rate_round
+        : await ask<CoinSums & { owner: string; locked: number }>(
+            `SELECT w.owner, locked, ${UNITS('sum(amount)')} AS amount, ${UNITS('sum(rate)')} AS rate, ${UNITS('sum(rate * round)')} AS "rateRound"
        FROM unnest($3::text[]) AS w(owner) CROSS JOIN LATERAL (
          SELECT ${columns} FROM coin WHERE archived_seq IS NULL AND ${place}
          UNION ALL SELECT ${columns} FROM coin WHERE archived_seq > $2 AND ${place}) k GROUP BY 1, 2`,
             [snapshot.migrationId, snapshot.seq, owners, round],
           );
     const found = new Map(owners.map((owner) => [owner, { unlocked: NO_SUMS, locked: NO_SUMS }]));
-    for (const { owner, locked, amount, rate, rate_round } of rows) {
-      const sums = { amount: BigInt(amount), rate: BigInt(rate), rateRound: BigInt(rate_round) };
-      found.get(owner)![locked === 1 ? 'locked' : 'unlocked'] = sums;
-    }
+    for (const { owner, locked, ...sums } of rows) found.get(owner)![locked === 1 ? 'locked' : 'unlocked'] = sums;
     return found;
   }
 
@@ -72,7 +61,7 @@ export function createOwnersReader(
       [snapshot.migrationId, snapshot.seq, owners],
     );
     const totals = rows.map(({ party, u, l, expires }) => {
-      const expiryBound = boundOf(expires);
+      const expiryBound = expires ?? Infinity;
       return { party, unlocked: sumsOf(u, expiryBound), locked: sumsOf(l, expiryBound) };
     });
     const mayHave =
@@ -84,13 +73,6 @@ export function createOwnersReader(
       owners: totals.map((owner) => ({ ...owner, expired: expired.get(owner.party) ?? null })),
     };
   };
-}
-
-/** An int64 as a number where that is exact; null is Infinity. */
-function boundOf(text: string | null): number | bigint {
-  if (text === null) return Infinity;
-  const value = BigInt(text);
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
 function sumsOf(row: readonly string[] | null, expiryBound: number | bigint): OwnerSums {

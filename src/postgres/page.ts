@@ -1,5 +1,5 @@
-import type { Lookup, PageFacts } from '../holdings/facts.ts';
-import { coinContent } from '../ledger/coin.ts';
+import type { ContractFacts, Lookup, PageFacts } from '../holdings/facts.ts';
+import { type CoinColumns, type CoinContent, coinContent } from '../ledger/coin.ts';
 import { coinEntity, PACKAGE_NAME } from '../ledger/templates.ts';
 import type { Ask } from './pool.ts';
 import type { SnapshotReader } from './snapshots.ts';
@@ -8,19 +8,12 @@ import type { SnapshotReader } from './snapshots.ts';
 const PAGE_CHARS_MAX = 16 * 2 ** 20;
 const INT64_MAX = 2n ** 63n - 1n;
 
-interface CoinRow {
-  readonly no: string;
-  readonly contract_id: string;
-  readonly created_at: string;
-  readonly owner: string;
+interface CoinRow
+  extends Omit<ContractFacts, keyof CoinContent | 'packageName'>,
+    Omit<CoinColumns, 'entity' | 'round'> {
+  readonly no: number | bigint;
   readonly locked: number;
-  readonly amount: string;
-  readonly rate: string;
-  readonly round: string;
-  readonly created_in: string | null;
-  readonly node: number;
-  readonly template_id: string;
-  readonly extra: string | null;
+  readonly round: number | bigint;
   readonly fits: boolean;
 }
 
@@ -35,7 +28,7 @@ export function createPageReader(
     const snapshot = await snapshots.find(choice);
     if (snapshot === null) return { found: 'no snapshot' };
     const { migrationId, seq } = snapshot;
-    let start = { created_at: '-1', contract_id: '' };
+    let start = { created_at: -1, contract_id: '' };
     if (after !== null) {
       const [row] =
         after > INT64_MAX || after < 0n
@@ -52,8 +45,9 @@ export function createPageReader(
       `(SELECT ${COLUMNS} FROM coin WHERE migration_id = $1 AND owner = w.owner AND ${archived} AND created_seq <= $2
          AND (created_at, contract_id) > ($4::bigint, $5) ORDER BY created_at, contract_id LIMIT $6)`;
     const rows = await ask<CoinRow>(
-      `SELECT no, contract_id, created_at, owner, locked, trunc(amount * 10000000000) AS amount, trunc(rate * 10000000000) AS rate,
-         round, created_in, node, template_id, CASE WHEN fits THEN extra END AS extra, fits FROM (
+      `SELECT no, contract_id AS "contractId", created_at AS "createdAt", owner, locked, trunc(amount * 10000000000) AS amount,
+         trunc(rate * 10000000000) AS rate, round, created_in AS "updateId", node, template_id AS "templateId",
+         CASE WHEN fits THEN extra END AS extra, fits FROM (
          SELECT *, place = 1 OR chars <= $7 AS fits FROM (
            SELECT k.*, row_number() OVER by_place AS place, sum(COALESCE(length(extra), 0)) OVER by_place AS chars
            FROM (SELECT DISTINCT unnest($3::text[]) AS owner) w
@@ -70,22 +64,8 @@ export function createPageReader(
   };
 }
 
-function contractOf(row: CoinRow, dso: string): Extract<PageFacts, { found: 'page' }>['contracts'][number] {
-  const terms = {
-    entity: coinEntity(row.locked === 1),
-    owner: row.owner,
-    amount: BigInt(row.amount),
-    rate: BigInt(row.rate),
-    round: BigInt(row.round),
-    extra: row.extra,
-  } as const;
-  return {
-    ...coinContent(terms, dso),
-    contractId: row.contract_id,
-    templateId: row.template_id,
-    packageName: PACKAGE_NAME,
-    updateId: row.created_in,
-    node: row.node,
-    createdAt: Number(row.created_at),
-  };
+function contractOf(row: CoinRow, dso: string): ContractFacts {
+  const { contractId, templateId, updateId, node, createdAt } = row;
+  const coin = { ...row, entity: coinEntity(row.locked === 1), round: BigInt(row.round) };
+  return { ...coinContent(coin, dso), contractId, templateId, packageName: PACKAGE_NAME, updateId, node, createdAt };
 }

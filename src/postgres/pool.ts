@@ -1,4 +1,4 @@
-import { Pool } from 'pg';
+import { DatabaseError, Pool } from 'pg';
 import type { Asker } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import { requestCancel } from './cancel.ts';
@@ -134,6 +134,5 @@ function gone(): HoldingsFault {
 
 /** The server's code for what it refused; null for a failure of the connection. */
 function codeOf(error: unknown): string | null {
-  const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };
-  return typeof code === 'string' && typeof severity === 'string' ? code : null;
+  return error instanceof DatabaseError ? (error.code ?? null) : null;
 }

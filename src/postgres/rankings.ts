@@ -1,5 +1,5 @@
 import type { PartyTotals, Ranking, SnapshotPlace } from '../holdings/insight/facts.ts';
-import { TOTALS, type TotalsRow, totalsOf } from './changes.ts';
+import { TOTALS } from './changes.ts';
 import type { Ask } from './pool.ts';
 
 /**
@@ -118,12 +118,12 @@ async function readOwners(
     const at = rows.subarray(number * ROW_BYTES, (number + 1) * ROW_BYTES);
     return `(${at.readUInt32BE(0)},${at.readUInt16BE(4)}) ${at.readBigInt64BE(6)}`;
   });
-  const found = await ask<TotalsRow & { place: string; owner: string }>(
-    `SELECT ctid || ' ' || ${HASH} AS place, owner, ${TOTALS} FROM owner_total
+  const found = await ask<PartyTotals & { place: string }>(
+    `SELECT ctid || ' ' || ${HASH} AS place, owner AS party, ${TOTALS} FROM owner_total
      WHERE ctid = ANY($1::tid[]) AND migration_id = $2`,
     [places.map((place) => place.split(' ', 1)[0]), migrationId],
   );
-  const byPlace = new Map(found.map((row) => [row.place, { party: row.owner, ...totalsOf(row) }]));
+  const byPlace = new Map(found.map(({ place, ...owner }) => [place, owner]));
   const owners = places.flatMap((place) => byPlace.get(place) ?? []);
   return owners.length === places.length ? owners : null;
 }

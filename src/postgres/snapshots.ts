@@ -7,43 +7,18 @@ export interface StoredSnapshot extends SealedSnapshot {
   readonly seq: number;
 }
 
-interface Row {
-  readonly migration_id: number;
-  readonly seq: string;
-  readonly no: string;
-  readonly coins: string;
-  readonly owners: string;
-  readonly unlocked: string;
-  readonly locked: string;
-  readonly changes: string;
-  readonly digest: string;
-}
-
 /** Look-ups of sealed snapshots, of a store with this period. Times that are requested may be of any year. */
 export function createSnapshotReader(ask: Ask, periodUs: number) {
   const period = BigInt(periodUs);
 
-  async function rows(rest: string, values: readonly unknown[] = []): Promise<StoredSnapshot[]> {
-    const found = await ask<Row>(
-      `SELECT migration_id, seq, no, coins, owners, trunc(unlocked * 10000000000) AS unlocked,
-         trunc(locked * 10000000000) AS locked, encode(changes_digest, 'hex') AS changes, encode(digest, 'hex') AS digest
+  const rows = (rest: string, values: readonly unknown[] = []): Promise<readonly StoredSnapshot[]> =>
+    ask(
+      `SELECT migration_id AS "migrationId", seq * ${period} AS "recordTime", seq, no, false AS forced, coins AS contracts, owners,
+         trunc(unlocked * 10000000000) AS unlocked, trunc(locked * 10000000000) AS locked,
+         encode(changes_digest, 'hex') AS "changesDigest", encode(digest, 'hex') AS digest
        FROM snapshot ${rest}`,
       values,
     );
-    return found.map((row) => ({
-      migrationId: row.migration_id,
-      recordTime: Number(row.seq) * periodUs,
-      seq: Number(row.seq),
-      no: Number(row.no),
-      forced: false,
-      contracts: Number(row.coins),
-      owners: Number(row.owners),
-      unlocked: BigInt(row.unlocked),
-      locked: BigInt(row.locked),
-      changesDigest: row.changes,
-      digest: row.digest,
-    }));
-  }
   const first = async (rest: string, values: readonly unknown[] = []): Promise<StoredSnapshot | null> =>
     (await rows(`${rest} LIMIT 1`, values))[0] ?? null;
 

@@ -1,6 +1,5 @@
 import { counted } from '../counted.ts';
 import type { Micros } from '../ledger/time.ts';
-import { microsOf } from './numbers.ts';
 
 /** How much of what the engine has written is not sealed, and why. */
 export interface StoreStanding {
@@ -13,30 +12,15 @@ export interface StoreStanding {
   readonly seededAt: Micros | null;
 }
 
-export interface StandingRow extends Record<'unsealed' | 'faults' | 'late', string> {
-  readonly contradictions: readonly string[];
-  readonly seeded_at: string | null;
-}
-
-/** Of every number that a migration may have, the last link is looked up: there may be a million rows. */
+/** One row, a `StoreStanding`. Of every number that a migration may have, the last link is looked up: there may be a million rows. */
 export const STANDING = `SELECT
-  (SELECT COALESCE(sum(last - COALESCE(last_link, 0)), 0) FROM generate_series(0, 78) m
+  (SELECT COALESCE(sum(last - COALESCE(last_link, 0)), 0)::bigint FROM generate_series(0, 78) m
     CROSS JOIN LATERAL (SELECT max(link) AS last FROM snapshot_control WHERE migration_id = m) c
     LEFT JOIN sealed s ON s.migration_id = m WHERE last IS NOT NULL) AS unsealed,
   (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late,
   ARRAY(SELECT format('interval %s of migration %s: %s', seq, migration_id, reason) FROM contradiction ORDER BY migration_id)
     AS contradictions,
-  (SELECT seeded_at FROM sealed WHERE seeded_at > 0 ORDER BY migration_id DESC LIMIT 1) AS seeded_at`;
-
-export function standingOf({ unsealed, faults, late, contradictions, seeded_at }: StandingRow): StoreStanding {
-  return {
-    unsealed: Number(unsealed),
-    faults: Number(faults),
-    late: Number(late),
-    contradictions,
-    seededAt: microsOf(seeded_at),
-  };
-}
+  (SELECT seeded_at FROM sealed WHERE seeded_at > 0 ORDER BY migration_id DESC LIMIT 1) AS "seededAt"`;
 
 /** What keeps intervals from being sealed until somebody decides. */
 export interface SealingStop {

@@ -8,16 +8,15 @@ import type {
   SealedMigration,
   SnapshotPlace,
 } from '../holdings/insight/facts.ts';
-import { createChangesReader, TOTALS, type TotalsRow, totalsOf } from './changes.ts';
-import { formProblem } from './migrate.ts';
-import { microsOf } from './numbers.ts';
+import { createChangesReader, TOTALS } from './changes.ts';
+import { formProblem, SELECT_SETTING } from './migrate.ts';
 import { createOwnersReader } from './owners.ts';
 import { createPageReader } from './page.ts';
 import { type Ask, openPool } from './pool.ts';
 import { type Asks, createRankings, type Rankings } from './rankings.ts';
 import type { PostgresSettings } from './settings.ts';
 import { createSnapshotReader, type SnapshotReader, type StoredSnapshot } from './snapshots.ts';
-import { STANDING, type StandingRow, type StoreStanding, standingOf } from './standing.ts';
+import { STANDING, type StoreStanding } from './standing.ts';
 import { createTurns, type PoolLoad } from './turns.ts';
 
 /** A store in PostgreSQL. It need not be there when it is opened. */
@@ -102,19 +101,18 @@ export function openPostgresStore(
     async standing() {
       const ask = pool.own();
       const { dso } = await settingOf(ask, 'now');
-      const [row] = await ask<StandingRow>(STANDING);
-      return { dso, ...standingOf(row!) };
+      const [standing] = await ask<StoreStanding>(STANDING);
+      return { dso, ...standing! };
     },
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
 
 async function readSetting(ask: Ask): Promise<Setting> {
-  const rows = await ask<{ version: number; period_us: string; dso: string; store: string }>('SELECT * FROM setting');
-  const { version, period_us, dso, store } = rows[0]!;
-  const problem = formProblem(version);
+  const [setting] = await ask<Setting & { version: number }>(SELECT_SETTING);
+  const problem = formProblem(setting!.version);
   if (problem !== null) throw new HoldingsFault('store_unavailable', problem);
-  return { store, dso, periodUs: Number(period_us) };
+  return setting!;
 }
 
 type Readers = { readonly [K in FactKind]: (lookup: Lookup<K>) => Promise<Facts<K>> };
@@ -171,17 +169,18 @@ async function findMigration(
   if (newest === null) return null;
   const { migrationId } = newest;
   const oldest = await snapshots.first('WHERE migration_id = $1 ORDER BY seq', [migrationId]);
-  const [sealed] = await ask<{ seeded_at: string | null }>('SELECT seeded_at FROM sealed WHERE migration_id = $1', [
-    migrationId,
-  ]);
-  return { migrationId, periodUs, dso, seededAt: microsOf(sealed!.seeded_at), oldest: oldest!, newest };
+  const [sealed] = await ask<Pick<SealedMigration, 'seededAt'>>(
+    'SELECT seeded_at AS "seededAt" FROM sealed WHERE migration_id = $1',
+    [migrationId],
+  );
+  return { migrationId, periodUs, dso, ...sealed!, oldest: oldest!, newest };
 }
 
 function listSnapshots(
   snapshots: SnapshotReader,
   { migrationId, from, to, every, order, rows }: ListedSnapshotsLookup,
   periodUs: number,
-): Promise<StoredSnapshot[]> {
+): Promise<readonly StoredSnapshot[]> {
   const where =
     'WHERE migration_id = $1 AND seq * $2::bigint BETWEEN $3::bigint AND $4::bigint AND seq * $2::bigint % $5::bigint = 0';
   return snapshots.rows(`${where} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $6`, [
@@ -195,13 +194,13 @@ function listSnapshots(
 }
 
 /** Who had coin at a snapshot; coin that was gone before the first one was in none. */
-async function listOwners(
+function listOwners(
   ask: Ask,
   { migrationId, prefix, after, rows }: ListedOwnersLookup,
   seq: number,
 ): Promise<readonly PartyTotals[]> {
-  const found = await ask<TotalsRow & { owner: string }>(
-    `SELECT w.owner, ${TOTALS} FROM (
+  return ask(
+    `SELECT w.owner AS party, ${TOTALS} FROM (
        SELECT DISTINCT owner FROM owner_total o JOIN sealed s USING (migration_id)
        WHERE migration_id = $1 AND o.owner >= $2 AND starts_with(o.owner, $2) AND ($3::text IS NULL OR o.owner > $3) AND o.seq <= $4
          AND u_coins + l_coins > 0 AND (o.seq >= s.first_seq OR NOT EXISTS (SELECT FROM owner_total n
@@ -211,5 +210,4 @@ async function listOwners(
        ORDER BY t.seq DESC LIMIT 1) t ORDER BY w.owner`,
     [migrationId, prefix, after, seq, rows],
   );
-  return found.map((row) => ({ party: row.owner, ...totalsOf(row) }));
 }
