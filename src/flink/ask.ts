@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod';
 import { readBounded } from '../bounded-body.ts';
 import { FlinkFailure, redacted, rootCause } from './failure.ts';
 
@@ -5,13 +6,18 @@ import { FlinkFailure, redacted, rootCause } from './failure.ts';
 const ANSWER_MS_MAX = 30_000;
 const ANSWER_BYTES_MAX = 16 * 2 ** 20;
 
-/** An answer of one of Flink's servers as JSON. Throws a FlinkFailure for whatever is none. */
-export type AskFlink = (path: string, how?: { readonly method?: string; readonly body?: object }) => Promise<unknown>;
+/** Asks one of Flink's servers. Throws a FlinkFailure where it gives no answer, refuses, or answers with what is no JSON. */
+export type AskFlink = <Answer>(
+  answer: ZodType<Answer>,
+  path: string,
+  how?: { readonly method?: string; readonly body?: object },
+) => Promise<Answer>;
 
 /** `name`: what the server is, for messages. `secrets`: what they must not show. */
 export function createAsk(base: string, name: string, secrets: readonly string[] = []): AskFlink {
   const root = base.replace(/\/+$/, '');
-  return async (path, { method = 'GET', body } = {}) => {
+
+  async function ask(path: string, { method = 'GET', body }: NonNullable<Parameters<AskFlink>[2]>): Promise<unknown> {
     try {
       const response = await fetch(`${root}${path}`, {
         method,
@@ -33,7 +39,8 @@ export function createAsk(base: string, name: string, secrets: readonly string[]
       const why = cause?.message || cause?.code || message;
       throw new FlinkFailure(`${name} at ${root} gives no answer: ${why}`, { cause: error });
     }
-  };
+  }
+  return async (answer, path, how = {}) => answer.parse(await ask(path, how));
 }
 
 function refused(name: string, status: number, cause: string): FlinkFailure {

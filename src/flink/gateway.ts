@@ -3,12 +3,6 @@ import { z } from 'zod';
 import { createAsk } from './ask.ts';
 import { FlinkFailure } from './failure.ts';
 
-/** A session of Flink's SQL gateway. */
-export interface GatewaySession extends AsyncDisposable {
-  /** Runs a statement to its end. */
-  run(statement: string): Promise<void>;
-}
-
 /** To plan the job and give it to the cluster takes it 10 to 20 s on a busy machine. */
 const STATEMENT_MS_MAX = 180_000;
 const LOOK_MS = 100;
@@ -20,26 +14,21 @@ const PAGE = z.object({ resultType: z.string(), nextResultUri: z.string().nullis
 
 /** The version of the gateway, which is that of its planner. */
 export async function gatewayVersion(url: string): Promise<string> {
-  return INFO.parse(await createAsk(url, 'the SQL gateway')('/v1/info')).version;
+  return (await createAsk(url, 'the SQL gateway')(INFO, '/v1/info')).version;
 }
 
-/** `secrets`: what may be in statements and must not be in messages. */
-export async function openGatewaySession(url: string, secrets: readonly string[]): Promise<GatewaySession> {
+/** A session, which runs statements to their ends. `secrets`: what may be in them and must not be in messages. */
+export async function openGatewaySession(url: string, secrets: readonly string[]) {
   const ask = createAsk(url, 'the SQL gateway', secrets);
-  const { sessionHandle } = SESSION.parse(
-    await ask('/v1/sessions', { method: 'POST', body: { sessionName: 'holdfast' } }),
-  );
+  const { sessionHandle } = await ask(SESSION, '/v1/sessions', { method: 'POST', body: { sessionName: 'holdfast' } });
   const session = `/v1/sessions/${sessionHandle}`;
-
   return {
-    async run(statement) {
-      const { operationHandle } = OPERATION.parse(
-        await ask(`${session}/statements`, { method: 'POST', body: { statement } }),
-      );
+    async run(statement: string): Promise<void> {
+      const asked = await ask(OPERATION, `${session}/statements`, { method: 'POST', body: { statement } });
       const deadline = performance.now() + STATEMENT_MS_MAX;
-      let next = `${session}/operations/${operationHandle}/result/0?rowFormat=JSON`;
+      let next = `${session}/operations/${asked.operationHandle}/result/0?rowFormat=JSON`;
       for (;;) {
-        const { resultType, nextResultUri } = PAGE.parse(await ask(next));
+        const { resultType, nextResultUri } = await ask(PAGE, next);
         if (nextResultUri == null) return;
         if (performance.now() > deadline)
           throw new FlinkFailure(`the SQL gateway has not run a statement within ${STATEMENT_MS_MAX / 1000} s`);
@@ -47,11 +36,9 @@ export async function openGatewaySession(url: string, secrets: readonly string[]
         next = nextResultUri;
       }
     },
-    // One that is left open ends by itself.
-    [Symbol.asyncDispose]: () =>
-      ask(session, { method: 'DELETE' }).then(
-        () => {},
-        () => {},
-      ),
+    async [Symbol.asyncDispose](): Promise<void> {
+      // One that is left open ends by itself.
+      await ask(z.unknown(), session, { method: 'DELETE' }).catch(() => {});
+    },
   };
 }

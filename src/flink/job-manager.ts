@@ -9,11 +9,9 @@ const OVERVIEW = z.object({
   'flink-version': z.string(),
   'slots-total': z.number(),
   'slots-available': z.number(),
-  taskmanagers: z.number(),
 });
 const JOBS = z.object({ jobs: z.array(z.object({ jid: z.string(), name: z.string(), state: z.string() })) });
 const JOB = z.object({
-  name: z.string(),
   state: z.string(),
   timestamps: z.record(z.string(), z.number()),
   vertices: z.array(z.object({ id: z.string(), name: z.string(), status: z.string() })),
@@ -23,11 +21,9 @@ const EXCEPTIONS = z.object({
 });
 const CHECKPOINT = z.object({
   id: z.number(),
-  trigger_timestamp: z.number(),
   latest_ack_timestamp: z.number(),
   state_size: z.number(),
   end_to_end_duration: z.number(),
-  is_savepoint: z.boolean(),
   external_path: z.string().nullish(),
   failure_message: z.string().nullish(),
 });
@@ -35,7 +31,6 @@ const CHECKPOINTS = z.object({
   counts: z.object({ completed: z.number(), failed: z.number() }),
   latest: z.object({
     completed: CHECKPOINT.nullable(),
-    savepoint: CHECKPOINT.nullable(),
     failed: CHECKPOINT.nullable(),
   }),
   history: z.array(
@@ -59,77 +54,65 @@ const METRICS = z.array(
 );
 const VALUES = z.array(z.object({ id: z.string(), value: z.string().optional() }));
 
-export type Job = z.output<typeof JOB>;
+type Job = z.output<typeof JOB>;
 export type Checkpoints = z.output<typeof CHECKPOINTS>;
-export type ListedJob = z.output<typeof JOBS>['jobs'][number];
 export type Metrics = z.output<typeof METRICS>;
 
 export function isOver(state: string): boolean {
   return OVER.includes(state);
 }
 
-/** What a savepoint that was asked for has come to; null while it is under way. */
-export type SavepointEnd = { readonly path: string } | { readonly failure: string };
-
-/** The REST API of Flink's JobManager. Its methods throw a FlinkFailure where it gives no answer, or refuses. */
-export interface JobManager {
-  overview(): Promise<z.output<typeof OVERVIEW>>;
-  jobs(): Promise<readonly ListedJob[]>;
-  /** Null where the cluster does not know it. */
-  job(id: string): Promise<Job | null>;
-  restarts(id: string): Promise<number | null>;
-  /** The last one, by its root cause. */
-  lastException(id: string): Promise<{ readonly atMs: number; readonly cause: string } | null>;
-  checkpoints(id: string): Promise<Checkpoints>;
-  /** Of a vertex: the names of its metrics, or those that are named, over all its tasks. */
-  metrics(id: string, vertex: string, names?: readonly string[]): Promise<Metrics>;
-  /** Stops it with a savepoint in that folder, or that of the cluster; gives the request's id. */
-  stop(id: string, folder: string | null): Promise<string>;
-  savepoint(id: string, request: string): Promise<SavepointEnd | null>;
-  cancel(id: string): Promise<void>;
-}
-
-/** `secrets`: what of the job's settings no message may show. */
-export function createJobManager(url: string, secrets: readonly string[] = []): JobManager {
+/**
+ * The REST API of Flink's JobManager. Its methods throw a FlinkFailure where it gives no answer, or refuses. `secrets`: what of the
+ * job's settings no message may show.
+ */
+export function createJobManager(url: string, secrets: readonly string[] = []) {
   const ask = createAsk(url, 'the JobManager', secrets);
   const causeOf = (stack: string): string => redacted(rootCause(stack), secrets);
   return {
-    overview: async () => OVERVIEW.parse(await ask('/v1/overview')),
-    jobs: async () => JOBS.parse(await ask('/v1/jobs/overview')).jobs,
-    async job(id) {
+    overview: () => ask(OVERVIEW, '/v1/overview'),
+    jobs: async () => (await ask(JOBS, '/v1/jobs/overview')).jobs,
+    /** Null where the cluster does not know it. */
+    async job(id: string): Promise<Job | null> {
       try {
-        return JOB.parse(await ask(`/v1/jobs/${id}`));
+        return await ask(JOB, `/v1/jobs/${id}`);
       } catch (error) {
         if (error instanceof FlinkFailure && error.status === 404) return null;
         throw error;
       }
     },
-    async restarts(id) {
-      const [found] = VALUES.parse(await ask(`/v1/jobs/${id}/metrics?get=numRestarts`));
+    async restarts(id: string): Promise<number | null> {
+      const [found] = await ask(VALUES, `/v1/jobs/${id}/metrics?get=numRestarts`);
       return found?.value === undefined ? null : Number(found.value);
     },
-    async lastException(id) {
-      const { exceptionHistory } = EXCEPTIONS.parse(await ask(`/v1/jobs/${id}/exceptions?maxExceptions=1`));
+    /** The last one, by its root cause. */
+    async lastException(id: string): Promise<{ readonly atMs: number; readonly cause: string } | null> {
+      const { exceptionHistory } = await ask(EXCEPTIONS, `/v1/jobs/${id}/exceptions?maxExceptions=1`);
       const [last] = exceptionHistory.entries;
       return last === undefined ? null : { atMs: last.timestamp, cause: causeOf(last.stacktrace) };
     },
-    checkpoints: async (id) => CHECKPOINTS.parse(await ask(`/v1/jobs/${id}/checkpoints`)),
-    async metrics(id, vertex, names) {
+    checkpoints: (id: string) => ask(CHECKPOINTS, `/v1/jobs/${id}/checkpoints`),
+    /** Of a vertex: the names of its metrics, or those that are named, over all its tasks. */
+    metrics(id: string, vertex: string, names?: readonly string[]): Promise<Metrics> {
       const get = names === undefined ? '' : `?get=${names.map(encodeURIComponent).join(',')}`;
-      return METRICS.parse(await ask(`/v1/jobs/${id}/vertices/${vertex}/subtasks/metrics${get}`));
+      return ask(METRICS, `/v1/jobs/${id}/vertices/${vertex}/subtasks/metrics${get}`);
     },
-    async stop(id, folder) {
+    /** Stops it with a savepoint in that folder, or that of the cluster; gives the request's id. */
+    async stop(id: string, folder: string | null): Promise<string> {
       const body = { drain: false, ...(folder === null ? {} : { targetDirectory: folder }) };
-      return TRIGGERED.parse(await ask(`/v1/jobs/${id}/stop`, { method: 'POST', body }))['request-id'];
+      return (await ask(TRIGGERED, `/v1/jobs/${id}/stop`, { method: 'POST', body }))['request-id'];
     },
-    async savepoint(id, request) {
-      const { status, operation } = SAVEPOINT.parse(await ask(`/v1/jobs/${id}/savepoints/${request}`));
+    /** What a savepoint that was asked for has come to; null while it is under way. */
+    async savepoint(id: string, request: string): Promise<{ path: string } | { failure: string } | null> {
+      const { status, operation } = await ask(SAVEPOINT, `/v1/jobs/${id}/savepoints/${request}`);
       if (status.id !== 'COMPLETED') return null;
       if (operation?.location != null) return { path: operation.location };
       return { failure: causeOf(operation?.['failure-cause']?.['stack-trace'] ?? 'no reason given') };
     },
-    async cancel(id) {
-      await ask(`/v1/jobs/${id}?mode=cancel`, { method: 'PATCH' });
+    async cancel(id: string): Promise<void> {
+      await ask(z.unknown(), `/v1/jobs/${id}?mode=cancel`, { method: 'PATCH' });
     },
   };
 }
+
+export type JobManager = ReturnType<typeof createJobManager>;

@@ -46,9 +46,9 @@ export async function startJob(options: JobOptions): Promise<string> {
     const settings = await store.settings();
     const jobs = await store.jobs();
     const partitions = await checkTopic(options, { ...settings, isNewest: jobOf(options.savepoint, jobs) === jobs[0] });
-    await checkJobs(options, { store, manager });
+    await checkJobs(options, { store, manager, jobs });
     const sql = readJobSql();
-    await checkTables(options, { store, sql });
+    await checkTables(options, { store, jobs, sql });
     if (options.savepoint === null)
       await beginAtFirst(kafka, { topic: kafka.topic, reader: readerGroup(postgres), partitions }, options.logger);
     const jobId = randomBytes(16).toString('hex');
@@ -138,13 +138,10 @@ async function checkTopic(
   return [...bounds.keys()];
 }
 
-interface Found {
-  readonly store: JobStore;
-  readonly manager: JobManager;
-}
-
-async function checkJobs({ postgres, replacedJob }: JobOptions, { store, manager }: Found): Promise<void> {
-  const jobs = await store.jobs();
+async function checkJobs(
+  { postgres, replacedJob }: JobOptions,
+  { store, manager, jobs }: { store: JobStore; manager: JobManager; jobs: readonly StartedJob[] },
+): Promise<void> {
   const own = new Set(jobs.map(({ jobId }) => jobId));
   const name = jobName(postgres);
   const active = (await manager.jobs()).find((job) => !isOver(job.state) && (own.has(job.jid) || job.name === name));
@@ -159,13 +156,14 @@ async function checkJobs({ postgres, replacedJob }: JobOptions, { store, manager
       `a job that this cluster does not know has ${counted(connections, 'connection')} to the store: stop it where it runs`,
     );
   }
-  await checkNewest(jobs[0], { replacedJob, manager });
+  await checkNewest(jobs[0], replacedJob, manager);
 }
 
 /** Two jobs that go on from different states would write different rows. Whoever replaced one before has answered for those before it. */
 async function checkNewest(
   newest: StartedJob | undefined,
-  { replacedJob, manager }: Pick<JobOptions, 'replacedJob'> & Pick<Found, 'manager'>,
+  replacedJob: string | null,
+  manager: JobManager,
 ): Promise<void> {
   if (replacedJob !== null && replacedJob !== newest?.jobId) {
     const found = newest === undefined ? 'none was started for it' : `that is ${newest.jobId}`;
@@ -191,9 +189,8 @@ function jobOf(savepoint: string | null, jobs: readonly StartedJob[]): StartedJo
 
 async function checkTables(
   { savepoint, kafka, postgres }: JobOptions,
-  { store, sql }: { readonly store: JobStore; readonly sql: JobSql },
+  { store, jobs, sql }: { store: JobStore; jobs: readonly StartedJob[]; sql: JobSql },
 ): Promise<void> {
-  const jobs = await store.jobs();
   const anew = `replay into a new database: createdb ${shellWord(`${postgres.database}-2`)}, holdfast flink migrate, holdfast flink start`;
   if (savepoint === null) {
     if (!(await store.hasRows())) return;

@@ -50,7 +50,8 @@ export async function readStatus({ rest, postgres, kafka, logger }: StatusOption
       return { periodUs, jobs: await store.jobs(), progress: await store.progress() };
     }),
   );
-  const started = typeof stored === 'string' ? null : (stored.jobs[0] ?? null);
+  const known = typeof stored === 'string' ? { periodUs: null, jobs: [], progress: stored } : stored;
+  const [started = null] = known.jobs;
   const topic = started?.topic ?? kafka?.topic ?? null;
   const found = await orReason(async () => {
     const overview = await manager.overview();
@@ -65,11 +66,10 @@ export async function readStatus({ rest, postgres, kafka, logger }: StatusOption
     };
   });
   return {
-    cluster: typeof found === 'string' ? found : found.cluster,
+    ...(typeof found === 'string' ? { cluster: found, job: null } : found),
     started,
-    job: typeof found === 'string' ? null : found.job,
-    store: typeof stored === 'string' ? stored : stored.progress,
-    periodUs: typeof stored === 'string' ? null : stored.periodUs,
+    store: known.progress,
+    periodUs: known.periodUs,
     ends: kafka === null ? null : await orReason(() => endsOf(kafka, topic ?? kafka.topic, logger)),
     atMs: Date.now(),
   };

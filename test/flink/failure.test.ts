@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { createAsk } from '../../src/flink/ask.ts';
 import { redacted, rootCause } from '../../src/flink/failure.ts';
 
@@ -38,6 +39,6 @@ describe('what Flink says of a failure', () => {
     }).listen(0, '127.0.0.1');
     await new Promise((listening) => server.once('listening', listening));
     const ask = createAsk(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, 'Flink', ["hush'hush"]);
-    await expect(ask('/v1/x')).rejects.toThrow(/^Flink answers 500: 'password'='\*\*\*'$/);
+    await expect(ask(z.unknown(), '/v1/x')).rejects.toThrow(/^Flink answers 500: 'password'='\*\*\*'$/);
   });
 });
