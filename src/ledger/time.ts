@@ -5,7 +5,7 @@ export const LEDGER_TIME_MIN: Micros = 0;
 export const LEDGER_TIME_MAX: Micros = Date.UTC(2201, 0, 1) * 1000;
 export const LEDGER_TIME_EXPECTED = 'a UTC time in 1970-2200 such as "2025-02-14T15:00:00.123456Z"';
 
-const LEDGER_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
+const LEDGER_TIME = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
 const FRACTION_START = 20;
 const DIGIT_ZERO = 0x30;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -15,7 +15,7 @@ const DAYS_TO_1970 = 719_162;
 const DAYS_FROM_MARCH_0000 = 719_468;
 const DAYS_IN_400_YEARS = 146_097;
 const REQUEST_TIME =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+  /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 const IMPORT_TIME = /^0001-01-01T00:00:00(?:\.0{1,6})?Z$/;
 
 /** The record time of an import update: a flag, not a time (docs/rules.md, rule 5). */
@@ -29,16 +29,9 @@ export function isImportTime(text: string): boolean {
  */
 export function parseLedgerTime(text: string): Micros | null {
   if (!LEDGER_TIME.test(text)) return null;
-  const seconds = utcSeconds({
-    year: digitsAt(text, 0, 4),
-    month: digitsAt(text, 5, 7),
-    day: digitsAt(text, 8, 10),
-    hour: digitsAt(text, 11, 13),
-    minute: digitsAt(text, 14, 16),
-    second: digitsAt(text, 17, 19),
-  });
-  if (seconds === null) return null;
-  let micros = seconds;
+  const minute = minuteOf(text);
+  if (minute === null) return null;
+  let micros = minute + digitsAt(text, 17, 19);
   for (let i = FRACTION_START; i < FRACTION_START + 6; i++) {
     micros = micros * 10 + (i < text.length - 1 ? text.charCodeAt(i) - DIGIT_ZERO : 0);
   }
@@ -62,36 +55,26 @@ const REQUEST_SECONDS_END = Date.UTC(10_000, 0, 1) / 1000;
 export function parseRequestTime(text: string): bigint | null {
   const m = REQUEST_TIME.exec(text);
   if (m === null) return null;
-  const seconds = utcSeconds({
-    year: +m[1]!,
-    month: +m[2]!,
-    day: +m[3]!,
-    hour: +m[4]!,
-    minute: +m[5]!,
-    second: +(m[6] ?? 0),
-  });
-  const offset = m[8] === undefined ? 0 : offsetSeconds(m[8], Number(m[9]), Number(m[10]));
-  if (seconds === null || offset === null) return null;
-  const utc = seconds - offset;
+  const minute = minuteOf(text);
+  if (minute === null) return null;
+  const [, seconds = '0', fraction = '', sign, offsetHours, offsetMinutes] = m;
+  const offset = sign === undefined ? 0 : Number(offsetHours) * 3600 + Number(offsetMinutes) * 60;
+  const utc = minute + Number(seconds) + (sign === '-' ? offset : -offset);
   if (utc < REQUEST_SECONDS_MIN || utc >= REQUEST_SECONDS_END) return null;
-  return BigInt(utc) * 1_000_000n + BigInt((m[7] ?? '').slice(0, 6).padEnd(6, '0'));
+  return BigInt(utc) * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
 }
 
-interface UtcTime {
-  readonly year: number;
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  readonly second: number;
-}
-
-function utcSeconds({ year, month, day, hour, minute, second }: UtcTime): number | null {
-  if (year < 1 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return null;
+/** Seconds since 1970 to the minute that a text begins with, `2025-02-14T15:00`; null where there is no such day. */
+function minuteOf(text: string): number | null {
+  const year = digitsAt(text, 0, 4);
+  const month = digitsAt(text, 5, 7);
+  const day = digitsAt(text, 8, 10);
+  if (year < 1 || month < 1 || month > 12) return null;
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const monthDays = month === 2 && isLeap ? 29 : MONTH_DAYS[month - 1]!;
   if (day < 1 || day > monthDays) return null;
-  return ((daysTo(year, month, isLeap) + day - 1) * 24 + hour) * 3600 + minute * 60 + second;
+  const hours = (daysTo(year, month, isLeap) + day - 1) * 24 + digitsAt(text, 11, 13);
+  return hours * 3600 + digitsAt(text, 14, 16) * 60;
 }
 
 /** Days from 1970-01-01 to the first of a month in the Gregorian calendar; negative before. */
@@ -99,11 +82,6 @@ function daysTo(year: number, month: number, isLeap: boolean): number {
   const past = year - 1;
   const leapDays = Math.floor(past / 4) - Math.floor(past / 100) + Math.floor(past / 400);
   return past * 365 + leapDays - DAYS_TO_1970 + DAYS_BEFORE_MONTH[month - 1]! + (isLeap && month > 2 ? 1 : 0);
-}
-
-function offsetSeconds(sign: string, hours: number, minutes: number): number | null {
-  if (hours > 23 || minutes > 59) return null;
-  return (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
 /**
