@@ -96,18 +96,18 @@ function walk(message: Wire, read: Collected): readonly Wire[] {
   const events = readObject(message.events_by_id, 'events_by_id');
   const seen = new Set<string>();
   const visited: Wire[] = [];
-  const pending = new PendingIds();
-  pending.push(message.root_event_ids, null);
-  for (;;) {
-    const id = pending.pop();
-    if (id === undefined) break;
-    if (seen.has(id)) fault(pending.list, id, 'an event id that is listed only once');
+  const pending = listedIn(message.root_event_ids, null);
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { id, parent } = next;
+    const list = (): string => (parent === null ? 'root_event_ids' : `${eventPath(parent)}.child_event_ids`);
+    if (seen.has(id)) fault(list(), id, 'an event id that is listed only once');
     seen.add(id);
-    const event = eventOf(events, id) ?? fault(pending.list, id, 'an event id that is in events_by_id');
+    const event = eventOf(events, id) ?? fault(list(), id, 'an event id that is in events_by_id');
     visited.push(event);
     const path = (): string => eventPath(id);
     const found = within(path, () => {
-      if (event.event_type === 'exercised_event') pending.push(event.child_event_ids, id);
+      if (event.event_type === 'exercised_event')
+        for (const child of listedIn(event.child_event_ids, id)) pending.push(child);
       return readEvent(event, path);
     });
     collect(read, found);
@@ -123,32 +123,19 @@ function eventOf(events: Wire, id: string): Wire | undefined {
   return Object.hasOwn(events, id) ? fault(eventPath(id), event, 'an object') : undefined;
 }
 
-/** Event ids still to be visited, with the list that named each; paths are built only for a fault. */
-class PendingIds {
-  readonly #ids: string[] = [];
-  readonly #parents: (string | null)[] = [];
-  #parent: string | null = null;
+interface ListedId {
+  readonly id: string;
+  /** The event whose list of children names it; null for a root. */
+  readonly parent: string | null;
+}
 
-  /** Adds them in reverse, so that the first of the list is taken next. */
-  push(value: unknown, parent: string | null): void {
-    const field = parent === null ? 'root_event_ids' : 'child_event_ids';
-    const ids = readList(value, field);
-    for (let i = ids.length - 1; i >= 0; i--) {
-      const id = ids[i];
-      this.#ids.push(typeof id === 'string' ? id : fault(`${field}[${i}]`, id, 'an event id'));
-      this.#parents.push(parent);
-    }
-  }
-
-  pop(): string | undefined {
-    this.#parent = this.#parents.pop() ?? null;
-    return this.#ids.pop();
-  }
-
-  /** The path of the list that named the id popped last. */
-  get list(): string {
-    return this.#parent === null ? 'root_event_ids' : `${eventPath(this.#parent)}.child_event_ids`;
-  }
+/** The ids of a list in reverse, so that the first is the next to be popped. */
+function listedIn(value: unknown, parent: string | null): ListedId[] {
+  const field = parent === null ? 'root_event_ids' : 'child_event_ids';
+  const ids = readList(value, field);
+  const bad = ids.findLastIndex((id) => typeof id !== 'string');
+  if (bad >= 0) fault(`${field}[${bad}]`, ids[bad], 'an event id');
+  return ids.map((id) => ({ id: id as string, parent })).reverse();
 }
 
 function eventPath(id: string): string {
@@ -164,7 +151,7 @@ function checkUnlisted(events: Wire, seen: ReadonlySet<string>, read: Collected)
     const path = (): string => eventPath(id);
     const event = within(path, () => {
       const wire = readObject(events[id], '');
-      if (wire.event_type === 'exercised_event') new PendingIds().push(wire.child_event_ids, id);
+      if (wire.event_type === 'exercised_event') listedIn(wire.child_event_ids, id);
       return readEvent(wire, path);
     });
     if (typeof event !== 'string') fault(path(), id, 'an event that root_event_ids or child_event_ids lists');
