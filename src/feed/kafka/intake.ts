@@ -1,28 +1,21 @@
+import type { KafkaMessage } from 'kafkajs';
 import { tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
 import type { Message } from '../source.ts';
+import { PartitionBuffer } from './partition-buffer.ts';
 import {
-  createPartitionBuffer,
-  nextNewOffset,
-  type PartitionBuffer,
-  positionOf,
-  storedThrough,
-} from './partition-buffer.ts';
-import {
+  checkHeld,
   checkLastApplied,
-  checkNotCut,
-  checkNotRemoved,
-  lastAppliedMissing,
   type PartitionBounds,
   type StartOffset,
   type StoredPosition,
 } from './positions.ts';
 import { hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
 import type { TopicSettings } from './settings.ts';
-import type { PartitionTelemetry } from './status.ts';
+import type { TopicTelemetry } from './status.ts';
 
 /** Messages that were read and not yet returned take at most about this much, over all partitions. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -31,7 +24,7 @@ export interface IntakeOptions extends Pick<TopicSettings, 'topic' | 'partitionI
   readonly starts: ReadonlyMap<number, StartOffset>;
   /** The migration of messages that name none. */
   readonly migrationId: number;
-  /** The next offset of each partition as the views have it, which may change at any time: `noteStored` is called after it. */
+  /** The next offset of each partition as the views have it, which may change at any time. */
   readonly stored: ReadonlyMap<number, number>;
 }
 
@@ -40,7 +33,7 @@ export interface FetchedBatch {
   readonly partition: number;
   /** The offset that was requested; Kafka may have replaced it by another. */
   readonly fetchedOffset: number;
-  readonly messages: readonly { readonly offset: number; readonly value: Buffer | null }[];
+  readonly messages: readonly Pick<KafkaMessage, 'offset' | 'value'>[];
 }
 
 /** How far was read when the topic's offsets were requested. */
@@ -64,14 +57,14 @@ export class KafkaIntake {
   readonly #partitions: ReadonlyMap<number, PartitionBuffer>;
   readonly #merge: Merge<KafkaRecord>;
   #newestRecordTime: Micros | null = null;
-  /** The topic's ends at one time of our clock; kept until all up to there is stored. */
-  #mark: { readonly at: number; readonly ends: ReadonlyMap<number, number> } | null = null;
+  /** What the topic had at one time of our clock; kept until all of it is stored. */
+  #mark: { readonly at: number; readonly held: ReadonlyMap<number, PartitionBounds> } | null = null;
   #caughtUpAt: number | null = null;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#partitions = new Map(
-      [...options.starts].map(([partition, start]) => [partition, createPartitionBuffer(partition, start)]),
+      [...options.starts].map(([partition, start]) => [partition, new PartitionBuffer(partition, start)]),
     );
     const single = this.#partitions.size === 1;
     this.#merge = new Merge<KafkaRecord>(this.#partitions.keys(), (item) => (single ? null : this.#sortKey(item)));
@@ -111,10 +104,9 @@ export class KafkaIntake {
         `partition ${partition} continued at offset ${fetchedOffset} instead of ${buffer.nextFetch}`,
       );
     }
-    const items = messages.map(({ offset, value }) => recordOf(partition, offset, value));
-    if (items.length === 0) return;
+    const items = messages.map(({ offset, value }) => recordOf(partition, Number(offset), value));
     this.#noteRecordTime(items);
-    if (this.#verified(buffer, items[0]!)) items.shift();
+    if (items.length > 0 && buffer.verify !== null) this.#verify(buffer, items.shift()!);
     if (items.length === 0) return;
     buffer.endSeenAt = null;
     buffer.waiting += items.length;
@@ -122,51 +114,43 @@ export class KafkaIntake {
     this.#merge.add(partition, items);
   }
 
-  /** Whether the message is the one applied last, which is not returned again. Throws where another one is in its place. */
-  #verified(buffer: PartitionBuffer, first: KafkaRecord): boolean {
-    if (buffer.verify === null) return false;
-    const { topic } = this.#options;
-    if (first.offset !== buffer.nextFetch)
-      throw lastAppliedMissing(topic, buffer.partition, buffer.nextFetch, first.offset);
-    checkLastApplied(topic, buffer.partition, first.offset, { stored: buffer.verify, found: hashesOf(first) });
+  /** Compares the message with the one applied last, which is not returned again. */
+  #verify(buffer: PartitionBuffer, first: KafkaRecord | null): void {
+    const { partition, nextFetch: offset, verify: sha256 } = buffer;
+    if (sha256 === null) return;
+    const found = first && { offset: first.offset, hashes: hashesOf(first) };
+    checkLastApplied({ topic: this.#options.topic, partition }, { offset, sha256 }, found);
     buffer.verify = null;
     buffer.nextFetch += 1;
-    return true;
   }
 
   /** Everything before this offset was received, control records and aborted messages included. */
   advance(partition: number, nextOffset: number): void {
     const buffer = this.#partitions.get(partition)!;
-    if (buffer.verify !== null) throw lastAppliedMissing(this.#options.topic, partition, buffer.nextFetch, null);
+    this.#verify(buffer, null);
     buffer.nextFetch = nextOffset;
-    this.#checkMark();
   }
 
   /** Taken before the topic's offsets are requested: when they come, more may have been written and read. */
   boundsRequest(at: number): BoundsRequest {
     return {
       at,
-      cursors: new Map([...this.#partitions].map(([partition, buffer]) => [partition, nextNewOffset(buffer)])),
+      cursors: new Map([...this.#partitions].map(([partition, { nextNewOffset }]) => [partition, nextNewOffset])),
     };
   }
 
   /** Takes the topic's offsets. Throws where they end before what was read when they were requested. */
   noteBounds({ at, cursors }: BoundsRequest, held: ReadonlyMap<number, PartitionBounds>): void {
     for (const buffer of this.#partitions.values()) {
-      const bounds = held.get(buffer.partition);
-      if (bounds === undefined) continue;
-      const { topic } = this.#options;
-      checkNotRemoved(topic, buffer.partition, nextNewOffset(buffer), bounds);
-      checkNotCut(topic, buffer.partition, cursors.get(buffer.partition)!, bounds);
+      const { partition, nextNewOffset: next } = buffer;
+      const bounds = held.get(partition)!;
+      checkHeld({ topic: this.#options.topic, partition }, { next, read: cursors.get(partition)! }, bounds);
       buffer.bounds = bounds;
       buffer.endSeenAt = buffer.nextFetch < bounds.high ? null : (buffer.endSeenAt ?? at);
       buffer.endConfirmedAt = at;
     }
-    this.#mark ??= {
-      at,
-      ends: new Map(this.partitions.map((partition) => [partition, held.get(partition)?.high ?? 0])),
-    };
     this.#checkMark();
+    this.#mark ??= { at, held };
   }
 
   /** The next messages in order, at most `max`. */
@@ -186,21 +170,16 @@ export class KafkaIntake {
     return items;
   }
 
-  /** Called when more was stored. */
-  noteStored(): void {
-    this.#checkMark();
-  }
-
   /** The offset up to which everything of a partition is stored. */
   storedThrough(partition: number): number {
-    return storedThrough(this.#partitions.get(partition)!, this.#options.stored.get(partition));
+    return this.#partitions.get(partition)!.storedThrough(this.#options.stored.get(partition));
   }
 
   /** Until the message applied last was compared, the topic may be another one. */
   #checkMark(): void {
     if (this.#mark === null) return;
-    for (const [partition, end] of this.#mark.ends) {
-      if (this.#partitions.get(partition)!.verify !== null || this.storedThrough(partition) < end) return;
+    for (const [partition, { high }] of this.#mark.held) {
+      if (this.#partitions.get(partition)!.verify !== null || this.storedThrough(partition) < high) return;
     }
     this.#caughtUpAt = this.#mark.at;
     this.#mark = null;
@@ -208,31 +187,26 @@ export class KafkaIntake {
 
   /** Where another session continues: after what was returned. */
   positions(): Map<number, StoredPosition> {
-    return new Map([...this.#partitions].map(([partition, buffer]) => [partition, positionOf(buffer)]));
+    return new Map([...this.#partitions].map(([partition, { position }]) => [partition, position]));
   }
 
-  get caughtUpAt(): number | null {
-    return this.#caughtUpAt;
-  }
-
-  get newestRecordTime(): Micros | null {
-    return this.#newestRecordTime;
-  }
-
-  /** Partitions at their end that others wait for. */
-  blocking(): readonly number[] {
-    const blocking = this.#merge.blocking(this.#passedOver());
-    return blocking.filter((partition) => this.#partitions.get(partition)!.endSeenAt !== null);
-  }
-
-  telemetry(): readonly PartitionTelemetry[] {
+  telemetry(): Omit<TopicTelemetry, 'stopped'> {
+    this.#checkMark();
     const passedOver = this.#passedOver();
-    return [...this.#partitions.values()].map(({ partition, bounds }) => {
-      const nextOffset = this.storedThrough(partition);
-      const endOffset = bounds?.high ?? null;
-      const lag = endOffset === null ? null : Math.max(0, endOffset - nextOffset);
-      return { partition, nextOffset, endOffset, lag, passedOver: passedOver.has(partition) };
-    });
+    const blocking = this.#merge.blocking(passedOver).filter((each) => this.#partitions.get(each)!.endSeenAt !== null);
+    return {
+      blocking: blocking.map(
+        (partition) => `partition ${partition} is at its end, and the others wait until it has a later message`,
+      ),
+      caughtUpAt: this.#caughtUpAt,
+      newestRecordTime: this.#newestRecordTime,
+      partitions: [...this.#partitions.values()].map(({ partition, bounds }) => ({
+        partition,
+        nextOffset: this.storedThrough(partition),
+        endOffset: bounds?.high ?? null,
+        passedOver: passedOver.has(partition),
+      })),
+    };
   }
 
   /** Partitions idle for long enough, by the broker's last answer: while it does not answer, none is passed over. */

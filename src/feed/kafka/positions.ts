@@ -50,6 +50,11 @@ export interface StartOffset {
   readonly verify: boolean;
 }
 
+interface PartitionPlace {
+  readonly topic: string;
+  readonly partition: number;
+}
+
 const START_ANEW =
   'build the views again: start with another --data directory, and first replay into it the files with what the topic lacks';
 
@@ -83,31 +88,29 @@ export function startOffsets(
   }
   const starts = [...held].map(([partition, bounds]): [number, StartOffset] => {
     const position = positions.get(partition);
-    if (position !== undefined) return [partition, startAgain(topic, partition, position, bounds)];
+    if (position !== undefined) return [partition, startAgain({ topic, partition }, position, bounds)];
     // A topic that was never seen may begin anywhere; a partition that was added since must begin with its first message.
     if (identity !== null && bounds.low > 0) {
       const lacking = 'what was there since these views follow the topic is missing';
       const removed = `is new to these views, and Kafka has removed everything before ${bounds.low}: ${lacking}`;
-      throw refused(topic, partition, removed);
+      throw refused({ topic, partition }, removed);
     }
     return [partition, { position: { firstOffset: bounds.low, nextOffset: bounds.low, sha256: null }, verify: false }];
   });
   return new Map(starts);
 }
 
-function startAgain(topic: string, partition: number, position: StoredPosition, bounds: PartitionBounds): StartOffset {
+function startAgain(place: PartitionPlace, position: StoredPosition, bounds: PartitionBounds): StartOffset {
   const { firstOffset, nextOffset, sha256 } = position;
-  checkNotRemoved(topic, partition, nextOffset, bounds);
-  checkNotCut(topic, partition, nextOffset, bounds);
+  checkHeld(place, { next: nextOffset, read: nextOffset }, bounds);
   // While nothing of it was applied, no message can be compared; but what is removed from a partition never comes back.
   const began = `and began at ${firstOffset} when these views first saw it: it was created again`;
-  if (sha256 === null && bounds.low < firstOffset)
-    throw refused(topic, partition, `begins at offset ${bounds.low}, ${began}`);
+  if (sha256 === null && bounds.low < firstOffset) throw refused(place, `begins at offset ${bounds.low}, ${began}`);
   return { position, verify: sha256 !== null && nextOffset - 1 >= bounds.low };
 }
 
 /** What nothing but views that are built again can mend. */
-function refused(topic: string, partition: number, found: string): FeedRefused {
+function refused({ topic, partition }: PartitionPlace, found: string): FeedRefused {
   return new FeedRefused(`partition ${partition} of topic ${topic} ${found}; ${START_ANEW}`);
 }
 
@@ -120,37 +123,39 @@ export function lackingText(partition: number, firstOffset: number): string | nu
   );
 }
 
-/** Kafka itself would continue silently at the first offset that it has. */
-export function checkNotRemoved(topic: string, partition: number, nextOffset: number, { low }: PartitionBounds): void {
-  const removed = `and Kafka has removed everything before ${low}: what is between is missing`;
-  if (nextOffset < low)
-    throw refused(topic, partition, `continues at offset ${nextOffset} for these views, ${removed}`);
-}
-
-/** Kafka itself would wait silently until the partition's end gets there, or continue at one of its ends. */
-export function checkNotCut(topic: string, partition: number, nextOffset: number, { high }: PartitionBounds): void {
-  const built = `and these views were built from it up to ${nextOffset}: it was truncated or created again`;
-  if (nextOffset > high) throw refused(topic, partition, `ends at offset ${high}, ${built}`);
-}
-
-/** The message that was applied last must still be the one at its offset. `found`: its hash; an over-long one has two. */
-export function checkLastApplied(
-  topic: string,
-  partition: number,
-  offset: number,
-  { stored, found }: { stored: Uint8Array; found: readonly Uint8Array[] },
+/**
+ * Throws where the topic has lost the next message, at which Kafka would continue silently with the first one it has, or messages
+ * that were read: it would wait silently until the partition's end gets there, or continue at one of its ends.
+ */
+export function checkHeld(
+  place: PartitionPlace,
+  { next, read }: { readonly next: number; readonly read: number },
+  { low, high }: PartitionBounds,
 ): void {
-  const other = `another message at offset ${offset} than the one these views applied: the topic was created again`;
-  if (!found.some((hash) => Buffer.compare(stored, hash) === 0)) throw refused(topic, partition, `has ${other}`);
+  const removed = `and Kafka has removed everything before ${low}: what is between is missing`;
+  if (next < low) throw refused(place, `continues at offset ${next} for these views, ${removed}`);
+  const built = `and these views were built from it up to ${read}: it was truncated or created again`;
+  if (read > high) throw refused(place, `ends at offset ${high}, ${built}`);
 }
 
-/** Kafka would silently return what comes next. `next`: its offset, null where no message is known to follow. */
-export function lastAppliedMissing(topic: string, partition: number, offset: number, next: number | null): FeedRefused {
-  const found = next === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${next}`;
-  return refused(
-    topic,
-    partition,
-    `has no message at offset ${offset}, where these views applied their last one (${found}): ` +
-      'the topic is compacted, which loses messages silently (cleanup.policy must be delete), or it was created again',
-  );
+/**
+ * The message that was applied last must still be the one at its offset; Kafka would silently return what comes next. `found`: the
+ * first message from there, where an over-long one has two hashes; null where none is known to follow.
+ */
+export function checkLastApplied(
+  place: PartitionPlace,
+  { offset, sha256 }: { readonly offset: number; readonly sha256: Uint8Array },
+  found: { readonly offset: number; readonly hashes: readonly Uint8Array[] } | null,
+): void {
+  if (found?.offset !== offset) {
+    const next =
+      found === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${found.offset}`;
+    throw refused(
+      place,
+      `has no message at offset ${offset}, where these views applied their last one (${next}): ` +
+        'the topic is compacted, which loses messages silently (cleanup.policy must be delete), or it was created again',
+    );
+  }
+  const other = `another message at offset ${offset} than the one these views applied: the topic was created again`;
+  if (!found.hashes.some((hash) => Buffer.compare(sha256, hash) === 0)) throw refused(place, `has ${other}`);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import type { SourceLogger } from '../source.ts';
+import type { Message, SourceLogger } from '../source.ts';
 import { readBounds } from './bounds.ts';
 import { memberConfig } from './client.ts';
 import { type IntakeOptions, KafkaIntake, SessionOver } from './intake.ts';
@@ -46,10 +46,10 @@ export interface Session extends AsyncDisposable {
   readonly intake: KafkaIntake;
   /** Why nothing is read now: partitions are assigned to another member. Null when all are ours. */
   readonly stopped: string | null;
-  /** Throws the error that ended the session. */
-  check(): void;
-  /** Commits to Kafka how far these partitions are stored, in the background; a failure is only logged. */
-  commit(partitions: readonly number[]): void;
+  /** The next messages in order, at most `max`; none while nothing is read. Throws the error that ended the session. */
+  take(max: number): readonly Message[];
+  /** Commits to Kafka how far everything is stored, in the background. */
+  commit(): void;
 }
 
 /** Connects, compares the topic with what the views were built from, and starts to consume. */
@@ -86,6 +86,8 @@ async function consume(
   let failure: unknown = null;
   let assigned: readonly number[] | null = null;
   const paused = new Set<number>();
+  let isCommitting = false;
+  let hasMoreToCommit = false;
 
   function fail(error: unknown): void {
     failure ??= error;
@@ -123,8 +125,7 @@ async function consume(
 
   function receive({ batch, pause }: EachBatchPayload): void {
     if (failure !== null) return;
-    const { partition } = batch;
-    const messages = batch.messages.map(({ offset, value }) => ({ offset: Number(offset), value }));
+    const { partition, messages } = batch;
     const fetchedOffset = guards.fetchedOffset(batch) ?? intake.cursor(partition)!;
     intake.receive({ partition, fetchedOffset, messages });
     if (intake.isFull(partition)) {
@@ -146,6 +147,23 @@ async function consume(
     }
   }
 
+  /** One at a time, and the latest only: lag tools alone use them, so a failure is only logged. */
+  async function commit(): Promise<void> {
+    hasMoreToCommit = true;
+    if (isCommitting) return;
+    isCommitting = true;
+    while (hasMoreToCommit && failure === null) {
+      hasMoreToCommit = false;
+      const offsets = [...options.stored.keys()].map((partition) => {
+        return { topic, partition, offset: String(intake.storedThrough(partition)) };
+      });
+      await consumer.commitOffsets(offsets).catch((error: unknown) => {
+        logger.debug({ err: error, topic }, 'the position could not be committed to Kafka; nothing here relies on it');
+      });
+    }
+    isCommitting = false;
+  }
+
   async function followBounds(): Promise<void> {
     while (!closed.signal.aborted) {
       const request = intake.boundsRequest(Date.now());
@@ -161,7 +179,6 @@ async function consume(
   const watch = watchStandstill((ms) =>
     fail(new SessionOver(`the process was suspended for ${Math.round(ms / 1000)} s`)),
   );
-  const report = createOffsetReporter(consumer, { topic, logger });
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
@@ -185,26 +202,28 @@ async function consume(
     if (!closed.signal.aborted) fail(error);
   });
 
+  function whyStopped(): string | null {
+    if (assigned === null) return `joining the consumer group ${group}`;
+    const missing = intake.partitions.length - assigned.length;
+    if (missing === 0) return null;
+    return (
+      `another member uses the consumer group ${group}: ${missing} of ${intake.partitions.length} partitions are not ` +
+      'assigned to this one, which needs all; give each data directory a group of its own (--kafka-group)'
+    );
+  }
+
   return {
     identity,
     intake,
     get stopped() {
-      if (assigned === null) return `joining the consumer group ${group}`;
-      const missing = intake.partitions.length - assigned.length;
-      if (missing === 0) return null;
-      return (
-        `another member uses the consumer group ${group}: ${missing} of ${intake.partitions.length} partitions are not ` +
-        'assigned to this one, which needs all; give each data directory a group of its own (--kafka-group)'
-      );
+      return whyStopped();
     },
-    check() {
+    take(max) {
       if (failure !== null) throw failure;
       resumeDrained();
+      return whyStopped() === null ? intake.take(max) : [];
     },
-    commit(partitions) {
-      if (failure !== null) return;
-      report(new Map(partitions.map((partition) => [partition, intake.storedThrough(partition)])));
-    },
+    commit: () => void commit(),
     async [Symbol.asyncDispose]() {
       closed.abort();
       clearInterval(watch);
@@ -226,28 +245,4 @@ function watchStandstill(onStandstill: (ms: number) => void): NodeJS.Timeout {
     before = now;
     if (ms > STOOD_STILL_MS) onStandstill(ms);
   }, WATCH_MS);
-}
-
-/** Commits to Kafka in the background, one at a time and the latest only: only lag tools use them, so a failure is only logged. */
-function createOffsetReporter(
-  consumer: Consumer,
-  { topic, logger }: { topic: string; logger: SourceLogger },
-): (nextOffsets: ReadonlyMap<number, number>) => void {
-  let latest: ReadonlyMap<number, number> | null = null;
-  let isCommitting = false;
-  async function commitLatest(): Promise<void> {
-    isCommitting = true;
-    while (latest !== null) {
-      const offsets = [...latest].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
-      latest = null;
-      await consumer.commitOffsets(offsets).catch((error: unknown) => {
-        logger.debug({ err: error, topic }, 'the position could not be committed to Kafka; nothing here relies on it');
-      });
-    }
-    isCommitting = false;
-  }
-  return (nextOffsets) => {
-    latest = nextOffsets;
-    if (!isCommitting) void commitLatest();
-  };
 }

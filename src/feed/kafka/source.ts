@@ -5,7 +5,7 @@ import { describeKafkaError, isTransient, RETRY_READING } from './errors.ts';
 import { lackingText, positionsOf, startOf } from './positions.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
 import type { KafkaConnection, TopicSettings } from './settings.ts';
-import type { TopicTelemetry } from './status.ts';
+import { NOTHING_READ, type TopicTelemetry } from './status.ts';
 
 export interface KafkaSourceOptions
   extends Pick<TopicSettings, 'topic' | 'partitionIdleMs' | 'sessionTimeoutMs'>,
@@ -34,7 +34,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
   /** Why nothing is read, while there is no session. */
   let notRead = connecting;
-  let last: TopicTelemetry | null = null;
+  let last: Omit<TopicTelemetry, 'stopped'> = NOTHING_READ;
   let read = 0;
   let change = Promise.withResolvers<void>();
 
@@ -91,14 +91,13 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
       yield startFrom(opened);
       while (!signal.aborted) {
         const changed = change.promise;
-        opened.check();
-        const messages = opened.stopped === null ? opened.intake.take(BATCH_MESSAGES_MAX) : [];
+        const messages = opened.take(BATCH_MESSAGES_MAX);
         if (messages.length === 0) await changed;
         else yield messages;
       }
     } finally {
       startFrom(opened);
-      last = telemetryOf(opened);
+      last = opened.intake.telemetry();
       session = null;
     }
   }
@@ -109,23 +108,13 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     progress: () => ({ read, total: null }),
     stored(cursors) {
       for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
-      session?.intake.noteStored();
-      session?.commit([...cursors.keys()].map(Number));
+      session?.commit();
     },
     telemetry() {
-      if (session !== null) return telemetryOf(session);
-      const lately = last ?? { blocking: [], caughtUpAt: null, newestRecordTime: null, partitions: [] };
-      return { ...lately, stopped: notRead };
+      if (session === null) return { stopped: notRead, ...last };
+      return { stopped: session.stopped, ...session.intake.telemetry() };
     },
   };
-}
-
-function telemetryOf({ stopped, intake }: Session): TopicTelemetry {
-  const blocking = intake
-    .blocking()
-    .map((partition) => `partition ${partition} is at its end, and the others wait until it has a later message`);
-  const { caughtUpAt, newestRecordTime } = intake;
-  return { stopped, blocking, caughtUpAt, newestRecordTime, partitions: intake.telemetry() };
 }
 
 function stopping(error: unknown, topic: string): Error {

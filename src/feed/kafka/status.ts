@@ -22,11 +22,17 @@ export interface PartitionTelemetry {
   readonly nextOffset: number;
   /** The offset after the partition's last message, when last requested. */
   readonly endOffset: number | null;
-  /** Messages that are not stored yet. */
-  readonly lag: number | null;
   /** Idle for so long that the others no longer wait for it. */
   readonly passedOver: boolean;
 }
+
+/** Before anything was read. */
+export const NOTHING_READ: Omit<TopicTelemetry, 'stopped'> = {
+  blocking: [],
+  caughtUpAt: null,
+  newestRecordTime: null,
+  partitions: [],
+};
 
 /** The topic's status, from its last telemetry and what the views have by now. */
 export function followTopic(name: string): { status(state: SourceState<TopicTelemetry>): SourceStatus } {
@@ -35,33 +41,25 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
   let last: TopicTelemetry | null = null;
 
   function status(state: SourceState<TopicTelemetry>): SourceStatus {
-    const { telemetry, lanes, appliedRecordTime, halted, refused, mayLeaveGap } = state;
-    const stored = positionsOf(lanes);
-    const known = { stored, appliedRecordTime };
+    const { telemetry, halted, refused, mayLeaveGap } = state;
+    // Earlier telemetry may be of another topic: its ends and times are not known.
     if (refused !== null) {
-      // Earlier telemetry may be of another topic: its ends and times are not known.
-      const partitions = withoutEnds(stored);
-      return statusOf({ stopped: refused, blocking: [], caughtUpAt: null, newestRecordTime: null, partitions }, known);
+      const partitions = withoutEnds(positionsOf(state.lanes));
+      return statusOf({ ...NOTHING_READ, stopped: refused, partitions }, state);
     }
     // Until a watch after a halt has reported, the last telemetry before the halt is the newest.
     if (telemetry !== null) {
-      const isEmpty = telemetry.partitions.length === 0 && last !== null;
+      const isEmpty = telemetry.partitions.length === 0;
       last = isEmpty ? { ...telemetry, partitions: last?.partitions ?? [] } : telemetry;
     }
     if (last === null || (telemetry === null && halted === null)) {
-      const details = { position: positionOf(stored), topic: null };
+      const details = { position: positionOf(positionsOf(state.lanes)), topic: null };
       const stopped = `${name} is not read to its end yet`;
       return { stopped, blocking: [], caughtUpAt: null, lagMessages: null, lagBytes: null, lagSeconds: null, details };
     }
     newest = newestOf(newest, last.newestRecordTime, halted?.recordTime ?? null);
-    const partitions = last.partitions.map((of) => {
-      // The source is told what is stored after each batch, but not of the part of a batch before a halt.
-      const nextOffset = Math.max(of.nextOffset, stored.get(of.partition)?.nextOffset ?? 0);
-      const lag = of.endOffset === null ? null : Math.max(0, of.endOffset - nextOffset);
-      return { ...of, nextOffset, lag };
-    });
     const shown = mayLeaveGap ? { ...last, stopped: last.stopped ?? notShown(name), caughtUpAt: null } : last;
-    return statusOf({ ...shown, newestRecordTime: newest, partitions }, known);
+    return statusOf({ ...shown, newestRecordTime: newest }, state);
   }
 
   return { status };
@@ -70,7 +68,7 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
 /** Partitions of which only the stored positions are known. */
 export function withoutEnds(stored: StoredPartitions): PartitionTelemetry[] {
   return [...stored].map(([partition, { nextOffset }]) => {
-    return { partition, nextOffset, endOffset: null, lag: null, passedOver: false };
+    return { partition, nextOffset, endOffset: null, passedOver: false };
   });
 }
 
@@ -82,37 +80,44 @@ function positionOf(stored: StoredPartitions): Record<string, number> {
 
 function statusOf(
   topic: TopicTelemetry,
-  { stored, appliedRecordTime }: { stored: StoredPartitions; appliedRecordTime: Micros | null },
+  { lanes, appliedRecordTime }: Pick<SourceState, 'lanes' | 'appliedRecordTime'>,
 ): SourceStatus {
-  const { stopped, blocking, caughtUpAt, newestRecordTime, partitions } = topic;
-  const lag = lagSeconds(topic, appliedRecordTime);
+  const { stopped, blocking, caughtUpAt, newestRecordTime } = topic;
+  const stored = positionsOf(lanes);
+  const partitions = topic.partitions.map(({ partition, nextOffset: told, endOffset, passedOver }) => {
+    const position = stored.get(partition);
+    // The source is told what is stored after each batch, but not of the part of a batch before a halt.
+    const nextOffset = Math.max(told, position?.nextOffset ?? 0);
+    return {
+      partition,
+      first_offset: position?.firstOffset ?? null,
+      next_offset: nextOffset,
+      end_offset: endOffset,
+      lag: endOffset === null ? null : Math.max(0, endOffset - nextOffset),
+      passed_over: passedOver,
+    };
+  });
+  // Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag.
+  const isAtEnd = partitions.length > 0 && partitions.every(({ lag }) => lag === 0);
+  const lagSeconds =
+    newestRecordTime !== null && appliedRecordTime !== null
+      ? Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000
+      : isAtEnd
+        ? 0
+        : null;
   const shown = {
     stopped,
     holding: blocking,
     lacking: [...stored].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []),
     caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
-    lag_seconds: lag,
+    lag_seconds: lagSeconds,
     newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
-    partitions: partitions.map(({ partition, nextOffset, endOffset, lag, passedOver }) => ({
-      partition,
-      first_offset: stored.get(partition)?.firstOffset ?? null,
-      next_offset: nextOffset,
-      end_offset: endOffset,
-      lag,
-      passed_over: passedOver,
-    })),
+    partitions,
   };
   const lagMessages = partitions.reduce((sum, { lag }) => sum + (lag ?? 0), 0);
   const positions = positionOf(stored);
   const details = { position: positions, topic: shown };
-  return { stopped, blocking, caughtUpAt, lagMessages, lagBytes: null, lagSeconds: lag, positions, details };
-}
-
-/** Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag. */
-function lagSeconds({ newestRecordTime, partitions }: TopicTelemetry, appliedRecordTime: Micros | null): number | null {
-  if (newestRecordTime !== null && appliedRecordTime !== null)
-    return Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000;
-  return partitions.length > 0 && partitions.every(({ lag }) => lag === 0) ? 0 : null;
+  return { stopped, blocking, caughtUpAt, lagMessages, lagBytes: null, lagSeconds, positions, details };
 }
 
 function newestOf(...times: readonly (Micros | null)[]): Micros | null {

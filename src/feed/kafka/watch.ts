@@ -6,7 +6,7 @@ import { createKafkaClient, withAdmin } from './client.ts';
 import { describeKafkaError, RETRY_WATCHING } from './errors.ts';
 import { checkIdentity, positionsOf, startOffsets } from './positions.ts';
 import type { KafkaSourceOptions } from './source.ts';
-import { type PartitionTelemetry, type TopicTelemetry, withoutEnds } from './status.ts';
+import { NOTHING_READ, type PartitionTelemetry, type TopicTelemetry, withoutEnds } from './status.ts';
 
 const INTERVAL_MS = 1_000;
 
@@ -28,7 +28,7 @@ export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourc
         startOffsets(topic, { identity, positions }, bounds);
         partitions = [...bounds].map(([partition, { low, high }]) => {
           const nextOffset = positions.get(partition)?.nextOffset ?? low;
-          return { partition, nextOffset, endOffset: high, lag: high - nextOffset, passedOver: false };
+          return { partition, nextOffset, endOffset: high, passedOver: false };
         });
         stopped = `topic ${topic} is not read: ingest is halted`;
         onAnswer();
@@ -57,6 +57,6 @@ export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourc
       yield* [];
     },
     progress: () => ({ read: 0, total: null }),
-    telemetry: () => ({ stopped, blocking: [], caughtUpAt: null, newestRecordTime: null, partitions }),
+    telemetry: () => ({ ...NOTHING_READ, stopped, partitions }),
   };
 }

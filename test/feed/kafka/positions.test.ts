@@ -98,7 +98,9 @@ describe('what the views were built from', () => {
 
   it('has the message that was applied last still at its offset', () => {
     const other = Buffer.from('another');
-    expect(() => checkLastApplied('t', 0, 4, { stored: HASH, found: [other, HASH] })).not.toThrow();
-    expect(() => checkLastApplied('t', 0, 4, { stored: HASH, found: [other] })).toThrow('another message at offset 4');
+    const check = (hashes: readonly Uint8Array[]): void =>
+      checkLastApplied({ topic: 't', partition: 0 }, { offset: 4, sha256: HASH }, { offset: 4, hashes });
+    expect(() => check([other, HASH])).not.toThrow();
+    expect(() => check([other])).toThrow('another message at offset 4');
   });
 });
