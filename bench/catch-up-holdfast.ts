@@ -36,8 +36,6 @@ try {
     const halted = await runLoop(writer, feed, {
       source: { name: source.name, kind: knownKind(source.kind)! },
       signal: stop.signal,
-      now: REPLAY_OPTIONS.now,
-      recordTimeAheadMaxUs: REPLAY_OPTIONS.recordTimeAheadMaxUs,
       onAhead: 'stop',
       persist: async (step) => step(),
       onCommit: () => isPast(writer.storedSource.lanes.get('updates')?.cursor) && stop.abort(),

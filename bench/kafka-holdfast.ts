@@ -23,8 +23,6 @@ await reportRun(topic, async () => {
     const halted = await runLoop(writer, feed, {
       source: { name: topic, kind: TOPIC_KIND },
       signal: stop.signal,
-      now: REPLAY_OPTIONS.now,
-      recordTimeAheadMaxUs: REPLAY_OPTIONS.recordTimeAheadMaxUs,
       onAhead: 'stop',
       persist: async (step) => step(),
       onCommit: () => Number(writer.storedSource.lanes.get('0')?.cursor) >= Number(end) && stop.abort(),

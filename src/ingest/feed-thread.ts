@@ -11,7 +11,7 @@ import {
 } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
-import type { LogLine } from '../threads/log-line.ts';
+import type { ThreadLogger } from '../threads/log-line.ts';
 import { DECODING, startThread, threadFile } from '../threads/thread.ts';
 import { furthestOf, reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
@@ -46,7 +46,7 @@ export interface Feed extends AsyncDisposable {
 }
 
 export interface FeedThreadOptions {
-  readonly onLog?: (line: LogLine) => void;
+  readonly logger?: ThreadLogger;
   readonly onTelemetry?: () => void;
   /** Called for each chunk with how long decoding it took. */
   readonly onDecoded?: (seconds: number) => void;
@@ -59,11 +59,13 @@ export interface FeedContract extends ThreadContract {
   readonly data: Opening;
   readonly requests: {
     /** The next chunk, null at the end of the source. Requested ahead, and returns a buffer that may be reused. */
-    readonly next: (spare: ArrayBuffer | null) => DecodedChunk | SourceStart | null;
+    readonly next: (spare: ArrayBuffer | null) => Next;
     readonly stored: (stored: { cursors: ReadonlyMap<string, string>; furthest: Reached | null }) => void;
   };
-  readonly notices: { readonly telemetry: unknown; readonly log: LogLine };
+  readonly notices: { readonly telemetry: unknown };
 }
+
+export type Next = DecodedChunk | SourceStart | null;
 
 export interface DecodedChunk extends TimedChunk {
   /** Which of the threads decoded it: each has names of its own. */
@@ -79,12 +81,12 @@ export function openingContext(writer: ViewsWriter): Opening['context'] {
 }
 
 interface Requested {
-  readonly chunk: Promise<DecodedChunk | SourceStart | null>;
+  readonly chunk: Promise<Next>;
   hasArrived: boolean;
 }
 
 /** Reads a source in a thread of its own, which decodes it together with others. */
-export function startFeedThread(opening: Opening, { onLog, onTelemetry, onDecoded }: FeedThreadOptions = {}): Feed {
+export function startFeedThread(opening: Opening, { logger, onTelemetry, onDecoded }: FeedThreadOptions = {}): Feed {
   let progress: SourceProgress = { read: 0, total: null };
   const names = new Map<number, NamesReceiver>();
   let telemetry: unknown = null;
@@ -96,10 +98,10 @@ export function startFeedThread(opening: Opening, { onLog, onTelemetry, onDecode
         telemetry = measured;
         onTelemetry?.();
       },
-      log: (line) => onLog?.(line),
     },
     errors: [BrokenContainer, FeedRefused, Refusal],
     worker: DECODING,
+    logger,
   });
   /** The chunks requested, in the order of the source; a later one may arrive earlier. */
   const requests: Requested[] = [];

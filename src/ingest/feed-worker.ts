@@ -1,11 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { transferList } from '../chunk/chunk.ts';
-import type { Message, Source, SourceStart } from '../feed/source.ts';
+import type { Message } from '../feed/source.ts';
 import { sourceKind } from '../sources.ts';
-import { forwardingLogger } from '../threads/log-line.ts';
-import { type ServedThread, serveThread } from '../threads/serve-thread.ts';
+import { type Move, serveThread } from '../threads/serve-thread.ts';
 import { DecodeThreads, decodeWorkersDefault } from './decode-threads.ts';
-import type { DecodedChunk, FeedContract } from './feed-thread.ts';
+import type { DecodedChunk, FeedContract, Next } from './feed-thread.ts';
 import { messageBatches, packMessages, RawBuffers } from './message-batches.ts';
 import { SendingDecoder } from './sending-decoder.ts';
 import { STATUS_INTERVAL_MS } from './status.ts';
@@ -16,23 +15,17 @@ const THIS_THREAD = -1;
 /** A small feed is decoded in this thread alone: it would have ended before another had started. */
 const ALONE_BYTES = 1024 * 1024;
 
-/** Loads what its kind needs, in this thread. */
-async function openSource({ data: { source, watch, context }, notify }: ServedThread<FeedContract>): Promise<Source> {
-  const kind = await sourceKind(source.kind);
-  const opening = { ...context, logger: forwardingLogger((line) => notify('log', line)) };
-  if (watch && kind.watch !== undefined) return kind.watch(source.settings, opening);
-  return kind.open(source.settings, opening);
-}
-
 /** The feed thread: reads messages, decodes them or has them decoded, and answers each request with the next chunk. */
 await serveThread<FeedContract>(async (thread) => {
-  const { decodeWorkers } = thread.data;
-  const { migrationId } = thread.data.context;
-  await using opening = new AsyncDisposableStack();
+  const { source: spec, watch, decodeWorkers, context } = thread.data;
+  const { migrationId } = context;
+  await using starting = new AsyncDisposableStack();
   // This thread decodes too, whatever the others have no room for.
   const others = (decodeWorkers ?? decodeWorkersDefault()) - 1;
-  const decoders = opening.use(new DecodeThreads(others, { migrationId }));
-  const source = await openSource(thread);
+  const decoders = starting.use(new DecodeThreads(others, { migrationId }));
+  const kind = await sourceKind(spec.kind);
+  const opened = { ...context, logger: thread.logger };
+  const source = await (watch ? kind.watch!(spec.settings, opened) : kind.open(spec.settings, opened));
   const buffers = new RawBuffers();
   const batches = messageBatches(source, thread.stop);
   const decoder = new SendingDecoder({ migrationId });
@@ -44,8 +37,6 @@ await serveThread<FeedContract>(async (thread) => {
     const telemetry = source.telemetry?.();
     if (telemetry !== undefined) thread.notify('telemetry', telemetry);
   }
-
-  type Move = (buffers: readonly ArrayBuffer[]) => void;
 
   async function chunkOf(batch: readonly Message[], move: Move): Promise<DecodedChunk> {
     const progress = source.progress();
@@ -59,16 +50,13 @@ await serveThread<FeedContract>(async (thread) => {
     return { ...sent, progress };
   }
 
-  async function answer(
-    coming: Promise<IteratorResult<readonly Message[] | SourceStart>>,
-    move: Move,
-  ): Promise<DecodedChunk | SourceStart | null> {
+  async function answer(coming: ReturnType<typeof batches.next>, move: Move): Promise<Next> {
     const { done, value: batch } = await coming;
     if (done === true) return null;
     return 'identity' in batch ? batch : await chunkOf(batch, move);
   }
 
-  const opened = opening.move();
+  const opening = starting.move();
   return {
     next(spare, move) {
       if (spare !== null) buffers.giveBack(spare);
@@ -81,7 +69,7 @@ await serveThread<FeedContract>(async (thread) => {
     stored: ({ cursors, furthest }) => source.stored?.(cursors, furthest),
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
-      await opened.disposeAsync();
+      await opening.disposeAsync();
       clearInterval(telemetryTimer);
       reportTelemetry();
     },

@@ -3,12 +3,12 @@ import { FeedRefused, type SourceSpec } from '../feed/source.ts';
 import { explained, mayPass } from '../machine-errors.ts';
 import { RETRY_DISK, RETRY_OPENING, retry } from '../retry.ts';
 import { fileSpec, knownKind, sourceKind } from '../sources.ts';
-import type { LogLine } from '../threads/log-line.ts';
+import type { ThreadLogger } from '../threads/log-line.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { PossibleGap } from '../views/write/possible-gap.ts';
 import { MigrationIdMissing } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
-import { openingContext, startFeedThread } from './feed-thread.ts';
+import { type Feed, openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';
 import { awaitClock, FEED_WAIT_MS, type LoopOptions, runLoop, stillHalted } from './loop.ts';
 import type { FollowedSource, StatusReporter } from './status-reporter.ts';
@@ -16,29 +16,27 @@ import type { Timings } from './timings.ts';
 import type { IngestSettings } from './writer-thread.ts';
 
 export interface Following {
+  readonly settings: IngestSettings;
   readonly writer: ViewsWriter;
   readonly status: StatusReporter;
   readonly signal: AbortSignal;
-  /** Our clock, microseconds. */
-  readonly now: () => number;
-  readonly onLog: (line: LogLine) => void;
-  readonly decodeWorkers: number | null;
+  readonly logger: ThreadLogger;
   /** Decoding is added to it. */
   readonly timings: Timings;
 }
 
 /** Arguments of every source's loop. */
-type LoopOfAll = Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>;
+type LoopOfAll = Pick<LoopOptions, 'signal' | 'persist' | 'onHalt'>;
 
 /**
  * Reads the files and then the other sources, until a message halts one of them, one is refused or the signal
  * aborts. In a directory that is already halted nothing is read, unless the halt only waits for the clock.
  */
-export async function followSources(following: Following, settings: IngestSettings): Promise<void> {
-  const { writer, status, signal } = following;
-  const loop = createLoop(following, settings);
-  const { migrationId, files } = settings;
-  await lookAtFiles(files, writer, { migrationId, signal });
+export async function followSources(following: Following): Promise<void> {
+  const { settings, writer, status, signal } = following;
+  const { files } = settings;
+  const loop = createLoop(following);
+  await lookAtFiles(files, writer, { ...settings, signal });
   const sources = await Promise.all([...files.map(fileSpec), ...settings.sources].map(followed));
   await resumeHalt(following, loop, sources);
   const shouldContinue = (): boolean => status.state.halted === null && !signal.aborted;
@@ -68,14 +66,12 @@ async function followed(spec: SourceSpec): Promise<FollowedSource> {
   return { spec, kind, ...kind.follow(spec.name) };
 }
 
-function createLoop(following: Following, { recordTimeAheadMaxUs }: IngestSettings): LoopOfAll {
-  const { status, signal, now } = following;
+function createLoop(following: Following): LoopOfAll {
+  const { status, signal } = following;
   const onFailure = failing(following);
   const onRecovery = (): void => status.report({ phase: 'reading' });
   return {
     signal,
-    now,
-    recordTimeAheadMaxUs,
     persist: (step) => retry(RETRY_DISK, step, { signal, onFailure, onRecovery }),
     onHalt: (halted) => status.report({ halted, phase: phaseOf(halted) }),
   };
@@ -97,7 +93,7 @@ function errorNow(error: Error): { at: string; message: string } {
 /** Reports the directory's halt, and waits for the clock where that ends it. */
 async function resumeHalt(following: Following, loop: LoopOfAll, sources: readonly FollowedSource[]): Promise<void> {
   const { writer, status } = following;
-  const halted = await loop.persist(() => stillHalted(writer, loop));
+  const halted = await loop.persist(() => stillHalted(writer));
   if (halted !== null) {
     const spec = { kind: halted.sourceKind, name: halted.source, settings: null };
     const given = sources.find((source) => source.spec.name === spec.name);
@@ -123,18 +119,10 @@ function follow(following: Following, loop: LoopOfAll, source: FollowedSource): 
   return retry(RETRY_OPENING, once, { signal, onFailure: failing(following) });
 }
 
-async function followOnce(
-  { writer, status, onLog, decodeWorkers, timings }: Following,
-  loop: LoopOfAll,
-  source: FollowedSource,
-): Promise<void> {
+async function followOnce(following: Following, loop: LoopOfAll, source: FollowedSource): Promise<void> {
+  const { writer, status } = following;
   const { kind, spec } = source;
-  const opening = { source: spec, watch: false, decodeWorkers, context: openingContext(writer) };
-  await using feed = startFeedThread(opening, {
-    onLog,
-    onTelemetry: status.reportProgress,
-    onDecoded: (seconds) => addDuration(timings.decode, seconds),
-  });
+  await using feed = openFeed(following, spec, { watch: false });
   status.report({ source, feed, phase: 'reading' });
   const halted = await runLoop(writer, feed, {
     ...loop,
@@ -146,6 +134,22 @@ async function followOnce(
   status.set({ halted, feed: kind.resumes ? feed : null });
 }
 
+function openFeed(
+  { settings, writer, status, logger, timings }: Following,
+  source: SourceSpec,
+  { watch }: { watch: boolean },
+): Feed {
+  const { decodeWorkers } = settings;
+  return startFeedThread(
+    { source, watch, decodeWorkers, context: openingContext(writer) },
+    {
+      logger,
+      onTelemetry: status.reportProgress,
+      onDecoded: (seconds) => addDuration(timings.decode, seconds),
+    },
+  );
+}
+
 /** After a halt, follows how much there is in a source without an end, until the signal aborts. */
 async function watchHalted(following: Following, sources: readonly FollowedSource[]): Promise<void> {
   const { status, signal } = following;
@@ -154,9 +158,9 @@ async function watchHalted(following: Following, sources: readonly FollowedSourc
   await retry(RETRY_OPENING, () => watchOnce(following, source), { signal });
 }
 
-async function watchOnce({ writer, status, signal, onLog }: Following, source: FollowedSource): Promise<void> {
-  const opening = { source: source.spec, watch: true, decodeWorkers: null, context: openingContext(writer) };
-  await using feed = startFeedThread(opening, { onLog, onTelemetry: status.reportProgress });
+async function watchOnce(following: Following, source: FollowedSource): Promise<void> {
+  const { status, signal } = following;
+  await using feed = openFeed(following, source.spec, { watch: true });
   status.set({ source, feed });
   while (!signal.aborted) await feed.next(FEED_WAIT_MS);
 }

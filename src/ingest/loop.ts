@@ -4,7 +4,7 @@ import { BrokenContainer, FeedRefused, type NamedSource } from '../feed/source.t
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { PossibleGap } from '../views/write/possible-gap.ts';
 import { furthestOf } from '../views/write/source-start.ts';
-import type { ViewsWriter, WriterOptions } from '../views/write/writer.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 
 /** Events of one transaction during a replay: larger ones cost memory, smaller ones time. */
@@ -24,9 +24,6 @@ export const FEED_WAIT_MS = 100;
 export interface LoopOptions {
   readonly source: NamedSource;
   readonly signal: AbortSignal;
-  /** Our clock, microseconds. */
-  readonly now: () => number;
-  readonly recordTimeAheadMaxUs: number;
   /** `wait`: a halt that is only ahead of the clock ends by itself; `stop`: it halts like any other. */
   readonly onAhead: 'wait' | 'stop';
   readonly batchEventsMax?: number;
@@ -110,9 +107,9 @@ async function applyChunk(writer: ViewsWriter, chunk: Chunk, options: LoopOption
 export async function awaitClock(
   writer: ViewsWriter,
   deadLetter: DeadLetter,
-  { signal, now, recordTimeAheadMaxUs, persist, onHalt }: Omit<LoopOptions, 'source' | 'onAhead' | 'onCommit'>,
+  { signal, persist, onHalt }: Pick<LoopOptions, 'signal' | 'persist' | 'onHalt'>,
 ): Promise<DeadLetter | null> {
-  while (!isDue(deadLetter, now(), recordTimeAheadMaxUs)) {
+  while (!isDue(writer, deadLetter)) {
     if (signal.aborted) return deadLetter;
     await sleep(FEED_WAIT_MS);
   }
@@ -122,17 +119,14 @@ export async function awaitClock(
 }
 
 /** Whether the clock has come near enough to a time that was ahead of it (docs/rules.md, rule 6). */
-function isDue(deadLetter: DeadLetter, now: number, aheadMaxUs: number): boolean {
-  return deadLetter.kind === 'ahead' && (deadLetter.recordTime ?? 0) <= now + aheadMaxUs;
+function isDue({ options: { now, recordTimeAheadMaxUs } }: ViewsWriter, { kind, recordTime }: DeadLetter): boolean {
+  return kind === 'ahead' && (recordTime ?? 0) <= now() + recordTimeAheadMaxUs;
 }
 
 /** A halt survives restarts, except for one that only waits for the clock (docs/rules.md, rule 6). */
-export function stillHalted(
-  writer: ViewsWriter,
-  { now, recordTimeAheadMaxUs }: Pick<WriterOptions, 'now' | 'recordTimeAheadMaxUs'>,
-): DeadLetter | null {
+export function stillHalted(writer: ViewsWriter): DeadLetter | null {
   const halted = writer.deadLetters.halted();
-  if (halted === null || !isDue(halted, now(), recordTimeAheadMaxUs)) return halted;
+  if (halted === null || !isDue(writer, halted)) return halted;
   writer.resolve(halted, 'resolved', { moveOn: false });
   return null;
 }

@@ -41,7 +41,7 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
   using _lock = lockForWriting(dataDir);
   using writer = new ViewsWriter(dataDir, options);
   await lookAtFiles(files, writer, options);
-  let halted = stillHalted(writer, options);
+  let halted = stillHalted(writer);
   const before = writer.deadLetters.countQuarantined();
   for (const file of files) {
     if (halted !== null || options.signal.aborted) break;
@@ -60,8 +60,6 @@ async function replayFile(writer: ViewsWriter, file: string, options: ReplayOpti
   return await runLoop(writer, feed, {
     source: { name: file, kind: FILE_KIND },
     signal: options.signal,
-    now: options.now,
-    recordTimeAheadMaxUs: options.recordTimeAheadMaxUs,
     onAhead: 'stop',
     ...(options.batchEventsMax === undefined ? {} : { batchEventsMax: options.batchEventsMax }),
     persist: async (step) => step(),

@@ -86,28 +86,19 @@ function createDeadLetterStatus(writer: ViewsWriter): () => Pick<IngestStatus, '
   const countDeadLetters = createDeadLetterCounter(writer.db);
   let deadLetters: IngestStatus['deadLetters'] | null = null;
   let quarantined: DeadLetterFacts | null = null;
-
-  /** The first count is only a base: dead letters of earlier starts are not reported as new. */
-  function look(): void {
-    const before = deadLetters;
-    deadLetters = countDeadLetters();
-    if (before !== null && deadLetters.quarantined !== before.quarantined)
-      quarantined = writer.deadLetters.newestQuarantined();
-  }
-
   return () => {
-    whileReadable(look);
+    try {
+      const before = deadLetters;
+      deadLetters = countDeadLetters();
+      // The first count is only a base: dead letters of earlier starts are not reported as new.
+      if (before !== null && deadLetters.quarantined !== before.quarantined)
+        quarantined = writer.deadLetters.newestQuarantined();
+    } catch (error) {
+      // The disk or the database may be unavailable for now: a status report must not end the ingest, which waits for it.
+      if (!mayPass(error, 'running')) throw error;
+    }
     return { deadLetters: deadLetters ?? {}, quarantined };
   };
-}
-
-/** The disk or the database may be unavailable for now: a status report must not end the ingest, which waits for it. */
-function whileReadable(read: () => void): void {
-  try {
-    read();
-  } catch (error) {
-    if (!mayPass(error, 'running')) throw error;
-  }
 }
 
 function sourceStatus(
@@ -147,12 +138,7 @@ function timeApplied(writer: ViewsWriter): Micros | null {
   return reached.length === 0 ? null : Math.max(...reached);
 }
 
-function deadLetterFacts({
-  sha256: _hash,
-  length: _length,
-  bytes: _bytes,
-  createdAt: _at,
-  ...facts
-}: DeadLetter): DeadLetterFacts {
+function deadLetterFacts(deadLetter: DeadLetter): DeadLetterFacts {
+  const { sha256: _hash, length: _length, bytes: _bytes, createdAt: _at, ...facts } = deadLetter;
   return facts;
 }

@@ -1,13 +1,11 @@
 import type { SourceSpec } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
-import type { LogLine } from '../threads/log-line.ts';
+import type { ThreadLogger } from '../threads/log-line.ts';
 import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import type { DirectorySettings } from '../views/store/database.ts';
-import { noCounts } from '../views/write/counts.ts';
 import type { ForceOutcome } from '../views/write/force.ts';
 import type { IngestStatus } from './status.ts';
-import { noTimings } from './timings.ts';
 
 /** What the writer's thread is started with. */
 export interface IngestSettings extends DirectorySettings {
@@ -30,7 +28,7 @@ export interface WriterContract extends ThreadContract {
     /** Seals a snapshot between batches. */
     readonly force: (options: { readonly maySeal: boolean }) => ForceOutcome;
   };
-  readonly notices: { readonly status: IngestStatus; readonly log: LogLine };
+  readonly notices: { readonly status: IngestStatus };
 }
 
 export interface Ingest extends AsyncDisposable {
@@ -44,28 +42,14 @@ export interface Ingest extends AsyncDisposable {
 /** How long a stop waits for the current batch to be committed, before the thread is terminated. */
 const STOP_GRACE_MS = 20_000;
 
-const STARTING: IngestStatus = {
-  phase: 'starting',
-  source: null,
-  halted: null,
-  quarantined: null,
-  dso: { party: null, pinned: false },
-  appliedRecordTime: null,
-  seededAt: null,
-  counts: noCounts(),
-  timings: noTimings(),
-  deadLetters: {},
-  lastError: null,
-};
-
 /** Starts the writer's thread and returns when views.db is open. Throws a Refusal where the directory is refused. */
 export async function startIngest(
   settings: IngestSettings,
-  onStatus: (status: IngestStatus, before: IngestStatus) => void,
-  onLog: (line: LogLine) => void = () => {},
+  onStatus: (status: IngestStatus, before: IngestStatus | null) => void,
+  logger?: ThreadLogger,
 ): Promise<Ingest> {
   const opened = Promise.withResolvers<void>();
-  let status = STARTING;
+  let status: IngestStatus | null = null;
   const thread = startThread<WriterContract>(threadFile('writer-worker', import.meta.url), {
     name: 'writer',
     data: settings,
@@ -74,11 +58,11 @@ export async function startIngest(
         const before = status;
         status = next;
         opened.resolve();
-        onStatus(status, before);
+        onStatus(next, before);
       },
-      log: onLog,
     },
     errors: [Refusal],
+    logger,
     stopGraceMs: STOP_GRACE_MS,
     worker: WRITING,
   });
@@ -92,7 +76,7 @@ export async function startIngest(
   }
   return {
     get status() {
-      return status;
+      return status!;
     },
     force: (options) => thread.call('force', options),
     ended,

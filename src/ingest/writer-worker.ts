@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { giveWay } from '../threads/give-way.ts';
-import type { LogLine } from '../threads/log-line.ts';
 import { serveThread } from '../threads/serve-thread.ts';
 import { Seals } from '../views/write/seal.ts';
 import { ViewsWriter } from '../views/write/writer.ts';
@@ -13,18 +12,16 @@ import type { WriterContract } from './writer-thread.ts';
 const LONG_READ_MS = 1_000;
 
 /** The writer's thread of `serve`: its sources one after the other, and forced snapshots between batches. */
-await serveThread<WriterContract>(async ({ data: settings, stop, notify }) => {
+await serveThread<WriterContract>(async ({ data: settings, stop: signal, logger, notify }) => {
   await giveWay();
-  const now = (): number => Date.now() * 1000;
   const timings = noTimings();
   timeCalls(ViewsWriter.prototype, 'commit', timings.commit);
   timeCalls(Seals.prototype, 'seal', timings.seal);
   const writer = new ViewsWriter(settings.dataDir, {
     ...settings,
-    now,
+    now: () => Date.now() * 1000,
     onActiveRead({ contracts, ms }) {
-      const fields = { contracts, ms: Math.round(ms) };
-      if (ms >= LONG_READ_MS) notify('log', { level: 'info', fields, message: 'read the ids of the active contracts' });
+      if (ms >= LONG_READ_MS) logger.info({ contracts, ms: Math.round(ms) }, 'read the ids of the active contracts');
     },
   });
   const status = createStatusReporter(writer, timings, (status) => notify('status', status));
@@ -32,10 +29,8 @@ await serveThread<WriterContract>(async ({ data: settings, stop, notify }) => {
     async follow() {
       // After a failure nothing may be committed: the batch may contain half of an update.
       using _ = writer;
-      const { decodeWorkers } = settings;
-      const onLog = (line: LogLine): void => notify('log', line);
-      await followSources({ writer, status, signal: stop, now, onLog, decodeWorkers, timings }, settings);
-      if (!stop.aborted) await once(stop, 'abort');
+      await followSources({ settings, writer, status, signal, logger, timings });
+      if (!signal.aborted) await once(signal, 'abort');
       status.report({ phase: 'stopped' });
     },
     force({ maySeal }) {

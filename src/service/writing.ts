@@ -24,10 +24,8 @@ export async function startWriting(
   makeDataDirectory(dataDir);
   starting.use(lockForWriting(dataDir));
   const print = commandOn(dataDir);
-  const onStatus = (now: IngestStatus, before: IngestStatus): void => logTurn(logger, print, { now, before });
-  const ingest = starting.use(
-    await startIngest({ ...config, sources }, onStatus, ({ level, fields, message }) => logger[level](fields, message)),
-  );
+  const onStatus = (now: IngestStatus, before: IngestStatus | null): void => logTurn(logger, print, { now, before });
+  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, logger));
   const holdings = starting.use(openViews(config, logger));
   const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
   let failure: Error | null = null;
@@ -64,17 +62,17 @@ export async function startWriting(
 function logTurn(
   logger: Logger,
   print: PrintCommand,
-  { now, before }: { now: IngestStatus; before: IngestStatus },
+  { now, before }: { now: IngestStatus; before: IngestStatus | null },
 ): void {
-  const warning = before.dso.party === null ? dsoWarning(now.dso) : null;
+  const warning = before === null || before.dso.party === null ? dsoWarning(now.dso) : null;
   if (warning !== null) logger.warn({ dso: now.dso.party }, warning);
   const { quarantined } = now;
-  if (quarantined !== null && quarantined.id !== before.quarantined?.id)
+  if (quarantined !== null && quarantined.id !== before?.quarantined?.id)
     logger.warn(
       { ...deadLetterJson(quarantined, print), ...now.deadLetters },
       'updates are quarantined; this is the newest',
     );
-  if (now.phase === before.phase) return;
+  if (now.phase === (before?.phase ?? 'starting')) return;
   const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
   if (now.halted !== null && now.phase !== 'stopped')
     logger.error({ ...about, ...deadLetterJson(now.halted, print) }, 'ingest is halted');

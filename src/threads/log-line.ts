@@ -8,11 +8,10 @@ export interface LogLine {
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
+export type ThreadLogger = Readonly<Record<Level, (fields: object, message: string) => void>>;
 
 /** A logger that sends its lines to the thread's starter. */
-export function forwardingLogger(
-  forward: (line: LogLine) => void,
-): Record<Level, (fields: object, message: string) => void> {
+export function forwardingLogger(forward: (line: LogLine) => void): ThreadLogger {
   const at = (level: Level) => (fields: object, message: string) =>
     forward({ level, fields: sendable(fields), message });
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

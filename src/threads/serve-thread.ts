@@ -1,12 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer, Argument, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
+import { forwardingLogger, type ThreadLogger } from './log-line.ts';
 import { toPortable } from './portable-error.ts';
 
-/** A handler for each request; buffers passed to `move` are transferred with the answer. Disposed of after the last answer. */
+/** Is told which buffers are transferred with an answer. */
+export type Move = (buffers: readonly ArrayBuffer[]) => void;
+
+/** A handler for each request. Disposed of after the last answer. */
 export type Handlers<C extends ThreadContract> = {
   readonly [Name in RequestName<C>]: (
     argument: Argument<C, Name>,
-    move: (buffers: readonly ArrayBuffer[]) => void,
+    move: Move,
   ) => Answer<C, Name> | Promise<Answer<C, Name>>;
 } & Partial<AsyncDisposable>;
 
@@ -15,10 +19,10 @@ export interface ServedThread<C extends ThreadContract> {
   readonly data: C['data'];
   /** Aborts when the thread should end. */
   readonly stop: AbortSignal;
+  /** Its lines go to the log of its starter. */
+  readonly logger: ThreadLogger;
   readonly notify: <Name extends keyof C['notices'] & string>(name: Name, notice: C['notices'][Name]) => void;
 }
-
-type Handler = (argument: unknown, move: (buffers: readonly ArrayBuffer[]) => void) => unknown;
 
 /** The whole life of a thread. An error of `open` ends it, and is sent to its starter. */
 export async function serveThread<C extends ThreadContract>(
@@ -35,7 +39,7 @@ export async function serveThread<C extends ThreadContract>(
   }
 
   async function answer({ name, id, argument }: Extract<ToThread, { type: 'request' }>): Promise<void> {
-    const handlers = (await opened.promise) as Readonly<Record<string, Handler>>;
+    const handlers = (await opened.promise) as Readonly<Record<string, (argument: unknown, move: Move) => unknown>>;
     const moved: ArrayBuffer[] = [];
     try {
       const given = await handlers[name]!(argument, (buffers) => moved.push(...buffers));
@@ -56,6 +60,7 @@ export async function serveThread<C extends ThreadContract>(
     const handlers = await open({
       data: workerData as C['data'],
       stop: stop.signal,
+      logger: forwardingLogger((line) => post({ type: 'log', line })),
       notify: (name, notice) => post({ type: 'notice', name, notice }),
     });
     opened.resolve(handlers);

@@ -1,5 +1,6 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Answer, Argument, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
+import type { ThreadLogger } from './log-line.ts';
 import { type ErrorClass, fromPortable } from './portable-error.ts';
 
 /** A thread, seen from its starter. Disposing it requests a stop and waits for its end. */
@@ -32,6 +33,8 @@ export interface ThreadOptions<C extends ThreadContract> {
   readonly on: { readonly [Name in keyof C['notices']]: (notice: C['notices'][Name]) => void };
   /** Error classes that are kept when an error comes from the thread. */
   readonly errors: readonly ErrorClass[];
+  /** Of its starter; without one its lines are left out. */
+  readonly logger?: ThreadLogger | undefined;
   /** How long disposing waits before the thread is terminated. */
   readonly stopGraceMs?: number;
   readonly worker?: WorkerOptions;
@@ -63,10 +66,7 @@ export function threadFile(name: string, moduleUrl: string): URL {
   return new URL(`./${name}${moduleUrl.endsWith('.ts') ? '.ts' : '.js'}`, moduleUrl);
 }
 
-interface Waiting {
-  resolve(answer: unknown): void;
-  reject(error: Error): void;
-}
+type Waiting = Omit<PromiseWithResolvers<never>, 'promise'>;
 
 /** Starts a thread that serves its contract (`serve-thread.ts`). */
 export function startThread<C extends ThreadContract>(file: URL, options: ThreadOptions<C>): Thread<C> {
@@ -86,11 +86,13 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
       case 'open':
         return opened.resolve();
       case 'answer':
-        return take(message.id)?.resolve(message.answer);
+        return take(message.id)?.resolve(message.answer as never);
       case 'failure':
         return take(message.id)?.reject(fromPortable(message.error, errors));
       case 'notice':
         return notices[message.name]!(message.notice);
+      case 'log':
+        return options.logger?.[message.line.level](message.line.fields, message.line.message);
       case 'dead':
         death = fromPortable(message.error, errors);
     }
@@ -139,13 +141,13 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
   }
 
   return {
-    call(request, argument, moved) {
-      return new Promise((resolve, reject) => {
-        if (hasEnded) return reject(death);
-        const id = ++lastId;
-        post({ type: 'request', name: request, id, argument }, moved);
-        waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
-      });
+    async call(request, argument, moved) {
+      if (hasEnded) throw death;
+      const id = ++lastId;
+      post({ type: 'request', name: request, id, argument }, moved);
+      const { promise, ...settle } = Promise.withResolvers<Answer<C, typeof request>>();
+      waiting.set(id, settle);
+      return promise;
     },
     notify: (request, argument) => post({ type: 'request', name: request, id: null, argument }),
     stop,

@@ -37,7 +37,6 @@ async function replayOnFullDisk(
   using writer = new ViewsWriter(dataDir, { ...OPTIONS, onBadUpdate: 'quarantine' });
   let failures = 0;
   const halted = await runLoop(writer, feed, {
-    ...OPTIONS,
     source: { name, kind: FILE_KIND },
     signal: new AbortController().signal,
     onAhead: 'stop',

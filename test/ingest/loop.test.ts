@@ -22,7 +22,6 @@ const WRITER = {
 } as const;
 
 const LOOP = {
-  ...WRITER,
   signal: new AbortController().signal,
   onAhead: 'stop',
   persist: async <T>(step: () => T) => step(),
@@ -87,13 +86,9 @@ it('says what is stored, also where a new partition of the topic is what stores 
   });
   const late = setTimeout(() => stop.abort('late'), 10_000);
   await runLoop(writer, beside, {
-    ...WRITER,
+    ...LOOP,
     source: { name: source.name, kind: TOPIC_KIND },
     signal: stop.signal,
-    onAhead: 'stop',
-    persist: async (step) => step(),
-    onCommit: () => {},
-    onHalt: () => {},
   });
   clearTimeout(late);
   expect(stop.signal.reason).toBe('stored');

@@ -50,7 +50,7 @@ export class ViewsWriter implements Disposable {
   readonly deadLetters: DeadLetters;
   /** The migration of messages that name none. */
   readonly sourceMigrationId: number;
-  readonly #options: WriterOptions;
+  readonly options: WriterOptions;
   readonly #periodUs: number;
   readonly #lasting: LastingParts;
   #batch: Batch;
@@ -63,7 +63,7 @@ export class ViewsWriter implements Disposable {
   #source: NamedSource | null = null;
 
   constructor(dataDir: string, options: WriterOptions) {
-    this.#options = options;
+    this.options = options;
     this.db = openForWriting(dataDir, options);
     this.#periodUs = this.db.prepare<[], number>('SELECT period FROM setting').pluck().get()!;
     this.deadLetters = new DeadLetters(this.db);
@@ -134,7 +134,7 @@ export class ViewsWriter implements Disposable {
     const end = messageCount(chunk);
     let start = this.#cursor?.chunk === chunk ? this.#cursor.at : 0;
     for (let reach = end; start < end; ) {
-      const now = this.#options.now();
+      const now = this.options.now();
       const known = firstKnownBad(chunk, { from: start, to: Math.min(end, start + reach) }, this.deadLetters);
       const range = this.#segment(chunk, { from: start, to: known?.at ?? Math.min(end, start + reach), now });
       this.#cursor = { chunk, at: start };
@@ -159,7 +159,7 @@ export class ViewsWriter implements Disposable {
     const { chunk, from, to, now, decided } = segment;
     if (from === to) return null;
     this.#broken = true;
-    const rules: ApplyRules = { ...this.#options, periodUs: this.#periodUs, now };
+    const rules: ApplyRules = { ...this.options, periodUs: this.#periodUs, now };
     this.#batch.fetch(idHashesOf(chunk, from, to));
     const message = new UpdateCursor(chunk);
     for (let i = from; i < to; i++) {
@@ -201,7 +201,7 @@ export class ViewsWriter implements Disposable {
   #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
     const letter = deadLetterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
-    const halts = this.#options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(letter.kind);
+    const halts = this.options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(letter.kind);
     if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
     return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
   }
@@ -262,7 +262,7 @@ export class ViewsWriter implements Disposable {
 
   /** Remembers a halt that is not an update: a broken container. */
   halt(broken: BrokenContainer): DeadLetter {
-    const about = { source: this.#begun, now: this.#options.now() };
+    const about = { source: this.#begun, now: this.options.now() };
     return this.#leave({ ...containerDeadLetter(broken, about), decision: 'halted' });
   }
 
@@ -272,7 +272,7 @@ export class ViewsWriter implements Disposable {
    */
   retry(letter: DeadLetter, chunk: Chunk): BadUpdate | null {
     this.commit();
-    const segment = this.#segment(chunk, { from: 0, to: 1, now: this.#options.now() });
+    const segment = this.#segment(chunk, { from: 0, to: 1, now: this.options.now() });
     const fault = this.#applyRange(segment);
     if (fault !== null) {
       this.#reapply([]);

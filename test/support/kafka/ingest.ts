@@ -57,8 +57,6 @@ export function openIngest(
       await runLoop(writer, feed, {
         source: { name: source.name, kind: TOPIC_KIND },
         signal: stop.signal,
-        now,
-        recordTimeAheadMaxUs: 0,
         onAhead: 'stop',
         persist: async (step) => step(),
         onCommit: () => isStored() && stop.abort(),
