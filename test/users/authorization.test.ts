@@ -82,44 +82,50 @@ function run(writer: UsersWriter, { caller: who, tokenProvider }: Model, asked: 
   const caller = resolveCaller(writer, { userId: who.id, identityProviderId: tokenProvider, participantId: null });
   const { targetId: userId, provider: identityProviderId } = asked;
   const rights = asked.rights.map((kind): GivenRight => ({ kind, party: kind.endsWith('As') ? 'p' : '' }));
-  const limits = { usersMax: 1000, rightsPerUserMax: 1000 };
   const user = { ...EMPTY_USER, id: userId, identityProviderId };
+  const call = {
+    users: writer,
+    caller,
+    config: users.config,
+    id: userId,
+    query: { pageSize: 0, pageToken: '', identityProviderId },
+    body: null,
+  };
   switch (asked.operation) {
     case 'create':
-      createUser(writer, { caller, request: { user, rights }, limits });
+      createUser({ ...call, body: { user, rights } });
       return;
     case 'read':
-      readUser(writer, { caller, userId, identityProviderId });
+      readUser(call);
       return;
     case 'read own':
-      readUser(writer, { caller, userId: caller.userId, identityProviderId });
+      readUser({ ...call, id: caller.userId });
       return;
     case 'list':
-      listUsers(writer, { caller, request: { pageSize: 0, pageToken: '' }, pageSizeMax: 10 });
+      listUsers(call);
       return;
     case 'update':
-      updateUser(writer, { caller, request: { user, updatePaths: ['primary_party'] } });
+      updateUser({ ...call, body: { user, updatePaths: ['primary_party'] } });
       return;
     case 'delete':
-      deleteUser(writer, { caller, userId });
+      deleteUser(call);
       return;
     case 'list rights':
-      listRights(writer, { caller, userId });
+      listRights(call);
       return;
     case 'grant':
-      grantRights(writer, { caller, request: { userId, rights, identityProviderId }, rightsPerUserMax: 1000 });
+      grantRights({ ...call, body: { userId, rights, identityProviderId } });
       return;
     case 'revoke':
-      revokeRights(writer, { caller, request: { userId, rights, identityProviderId } });
+      revokeRights({ ...call, body: { userId, rights, identityProviderId } });
       return;
-    case 'move':
-      moveUser(writer, {
-        caller,
-        request: { userId, sourceIdentityProviderId: identityProviderId, targetIdentityProviderId: 'Y' },
-      });
+    case 'move': {
+      const body = { userId, sourceIdentityProviderId: identityProviderId, targetIdentityProviderId: 'Y' };
+      moveUser({ ...call, body });
       return;
+    }
     case 'list providers':
-      listIdentityProviders(writer, { caller });
+      listIdentityProviders(call);
   }
 }
 

@@ -54,7 +54,7 @@ export function createUsersDocument(version: string): object {
     },
   };
   return openApiDocument(facts, [VERSION_OPERATION, ...USERS_OPERATIONS], (operation) =>
-    'prepare' in operation ? describeOperation(operation) : { ...describe(operation), security: [] },
+    'service' in operation ? describeOperation(operation) : { ...describe(operation), security: [] },
   );
 }
 

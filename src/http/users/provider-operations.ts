@@ -25,9 +25,7 @@ export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     answer: z
       .strictObject({ identityProviderConfigs: z.array(identityProviderConfig) })
       .meta({ id: 'ListIdentityProviderConfigsAnswer' }),
-    run: ({ users, caller }) => ({
-      identityProviderConfigs: listIdentityProviders(users, { caller }).map(showProvider),
-    }),
+    run: (call) => ({ identityProviderConfigs: listIdentityProviders(call).map(showProvider) }),
   }),
   writing({
     ...PROVIDER,
@@ -38,9 +36,7 @@ export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     body: createProviderRequest,
     answer: providerAnswer,
     subject: (body) => body?.id,
-    run: ({ users, caller, body }) => ({
-      identityProviderConfig: showProvider(createIdentityProvider(users, { caller, given: body })),
-    }),
+    run: (call) => ({ identityProviderConfig: showProvider(createIdentityProvider(call)) }),
   }),
   reading({
     ...PROVIDER,
@@ -48,9 +44,7 @@ export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     summary: 'Get an identity provider',
     path: BY_ID,
     answer: providerAnswer,
-    run: ({ users, caller, id }) => ({
-      identityProviderConfig: showProvider(readIdentityProvider(users, { caller, id })),
-    }),
+    run: (call) => ({ identityProviderConfig: showProvider(readIdentityProvider(call)) }),
   }),
   writing({
     ...PROVIDER,
@@ -61,9 +55,7 @@ export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     body: updateProviderRequest,
     answer: providerAnswer,
     checkIds: ({ id, body }) => checkSameId({ path: id, body: body.provider?.id ?? null }, 'idp'),
-    run: ({ users, caller, body }) => ({
-      identityProviderConfig: showProvider(updateIdentityProvider(users, { caller, request: body })),
-    }),
+    run: (call) => ({ identityProviderConfig: showProvider(updateIdentityProvider(call)) }),
   }),
   writing({
     ...PROVIDER,
@@ -73,8 +65,8 @@ export const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     path: BY_ID,
     body: null,
     answer: EMPTY_ANSWER,
-    run: ({ users, caller, id }) => {
-      deleteIdentityProvider(users, { caller, id });
+    run: (call) => {
+      deleteIdentityProvider(call);
       return {};
     },
   }),

@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { parseAccept } from 'hono/utils/accept';
 import { userIdFault } from '../../users/id-formats.ts';
+import type { Query } from '../../users/rules/caller.ts';
 import { invalidArgument } from '../../users/users-error.ts';
 import { HttpFault } from '../server/http-fault.ts';
 
@@ -83,19 +84,12 @@ export function bearerToken(headers: {
 
 export type QueryParameter = 'pageSize' | 'pageToken' | 'identity-provider-id';
 
-/** The query parameters of an operation; an absent one has its default, others are ignored. */
-export interface Query {
-  readonly pageSize: number;
-  readonly pageToken: string;
-  readonly identityProviderId: string;
-}
-
-export const NO_QUERY: Query = { pageSize: 0, pageToken: '', identityProviderId: '' };
+const NO_QUERY: Query = { pageSize: 0, pageToken: '', identityProviderId: '' };
 
 const INT32 = /^[+-]?\d{1,20}$/;
 const INT32_MAX = 2_147_483_647;
 
-/** Decodes those that the operation has; throws a 400 for one given twice or a page size that is no int32. */
+/** Decodes those that the operation has, and ignores others; throws a 400 for one given twice or a page size that is no int32. */
 export function parseQuery(parameters: readonly QueryParameter[], search: string): Query {
   if (parameters.length === 0 || search === '') return NO_QUERY;
   const given = new URLSearchParams(search);
@@ -129,6 +123,16 @@ export function checkSameId(ids: { readonly path: string; readonly body: string 
   if (ids.body === ids.path) return;
   const shown = ids.body === null ? 'None' : `Some(${ids.body})`;
   throw invalidArgument(`${ids.path} does not match ${what} in body: ${shown} `, 'json-layer');
+}
+
+export function checkSameUserId({
+  id,
+  body,
+}: {
+  readonly id: string;
+  readonly body: { readonly userId: string };
+}): void {
+  checkSameId({ path: id, body: body.userId }, 'user');
 }
 
 /** Media ranges from the most specific: a less specific one counts only where this is not given. */

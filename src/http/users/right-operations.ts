@@ -5,7 +5,7 @@ import { grantRights, revokeRights } from '../../users/rules/change-rights.ts';
 import { listRights } from '../../users/rules/read-users.ts';
 import { showRight } from './answers.ts';
 import { reading, type UsersOperation, writing } from './operation.ts';
-import { checkPathUserId, checkSameId } from './request.ts';
+import { checkPathUserId, checkSameUserId } from './request.ts';
 
 const PATH = '/v2/users/{user-id}/rights';
 const rights = z.array(documentedRight);
@@ -18,7 +18,7 @@ export const RIGHT_OPERATIONS: readonly UsersOperation[] = [
     path: PATH,
     answer: z.strictObject({ rights }).meta({ id: 'ListUserRightsAnswer' }),
     checkIds: checkPathUserId,
-    run: ({ users, caller, id }) => ({ rights: listRights(users, { caller, userId: id }).map(showRight) }),
+    run: (call) => ({ rights: listRights(call).map(showRight) }),
   }),
   writing({
     service: 'user',
@@ -29,11 +29,8 @@ export const RIGHT_OPERATIONS: readonly UsersOperation[] = [
     path: PATH,
     body: changeRightsRequest,
     answer: z.strictObject({ newlyGrantedRights: rights }).meta({ id: 'GrantUserRightsAnswer' }),
-    checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
-    run: ({ users, caller, config, body }) => {
-      const granted = grantRights(users, { caller, request: body, rightsPerUserMax: config.rightsPerUserMax });
-      return { newlyGrantedRights: granted.map(showRight) };
-    },
+    checkIds: (ids) => checkSameUserId(ids),
+    run: (call) => ({ newlyGrantedRights: grantRights(call).map(showRight) }),
   }),
   writing({
     service: 'user',
@@ -44,9 +41,7 @@ export const RIGHT_OPERATIONS: readonly UsersOperation[] = [
     path: PATH,
     body: changeRightsRequest,
     answer: z.strictObject({ newlyRevokedRights: rights }).meta({ id: 'RevokeUserRightsAnswer' }),
-    checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
-    run: ({ users, caller, body }) => ({
-      newlyRevokedRights: revokeRights(users, { caller, request: body }).map(showRight),
-    }),
+    checkIds: (ids) => checkSameUserId(ids),
+    run: (call) => ({ newlyRevokedRights: revokeRights(call).map(showRight) }),
   }),
 ];

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { z } from 'zod';
 import type { Users } from '../../users/open-users.ts';
 import { isForParticipant, isUserAdmin, requireParticipant } from '../../users/rules/authorize.ts';
 import { type Caller, resolveCaller } from '../../users/rules/caller.ts';
@@ -7,9 +8,9 @@ import type { TokenVerifier, VerifiedToken } from '../../users/tokens/token-veri
 import { UsersError, unauthenticated } from '../../users/users-error.ts';
 import { HttpFault } from '../server/http-fault.ts';
 import { settle } from '../server/settle.ts';
-import { readBody } from './body.ts';
+import { decodeBody, readBody } from './body.ts';
 import type { FailedAuthentications } from './failed-authentications.ts';
-import type { Prepared, UsersOperation } from './operation.ts';
+import type { UsersOperation } from './operation.ts';
 import {
   acceptsJson,
   authorizationLines,
@@ -57,22 +58,30 @@ export function serveOperation(
     webSocketProtocol: c.req.header('sec-websocket-protocol'),
   });
 
-  /** The checks before the transaction, in which the caller is looked up again. */
-  function check(caller: Caller | null, bodyText: string): { prepared: Prepared; token: string; caller: Caller } {
-    const prepared = operation.prepare({ id, query, bodyText });
-    traces.subject = prepared.subject;
+  /** The checks before the transaction. */
+  function check(caller: Caller | null, body: unknown): { token: string; caller: Caller } {
+    traces.subject = operation.subject?.(body) ?? id;
     if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
-    prepared.checkIds();
+    operation.checkIds?.({ id, body });
     if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
-    return { prepared, token, caller };
+    return { token, caller };
   }
 
-  async function serveWithBody(caller: Caller | null): Promise<object> {
-    const { prepared, token } = check(caller, await readBody(c, bodyBytesMax(users, caller)));
+  function run(body: unknown, findCaller: (users: UsersReader) => Caller): object {
+    return operation.run(users, (store) => {
+      const caller = findCaller(store);
+      requireParticipant(caller, users.participantId);
+      return { users: store, caller, config: users.config, id, query, body };
+    });
+  }
+
+  async function serveWithBody(schema: z.ZodType, known: Caller | null): Promise<object> {
+    const body = decodeBody(schema, await readBody(c, bodyBytesMax(users, known)));
+    const { token } = check(known, body);
     // The body may have taken long, and rights may have been revoked meanwhile.
     const still = await verifier.verify(token);
     if (still === null) throw unauthenticated('the token expired while the body was sent');
-    return run(prepared, users, (reader) => resolveCaller(reader, still));
+    return run(body, (reader) => resolveCaller(reader, still));
   }
 
   return settle<VerifiedToken | null, object | Promise<object>>(
@@ -82,9 +91,9 @@ export function serveOperation(
       traces.userId = verified?.userId ?? null;
       // Null without a valid token.
       const known = verified === null ? null : resolveToken(users, verified);
-      if (operation.body !== null) return serveWithBody(known);
-      const { prepared, caller } = check(known, '');
-      return run(prepared, users, () => caller);
+      if (operation.body !== null) return serveWithBody(operation.body, known);
+      const { caller } = check(known, null);
+      return run(null, () => caller);
     },
     unresolvable,
   );
@@ -102,14 +111,6 @@ function resolveToken(users: Users, verified: VerifiedToken): Caller {
 /** Resolving the token failed through our fault; the body says that there was one (docs/rules.md, tokens). */
 function unresolvable(cause: unknown): never {
   throw new UsersError('INTERNAL', 'the token could not be resolved', { raisedBy: 'token', cause });
-}
-
-function run(prepared: Prepared, users: Users, findCaller: (users: UsersReader) => Caller): object {
-  return prepared.run(users, (reader) => {
-    const caller = findCaller(reader);
-    requireParticipant(caller, users.participantId);
-    return caller;
-  });
 }
 
 function bodyBytesMax({ config: { bodyBytesMax }, participantId }: Users, caller: Caller | null): number {

@@ -5,7 +5,7 @@ import { listUsers, readUser } from '../../users/rules/read-users.ts';
 import { updateUser } from '../../users/rules/update-user.ts';
 import { EMPTY_ANSWER, showUser, user } from './answers.ts';
 import { reading, type UsersOperation, writing } from './operation.ts';
-import { checkPathUserId, checkSameId } from './request.ts';
+import { checkPathUserId, checkSameId, checkSameUserId } from './request.ts';
 
 const USER = { service: 'user' } as const;
 const CHANGE = { service: 'user', submission: true } as const;
@@ -20,9 +20,9 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
     path: '/v2/users',
     query: ['pageSize', 'pageToken'],
     answer: z.strictObject({ users: z.array(user), nextPageToken: z.string() }).meta({ id: 'ListUsersAnswer' }),
-    run: ({ users, caller, config, query }) => {
-      const page = listUsers(users, { caller, request: query, pageSizeMax: config.usersPageSizeMax });
-      return { users: page.users.map(showUser), nextPageToken: page.nextPageToken };
+    run: (call) => {
+      const { users, nextPageToken } = listUsers(call);
+      return { users: users.map(showUser), nextPageToken };
     },
   }),
   writing({
@@ -34,9 +34,7 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
     body: createUserRequest,
     answer: userAnswer,
     subject: (body) => body.user?.id,
-    run: ({ users, caller, config, body }) => ({
-      user: showUser(createUser(users, { caller, request: body, limits: config })),
-    }),
+    run: (call) => ({ user: showUser(createUser(call)) }),
   }),
   reading({
     ...USER,
@@ -46,9 +44,7 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
     query: ['identity-provider-id'],
     answer: userAnswer,
     checkIds: checkPathUserId,
-    run: ({ users, caller, id, query }) => ({
-      user: showUser(readUser(users, { caller, userId: id, identityProviderId: query.identityProviderId })),
-    }),
+    run: (call) => ({ user: showUser(readUser(call)) }),
   }),
   writing({
     ...CHANGE,
@@ -59,7 +55,7 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
     body: updateUserRequest,
     answer: userAnswer,
     checkIds: ({ id, body }) => checkSameId({ path: id, body: body.user?.id ?? null }, 'user'),
-    run: ({ users, caller, body }) => ({ user: showUser(updateUser(users, { caller, request: body })) }),
+    run: (call) => ({ user: showUser(updateUser(call)) }),
   }),
   writing({
     ...CHANGE,
@@ -70,8 +66,8 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
     body: null,
     answer: EMPTY_ANSWER,
     checkIds: checkPathUserId,
-    run: ({ users, caller, id }) => {
-      deleteUser(users, { caller, userId: id });
+    run: (call) => {
+      deleteUser(call);
       return {};
     },
   }),
@@ -83,9 +79,9 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
     path: `${BY_ID}/identity-provider-id`,
     body: moveUserRequest,
     answer: EMPTY_ANSWER,
-    checkIds: ({ id, body }) => checkSameId({ path: id, body: body.userId }, 'user'),
-    run: ({ users, caller, body }) => {
-      moveUser(users, { caller, request: body });
+    checkIds: (ids) => checkSameUserId(ids),
+    run: (call) => {
+      moveUser(call);
       return {};
     },
   }),
@@ -97,9 +93,6 @@ export const USER_OPERATIONS: readonly UsersOperation[] = [
     query: ['identity-provider-id'],
     answer: userAnswer,
     ownRecordOnly: true,
-    run: ({ users, caller, query }) => {
-      const { identityProviderId } = query;
-      return { user: showUser(readUser(users, { caller, userId: caller.userId, identityProviderId })) };
-    },
+    run: (call) => ({ user: showUser(readUser({ ...call, id: call.caller.userId })) }),
   }),
 ];

@@ -2,6 +2,7 @@ import { userIdFault } from '../id-formats.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import type { VerifiedToken } from '../tokens/token-verifier.ts';
 import { DEFAULT_PROVIDER } from '../user.ts';
+import type { UsersConfig } from '../users-config.ts';
 import { permissionDenied, UsersError } from '../users-error.ts';
 
 /** The caller with what the rules depend on, read at this request and never remembered from an earlier one. */
@@ -13,6 +14,26 @@ export interface Caller {
   readonly identityProviderAdmin: boolean;
   /** The participant that the token is bound to; null where it is bound to none. */
   readonly participantId: string | null;
+}
+
+/** The query parameters; an absent one has its default. */
+export interface Query {
+  /** 0: as many as the settings allow. */
+  readonly pageSize: number;
+  /** Empty: from the start. */
+  readonly pageToken: string;
+  readonly identityProviderId: string;
+}
+
+/** What a rule gets: the users within the transaction, the caller, and the request, which is decoded and not checked yet. */
+export interface Call<Store extends UsersReader, Body = unknown> {
+  readonly users: Store;
+  readonly caller: Caller;
+  readonly config: UsersConfig;
+  /** Of the path; empty where it has none. */
+  readonly id: string;
+  readonly query: Query;
+  readonly body: Body;
 }
 
 /**

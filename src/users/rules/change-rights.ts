@@ -4,7 +4,7 @@ import type { UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import { invalidArgument, tooManyRights } from '../users-error.ts';
 import { effectiveProvider, requireAdminFor } from './authorize.ts';
-import type { Caller } from './caller.ts';
+import type { Call, Caller } from './caller.ts';
 import { checkPartiesKnown, checkRights, checkUserId, findUser } from './user-checks.ts';
 
 type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: readonly Right[] };
@@ -13,26 +13,20 @@ type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: r
  * Gives a user rights; the answer has only the new ones (docs/rules.md, users). The limit is
  * checked before the first is stored: a body may name hundreds of thousands.
  */
-export function grantRights(
-  users: UsersWriter,
-  { caller, request, rightsPerUserMax }: { caller: Caller; request: ChangeRightsRequest; rightsPerUserMax: number },
-): readonly Right[] {
-  const { userId, rights, identityProviderId } = checkRequest(caller, request);
+export function grantRights({ users, caller, config, body }: Call<UsersWriter, ChangeRightsRequest>): readonly Right[] {
+  const { userId, rights, identityProviderId } = checkRequest(caller, body);
   checkPartiesKnown(caller, rights, identityProviderId);
   findUser(users, { id: userId, identityProviderId, verb: 'grant user rights' });
   const held = heldKeys(users, userId);
   const granted = rights.filter((right) => !held.has(rightKey(right)));
-  if (held.size + granted.length > rightsPerUserMax) throw tooManyRights('grant user rights', userId);
+  if (held.size + granted.length > config.rightsPerUserMax) throw tooManyRights('grant user rights', userId);
   for (const right of granted) users.grantRight(userId, right);
   return granted;
 }
 
 /** Takes rights from a user; the answer has only those removed. A user cannot take its own ParticipantAdmin. */
-export function revokeRights(
-  users: UsersWriter,
-  { caller, request }: { caller: Caller; request: ChangeRightsRequest },
-): readonly Right[] {
-  const { userId, rights, identityProviderId } = checkRequest(caller, request);
+export function revokeRights({ users, caller, body }: Call<UsersWriter, ChangeRightsRequest>): readonly Right[] {
+  const { userId, rights, identityProviderId } = checkRequest(caller, body);
   if (userId === caller.userId && rights.some((right) => right.kind === 'ParticipantAdmin'))
     throw invalidArgument('Requesting user cannot remove own admin rights');
   findUser(users, { id: userId, identityProviderId, verb: 'revoke user rights' });

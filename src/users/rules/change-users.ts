@@ -4,7 +4,6 @@ import { type CreateUserRequest, EMPTY_USER, type MoveUserRequest } from '../req
 import { distinctRights } from '../right.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
-import type { UsersConfig } from '../users-config.ts';
 import {
   invalidArgument,
   invalidField,
@@ -15,7 +14,7 @@ import {
   userError,
 } from '../users-error.ts';
 import { effectiveProvider, requireAdminFor, requireParticipantAdmin, requireUserAdmin } from './authorize.ts';
-import type { Caller } from './caller.ts';
+import type { Call } from './caller.ts';
 import {
   checkPartiesKnown,
   checkPrimaryParty,
@@ -25,29 +24,24 @@ import {
   findUser,
 } from './user-checks.ts';
 
-export type UserLimits = Pick<UsersConfig, 'usersMax' | 'rightsPerUserMax'>;
-
 /** Creates a user with its rights; the order of the checks is the reference's. */
-export function createUser(
-  users: UsersWriter,
-  { caller, request, limits }: { caller: Caller; request: CreateUserRequest; limits: UserLimits },
-): User {
-  requireAdminFor(caller, request.rights);
-  const identityProviderId = effectiveProvider(caller, request.user?.identityProviderId ?? '');
+export function createUser({ users, caller, config, body }: Call<UsersWriter, CreateUserRequest>): User {
+  requireAdminFor(caller, body.rights);
+  const identityProviderId = effectiveProvider(caller, body.user?.identityProviderId ?? '');
   // For an identity provider admin, filling in the provider creates a user where none was given.
-  const given = request.user ?? (caller.participantAdmin ? null : EMPTY_USER);
+  const given = body.user ?? (caller.participantAdmin ? null : EMPTY_USER);
   if (given === null) throw missingField('user');
   checkUserId(given.id, 'id');
   if (given.resourceVersion !== '') throw invalidArgument('field user.metadata.resource_version must be not set');
   checkAnnotations(given.annotations, 'forbidden');
   checkPrimaryParty(given.primaryParty);
-  const rights = distinctRights(checkRights(request.rights));
+  const rights = distinctRights(checkRights(body.rights));
   checkProviderExists(users, identityProviderId);
   checkPartiesKnown(caller, rights, identityProviderId);
   checkIdFree(users, given.id, identityProviderId);
-  if (rights.length > limits.rightsPerUserMax) throw tooManyRights('creating user', given.id);
-  if (users.userCount >= limits.usersMax)
-    throw new UsersError('TOO_MANY_USERS', `creating user failed, as there are already ${limits.usersMax} users`);
+  if (rights.length > config.rightsPerUserMax) throw tooManyRights('creating user', given.id);
+  if (users.userCount >= config.usersMax)
+    throw new UsersError('TOO_MANY_USERS', `creating user failed, as there are already ${config.usersMax} users`);
   const user = { ...given, identityProviderId, resourceVersion: 0n };
   users.insertUser(user);
   for (const right of rights) users.grantRight(user.id, right);
@@ -64,17 +58,17 @@ function checkIdFree(users: UsersWriter, id: string, identityProviderId: string)
 }
 
 /** Deletes a user with its rights and annotations (docs/rules.md, users). A user cannot delete itself. */
-export function deleteUser(users: UsersWriter, { caller, userId }: { caller: Caller; userId: string }): void {
+export function deleteUser({ users, caller, id }: Call<UsersWriter>): void {
   requireUserAdmin(caller);
   const identityProviderId = effectiveProvider(caller, '');
-  if (userId === caller.userId) throw invalidArgument('Requesting user cannot delete itself');
-  findUser(users, { id: userId, identityProviderId, verb: 'deleting user' });
-  users.deleteUser(userId);
+  if (id === caller.userId) throw invalidArgument('Requesting user cannot delete itself');
+  findUser(users, { id, identityProviderId, verb: 'deleting user' });
+  users.deleteUser(id);
 }
 
 /** Moves a user from one identity provider to another, or to the same; its version stays (docs/rules.md, users). */
-export function moveUser(users: UsersWriter, { caller, request }: { caller: Caller; request: MoveUserRequest }): void {
-  const { userId, sourceIdentityProviderId: source, targetIdentityProviderId: target } = request;
+export function moveUser({ users, caller, body }: Call<UsersWriter, MoveUserRequest>): void {
+  const { userId, sourceIdentityProviderId: source, targetIdentityProviderId: target } = body;
   requireParticipantAdmin(caller);
   checkUserId(userId, 'user_id');
   checkProviderId(source, 'source_identity_provider_id');

@@ -7,33 +7,31 @@ import { hasCredentials } from '../urls.ts';
 import type { IdentityProvider } from '../user.ts';
 import { invalidArgument, invalidField, missingField, UsersError, type UsersErrorCode } from '../users-error.ts';
 import { requireParticipantAdmin } from './authorize.ts';
-import type { Caller } from './caller.ts';
-import { masked, PROVIDER_MASK_FIELDS, parseMask } from './update-mask.ts';
+import type { Call } from './caller.ts';
+import { PROVIDER_MASK_FIELDS, parseMask } from './update-mask.ts';
 
 /** The reference's limit (docs/rules.md, users). */
 export const IDENTITY_PROVIDERS_MAX = 16;
 
 type ProviderVerb = 'creating' | 'getting' | 'updating' | 'deleting';
 
-export function listIdentityProviders(users: UsersReader, { caller }: { caller: Caller }): readonly IdentityProvider[] {
+export function listIdentityProviders({ users, caller }: Call<UsersReader>): readonly IdentityProvider[] {
   requireParticipantAdmin(caller);
   return users.identityProviders();
 }
 
-export function readIdentityProvider(
-  users: UsersReader,
-  { caller, id }: { caller: Caller; id: string },
-): IdentityProvider {
+export function readIdentityProvider({ users, caller, id }: Call<UsersReader>): IdentityProvider {
   requireParticipantAdmin(caller);
   checkProviderId(id);
   return findProvider(users, id, 'getting');
 }
 
 /** Adds an identity provider: its tokens are accepted from the next request on. */
-export function createIdentityProvider(
-  users: UsersWriter,
-  { caller, given }: { caller: Caller; given: GivenProvider | null },
-): IdentityProvider {
+export function createIdentityProvider({
+  users,
+  caller,
+  body: given,
+}: Call<UsersWriter, GivenProvider | null>): IdentityProvider {
   requireParticipantAdmin(caller);
   if (given === null) throw missingField('identity_provider_config');
   checkProviderId(given.id);
@@ -58,34 +56,31 @@ export function createIdentityProvider(
 }
 
 /** Changes what the mask names. An empty issuer or URL stays unchanged; an empty audience is cleared. */
-export function updateIdentityProvider(
-  users: UsersWriter,
-  { caller, request }: { caller: Caller; request: UpdateProviderRequest },
-): IdentityProvider {
+export function updateIdentityProvider({
+  users,
+  caller,
+  body: { provider: given, updatePaths },
+}: Call<UsersWriter, UpdateProviderRequest>): IdentityProvider {
   requireParticipantAdmin(caller);
-  const given = request.provider;
   if (given === null) throw missingField('identity_provider_config');
   checkProviderId(given.id);
   if (given.jwksUrl !== '') checkJwksUrl(given.jwksUrl);
-  if (request.updatePaths === null) throw missingField('update_mask');
-  const parsed = parseMask(request.updatePaths, PROVIDER_MASK_FIELDS);
-  if ('fault' in parsed)
-    throw providerError(
+  if (updatePaths === null) throw missingField('update_mask');
+  const mask = parseMask(updatePaths, PROVIDER_MASK_FIELDS, (fault) =>
+    providerError(
       'INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST',
       given.id,
-      `Update operation for identity provider config '${given.id}' failed due to: ${parsed.fault}`,
-    );
+      `Update operation for identity provider config '${given.id}' failed due to: ${fault}`,
+    ),
+  );
   checkLengths(given);
   const stored = findProvider(users, given.id, 'updating');
-  const { mask } = parsed;
-  const optional = (field: 'issuer' | 'jwks_url', value: string, before: string): string =>
-    mask.mention(field) === 'none' || value === '' ? before : value;
   const provider: IdentityProvider = {
     id: stored.id,
-    isDeactivated: masked(mask.mention('is_deactivated'), { given: given.isDeactivated, stored: stored.isDeactivated }),
-    issuer: optional('issuer', given.issuer, stored.issuer),
-    jwksUrl: optional('jwks_url', given.jwksUrl, stored.jwksUrl),
-    audience: masked(mask.mention('audience'), { given: given.audience, stored: stored.audience }),
+    isDeactivated: mask.choose('is_deactivated', { given: given.isDeactivated, stored: stored.isDeactivated }),
+    issuer: mask.choose('issuer', { given: given.issuer || stored.issuer, stored: stored.issuer }),
+    jwksUrl: mask.choose('jwks_url', { given: given.jwksUrl || stored.jwksUrl, stored: stored.jwksUrl }),
+    audience: mask.choose('audience', { given: given.audience, stored: stored.audience }),
   };
   if (provider.issuer !== stored.issuer) checkIssuerFree(users, provider.issuer, 'updating');
   users.updateIdentityProvider(provider);
@@ -93,7 +88,7 @@ export function updateIdentityProvider(
 }
 
 /** Removes an identity provider that no user refers to; its tokens are refused from the next request on. */
-export function deleteIdentityProvider(users: UsersWriter, { caller, id }: { caller: Caller; id: string }): void {
+export function deleteIdentityProvider({ users, caller, id }: Call<UsersWriter>): void {
   requireParticipantAdmin(caller);
   checkProviderId(id);
   findProvider(users, id, 'deleting');

@@ -5,7 +5,7 @@ import type { UsersReader } from '../store/users-reader.ts';
 import type { User } from '../user.ts';
 import { invalidArgument } from '../users-error.ts';
 import { effectiveProvider, requireSelfOrUserAdmin, requireUserAdmin } from './authorize.ts';
-import type { Caller } from './caller.ts';
+import type { Call } from './caller.ts';
 import { decodePageToken, encodePageToken } from './page-token.ts';
 import { findUser } from './user-checks.ts';
 
@@ -15,43 +15,33 @@ const PAGE_BYTES_MAX = 8 * 1024 * 1024;
 const USER_BYTES = 1024;
 
 /** A user's record: its own, or another's for those who administer users (docs/rules.md, callers). */
-export function readUser(
-  users: UsersReader,
-  { caller, userId, identityProviderId }: { caller: Caller; userId: string; identityProviderId: string },
-): User {
-  requireSelfOrUserAdmin(caller, userId);
-  const provider = effectiveProvider(caller, identityProviderId);
-  return findUser(users, { id: userId, identityProviderId: provider, verb: 'getting user' });
+export function readUser({ users, caller, id, query }: Call<UsersReader>): User {
+  requireSelfOrUserAdmin(caller, id);
+  const identityProviderId = effectiveProvider(caller, query.identityProviderId);
+  return findUser(users, { id, identityProviderId, verb: 'getting user' });
 }
 
 /** The rights of a user, in the caller's provider: the request cannot name another. */
-export function listRights(
-  users: UsersReader,
-  { caller, userId }: { caller: Caller; userId: string },
-): readonly Right[] {
-  requireSelfOrUserAdmin(caller, userId);
+export function listRights({ users, caller, id }: Call<UsersReader>): readonly Right[] {
+  requireSelfOrUserAdmin(caller, id);
   const identityProviderId = effectiveProvider(caller, '');
-  findUser(users, { id: userId, identityProviderId, verb: 'list user rights' });
-  return users.rights(userId);
+  findUser(users, { id, identityProviderId, verb: 'list user rights' });
+  return users.rights(id);
 }
 
-/** Page size 0: as many as the settings allow; an empty token: from the start. */
-interface ListUsersRequest {
-  readonly pageSize: number;
-  readonly pageToken: string;
+interface UsersPage {
+  readonly users: readonly User[];
+  readonly nextPageToken: string;
 }
 
 /** One page of the users of one identity provider, by the byte value of their ids. */
-export function listUsers(
-  users: UsersReader,
-  { caller, request, pageSizeMax }: { caller: Caller; request: ListUsersRequest; pageSizeMax: number },
-): { readonly users: readonly User[]; readonly nextPageToken: string } {
+export function listUsers({ users, caller, config, query: { pageSize, pageToken } }: Call<UsersReader>): UsersPage {
   requireUserAdmin(caller);
   const identityProviderId = effectiveProvider(caller, '');
-  const after = request.pageToken === '' ? '' : decodePageToken(request.pageToken);
+  const after = pageToken === '' ? '' : decodePageToken(pageToken);
   if (after === null || (after !== '' && userIdFault(after) !== null)) throw invalidArgument('Invalid page token');
-  if (request.pageSize < 0) throw invalidArgument('Max page size must be non-negative');
-  const size = request.pageSize === 0 ? pageSizeMax : Math.min(request.pageSize, pageSizeMax);
+  if (pageSize < 0) throw invalidArgument('Max page size must be non-negative');
+  const size = pageSize === 0 ? config.usersPageSizeMax : Math.min(pageSize, config.usersPageSizeMax);
   const page: User[] = [];
   let bytes = 0;
   for (const user of users.usersAfter({ identityProviderId, after, size })) {

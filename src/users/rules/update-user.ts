@@ -5,29 +5,27 @@ import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';
 import { invalidArgument, invalidField, missingField, userError } from '../users-error.ts';
 import { effectiveProvider, requireUserAdmin } from './authorize.ts';
-import type { Caller } from './caller.ts';
-import { masked, parseMask, type UpdateMask, USER_MASK_FIELDS } from './update-mask.ts';
+import type { Call } from './caller.ts';
+import { parseMask, type UpdateMask, USER_MASK_FIELDS } from './update-mask.ts';
 import { checkPrimaryParty, checkProviderExists, checkUserId, findUser } from './user-checks.ts';
 
-type UserMask = UpdateMask<(typeof USER_MASK_FIELDS)[number]>;
-
 /** Changes what the mask names, and adds one to the version; the order of the checks is the reference's. */
-export function updateUser(
-  users: UsersWriter,
-  { caller, request }: { caller: Caller; request: UpdateUserRequest },
-): User {
+export function updateUser({ users, caller, body }: Call<UsersWriter, UpdateUserRequest>): User {
   requireUserAdmin(caller);
-  const identityProviderId = effectiveProvider(caller, request.user?.identityProviderId ?? '');
-  const given = request.user;
+  const { user: given, updatePaths } = body;
+  const identityProviderId = effectiveProvider(caller, given?.identityProviderId ?? '');
   if (given === null) throw missingField('user');
   checkUserId(given.id, 'user.id');
-  if (request.updatePaths === null) throw missingField('update_mask');
+  if (updatePaths === null) throw missingField('update_mask');
   checkPrimaryParty(given.primaryParty);
   const expectedVersion = parseVersion(given.resourceVersion);
   checkAnnotations(given.annotations, 'delete');
-  const mask = readMask(given.id, request.updatePaths);
+  const mask = parseMask(updatePaths, USER_MASK_FIELDS, (fault) => {
+    const message = `Update operation for user id '${given.id}' failed due to: ${fault}`;
+    return userError('INVALID_USER_UPDATE_REQUEST', given.id, message);
+  });
   checkProviderExists(users, identityProviderId);
-  const deactivates = masked(mask.mention('is_deactivated'), { given: given.isDeactivated, stored: false });
+  const deactivates = mask.choose('is_deactivated', { given: given.isDeactivated, stored: false });
   if (deactivates && given.id === caller.userId) throw invalidArgument('Requesting user cannot self-deactivate');
 
   const stored = findUser(users, { id: given.id, identityProviderId, verb: 'updating user' });
@@ -53,26 +51,18 @@ function parseVersion(text: string): bigint | null {
   return version;
 }
 
-function readMask(userId: string, paths: readonly string[]): UserMask {
-  const parsed = parseMask(paths, USER_MASK_FIELDS);
-  if ('mask' in parsed) return parsed.mask;
-  const message = `Update operation for user id '${userId}' failed due to: ${parsed.fault}`;
-  throw userError('INVALID_USER_UPDATE_REQUEST', userId, message);
-}
-
-function merge(stored: User, given: GivenUser, mask: UserMask): User {
+function merge(stored: User, given: GivenUser, mask: UpdateMask<(typeof USER_MASK_FIELDS)[number]>): User {
   return {
     ...stored,
-    primaryParty: masked(mask.mention('primary_party'), { given: given.primaryParty, stored: stored.primaryParty }),
-    isDeactivated: masked(mask.mention('is_deactivated'), { given: given.isDeactivated, stored: stored.isDeactivated }),
-    primaryPartyAuthentication: masked(mask.mention('primary_party_authentication'), {
+    primaryParty: mask.choose('primary_party', { given: given.primaryParty, stored: stored.primaryParty }),
+    isDeactivated: mask.choose('is_deactivated', { given: given.isDeactivated, stored: stored.isDeactivated }),
+    primaryPartyAuthentication: mask.choose('primary_party_authentication', {
       given: given.primaryPartyAuthentication,
       stored: stored.primaryPartyAuthentication,
     }),
-    annotations:
-      mask.mention('metadata.annotations') === 'none'
-        ? stored.annotations
-        : mergeAnnotations(stored.annotations, given.annotations),
+    annotations: mask.names('metadata.annotations')
+      ? mergeAnnotations(stored.annotations, given.annotations)
+      : stored.annotations,
   };
 }
 
