@@ -14,8 +14,9 @@ export function encodePageToken(lastUserId: string): string {
 
 /** The user id of a token, with or without padding; null for anything else. */
 export function decodePageToken(token: string): string | null {
+  if (!URL_SAFE.test(token)) return null;
   const bare = token.replace(/=+$/, '');
-  if (!URL_SAFE.test(token) || bare.length % 4 === 1) return null;
+  if (bare.length % 4 === 1) return null;
   if (bare.length !== token.length && token.length % 4 !== 0) return null;
   const bytes = Buffer.from(bare, 'base64url');
   const long = (bytes[1] ?? 0) >= 0x80;

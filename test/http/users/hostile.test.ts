@@ -167,6 +167,14 @@ describe('odd texts', () => {
   );
 });
 
+describe('a page token', () => {
+  // Read with a search whose time grows with the square of its length, it would keep all others waiting for much longer.
+  it('of much padding is refused at once', { timeout: 4_000 }, async () => {
+    const { status, text } = await ask(world, 'admin', `GET /v2/users?pageToken=${'='.repeat(60_000)}x`);
+    expect([status, text]).toEqual([400, expect.stringContaining('Invalid page token')]);
+  });
+});
+
 describe('hostile HTTP', () => {
   const send = (text: string): Promise<string> =>
     new Promise((resolve) => {
