@@ -42,3 +42,8 @@ export function parseJavaLong(text: string): bigint | null {
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
   return BigInt.asIntN(64, value) === value ? value : null;
 }
+
+/** Whether a URL has a user or a password in it, which is not supported. */
+export function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
+}

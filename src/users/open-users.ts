@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
+import { USERS_FILE } from './backup.ts';
 import { databaseError } from './database-error.ts';
 import { EMPTY_USER } from './requests/bodies.ts';
 import { RememberingReader } from './store/remembering-reader.ts';
@@ -26,7 +27,6 @@ export interface UsersOptions {
   /** Null: the one created with users.db and stored there. */
   readonly participantId: string | null;
   readonly logger: Logger;
-  readonly now?: () => Date;
 }
 
 /** The ledger's users: the process's open users.db, and its settings. */
@@ -46,25 +46,9 @@ export interface Users extends Disposable {
  * Opens users.db in the data directory, which is created where it is missing, as is the local secret where no service is
  * configured. The caller has the directory's writer lock. Throws a Refusal for a file of a newer program.
  */
-export function openUsers({ dataDir, config, participantId, logger, now = () => new Date() }: UsersOptions): Users {
+export function openUsers({ dataDir, config, participantId, logger }: UsersOptions): Users {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = join(dataDir, 'users.db');
-  const db = openDatabase(file);
-  try {
-    migrate(db, { file, now });
-    const storedId = storedParticipantId(db);
-    const authServices = config.authServices.length > 0 ? config.authServices : [localService(dataDir)];
-    const users = wrap(db, { config, participantId: participantId ?? storedId, authServices });
-    addAdditionalAdmin(users, logger);
-    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS_OF_REQUESTS}`);
-    return users;
-  } catch (error) {
-    db.close();
-    throw databaseError(error);
-  }
-}
-
-function openDatabase(file: string): Database {
+  const file = join(dataDir, USERS_FILE);
   const db = new BetterSqlite3(file, { timeout: BUSY_TIMEOUT_MS });
   try {
     chmodSync(file, 0o600);
@@ -72,7 +56,13 @@ function openDatabase(file: string): Database {
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
     db.pragma('trusted_schema = OFF');
-    return db;
+    migrate(db, { file });
+    const storedId = storedParticipantId(db);
+    const authServices = config.authServices.length > 0 ? config.authServices : [localService(dataDir)];
+    const users = wrap(db, { config, participantId: participantId ?? storedId, authServices });
+    addAdditionalAdmin(users, logger);
+    db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS_OF_REQUESTS}`);
+    return users;
   } catch (error) {
     db.close();
     throw databaseError(error);

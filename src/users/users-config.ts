@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { USER_ID_PATTERN } from './id-formats.ts';
+import { hasCredentials, USER_ID_PATTERN } from './id-formats.ts';
 import { readPublicKey, readSecret } from './key-files.ts';
 import type { AuthService, TokenMode } from './tokens/auth-service.ts';
-import { hasCredentials } from './urls.ts';
 
 /** The `ledger` key of the configuration file, with its key files read; durations in seconds, as in tokens. */
 export interface UsersConfig {

@@ -169,11 +169,10 @@ describe('users.db', () => {
 });
 
 describe('migrations of users.db', () => {
-  const now = (): Date => new Date(0);
   const steps = (...sql: string[]) => sql.map((text, index) => ({ name: `step ${index}`, sql: text }));
   const run = (...sql: string[]): void => {
     using db = disposable(new Database(directory.at('m.db')));
-    migrate(db, { file: 'm.db', now, migrations: steps(...sql) });
+    migrate(db, { file: 'm.db', migrations: steps(...sql) });
   };
   const tables = (): unknown[] => {
     using db = disposable(new Database(directory.at('m.db')));

@@ -75,8 +75,8 @@ export function moveUser({ users, caller, body }: Call<UsersWriter, MoveUserRequ
   checkProviderId(target, 'target_identity_provider_id');
   checkProviderExists(users, source);
   checkProviderExists(users, target);
-  findUser(users, { id: userId, identityProviderId: source, verb: 'update user identity provider' });
-  users.moveUser(userId, target);
+  const user = findUser(users, { id: userId, identityProviderId: source, verb: 'update user identity provider' });
+  users.updateUser({ ...user, identityProviderId: target });
 }
 
 function checkProviderId(id: string, fieldName: string): void {

@@ -1,9 +1,8 @@
 import { counted } from '../../counted.ts';
-import { ledgerStringFault } from '../id-formats.ts';
+import { hasCredentials, ledgerStringFault } from '../id-formats.ts';
 import type { GivenProvider, UpdateProviderRequest } from '../requests/bodies.ts';
 import { USERS_COUNTED_MAX, type UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
-import { hasCredentials } from '../urls.ts';
 import type { IdentityProvider } from '../user.ts';
 import { invalidArgument, invalidField, missingField, UsersError, type UsersErrorCode } from '../users-error.ts';
 import { requireParticipantAdmin } from './authorize.ts';

@@ -39,7 +39,7 @@ export function updateUser({ users, caller, body }: Call<UsersWriter, UpdateUser
     throw userError('MAX_USER_ANNOTATIONS_SIZE_EXCEEDED', user.id, message);
   }
   users.updateUser(user);
-  writeAnnotations(users, { id: user.id, before: stored.annotations, after: user.annotations });
+  if (user.annotations !== stored.annotations) users.replaceAnnotations(user);
   return user;
 }
 
@@ -71,12 +71,4 @@ function mergeAnnotations(stored: Annotations, given: Annotations): Annotations 
   const merged = new Map([...stored, ...given]);
   for (const [key, value] of given) if (value === '') merged.delete(key);
   return merged;
-}
-
-function writeAnnotations(
-  users: UsersWriter,
-  { id, before, after }: { id: string; before: Annotations; after: Annotations },
-): void {
-  for (const name of before.keys()) if (!after.has(name)) users.deleteAnnotation(id, name);
-  for (const [name, value] of after) if (before.get(name) !== value) users.setAnnotation(id, name, value);
 }

@@ -1,5 +1,6 @@
 import { annotationBytes } from '../annotations.ts';
-import type { User } from '../user.ts';
+import { BoundedMap } from '../bounded-map.ts';
+import type { IdentityProvider, User } from '../user.ts';
 import { type CallerRecord, UsersReader } from './users-reader.ts';
 
 /** Few enough to need little memory, enough for the users that are active at one time. */
@@ -12,14 +13,15 @@ const ANNOTATION_BYTES_MAX = 2_048;
  * transaction, before it is answered. Only this process writes the file, so what is cached is what is stored.
  */
 export class RememberingReader extends UsersReader {
-  readonly #callers = new Map<string, CallerRecord>();
-  readonly #users = new Map<string, User>();
+  readonly #callers = new BoundedMap<string, CallerRecord>(USERS_MAX);
+  readonly #users = new BoundedMap<string, User>(USERS_MAX);
+  #providers: readonly IdentityProvider[] | null = null;
 
   override caller(userId: string): CallerRecord | null {
     const known = this.#callers.get(userId);
     if (known !== undefined) return known;
     const record = super.caller(userId);
-    if (record !== null) remember(this.#callers, userId, record);
+    if (record !== null) this.#callers.set(userId, record);
     return record;
   }
 
@@ -27,17 +29,18 @@ export class RememberingReader extends UsersReader {
     const known = this.#users.get(id);
     if (known !== undefined) return known;
     const user = super.user(id);
-    if (user !== null && annotationBytes(user.annotations) <= ANNOTATION_BYTES_MAX) remember(this.#users, id, user);
+    if (user !== null && annotationBytes(user.annotations) <= ANNOTATION_BYTES_MAX) this.#users.set(id, user);
     return user;
+  }
+
+  override identityProviders(): readonly IdentityProvider[] {
+    this.#providers ??= super.identityProviders();
+    return this.#providers;
   }
 
   forget(): void {
     this.#callers.clear();
     this.#users.clear();
+    this.#providers = null;
   }
-}
-
-function remember<Value>(known: Map<string, Value>, id: string, value: Value): void {
-  if (known.size >= USERS_MAX) known.clear();
-  known.set(id, value);
 }

@@ -30,7 +30,7 @@ interface AppliedRow {
  */
 export function migrate(
   db: Database,
-  { file, now, migrations = MIGRATIONS }: { file: string; now: () => Date; migrations?: readonly Migration[] },
+  { file, migrations = MIGRATIONS }: { file: string; migrations?: readonly Migration[] },
 ): void {
   db.transaction(() => {
     db.exec(MIGRATIONS_TABLE);
@@ -47,7 +47,7 @@ export function migrate(
       const row = applied[index];
       if (row === undefined) {
         db.exec(migration.sql);
-        insert.run(version, migration.name, checksum, now().toISOString());
+        insert.run(version, migration.name, checksum, new Date().toISOString());
       } else if (row.version !== version || row.checksum !== checksum) {
         throw new Refusal(
           `${file}: migration ${row.version} was applied in another form than this program has: ` +

@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import type { Right } from '../right.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider, type User } from '../user.ts';
 
@@ -14,56 +14,51 @@ export interface CallerRecord {
 type Row<Record, Bit> = { readonly [Key in keyof Record]: Record[Key] extends boolean ? Bit : Record[Key] };
 /** Read with exact integers: the resource version is a 64-bit number. */
 type UserRow = Row<Omit<User, 'annotations'>, bigint>;
-type ProviderRow = Row<IdentityProvider, number>;
 
 const USER_COLUMNS = `id, coalesce(identity_provider_id, '') AS identityProviderId, primary_party AS primaryParty,
   is_deactivated AS isDeactivated, primary_party_authentication AS primaryPartyAuthentication,
   resource_version AS resourceVersion`;
-const PROVIDER_COLUMNS = 'id, is_deactivated AS isDeactivated, issuer, jwks_url AS jwksUrl, audience';
 
 /** How far users of a provider are counted for a message: there may be any number, and the count blocks all requests. */
 export const USERS_COUNTED_MAX = 1_000;
 
-/** Reads users.db. Calls without an await between them are of one moment: only this process writes the file. */
-export class UsersReader {
+/** The statements of a class that extends this can be its fields: they are prepared after the database is known. */
+class OpenDatabase {
   protected readonly db: Database;
-  readonly #caller: Statement<[string], Row<CallerRecord, number>>;
-  readonly #user: Statement<[string], UserRow>;
-  readonly #annotations: Statement<[string], [name: string, value: string]>;
-  readonly #rights: Statement<[string], Right>;
-  readonly #page: Statement<{ provider: string | null; after: string; size: number }, UserRow>;
-  readonly #provider: Statement<[string], ProviderRow>;
-  readonly #providerOfIssuer: Statement<[string], ProviderRow>;
-  readonly #providers: Statement<[], ProviderRow>;
-  readonly #usersOfProvider: Statement<[string], number>;
 
   constructor(db: Database) {
     this.db = db;
-    this.#caller = db.prepare(`
+  }
+}
+
+/** Reads users.db. Calls without an await between them are of one moment: only this process writes the file. */
+export class UsersReader extends OpenDatabase {
+  readonly #caller = this.db.prepare<[string], Row<CallerRecord, number>>(`
       SELECT coalesce(identity_provider_id, '') AS identityProviderId, is_deactivated AS isDeactivated,
         EXISTS (SELECT 1 FROM user_right r WHERE r.user_id = user.id AND r.kind = 'ParticipantAdmin') AS participantAdmin,
         EXISTS (SELECT 1 FROM user_right r WHERE r.user_id = user.id AND r.kind = 'IdentityProviderAdmin')
           AS identityProviderAdmin
       FROM user WHERE id = ?`);
-    this.#user = db.prepare<[string], UserRow>(`SELECT ${USER_COLUMNS} FROM user WHERE id = ?`).safeIntegers();
-    this.#annotations = db
-      .prepare<[string], [string, string]>('SELECT name, value FROM user_annotation WHERE user_id = ? ORDER BY name')
-      .raw();
-    this.#rights = db.prepare('SELECT kind, party FROM user_right WHERE user_id = ? ORDER BY kind, party');
-    this.#page = db
-      .prepare<{ provider: string | null; after: string; size: number }, UserRow>(`
-        SELECT ${USER_COLUMNS} FROM user
-        WHERE identity_provider_id IS :provider AND id > :after ORDER BY id LIMIT :size`)
-      .safeIntegers();
-    this.#provider = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider WHERE id = ?`);
-    this.#providerOfIssuer = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider WHERE issuer = ?`);
-    this.#providers = db.prepare(`SELECT ${PROVIDER_COLUMNS} FROM identity_provider ORDER BY id`);
-    this.#usersOfProvider = db
-      .prepare<[string], number>(
-        `SELECT count(*) FROM (SELECT 1 FROM user WHERE identity_provider_id = ? LIMIT ${USERS_COUNTED_MAX + 1})`,
-      )
-      .pluck();
-  }
+  readonly #user = this.db.prepare<[string], UserRow>(`SELECT ${USER_COLUMNS} FROM user WHERE id = ?`).safeIntegers();
+  readonly #annotations = this.db
+    .prepare<[string], [string, string]>('SELECT name, value FROM user_annotation WHERE user_id = ? ORDER BY name')
+    .raw();
+  readonly #rights = this.db.prepare<[string], Right>(
+    'SELECT kind, party FROM user_right WHERE user_id = ? ORDER BY kind, party',
+  );
+  readonly #page = this.db
+    .prepare<{ provider: string | null; after: string; size: number }, UserRow>(`
+      SELECT ${USER_COLUMNS} FROM user
+      WHERE identity_provider_id IS :provider AND id > :after ORDER BY id LIMIT :size`)
+    .safeIntegers();
+  readonly #providers = this.db.prepare<[], Row<IdentityProvider, number>>(
+    'SELECT id, is_deactivated AS isDeactivated, issuer, jwks_url AS jwksUrl, audience FROM identity_provider ORDER BY id',
+  );
+  readonly #usersOfProvider = this.db
+    .prepare<[string], number>(
+      `SELECT count(*) FROM (SELECT 1 FROM user WHERE identity_provider_id = ? LIMIT ${USERS_COUNTED_MAX + 1})`,
+    )
+    .pluck();
 
   caller(userId: string): CallerRecord | null {
     const row = this.#caller.get(userId);
@@ -101,26 +96,20 @@ export class UsersReader {
   }
 
   identityProvider(id: string): IdentityProvider | null {
-    const row = this.#provider.get(id);
-    return row === undefined ? null : providerOfRow(row);
+    return this.identityProviders().find((provider) => provider.id === id) ?? null;
   }
 
   identityProviderOfIssuer(issuer: string): IdentityProvider | null {
-    const row = this.#providerOfIssuer.get(issuer);
-    return row === undefined ? null : providerOfRow(row);
+    return this.identityProviders().find((provider) => provider.issuer === issuer) ?? null;
   }
 
   /** By id; at most IDENTITY_PROVIDERS_MAX of them. */
   identityProviders(): readonly IdentityProvider[] {
-    return this.#providers.all().map(providerOfRow);
+    return this.#providers.all().map((row) => ({ ...row, isDeactivated: row.isDeactivated === 1 }));
   }
 
   /** Counts at most to one more than USERS_COUNTED_MAX. */
   usersOfProvider(id: string): number {
     return this.#usersOfProvider.get(id)!;
   }
-}
-
-function providerOfRow(row: ProviderRow): IdentityProvider {
-  return { ...row, isDeactivated: row.isDeactivated === 1 };
 }

@@ -14,16 +14,11 @@ export class UsersWriter extends UsersReader {
       UPDATE user SET identity_provider_id = :identityProviderId, primary_party = :primaryParty,
         is_deactivated = :isDeactivated, primary_party_authentication = :primaryPartyAuthentication,
         resource_version = :resourceVersion WHERE id = :id`);
-  readonly #moveUser = this.db.prepare<[string | null, string]>(
-    'UPDATE user SET identity_provider_id = ? WHERE id = ?',
-  );
   readonly #deleteUser = this.db.prepare<[string]>('DELETE FROM user WHERE id = ?');
-  readonly #setAnnotation = this.db.prepare<[string, string, string]>(
-    'INSERT OR REPLACE INTO user_annotation VALUES (?, ?, ?)',
+  readonly #insertAnnotation = this.db.prepare<[string, string, string]>(
+    'INSERT INTO user_annotation VALUES (?, ?, ?)',
   );
-  readonly #deleteAnnotation = this.db.prepare<[string, string]>(
-    'DELETE FROM user_annotation WHERE user_id = ? AND name = ?',
-  );
+  readonly #deleteAnnotations = this.db.prepare<[string]>('DELETE FROM user_annotation WHERE user_id = ?');
   readonly #insertRight = this.db.prepare<[string, string, string]>(
     'INSERT OR IGNORE INTO user_right VALUES (?, ?, ?)',
   );
@@ -41,16 +36,12 @@ export class UsersWriter extends UsersReader {
   insertUser(user: User): void {
     this.#insertUser.run(userValues(user));
     this.userCount += 1;
-    for (const [name, value] of user.annotations) this.setAnnotation(user.id, name, value);
+    this.#insertAnnotations(user);
   }
 
-  /** Writes the user without its annotations, which change one by one. */
+  /** Writes the user without its annotations. */
   updateUser(user: User): void {
     this.#updateUser.run(userValues(user));
-  }
-
-  moveUser(id: string, identityProviderId: string): void {
-    this.#moveUser.run(providerColumn(identityProviderId), id);
   }
 
   /** Deletes its rights and annotations too. */
@@ -58,12 +49,13 @@ export class UsersWriter extends UsersReader {
     this.userCount -= this.#deleteUser.run(id).changes;
   }
 
-  setAnnotation(userId: string, name: string, value: string): void {
-    this.#setAnnotation.run(userId, name, value);
+  replaceAnnotations(user: User): void {
+    this.#deleteAnnotations.run(user.id);
+    this.#insertAnnotations(user);
   }
 
-  deleteAnnotation(userId: string, name: string): void {
-    this.#deleteAnnotation.run(userId, name);
+  #insertAnnotations({ id, annotations }: User): void {
+    for (const [name, value] of annotations) this.#insertAnnotation.run(id, name, value);
   }
 
   grantRight(userId: string, { kind, party }: Right): void {
@@ -87,14 +79,10 @@ export class UsersWriter extends UsersReader {
   }
 }
 
-function providerColumn(identityProviderId: string): string | null {
-  return identityProviderId === DEFAULT_PROVIDER ? null : identityProviderId;
-}
-
 function userValues({ annotations: _, ...user }: User): Record<string, unknown> {
   return {
     ...user,
-    identityProviderId: providerColumn(user.identityProviderId),
+    identityProviderId: user.identityProviderId === DEFAULT_PROVIDER ? null : user.identityProviderId,
     isDeactivated: Number(user.isDeactivated),
     primaryPartyAuthentication: Number(user.primaryPartyAuthentication),
   };

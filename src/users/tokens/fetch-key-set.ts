@@ -1,5 +1,5 @@
 import { readBounded } from '../../bounded-body.ts';
-import { hasCredentials } from '../urls.ts';
+import { hasCredentials } from '../id-formats.ts';
 import { type KeySet, parseKeySet } from './key-set.ts';
 
 const BYTES_MAX = 1_048_576;
@@ -8,14 +8,9 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 /** For the whole fetch, redirect and body included: a server that drips bytes gains nothing. */
 const FETCH_TIMEOUT_MS = 10_000;
 
-/** A key set could not be fetched; the message says why, for the log. */
-export class KeySetUnavailable extends Error {
-  override readonly name = 'KeySetUnavailable';
-}
-
 /**
- * Fetches a key set, within bounds of size, time and redirects, until `closed`. Throws KeySetUnavailable for anything
- * but a key set.
+ * Fetches a key set, within bounds of size, time and redirects, until `closed`. Throws for anything but a key set; the
+ * message says why, for the log.
  */
 export async function fetchKeySet(
   url: string,
@@ -25,17 +20,17 @@ export async function fetchKeySet(
     const response = await followRedirects(new URL(url), AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]));
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new KeySetUnavailable(`status ${response.status}`);
+      throw new Error(`status ${response.status}`);
     }
     const body = await readBounded(response.body, BYTES_MAX);
-    if (body === null) throw new KeySetUnavailable(`larger than ${BYTES_MAX} bytes`);
+    if (body === null) throw new Error(`larger than ${BYTES_MAX} bytes`);
     const keySet = parseKeySet(body.toString());
-    if (keySet === null) throw new KeySetUnavailable('the document is no key set');
+    if (keySet === null) throw new Error('the document is no key set');
     return keySet;
   } catch (error) {
-    if (error instanceof KeySetUnavailable) throw error;
+    // That of `fetch` says only that it failed.
     const { message, cause } = error as Error;
-    throw new KeySetUnavailable(cause instanceof Error ? cause.message || message : message, { cause: error });
+    throw new Error(cause instanceof Error ? cause.message || message : message, { cause: error });
   }
 }
 
@@ -43,15 +38,14 @@ async function followRedirects(start: URL, signal: AbortSignal): Promise<Respons
   let url = start;
   for (let redirects = 0; ; redirects += 1) {
     // `fetch` would refuse it too, with a message that repeats the password.
-    if (hasCredentials(url))
-      throw new KeySetUnavailable('the URL has a user or password in it, which is not supported');
+    if (hasCredentials(url)) throw new Error('the URL has a user or password in it, which is not supported');
     const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } });
     const location = response.headers.get('location');
     if (!REDIRECT_STATUSES.has(response.status) || location === null) return response;
     await response.body?.cancel();
     const target = URL.canParse(location, url.href) ? new URL(location, url) : null;
-    if (target === null || target.origin !== start.origin) throw new KeySetUnavailable('redirected to another origin');
-    if (redirects === REDIRECTS_MAX) throw new KeySetUnavailable(`redirected more than ${REDIRECTS_MAX} times`);
+    if (target === null || target.origin !== start.origin) throw new Error('redirected to another origin');
+    if (redirects === REDIRECTS_MAX) throw new Error(`redirected more than ${REDIRECTS_MAX} times`);
     url = target;
   }
 }

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Logger } from 'pino';
+import { BoundedMap } from '../bounded-map.ts';
 import type { PublicKeyAlgorithm } from './auth-service.ts';
 import { fetchKeySet } from './fetch-key-set.ts';
 import type { KeySet } from './key-set.ts';
@@ -24,12 +25,18 @@ interface Entry {
   underWay: Promise<void> | null;
 }
 
-/** A cached key with its set; or none with that `kid`; or a fetch is needed, `unavailable` where the last one failed. */
-export type KeyLookup = { readonly key: KeyObject; readonly keySet: KeySet } | 'absent' | 'unavailable' | 'fetch';
+export interface FoundKey {
+  readonly key: KeyObject | Uint8Array;
+  /** Where it was found; null for keys in the configuration, which never change while the program runs. */
+  readonly keySet: { readonly url: string; readonly set: KeySet } | null;
+}
+
+/** A key; or none with that `kid`; or a fetch is needed, `unavailable` where the last one failed. */
+export type KeyLookup = FoundKey | 'absent' | 'unavailable' | 'fetch';
 
 /** Key sets by URL, fetched when a token needs them. A token never waits for the fetch of another URL. */
 export class KeySetCache {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new BoundedMap<string, Entry>(URLS_MAX);
   readonly #logger: Logger;
   readonly #nowMs: () => number;
   readonly #closed: AbortSignal;
@@ -49,12 +56,12 @@ export class KeySetCache {
   }
 
   find(url: string, kid: string, algorithm: PublicKeyAlgorithm): KeyLookup {
-    const keySet = this.current(url);
-    const key = keySet?.key(kid, algorithm) ?? null;
-    if (keySet !== null && key !== null) return { key, keySet };
+    const set = this.current(url);
+    const key = set?.key(kid, algorithm) ?? null;
+    if (set !== null && key !== null) return { key, keySet: { url, set } };
     const entry = this.#entries.get(url);
     if (entry?.isUnavailable) return 'unavailable';
-    const isSettled = entry !== undefined && entry.underWay === null && keySet !== null;
+    const isSettled = entry !== undefined && entry.underWay === null && set !== null;
     return isSettled && this.#nowMs() - entry.triedAtMs < REFETCH_AFTER_MS ? 'absent' : 'fetch';
   }
 
@@ -93,8 +100,6 @@ export class KeySetCache {
   #add(url: string): Entry {
     const never = Number.NEGATIVE_INFINITY;
     const entry: Entry = { keySet: null, fetchedAtMs: 0, triedAtMs: never, isUnavailable: false, underWay: null };
-    const oldest = this.#entries.size < URLS_MAX ? undefined : this.#entries.keys().next().value;
-    if (oldest !== undefined) this.#entries.delete(oldest);
     this.#entries.set(url, entry);
     return entry;
   }

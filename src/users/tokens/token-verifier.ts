@@ -1,16 +1,34 @@
-import type { KeyObject } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 // Only this: all of jose takes a server longer to load than any other package.
 import { compactVerify } from 'jose/jws/compact/verify';
+import { BoundedMap } from '../bounded-map.ts';
 import type { Users } from '../open-users.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider } from '../user.ts';
 import type { AuthService } from './auth-service.ts';
-import type { KeyLookup, KeySetCache } from './key-set-cache.ts';
+import type { Claims } from './claims.ts';
+import type { FoundKey, KeyLookup, KeySetCache } from './key-set-cache.ts';
 import { readToken, type SignedToken } from './signed-token.ts';
 import { acceptedParticipant, holdsAt } from './token-rules.ts';
-import { type RememberedToken, VerifiedCache } from './verified-cache.ts';
+
+/** A few hundred bytes each. */
+const TOKENS_MAX = 10_000;
 
 /** The user that a token names. Whether it exists is read from the store, at each use. */
-export type VerifiedToken = Pick<RememberedToken, 'userId' | 'identityProviderId' | 'participantId'>;
+export interface VerifiedToken {
+  readonly userId: string;
+  readonly identityProviderId: string;
+  readonly participantId: string | null;
+}
+
+/** A verified token, with everything that must be unchanged for the result to count. */
+interface RememberedToken extends VerifiedToken {
+  readonly claims: Claims;
+  readonly lifetimeMaxS: number | null;
+  /** The identity provider at that time; null for tokens of the configured services. */
+  readonly provider: IdentityProvider | null;
+  readonly keySet: FoundKey['keySet'];
+}
 
 export interface TokenVerifier {
   /**
@@ -31,16 +49,6 @@ interface Candidate {
   readonly provider: IdentityProvider | null;
 }
 
-interface FoundKey {
-  readonly key: KeyObject | Uint8Array;
-  readonly keySet: RememberedToken['keySet'];
-}
-
-interface Check {
-  readonly candidate: Candidate;
-  readonly found: FoundKey | Exclude<KeyLookup, object>;
-}
-
 /** Services are tried in order; where an earlier one was passed over, a later one's result is not cached. */
 interface Verified {
   readonly token: RememberedToken;
@@ -55,20 +63,21 @@ export function createTokenVerifier(deps: {
 }): TokenVerifier {
   const { users, keySets, nowMs } = deps;
   const { leeway, lifetimeMaxS: lifetimeMaxDefaultS } = users.config;
-  const cache = new VerifiedCache();
+  /** By their SHA-256: no token is kept, and none is compared character by character. Nothing about a user is kept here. */
+  const remembered = new BoundedMap<string, RememberedToken>(TOKENS_MAX);
 
   function stillCounts({ keySet, claims, lifetimeMaxS, provider }: RememberedToken): boolean {
     return (
       holdsAt(claims, { leeway, lifetimeMaxS }, nowMs() / 1000) &&
       (keySet === null || keySets.current(keySet.url) === keySet.set) &&
-      (provider === null || isSame(provider, users.reader.identityProvider(provider.id)))
+      (provider === null || isDeepStrictEqual(provider, users.reader.identityProvider(provider.id)))
     );
   }
 
-  async function vouch(token: SignedToken, { candidate, found }: Check): Promise<RememberedToken | null> {
-    const { service, provider } = candidate;
+  async function vouch(token: SignedToken, { service, provider }: Candidate): Promise<RememberedToken | null> {
     const { claims } = token;
     const lifetimeMaxS = service.lifetimeMaxS ?? lifetimeMaxDefaultS;
+    const found = findKey(service, token, keySets);
     const accepted = acceptedParticipant(claims, service.mode);
     if (typeof found === 'string' || accepted === null) return null;
     if (!holdsAt(claims, { leeway, lifetimeMaxS }, nowMs() / 1000)) return null;
@@ -98,24 +107,23 @@ export function createTokenVerifier(deps: {
         for (const later of candidates.slice(place + 1)) if (lookUp(later, token) === 'fetch') refreshMeanwhile(later);
         await refresh(candidate);
       }
-      const found = lookUp(candidate, token);
-      if (found === 'unavailable') {
+      if (lookUp(candidate, token) === 'unavailable') {
         refreshMeanwhile(candidate);
         passedOver.push(candidate);
         continue;
       }
-      const verified = await vouch(token, { candidate, found });
+      const verified = await vouch(token, candidate);
       if (verified !== null) return { token: verified, isFirst: passedOver.length === 0 };
     }
     for (const [place, candidate] of passedOver.entries()) {
       await refresh(candidate);
-      const verified = await vouch(token, { candidate, found: lookUp(candidate, token) });
+      const verified = await vouch(token, candidate);
       if (verified !== null) return { token: verified, isFirst: place === 0 };
     }
     return null;
   }
 
-  function lookUp({ service }: Candidate, token: SignedToken): Check['found'] {
+  function lookUp({ service }: Candidate, token: SignedToken): KeyLookup {
     return findKey(service, token, keySets);
   }
 
@@ -128,14 +136,14 @@ export function createTokenVerifier(deps: {
     if (service.kind === 'key-set') await keySets.refresh(service.url);
   }
 
-  async function verifyAnew(text: string): Promise<VerifiedToken | null> {
+  async function verifyAnew(text: string, fingerprint: string): Promise<VerifiedToken | null> {
     const token = readToken(text);
     if (token === null) return null;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const verified = await verifyOnce(token);
       if (verified === null) return null;
       if (!stillCounts(verified.token)) continue;
-      if (verified.isFirst) cache.set(text, verified.token);
+      if (verified.isFirst) remembered.set(fingerprint, verified.token);
       return verified.token;
     }
     return null;
@@ -143,13 +151,14 @@ export function createTokenVerifier(deps: {
 
   return {
     get rememberedCount() {
-      return cache.size;
+      return remembered.size;
     },
     verify(text) {
-      const remembered = cache.get(text);
-      if (remembered !== undefined && stillCounts(remembered)) return remembered;
-      if (remembered !== undefined) cache.delete(text);
-      return verifyAnew(text);
+      const fingerprint = hash('sha256', text, 'base64url');
+      const known = remembered.get(fingerprint);
+      if (known !== undefined && stillCounts(known)) return known;
+      remembered.delete(fingerprint);
+      return verifyAnew(text, fingerprint);
     },
   };
 }
@@ -167,25 +176,14 @@ function serviceOfProvider({ jwksUrl, audience }: IdentityProvider): AuthService
   return { kind: 'key-set', url: jwksUrl, mode, lifetimeMaxS: null };
 }
 
-function isSame(before: IdentityProvider, now: IdentityProvider | null): boolean {
-  return (
-    now !== null &&
-    now.isDeactivated === before.isDeactivated &&
-    now.issuer === before.issuer &&
-    now.jwksUrl === before.jwksUrl &&
-    now.audience === before.audience
-  );
-}
-
 /** The key that a service has for a token. A service with another algorithm than the token's has none. */
-function findKey(service: AuthService, token: SignedToken, keySets: KeySetCache): Check['found'] {
+function findKey(service: AuthService, token: SignedToken, keySets: KeySetCache): KeyLookup {
   const { algorithm, keyId } = token;
   if (service.kind === 'secret') return algorithm === 'HS256' ? { key: service.secret, keySet: null } : 'absent';
   if (service.kind === 'public-key')
     return algorithm === service.algorithm ? { key: service.publicKey, keySet: null } : 'absent';
   if (algorithm === 'HS256' || keyId === null) return 'absent';
-  const found = keySets.find(service.url, keyId, algorithm);
-  return typeof found === 'string' ? found : { key: found.key, keySet: { url: service.url, set: found.keySet } };
+  return keySets.find(service.url, keyId, algorithm);
 }
 
 async function isSignedBy(token: SignedToken, key: KeyObject | Uint8Array): Promise<boolean> {

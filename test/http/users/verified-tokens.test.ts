@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KeySet } from '../../../src/users/tokens/key-set.ts';
-import { type RememberedToken, VerifiedCache } from '../../../src/users/tokens/verified-cache.ts';
+import { BoundedMap } from '../../../src/users/bounded-map.ts';
 import { ask } from '../../support/users/cases.ts';
 import { keyToken, makeKey, nowS, secretToken } from '../../support/users/keys.ts';
 import { ISSUER, startWorld, type World } from '../../support/users/world.ts';
@@ -177,12 +176,13 @@ describe('a body that takes its time', () => {
 
 describe('the memory of verified tokens', () => {
   it('is bounded: the oldest is forgotten first', () => {
-    const cache = new VerifiedCache(3);
-    const remembered = { userId: 'u', keySet: { url: '', set: {} as KeySet } } as unknown as RememberedToken;
-    for (const token of ['a', 'b', 'c', 'd']) cache.set(token, remembered);
-    expect(['a', 'b', 'c', 'd'].map((token) => cache.get(token) !== undefined)).toEqual([false, true, true, true]);
-    cache.delete('b');
-    expect(cache.get('b')).toBeUndefined();
+    const map = new BoundedMap<string, number>(3);
+    for (const [at, key] of ['a', 'b', 'c', 'b', 'd'].entries()) map.set(key, at);
+    expect([...map]).toEqual([
+      ['b', 3],
+      ['c', 2],
+      ['d', 4],
+    ]);
   });
 
   it('does not take a token of a key for one of another', async () => {
