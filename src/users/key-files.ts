@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import type { PublicKeyAlgorithm } from './tokens/auth-service.ts';
+import { fitsAlgorithm, RSA_BITS_MIN } from './tokens/key-set.ts';
 
 /** Where a file was named: the setting's key for messages, and the folder where its relative path starts. */
 interface FileSetting {
@@ -10,9 +11,6 @@ interface FileSetting {
   readonly folder: string;
 }
 
-/** jose refuses shorter RSA keys when it verifies; a setting that can never work is refused at the start. */
-const RSA_BITS_MIN = 2048;
-const CURVES = { ES256: 'prime256v1', ES512: 'secp521r1' } as const;
 const KEY_EXPECTED = {
   RS256: `an RSA key of at least ${RSA_BITS_MIN} bits`,
   ES256: 'a key on the curve P-256',
@@ -31,7 +29,7 @@ function withoutNewline(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1);
 }
 
-/** The public key of a PEM certificate or PEM public key, of the kind that the algorithm needs. */
+/** The public key of a PEM certificate or PEM public key. One that the algorithm cannot use is refused at the start. */
 export function readPublicKey(
   file: string,
   { algorithm, ...setting }: FileSetting & { readonly algorithm: PublicKeyAlgorithm },
@@ -40,7 +38,7 @@ export function readPublicKey(
   const key = parsePem(pem);
   if (key === null)
     throw new Refusal(`${setting.key}: ${file} contains neither a PEM certificate nor a PEM public key`);
-  if (!fits(key, algorithm))
+  if (!fitsAlgorithm(key, algorithm))
     throw new Refusal(`${setting.key}: ${file} does not fit ${algorithm}, expected ${KEY_EXPECTED[algorithm]}`);
   return key;
 }
@@ -53,12 +51,6 @@ function parsePem(pem: string): KeyObject | null {
   } catch {
     return null;
   }
-}
-
-function fits(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
-  if (algorithm === 'RS256')
-    return key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= RSA_BITS_MIN;
-  return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === CURVES[algorithm];
 }
 
 function readFile(file: string, { key, folder }: FileSetting): Buffer {

@@ -1,7 +1,7 @@
 import { mayPass } from '../machine-errors.ts';
 
 /** gRPC status and category of each error code: docs/rules.md, errors. */
-const CODES = {
+export const ERROR_CODES = {
   UNAUTHENTICATED: { grpc: 16, category: 6 },
   PERMISSION_DENIED: { grpc: 7, category: 7 },
   INTERNAL: { grpc: 13, category: 4 },
@@ -25,7 +25,7 @@ const CODES = {
   INDEX_DB_SQL_TRANSIENT_ERROR: { grpc: 14, category: 1 },
 } as const;
 
-export type UsersErrorCode = keyof typeof CODES;
+export type UsersErrorCode = keyof typeof ERROR_CODES;
 export type Resource = readonly [type: string, name: string];
 
 /** Where a request was refused; the body's form depends on it (docs/rules.md, errors: forms G, R and J). */
@@ -40,26 +40,22 @@ interface Details {
 
 /** A refused request. The message is the body's `cause`, unless the code is redacted. */
 export class UsersError extends Error {
+  override readonly name = 'UsersError';
   readonly code: UsersErrorCode;
   readonly raisedBy: RaisedBy;
-  readonly fieldName: string | null;
+  readonly fieldName: string | undefined;
   readonly resources: readonly Resource[];
 
-  constructor(code: UsersErrorCode, message: string, details: Details = {}) {
-    super(message, details.cause === undefined ? {} : { cause: details.cause });
-    this.name = 'UsersError';
+  constructor(
+    code: UsersErrorCode,
+    message: string,
+    { raisedBy = 'service', fieldName, resources = [], ...options }: Details = {},
+  ) {
+    super(message, options);
     this.code = code;
-    this.raisedBy = details.raisedBy ?? 'service';
-    this.fieldName = details.fieldName ?? null;
-    this.resources = details.resources ?? [];
-  }
-
-  get grpcCode(): (typeof CODES)[UsersErrorCode]['grpc'] {
-    return CODES[this.code].grpc;
-  }
-
-  get category(): number {
-    return CODES[this.code].category;
+    this.raisedBy = raisedBy;
+    this.fieldName = fieldName;
+    this.resources = resources;
   }
 }
 
@@ -96,21 +92,15 @@ export function unavailable(error: unknown): unknown {
   return new UsersError('INDEX_DB_SQL_TRANSIENT_ERROR', message, { cause: error });
 }
 
-/** An operation's name in messages about a user, such as `getting user failed for unknown user "bob"`. */
-export type UserVerb =
-  | 'getting user'
-  | 'creating user'
-  | 'updating user'
-  | 'deleting user'
-  | 'grant user rights'
-  | 'revoke user rights'
-  | 'list user rights'
-  | 'update user identity provider';
-
 export function userError(code: UsersErrorCode, userId: string, message: string): UsersError {
   return new UsersError(code, message, { resources: [['USER', userId]] });
 }
 
-export function tooManyRights(verb: UserVerb, userId: string): UsersError {
-  return userError('TOO_MANY_USER_RIGHTS', userId, `${verb} failed, as user "${userId}" would have too many rights.`);
+/** `operation` as the reference names it in messages, such as `getting user failed for unknown user "bob"`. */
+export function tooManyRights(operation: string, userId: string): UsersError {
+  return userError(
+    'TOO_MANY_USER_RIGHTS',
+    userId,
+    `${operation} failed, as user "${userId}" would have too many rights.`,
+  );
 }

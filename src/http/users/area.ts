@@ -11,7 +11,7 @@ import { addRoutes, methodsOf, type Route } from '../server/routes.ts';
 import { settle } from '../server/settle.ts';
 import { versionAnswer } from './answers.ts';
 import { errorAnswer } from './error-body.ts';
-import { createFailedAuthentications } from './failed-authentications.ts';
+import { FailedAuthentications } from './failed-authentications.ts';
 import type { UsersOperation } from './operation.ts';
 import { USERS_OPERATIONS, VERSION_OPERATION } from './operations.ts';
 import { acceptsJson, requestIdOf, targetOf, type UsersContext } from './request.ts';
@@ -38,7 +38,7 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
   const serveDeps: ServeDeps = {
     users,
     verifier: createTokenVerifier({ users, keySets, nowMs }),
-    failures: createFailedAuthentications({ perMinuteMax: users.config.failedAuthPerMinuteMax, nowMs: elapsedMs }),
+    failures: new FailedAuthentications(users.config.failedAuthPerMinuteMax, elapsedMs),
     clientAddress,
     logger,
   };

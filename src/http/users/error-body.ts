@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { UsersError } from '../../users/users-error.ts';
+import { ERROR_CODES, type UsersError } from '../../users/users-error.ts';
 
-const STATUS_OF_GRPC: Readonly<Record<UsersError['grpcCode'], number>> = {
+const STATUS_OF_GRPC = {
   3: 400,
   5: 404,
   6: 409,
@@ -11,7 +11,7 @@ const STATUS_OF_GRPC: Readonly<Record<UsersError['grpcCode'], number>> = {
   13: 500,
   14: 503,
   16: 401,
-};
+} as const;
 const REDACTED: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL']);
 /** Codes whose context has no definite_answer, as in the reference. */
 const INDEFINITE: ReadonlySet<string> = new Set([
@@ -35,49 +35,41 @@ export interface ErrorPlace {
 
 /** The error body of the JSON Ledger API, in the form that depends on the code and the place (docs/rules.md, errors). */
 export function errorAnswer(error: UsersError, place: ErrorPlace): { status: number; body: object } {
-  const status = STATUS_OF_GRPC[error.grpcCode];
-  const body = REDACTED.has(error.code) ? redacted(error, place) : plain(error, place);
-  return { status, body };
-}
-
-function redacted(error: UsersError, { requestId }: ErrorPlace): object {
-  return {
+  const { grpc, category } = ERROR_CODES[error.code];
+  const { requestId } = place;
+  const general = {
+    code: error.code,
+    cause: shorten(error.message),
+    correlationId: null,
+    traceId: requestId,
+    context: contextOf(error, place),
+    resources: error.resources,
+    errorCategory: category,
+    grpcCodeValue: grpc,
+    retryInfo: PASSING.has(category) ? '1 second' : null,
+    definiteAnswer: null,
+  };
+  const redacted = {
     code: 'NA',
     cause: 'A security-sensitive error has been received',
     correlationId: requestId,
-    traceId: requestId,
     context: error.raisedBy === 'token' ? TOKEN_CONTEXT : {},
     resources: [],
     errorCategory: -1,
-    grpcCodeValue: error.grpcCode,
     retryInfo: null,
-    definiteAnswer: null,
   };
-}
-
-/** Errors of the JSON layer have no context. */
-function plain(error: UsersError, place: ErrorPlace): object {
-  const byJsonLayer = error.raisedBy === 'json-layer';
-  return {
-    code: error.code,
-    cause: shorten(error.message),
-    correlationId: byJsonLayer ? place.requestId : null,
-    traceId: place.requestId,
-    context: byJsonLayer ? {} : contextOf(error, place),
-    resources: error.resources,
-    errorCategory: error.category,
-    grpcCodeValue: error.grpcCode,
-    retryInfo: PASSING.has(error.category) ? '1 second' : null,
-    definiteAnswer: byJsonLayer ? false : null,
-  };
+  const ofJsonLayer = { correlationId: requestId, context: {}, definiteAnswer: false };
+  // Spread over the general form, which has the fields in their order.
+  const differing = REDACTED.has(error.code) ? redacted : error.raisedBy === 'json-layer' ? ofJsonLayer : {};
+  return { status: STATUS_OF_GRPC[grpc], body: { ...general, ...differing } };
 }
 
 function contextOf(error: UsersError, { requestId, participantId, service, submission }: ErrorPlace): object {
   const inService = error.raisedBy === 'service';
   return {
-    category: String(error.category),
+    category: String(ERROR_CODES[error.code].category),
     ...(INDEFINITE.has(error.code) ? {} : { definite_answer: 'false' }),
-    ...(error.fieldName === null ? {} : { field_name: error.fieldName }),
+    ...(error.fieldName === undefined ? {} : { field_name: error.fieldName }),
     participant: inService && service === 'user' ? `'${participantId}'` : participantId,
     ...(inService && submission ? { submissionId: `'${randomUUID()}'` } : {}),
     tid: requestId,

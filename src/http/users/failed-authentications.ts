@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../users/bounded-map.ts';
 import { HttpFault } from '../server/http-fault.ts';
 
 const WINDOW_MS = 60_000;
@@ -5,42 +6,33 @@ const WINDOW_MS = 60_000;
 const ADDRESSES_MAX = 10_000;
 
 /** Counts an address's requests without a valid token. */
-export interface FailedAuthentications {
+export class FailedAuthentications {
   /** Of all addresses, since the start. */
-  readonly total: number;
-  /** Counts one more; throws a 429 where the address has used up its limit for this minute. */
-  count(address: string): void;
-}
+  total = 0;
+  readonly #failures = new BoundedMap<string, { startedAtMs: number; count: number }>(ADDRESSES_MAX);
+  readonly #perMinuteMax: number;
+  readonly #nowMs: () => number;
 
-export function createFailedAuthentications(options: {
   /** Per minute and address; 0 is no limit. */
-  readonly perMinuteMax: number;
-  readonly nowMs: () => number;
-}): FailedAuthentications {
-  const { perMinuteMax, nowMs } = options;
-  let total = 0;
-  const failures = new Map<string, { startedAtMs: number; count: number }>();
-  return {
-    get total() {
-      return total;
-    },
-    count(address) {
-      total += 1;
-      if (perMinuteMax === 0) return;
-      const now = nowMs();
-      const known = failures.get(address);
-      if (known === undefined || now - known.startedAtMs >= WINDOW_MS) {
-        failures.delete(address);
-        failures.set(address, { startedAtMs: now, count: 1 });
-        const oldest = failures.size > ADDRESSES_MAX ? failures.keys().next().value : undefined;
-        if (oldest !== undefined) failures.delete(oldest);
-        return;
-      }
-      if (known.count >= perMinuteMax) {
-        const waitS = Math.ceil((known.startedAtMs + WINDOW_MS - now) / 1000);
-        throw new HttpFault(429, 'Too many failed authentications', { 'Retry-After': String(waitS) });
-      }
+  constructor(perMinuteMax: number, nowMs: () => number) {
+    this.#perMinuteMax = perMinuteMax;
+    this.#nowMs = nowMs;
+  }
+
+  /** Counts one more; throws a 429 where the address has used up its limit for this minute. */
+  count(address: string): void {
+    this.total += 1;
+    if (this.#perMinuteMax === 0) return;
+    const nowMs = this.#nowMs();
+    const known = this.#failures.get(address);
+    if (known === undefined || nowMs - known.startedAtMs >= WINDOW_MS) {
+      this.#failures.delete(address);
+      this.#failures.set(address, { startedAtMs: nowMs, count: 1 });
+    } else if (known.count < this.#perMinuteMax) {
       known.count += 1;
-    },
-  };
+    } else {
+      const waitS = Math.ceil((known.startedAtMs + WINDOW_MS - nowMs) / 1000);
+      throw new HttpFault(429, 'Too many failed authentications', { 'Retry-After': String(waitS) });
+    }
+  }
 }

@@ -16,7 +16,7 @@ type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: r
 export function grantRights({ users, caller, config, body }: Call<UsersWriter, ChangeRightsRequest>): readonly Right[] {
   const { userId, rights, identityProviderId } = checkRequest(caller, body);
   checkPartiesKnown(caller, rights, identityProviderId);
-  findUser(users, { id: userId, identityProviderId, verb: 'grant user rights' });
+  findUser(users, { id: userId, identityProviderId, operation: 'grant user rights' });
   const held = heldKeys(users, userId);
   const granted = rights.filter((right) => !held.has(rightKey(right)));
   if (held.size + granted.length > config.rightsPerUserMax) throw tooManyRights('grant user rights', userId);
@@ -29,7 +29,7 @@ export function revokeRights({ users, caller, body }: Call<UsersWriter, ChangeRi
   const { userId, rights, identityProviderId } = checkRequest(caller, body);
   if (userId === caller.userId && rights.some((right) => right.kind === 'ParticipantAdmin'))
     throw invalidArgument('Requesting user cannot remove own admin rights');
-  findUser(users, { id: userId, identityProviderId, verb: 'revoke user rights' });
+  findUser(users, { id: userId, identityProviderId, operation: 'revoke user rights' });
   const held = heldKeys(users, userId);
   const revoked = rights.filter((right) => held.has(rightKey(right)));
   for (const right of revoked) users.revokeRight(userId, right);

@@ -62,7 +62,7 @@ export function deleteUser({ users, caller, id }: Call<UsersWriter>): void {
   requireUserAdmin(caller);
   const identityProviderId = effectiveProvider(caller, '');
   if (id === caller.userId) throw invalidArgument('Requesting user cannot delete itself');
-  findUser(users, { id, identityProviderId, verb: 'deleting user' });
+  findUser(users, { id, identityProviderId, operation: 'deleting user' });
   users.deleteUser(id);
 }
 
@@ -75,7 +75,7 @@ export function moveUser({ users, caller, body }: Call<UsersWriter, MoveUserRequ
   checkProviderId(target, 'target_identity_provider_id');
   checkProviderExists(users, source);
   checkProviderExists(users, target);
-  const user = findUser(users, { id: userId, identityProviderId: source, verb: 'update user identity provider' });
+  const user = findUser(users, { id: userId, identityProviderId: source, operation: 'update user identity provider' });
   users.updateUser({ ...user, identityProviderId: target });
 }
 

@@ -18,14 +18,14 @@ const USER_BYTES = 1024;
 export function readUser({ users, caller, id, query }: Call<UsersReader>): User {
   requireSelfOrUserAdmin(caller, id);
   const identityProviderId = effectiveProvider(caller, query.identityProviderId);
-  return findUser(users, { id, identityProviderId, verb: 'getting user' });
+  return findUser(users, { id, identityProviderId, operation: 'getting user' });
 }
 
 /** The rights of a user, in the caller's provider: the request cannot name another. */
 export function listRights({ users, caller, id }: Call<UsersReader>): readonly Right[] {
   requireSelfOrUserAdmin(caller, id);
   const identityProviderId = effectiveProvider(caller, '');
-  findUser(users, { id, identityProviderId, verb: 'list user rights' });
+  findUser(users, { id, identityProviderId, operation: 'list user rights' });
   return users.rights(id);
 }
 

@@ -28,7 +28,7 @@ export function updateUser({ users, caller, body }: Call<UsersWriter, UpdateUser
   const deactivates = mask.choose('is_deactivated', { given: given.isDeactivated, stored: false });
   if (deactivates && given.id === caller.userId) throw invalidArgument('Requesting user cannot self-deactivate');
 
-  const stored = findUser(users, { id: given.id, identityProviderId, verb: 'updating user' });
+  const stored = findUser(users, { id: given.id, identityProviderId, operation: 'updating user' });
   if (expectedVersion !== null && expectedVersion !== stored.resourceVersion) {
     const message = `Update operation for user '${given.id}' failed due to a concurrent update to the same user`;
     throw userError('CONCURRENT_USER_UPDATE_DETECTED', given.id, message);

@@ -8,7 +8,6 @@ import {
   missingField,
   permissionDenied,
   UsersError,
-  type UserVerb,
   userError,
 } from '../users-error.ts';
 import type { Caller } from './caller.ts';
@@ -63,10 +62,10 @@ export function checkPartiesKnown(caller: Caller, rights: readonly Right[], iden
 /** The user, in that identity provider; throws USER_NOT_FOUND, or PERMISSION_DENIED where it belongs to another one. */
 export function findUser(
   users: UsersReader,
-  { id, identityProviderId, verb }: { id: string; identityProviderId: string; verb: UserVerb },
+  { id, identityProviderId, operation }: { id: string; identityProviderId: string; operation: string },
 ): User {
   const user = users.user(id);
-  if (user === null) throw userError('USER_NOT_FOUND', id, `${verb} failed for unknown user "${id}"`);
+  if (user === null) throw userError('USER_NOT_FOUND', id, `${operation} failed for unknown user "${id}"`);
   if (user.identityProviderId !== identityProviderId)
     throw permissionDenied(`the user belongs to another identity provider`, 'service');
   return user;

@@ -3,7 +3,9 @@ import type { PublicKeyAlgorithm } from './auth-service.ts';
 
 /** Bounds the work and memory that one provider's document can cost; the reference's limit. */
 const KEYS_MAX = 1000;
-const RSA_BITS_MIN = 2048;
+/** jose refuses shorter RSA keys when it verifies. */
+export const RSA_BITS_MIN = 2048;
+const CURVES = { ES256: 'prime256v1', ES512: 'secp521r1' } as const;
 
 interface Jwk {
   readonly kid: string;
@@ -37,16 +39,14 @@ export class KeySet {
 
 /** The key set of a JSON document, or null where it is none. Keys of other kinds, above all symmetric ones, are left out. */
 export function parseKeySet(text: string): KeySet | null {
-  let document: unknown;
+  let document: { readonly keys?: unknown } | null;
   try {
     document = JSON.parse(text);
   } catch {
     return null;
   }
-  if (typeof document !== 'object' || document === null) return null;
-  const { keys } = document as { keys?: unknown };
-  if (!Array.isArray(keys)) return null;
-  return new KeySet(keys.slice(0, KEYS_MAX).flatMap((key) => parseKey(key) ?? []));
+  const keys = document?.keys;
+  return Array.isArray(keys) ? new KeySet(keys.slice(0, KEYS_MAX).flatMap((key) => parseKey(key) ?? [])) : null;
 }
 
 function parseKey(value: unknown): Jwk | null {
@@ -69,9 +69,15 @@ function algorithmOf(kty: unknown, crv: unknown): PublicKeyAlgorithm | null {
 function importKey({ members, algorithm }: Jwk): KeyObject | null {
   try {
     const key = createPublicKey({ key: members, format: 'jwk' });
-    const tooShort = algorithm === 'RS256' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < RSA_BITS_MIN;
-    return tooShort ? null : key;
+    return fitsAlgorithm(key, algorithm) ? key : null;
   } catch {
     return null;
   }
+}
+
+/** Whether a public key is of the kind that the algorithm needs. */
+export function fitsAlgorithm(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (algorithm === 'RS256') return type === 'rsa' && (details?.modulusLength ?? 0) >= RSA_BITS_MIN;
+  return type === 'ec' && details?.namedCurve === CURVES[algorithm];
 }

@@ -57,7 +57,10 @@ describe('a fault of the machine', () => {
     };
     const full = unavailable(errorOf('INSERT INTO t VALUES (zeroblob(100000))')) as UsersError;
     expect(full).toBeInstanceOf(UsersError);
-    expect([full.grpcCode, full.message]).toEqual([14, expect.stringContaining('(database or disk is full)')]);
+    expect([full.code, full.message]).toEqual([
+      'INDEX_DB_SQL_TRANSIENT_ERROR',
+      expect.stringContaining('(database or disk is full)'),
+    ]);
     const other = errorOf('INSERT INTO nothing VALUES (1)');
     expect(unavailable(other)).toBe(other);
     db.close();
