@@ -5,7 +5,7 @@ import { readSecretFile, readUsersFile, USERS_FILE } from '../users/backup.ts';
 import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
 import { backUpViews } from '../views/backup/backup.ts';
 import { requireViews } from '../views/store/database.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 
 export const backupCommand: CliCommand = {
   usage: 'backup <FILE>',
@@ -30,6 +30,5 @@ export const backupCommand: CliCommand = {
       terminal.stdout.write(
         `not in it: the token secret, ${join(dataDir, LOCAL_SECRET_FILE)}; keep a copy of it apart, or give --with-secret\n`,
       );
-    return EXIT.ok;
   },
 };

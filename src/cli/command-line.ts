@@ -1,63 +1,56 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { pino } from 'pino';
 import type { Setting } from '../config/setting.ts';
 import { optionName, SETTINGS, type SettingKey } from '../config/settings.ts';
 import { loadConfig } from '../config.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
-import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
-import { type CliCommand, EXIT, type ExitCode, SETTINGS_OF_EVERY_COMMAND, type Terminal } from './command.ts';
-import { explainHoldingsFault, explainMachineFault } from './faults.ts';
-import { safeText } from './terminal-text.ts';
+import {
+  type CliCommand,
+  type CommandGroup,
+  EXIT,
+  type ExitCode,
+  SETTINGS_OF_EVERY_COMMAND,
+  type Terminal,
+} from './command.ts';
+import { exitCodeOf, explainMachineFault, failureLine } from './faults.ts';
 
-/** Every command by its first word, in the order of the help. Only the one given is loaded, because some need large modules. */
-const COMMANDS: readonly (readonly [word: string, load: () => Promise<CliCommand>])[] = [
-  ['serve', async () => (await import('./serve.ts')).serveCommand],
-  ['replay', async () => (await import('./replay.ts')).replayCommand],
-  ['summary', async () => (await import('./summary.ts')).summaryCommand],
-  ['snapshots', async () => (await import('./snapshots.ts')).snapshotsCommand],
-  ['history', async () => (await import('./history.ts')).historyCommand],
-  ['top', async () => (await import('./top.ts')).topCommand],
-  ['owners', async () => (await import('./owners.ts')).ownersCommand],
-  ['status', async () => (await import('./status.ts')).statusCommand],
-  ['verify', async () => (await import('./verify.ts')).verifyCommand],
-  ['compare', async () => (await import('./compare.ts')).compareCommand],
-  ['backup', async () => (await import('./backup.ts')).backupCommand],
-  ['restore', async () => (await import('./restore.ts')).restoreCommand],
-  ['rebuild', async () => (await import('./rebuild.ts')).rebuildCommand],
-  ['dead-letters', async () => (await import('./dead-letters-list.ts')).deadLettersListCommand],
-  ['dead-letters', async () => (await import('./dead-letters-show.ts')).deadLettersShowCommand],
-  ['dead-letters', async () => (await import('./dead-letters-retry.ts')).deadLettersRetryCommand],
-  ['dead-letters', async () => (await import('./dead-letters-drop.ts')).deadLettersDropCommand],
-  ['token', async () => (await import('./token.ts')).tokenCommand],
-  ['openapi', async () => (await import('./openapi.ts')).openapiCommand],
-  ['fetch', async () => (await import('./fetch.ts')).fetchCommand],
-  ['decode', async () => (await import('./decode.ts')).decodeCommand],
-  ['flink', async () => (await import('./flink-migrate.ts')).flinkMigrateCommand],
-  ['flink', async () => (await import('./flink-start.ts')).flinkStartCommand],
-  ['flink', async () => (await import('./flink-status.ts')).flinkStatusCommand],
-  ['flink', async () => (await import('./flink-stop.ts')).flinkStopCommand],
-  ['produce', async () => (await import('./produce.ts')).produceCommand],
-];
+/** Every command and group by its word, in the order of the help. Only the one given is loaded, because some need large modules. */
+const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand,
+  replay: async () => (await import('./replay.ts')).replayCommand,
+  summary: async () => (await import('./summary.ts')).summaryCommand,
+  snapshots: async () => (await import('./snapshots.ts')).snapshotsCommand,
+  history: async () => (await import('./table-commands.ts')).historyCommand,
+  top: async () => (await import('./table-commands.ts')).topCommand,
+  owners: async () => (await import('./table-commands.ts')).ownersCommand,
+  status: async () => (await import('./status.ts')).statusCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  compare: async () => (await import('./compare.ts')).compareCommand,
+  backup: async () => (await import('./backup.ts')).backupCommand,
+  restore: async () => (await import('./restore.ts')).restoreCommand,
+  rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,
+  'dead-letters': async () => (await import('./dead-letters.ts')).deadLettersCommands,
+  token: async () => (await import('./token.ts')).tokenCommand,
+  openapi: async () => (await import('./openapi.ts')).openapiCommand,
+  fetch: async () => (await import('./fetch.ts')).fetchCommand,
+  decode: async () => (await import('./decode.ts')).decodeCommand,
+  flink: async () => (await import('./flink.ts')).flinkCommands,
+  produce: async () => (await import('./produce.ts')).produceCommand,
+};
 
 /** Runs one command line (without the program's own name) and returns the exit code. */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
-  let exitCode: ExitCode = EXIT.ok;
+  let exitCode: ExitCode | undefined;
+  const run = async (command: CliCommand, parsed: Command): Promise<void> => {
+    exitCode = await runCommand(command, parsed, terminal);
+  };
   const program = createProgram(terminal);
-  const named = COMMANDS.filter(([word]) => word === args[0]);
-  for (const [, load] of named.length > 0 ? named : COMMANDS) {
-    const command = await load();
-    const added = addCommand(program, command);
-    const required = takeRequired(added);
-    added.action(async (...given: unknown[]) => {
-      const parsed = given.at(-1) as Command;
-      checkRequired(parsed, required);
-      exitCode = await runCommand(command, parsed, terminal);
-    });
-  }
+  const [word = ''] = args;
+  const given = Object.hasOwn(COMMANDS, word) ? [COMMANDS[word]!] : Object.values(COMMANDS);
+  for (const load of given) addTo(program, await load(), run);
   try {
     await program.parseAsync(args, { from: 'user' });
-    return exitCode;
+    return exitCode ?? EXIT.ok;
   } catch (error) {
     return reportFailure(error, { terminal, help: nearestHelp(program, args) });
   }
@@ -76,58 +69,34 @@ function createProgram(terminal: Terminal): Command {
     .addHelpText('after', '\nExample:\n  $ holdfast serve --data ./data --file feed.ndjson\n');
 }
 
-function addCommand(program: Command, definition: CliCommand): Command {
-  const { usage, summary, examples, settings = [], addOptions } = definition;
-  const command = groupOf(program, usage).command(usage.replace(/^[a-z-]+ (?=[a-z])/, ''));
-  command.description(summary);
+function addTo(
+  parent: Command,
+  definition: CliCommand | CommandGroup,
+  run: (definition: CliCommand, parsed: Command) => Promise<void>,
+): void {
+  const { usage, summary, examples } = definition;
+  const command = parent.command(usage).description(summary).addHelpText('after', examplesText(examples));
+  if ('commands' in definition) {
+    for (const each of definition.commands) addTo(command, each, run);
+    return;
+  }
+  const { settings = [], addOptions } = definition;
   addOptions?.(command);
   for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) command.addOption(settingOption(key, definition));
   command.option('--config <FILE>', 'JSON file of settings; options and HOLDFAST_* variables come before it');
-  return command.addHelpText('after', examplesText(examples));
-}
-
-/** Commander would report a missing option before an unknown one, which may be the missing one misspelt. */
-function takeRequired(command: Command): readonly Option[] {
+  // Commander would report a missing option before an unknown one, which may be the missing one misspelt.
   const required = command.options.filter(({ mandatory }) => mandatory);
   for (const option of required) option.mandatory = false;
-  return required;
-}
-
-function checkRequired(command: Command, required: readonly Option[]): void {
-  for (const option of required) {
-    if (command.getOptionValue(option.attributeName()) !== undefined) continue;
-    command.error(`error: required option '${option.flags}' not specified`);
-  }
+  command.action(() => {
+    const missing = required.find((option) => command.getOptionValue(option.attributeName()) === undefined);
+    if (missing !== undefined) command.error(`error: required option '${missing.flags}' not specified`);
+    return run(definition, command);
+  });
 }
 
 function examplesText(examples: readonly string[]): string {
   const lines = examples.map((example) => `  $ ${example}\n`).join('');
   return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`;
-}
-
-/** The help's descriptions of groups. */
-const GROUPS: Readonly<Record<string, Pick<CliCommand, 'summary' | 'examples'>>> = {
-  flink: {
-    summary: 'Make the store in PostgreSQL; start, watch and stop the job that fills it',
-    examples: [
-      'holdfast flink migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab',
-      'holdfast flink status --config holdfast.json',
-    ],
-  },
-  'dead-letters': {
-    summary: 'List and show messages that could not be applied; retry or drop the one that is halted',
-    examples: ['holdfast dead-letters list', 'holdfast dead-letters show 1'],
-  },
-};
-
-/** `dead-letters list` belongs to the group `dead-letters`, which is created with the first of its commands. */
-function groupOf(program: Command, usage: string): Command {
-  const [first, second] = usage.split(' ');
-  if (second === undefined || !/^[a-z]/.test(second)) return program;
-  const known = program.commands.find((command) => command.name() === first);
-  if (known !== undefined) return known;
-  const { summary, examples } = GROUPS[first!] ?? { summary: '', examples: [] };
-  return program.command(first!).description(summary).addHelpText('after', examplesText(examples));
 }
 
 function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
@@ -142,7 +111,7 @@ function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
   return dataDir === 'unused' ? new Option(flags, help).hideHelp() : new Option(flags, `${help}; made if missing`);
 }
 
-async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode> {
+async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode | undefined> {
   const options = parsed.opts();
   const { config, warnings } = loadConfig({ options, env: terminal.env, writesTopic: command.writesTopic === true });
   // The program's one logger.
@@ -165,27 +134,8 @@ function nearestHelp(program: Command, args: readonly string[]): string {
   }
 }
 
-/** Every failure is one line on standard error. */
 function reportFailure(error: unknown, { terminal, help }: { terminal: Terminal; help: string }): ExitCode {
-  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
-  if (error instanceof HoldingsFault) {
-    const { line, exitCode } = explainHoldingsFault(error);
-    terminal.stderr.write(`holdfast: ${safeText(line)}\n`);
-    return exitCode;
-  }
-  terminal.stderr.write(`holdfast: ${failureLine(error, help)}\n`);
-  return error instanceof Refusal || error instanceof CommanderError ? EXIT.refused : EXIT.failed;
-}
-
-function failureLine(error: unknown, help: string): string {
-  // For a bare `holdfast` or group, commander's error has the whole help in place of a message.
-  if (error instanceof CommanderError && error.code === 'commander.help') return `no command given; ${help} lists them`;
-  const message = error instanceof Error ? error.message : String(error);
-  const line = safeText(
-    message
-      .replace(/^error: /, '')
-      .replaceAll(/\s*\n\s*/g, ' ')
-      .trim(),
-  );
-  return error instanceof CommanderError ? `${line.replace(/\.$/, '')}; see ${help}` : line;
+  const exitCode = exitCodeOf(error);
+  if (exitCode !== EXIT.ok) terminal.stderr.write(`holdfast: ${failureLine(error, help)}\n`);
+  return exitCode;
 }

@@ -14,15 +14,15 @@ export const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLev
 /** The parts of the process that a command uses. Data goes to `stdout`, everything else to `stderr`. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
-  readonly stdout: Writable;
+  readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** From this call on, SIGINT and SIGTERM abort the returned signal; a second one ends the process. */
   readonly stopSignal: () => AbortSignal;
 }
 
-/** One command of the command line: one file, and one line in the list of `command-line.ts`. */
+/** One command of the command line: in a file of its own or of its group, with a line in the list of `command-line.ts`. */
 export interface CliCommand {
-  /** In commander's form, with its arguments: `replay <files...>`. Of two words the first is a group. */
+  /** In commander's form, with its arguments: `replay <FILE...>`. */
   readonly usage: string;
   readonly summary: string;
   /** Command lines shown in the help. */
@@ -35,8 +35,13 @@ export interface CliCommand {
   readonly writesTopic?: true;
   /** Adds the options that are no settings. */
   readonly addOptions?: (command: Command) => void;
-  /** Throws a Refusal for what the caller can fix. */
-  readonly run: (invocation: Invocation) => Promise<ExitCode>;
+  /** The exit code, where that is not 0. Throws a Refusal for what the caller can fix. */
+  readonly run: (invocation: Invocation) => Promise<ExitCode | undefined>;
+}
+
+/** Commands of one subject, whose name is their first word: `dead-letters list`. */
+export interface CommandGroup extends Pick<CliCommand, 'usage' | 'summary' | 'examples'> {
+  readonly commands: readonly CliCommand[];
 }
 
 export interface Invocation {

@@ -1,10 +1,19 @@
 import { dataDirDefault } from '../config.ts';
-import { LIST } from '../dead-letters/advice.ts';
-import { commandOn, deadLetterJson, type PrintCommand, plainCommand } from '../dead-letters/text.ts';
+import {
+  commandOn,
+  deadLetterJson,
+  nextText,
+  type PrintCommand,
+  placeText,
+  plainCommand,
+} from '../dead-letters/text.ts';
+import { coinsOf } from '../ingest/resolve-halt.ts';
 import { formatTime } from '../ledger/time.ts';
-import { Refusal } from '../refusal.ts';
-import { showGiven } from '../show-given.ts';
-import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letters.ts';
+import { safeBytes, safeText } from './terminal-text.ts';
+
+/** A message may be 16 MiB; on a terminal its start is enough, and --json has all of it. */
+const BYTES_SHOWN_MAX = 8192;
 
 /** Commands with the data directory, unless it is the default. */
 export function printOn(dataDir: string): PrintCommand {
@@ -24,11 +33,59 @@ export function listedDeadLetter(deadLetter: Omit<DeadLetter, 'bytes'>, dataDir:
   };
 }
 
-export function noSuchDeadLetter(id: number, dataDir: string): Refusal {
-  return new Refusal(`there is no dead letter ${id}; ${printOn(dataDir)(LIST.command)} lists them`);
+export function deadLetterText(deadLetter: DeadLetter, dataDir: string): string {
+  const { bytes, length } = deadLetter;
+  const facts: [string, string | number | null][] = [
+    ['dead letter', `${deadLetter.id}, ${deadLetter.decision}`],
+    ['place', placeText(deadLetter)],
+    ['migration', deadLetter.migrationId],
+    ['update', deadLetter.updateId],
+    ['record time', deadLetter.recordTime === null ? null : formatTime(deadLetter.recordTime)],
+    ['code', deadLetter.code],
+    ['field', deadLetter.field],
+    ['given', deadLetter.given],
+    ['expected', deadLetter.expected],
+    ['reason', deadLetter.reason],
+    ['left at', formatTime(deadLetter.createdAt)],
+    ['next', nextText(deadLetter, printOn(dataDir))],
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    value === null ? [] : [`${name.padEnd(12)} ${safeText(String(value))}\n`],
+  );
+  if (deadLetter.kind === 'container') return lines.join('');
+  const shown = safeBytes(bytes.subarray(0, BYTES_SHOWN_MAX));
+  const cut = length > BYTES_SHOWN_MAX ? `; the first ${Math.min(BYTES_SHOWN_MAX, bytes.length)} of them` : '';
+  return `${lines.join('')}\n${length} bytes with SHA-256 ${deadLetter.sha256.toString('hex')}${cut}:\n${shown}\n`;
 }
 
-export function parseDeadLetterId(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new Refusal(`ID: given ${showGiven(text)}, expected the number of a dead letter, such as 1`);
+/** For a message that cannot be read as an update at all. */
+const UNREADABLE: ReadonlySet<DeadLetterCode> = new Set(['cut_off', 'not_utf8', 'not_json', 'not_a_feed']);
+
+/** What it would cost to drop it. */
+export function costText(deadLetter: DeadLetter): string {
+  if (deadLetter.kind === 'container') {
+    return 'what comes after the break is read only from a repaired file; nothing is remembered, and the broken file halts again';
+  }
+  if (UNREADABLE.has(deadLetter.code)) {
+    return (
+      'it cannot be read as an update; only exactly these bytes are skipped, from any source, ' +
+      'so an update that was cut off here is applied once it comes complete'
+    );
+  }
+  const lost = 'no total will ever include it, and the same bytes are skipped from any source';
+  const later = 'and a later update that archives what it would have created is bad too';
+  return `${coinsText(deadLetter)}; ${lost}, ${later}`;
+}
+
+function coinsText(deadLetter: DeadLetter): string {
+  const coins = deadLetter.kind === 'overlong' ? null : coinsOf(deadLetter);
+  if (coins === null) return 'what it creates and archives cannot be read from it';
+  return `it creates ${coins.creates} and archives ${coins.archives} coins and rounds`;
+}
+
+/** What follows once it is dropped. */
+export function droppedText(deadLetter: DeadLetter): string {
+  if (deadLetter.kind === 'container')
+    return `the halt has ended; read ${safeText(deadLetter.source)} again from its start once it is repaired`;
+  return `ingest continues after ${safeText(placeText(deadLetter))}, and the same bytes are skipped from any source`;
 }

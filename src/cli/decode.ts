@@ -7,7 +7,7 @@ import { createFigures, createLagReader } from '../decoder/figures.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { serveDecoderMetrics } from './decode-metrics.ts';
 
 const MARK_INTERVAL = durationMs('100ms', '1m', {
@@ -81,7 +81,6 @@ export const decodeCommand: CliCommand = {
     const lag = createLagReader(figures, { connection: kafka, topic: kafka.topic, logger });
     await using _ = port === null ? null : await serveDecoderMetrics({ figures, lag, host: config.host, port, logger });
     await runDecoder(decoder, terminal.stopSignal());
-    return EXIT.ok;
   },
 };
 

@@ -3,7 +3,7 @@ import { SCAN_KEYS } from '../config/scan.ts';
 import { counted } from '../counted.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
 import { Refusal } from '../refusal.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { openNetworkLines } from './network-lines.ts';
 
 const NOTHING: Tail = { lines: [], endsAt: 0 };
@@ -47,6 +47,5 @@ export const fetchCommand: CliCommand = {
       await output?.end();
     }
     logger.info({ updates, output: path }, `${counted(updates, 'line')} written`);
-    return EXIT.ok;
   },
 };

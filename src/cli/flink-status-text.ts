@@ -5,7 +5,6 @@ import type { JobStatus, RunningJob } from '../flink/status.ts';
 import { timeOrNull } from '../health.ts';
 import { formatTime } from '../ledger/time.ts';
 import { formatTable } from './table.ts';
-import { safeText } from './terminal-text.ts';
 
 /** For people. */
 export function jobStatusText(status: JobStatus, findings: readonly Finding[]): string {
@@ -23,11 +22,7 @@ export function jobStatusText(status: JobStatus, findings: readonly Finding[]): 
       ['  next', next],
     ]),
   ];
-  const head = job === null ? ['job', started?.jobId ?? 'none'] : ['job', job.id];
-  return formatTable(
-    head.map(safeText),
-    rows.map((cells) => cells.map(safeText)),
-  );
+  return formatTable(['job', job?.id ?? started?.jobId ?? 'none'], rows);
 }
 
 const startedFrom = (path: string | null): string => (path === null ? ', from the first event' : `, from ${path}`);

@@ -1,6 +1,6 @@
 import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 
 export const openapiCommand: CliCommand = {
   usage: 'openapi <area>',
@@ -15,6 +15,5 @@ export const openapiCommand: CliCommand = {
     if (document === undefined || !Object.hasOwn(DOCUMENTS, area))
       throw new Refusal(`openapi: given ${JSON.stringify(area)}, expected ${Object.keys(DOCUMENTS).join(' or ')}`);
     terminal.stdout.write(`${JSON.stringify(document.create(readVersion()), null, 2)}\n`);
-    return EXIT.ok;
   },
 };

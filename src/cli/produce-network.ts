@@ -6,7 +6,7 @@ import { IN_SEED } from '../feed/scan/cursor.ts';
 import { lastPlace } from '../feed/scan/place-of-line.ts';
 import { Refusal } from '../refusal.ts';
 import { createPauses, type Pause } from '../retry.ts';
-import { EXIT, type ExitCode, type Invocation } from './command.ts';
+import type { Invocation } from './command.ts';
 import { openNetworkLines } from './network-lines.ts';
 import { createSeedSpool, type SeedSpool } from './seed-spool.ts';
 import { createSender, type Sender } from './topic-sender.ts';
@@ -19,7 +19,7 @@ const REPORT_MS = 10_000;
 export async function sendNetwork(
   invocation: Invocation,
   { topic: name, ...connection }: TopicSettings,
-): Promise<ExitCode> {
+): Promise<void> {
   const { options, terminal, logger } = invocation;
   const stop = terminal.stopSignal();
   const create = options.create === true ? { partitions: 1 } : null;
@@ -46,7 +46,6 @@ export async function sendNetwork(
   }
   const messages = counted(sent, 'message');
   terminal.stdout.write(`${messages} sent to topic ${name}, ${counted(topic.partitions, 'partition')}\n`);
-  return EXIT.ok;
 }
 
 async function sendOnce(

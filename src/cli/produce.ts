@@ -6,10 +6,11 @@ import { counted } from '../counted.ts';
 import { type FileSource, openFileSource } from '../feed/file/source.ts';
 import { readableSize } from '../feed/file/unusable-file.ts';
 import { openPatientProducer } from '../feed/kafka/patient-producer.ts';
+import type { TopicSettings } from '../feed/kafka/settings.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
 import { Refusal } from '../refusal.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand, Invocation } from './command.ts';
 import { sendNetwork } from './produce-network.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 import { STANDARD_INPUT } from './replay.ts';
@@ -42,47 +43,53 @@ export const produceCommand: CliCommand = {
       )
       .option('--follow', 'of a network: continue at its end, until SIGTERM or SIGINT'),
   run: async (invocation) => {
-    const { args: files, options, config, terminal, logger } = invocation;
+    const { args: files, options, config } = invocation;
     const { kafka } = config;
     const isNetwork = config.scan !== null || config.ledgerApi !== null;
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say where to send');
     if (files.length > 0 === isNetwork)
       throw new Refusal('name either files to send, or with --scan or --ledger-api a network');
-    if (isNetwork) return sendNetwork(invocation, kafka);
-    if (options.follow === true) throw new Refusal('--follow is for a network: files have an end');
-    for (const file of files) readableSize(file);
-    const signal = terminal.stopSignal();
-    // What is sent cannot be taken back, and a reader halts where it is out of order.
-    await refuseDisorder(files, { migrationId: 0, signal });
-    const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
-    await using producer = await openPatientProducer({ connection: kafka, topic: kafka.topic, create, logger, signal });
-    using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
-    const sender = await createSender(producer, {
-      ...{ topic: kafka.topic, logger },
-      resume: createResume(kafka.topic, await producer.ends()),
-    });
-    try {
-      for (const file of files) {
-        const source = openFileSource(file);
-        for await (const messages of batchesOf(source, signal)) {
-          for (const message of messages) await sender.add(message, file);
-          progress.update(fileStep(file, source.progress(), { messages: sender.sent }));
-        }
-      }
-      await sender.flush();
-      progress[Symbol.dispose]();
-      if (signal.aborted) throw new Error('stopped before the end');
-      await sender.end();
-    } catch (error) {
-      throw withSentCount(error, sender.sent);
-    }
-    const sent = counted(sender.sent, 'message');
-    const to = `topic ${kafka.topic}, ${counted(producer.partitions, 'partition')}`;
-    const had = sender.leftOut > 0 ? `; ${sender.leftOut} left out, up to where it ended` : '';
-    terminal.stdout.write(`${sent} sent to ${to}${had}\n`);
-    return EXIT.ok;
+    if (!isNetwork && options.follow === true) throw new Refusal('--follow is for a network: files have an end');
+    await (isNetwork ? sendNetwork(invocation, kafka) : sendFiles(invocation, kafka));
   },
 };
+
+async function sendFiles(
+  { args: files, options, terminal, logger }: Invocation,
+  { topic, ...connection }: TopicSettings,
+): Promise<void> {
+  for (const file of files) readableSize(file);
+  const signal = terminal.stopSignal();
+  // What is sent cannot be taken back, and a reader halts where it is out of order.
+  await refuseDisorder(files, { migrationId: 0, signal });
+  const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
+  await using producer = await openPatientProducer({ connection, topic, create, logger, signal });
+  using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
+  const sender = await createSender(producer, {
+    topic,
+    logger,
+    resume: createResume(topic, await producer.ends()),
+  });
+  try {
+    for (const file of files) {
+      const source = openFileSource(file);
+      for await (const messages of batchesOf(source, signal)) {
+        for (const message of messages) await sender.add(message, file);
+        progress.update(fileStep(file, source.progress(), { messages: sender.sent }));
+      }
+    }
+    await sender.flush();
+    progress[Symbol.dispose]();
+    if (signal.aborted) throw new Error('stopped before the end');
+    await sender.end();
+  } catch (error) {
+    throw withSentCount(error, sender.sent);
+  }
+  const sent = counted(sender.sent, 'message');
+  const to = `topic ${topic}, ${counted(producer.partitions, 'partition')}`;
+  const had = sender.leftOut > 0 ? `; ${sender.leftOut} left out, up to where it ended` : '';
+  terminal.stdout.write(`${sent} sent to ${to}${had}\n`);
+}
 
 /** The error with its class and message, and what an operator needs to continue. */
 function withSentCount(error: unknown, sent: number): unknown {

@@ -4,7 +4,7 @@ import { type OldViews, readOldViews, setViewsAside } from '../views/backup/set-
 import { type DirectoryMade, madeNow, requireViews } from '../views/store/database.ts';
 import { SCHEMA_VERSION } from '../views/store/schema.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 
 export const rebuildCommand: CliCommand = {
   usage: 'rebuild',
@@ -41,7 +41,6 @@ export const rebuildCommand: CliCommand = {
     terminal.stdout.write(
       `${dataDir}: new views, ${madeText(old, made)}; now replay or serve the feed from its start\n`,
     );
-    return EXIT.ok;
   },
 };
 

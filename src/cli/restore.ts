@@ -6,7 +6,7 @@ import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
 import { type FaultsByName, type Restored, restoreViews } from '../views/backup/restore.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 
 export const restoreCommand: CliCommand = {
   usage: 'restore <FILE>',
@@ -32,7 +32,6 @@ export const restoreCommand: CliCommand = {
         'an earlier program wrote this backup, without a hash of its bytes: ' +
           `\`holdfast verify --data ${dataDir}\` checks the totals\n`,
       );
-    return EXIT.ok;
   },
 };
 

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { optionName, SETTING_KEYS } from '../config/settings.ts';
 import { explained } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
 import { type Pause, RETRY_START, retry } from '../retry.ts';
 import type { Service } from '../service.ts';
-import { type CliCommand, EXIT, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
+import { type CliCommand, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
 
 export const SERVE_KEYS = SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key));
 
@@ -37,14 +38,9 @@ export const serveCommand: CliCommand = {
     await using unavailable = createUnavailableServer({ host, port, reusePort, logger });
     const start = (): Promise<Service> => startService(config, { logger, beforeListening: unavailable.end });
     await using service = await startWhenPossible(start, { tellClients: unavailable.tell, stop, logger });
-    if (service === null) return EXIT.ok;
-    const stopped = new Promise<void>((resolve) => {
-      if (stop.aborted) resolve();
-      stop.addEventListener('abort', () => resolve());
-    });
-    await Promise.race([stopped, service.failed]);
+    if (service === null) return;
+    await Promise.race([stop.aborted || once(stop, 'abort'), service.failed]);
     logger.info({ reason: stop.reason }, 'stopping');
-    return EXIT.ok;
   },
 };
 

@@ -2,7 +2,7 @@ import { LISTED_COLUMNS, listedRow } from '../holdings/insight/rows.ts';
 import { csvText } from '../holdings/insight/table.ts';
 import { Refusal } from '../refusal.ts';
 import { openViewsStore } from '../views/read/store.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { formatTable } from './table.ts';
 
 export const snapshotsCommand: CliCommand = {
@@ -22,6 +22,5 @@ export const snapshotsCommand: CliCommand = {
       const cells = rows.map((row) => Object.values(row).map((value) => String(value ?? '')));
       terminal.stdout.write(formatTable(header, cells));
     }
-    return EXIT.ok;
   },
 };

@@ -6,9 +6,9 @@ import { readVersion } from '../version.ts';
 import { openStanding } from '../views/read/standing.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { askService } from './ask-service.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { formatTable } from './table.ts';
-import { safeJson, safeText } from './terminal-text.ts';
+import { safeJson } from './terminal-text.ts';
 
 export const WATCH_MS = 2_000;
 /** Between the two readings from which the rate comes. */
@@ -47,27 +47,25 @@ export const statusCommand: CliCommand = {
     if (options.json === true && options.watch === true)
       throw new Refusal('--json: given with --watch, expected one of them');
     const name = url ?? config.dataDir;
-    const read = url === undefined ? readingsOf(config.dataDir) : () => readService(requireUrl(url));
+    const read = url === undefined ? () => readDirectory(config.dataDir) : () => readService(requireUrl(url));
+    const isWatched = options.watch === true;
     const signal = terminal.stopSignal();
-    let before: Reading | null = null;
-    do {
-      if (before !== null) await sleep(options.watch === true ? WATCH_MS : RATE_MS, null, { signal }).catch(() => {});
-      if (signal.aborted) break;
-      const now: Reading = await read();
-      const isShown = options.watch === true || before !== null || now.status.counts === undefined;
+    for (let before: Reading | null = null; ; ) {
+      const now = await read();
       if (options.json === true) {
         const { readiness, status } = now;
         terminal.stdout.write(safeJson({ readiness, status }));
-        break;
+        return;
       }
-      if (isShown) {
-        const isRedrawn = options.watch === true && 'isTTY' in terminal.stdout && terminal.stdout.isTTY === true;
+      if (isWatched || before !== null || now.status.counts === undefined) {
+        const isRedrawn = isWatched && terminal.stdout.isTTY === true;
         terminal.stdout.write(`${isRedrawn ? CLEAR_SCREEN : ''}${statusText(name, now, before)}`);
-        if (options.watch !== true) break;
+        if (!isWatched) return;
       }
       before = now;
-    } while (!signal.aborted);
-    return EXIT.ok;
+      await sleep(isWatched ? WATCH_MS : RATE_MS, null, { signal }).catch(() => {});
+      if (signal.aborted) return;
+    }
   },
 };
 
@@ -83,21 +81,18 @@ async function readService(url: string): Promise<Reading> {
 }
 
 /** Of a directory what views.db stores is known: not whether a process reads a source for it. */
-function readingsOf(dataDir: string): () => Promise<Reading> {
-  return async () => {
-    using store = openViewsStore(dataDir);
-    using standing = openStanding(dataDir);
-    const health = createReadOnlyHealth({ store, version: readVersion(), standing: standing.read });
-    const status = STATUS.parse({ ...(await health.status()), phase: 'stored' });
-    return { readiness: READINESS.parse(await health.ready()), status, atMs: performance.now() };
-  };
+async function readDirectory(dataDir: string): Promise<Reading> {
+  using store = openViewsStore(dataDir);
+  using standing = openStanding(dataDir);
+  const health = createReadOnlyHealth({ store, version: readVersion(), standing: standing.read });
+  const status = STATUS.parse({ ...(await health.status()), phase: 'stored' });
+  return { readiness: READINESS.parse(await health.ready()), status, atMs: performance.now() };
 }
 
 function statusText(name: string, now: Reading, before: Reading | null): string {
   const { readiness, status } = now;
   const { version, phase, source, snapshots, counts, dead_letters } = status;
   const rows = [
-    ['holdfast', `${version}, ${name}`],
     ['ready', readiness.ready ? 'yes' : 'no'],
     ...readiness.reasons.map((reason) => ['', reason]),
     ...readiness.degraded.map((what) => ['degraded', what]),
@@ -110,8 +105,7 @@ function statusText(name: string, now: Reading, before: Reading | null): string 
     ]),
     ...Object.entries(dead_letters).map(([decision, count]) => ['dead letters', `${count} ${decision}`]),
   ];
-  const safe = rows.map((cells) => cells.map(safeText));
-  return formatTable(safe[0]!, safe.slice(1));
+  return formatTable(['holdfast', `${version}, ${name}`], rows);
 }
 
 /** Each kind of source says different things; single values are shown as they are. */

@@ -7,7 +7,7 @@ import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { parseOption } from './given-option.ts';
 import { formatTable } from './table.ts';
 
@@ -57,7 +57,6 @@ export const summaryCommand: CliCommand = {
     if (!('computed_as_of_round' in found))
       terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
     terminal.stdout.write(given.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found));
-    return EXIT.ok;
   },
 };
 

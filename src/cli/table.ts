@@ -1,7 +1,10 @@
-/** Rows under a header, columns two spaces apart; a column of numbers is aligned to the right. */
+import { safeText } from './terminal-text.ts';
+
+/** Rows under a header, columns two spaces apart; a column of numbers is aligned to the right. The cells are made safe for a terminal. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const columns = header.map((name, i) => {
-    const cells = rows.map((row) => row[i] ?? '');
+  const [names = [], ...safeRows] = [header, ...rows].map((cells) => cells.map(safeText));
+  const columns = names.map((name, i) => {
+    const cells = safeRows.map((row) => row[i] ?? '');
     const width = cells.reduce((most, cell) => Math.max(most, cell.length), name.length);
     const isNumeric = cells.length > 0 && cells.every((cell) => /^-?\d+(\.\d+)?$/.test(cell));
     return (cell: string): string => (isNumeric ? cell.padStart(width) : cell.padEnd(width));
@@ -11,5 +14,5 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
       .map((cell, i) => columns[i]!(cell))
       .join('  ')
       .trimEnd();
-  return [header, ...rows].map((cells) => `${line(cells)}\n`).join('');
+  return [names, ...safeRows].map((cells) => `${line(cells)}\n`).join('');
 }

@@ -9,7 +9,7 @@ import type { AuthService } from '../users/tokens/auth-service.ts';
 import { LOCAL_SECRET_FILE, localService } from '../users/tokens/local-secret.ts';
 import { mintToken } from '../users/tokens/mint-token.ts';
 import type { UsersConfig } from '../users/users-config.ts';
-import { type CliCommand, EXIT, type Terminal } from './command.ts';
+import type { CliCommand, Terminal } from './command.ts';
 
 type SecretService = Extract<AuthService, { kind: 'secret' }>;
 
@@ -35,7 +35,6 @@ export const tokenCommand: CliCommand = {
     const service = configured ?? localSecret(config.dataDir, terminal);
     const token = await mintToken({ service, userId: given.user, lifetimeS, nowS: Date.now() / 1000 });
     terminal.stdout.write(`${token}\n`);
-    return EXIT.ok;
   },
 };
 

@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/rankings.ts';
 import { openViewsStore } from '../views/read/store.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import type { CliCommand } from './command.ts';
 import { parseOption } from './given-option.ts';
 import { formatTable } from './table.ts';
 
@@ -27,8 +27,26 @@ const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, 
 
 type Given = Readonly<Record<string, string | true | undefined>>;
 
+export const historyCommand = tableCommand('history', {
+  summary: "Print an owner's totals over time, from the data directory",
+  examples: [
+    'holdfast history --owner alice::1220ab',
+    'holdfast history --owner alice::1220ab --from 2025-02-01T00:00:00Z --every 1d --csv',
+  ],
+});
+
+export const topCommand = tableCommand('top', {
+  summary: 'Print the largest owners at a snapshot, from the data directory',
+  examples: ['holdfast top --limit 10', 'holdfast top --at 2025-02-14T15:00:00Z --by locked --json'],
+});
+
+export const ownersCommand = tableCommand('owners', {
+  summary: 'Print every owner with the totals at a snapshot, from the data directory',
+  examples: ['holdfast owners --prefix alice', 'holdfast owners --at 2025-02-14T15:00:00Z --csv'],
+});
+
 /** A command that prints from the data directory what an operation of /holdfast/v1 answers. */
-export function tableCommand(
+function tableCommand(
   table: TableName,
   { summary, examples }: { readonly summary: string; readonly examples: readonly string[] },
 ): CliCommand {
@@ -67,7 +85,6 @@ export function tableCommand(
         if (given.json !== true && typeof found.next === 'string')
           stderr.write('holdfast: there are more rows; --limit asks for as many, --csv prints all\n');
       }
-      return EXIT.ok;
     },
   };
 }
