@@ -14,7 +14,6 @@ export function createHealth({
   version,
   failure,
   readyLagMaxMs,
-  clockMs,
 }: {
   store: HoldingsStore;
   status: () => IngestStatus;
@@ -23,12 +22,12 @@ export function createHealth({
   failure: () => Error | null;
   /** Ready while everything in the source was applied less than this long ago. */
   readyLagMaxMs: number;
-  clockMs: () => number;
 }): Health {
   return {
     async ready() {
-      const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
-      return readiness(status(), { hasSnapshot, failure: failure(), readyLagMaxMs, now: clockMs() });
+      const now = status();
+      const obstacle = failure() === null ? ingestObstacle(now, readyLagMaxMs) : WRITER_STOPPED;
+      return readiness(store, obstacle, degradedLines(now));
     },
     async status() {
       const { phase, source, halted, seededAt, counts, deadLetters, lastError, dso } = status();
@@ -49,7 +48,6 @@ export function createHealth({
   };
 }
 
-/** For `/status`. */
 export function timeOrNull(time: Micros | null): string | null {
   return time === null ? null : formatTime(time);
 }
@@ -66,15 +64,9 @@ export function createReadOnlyHealth({
 }): Health {
   return {
     async ready() {
-      const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
       const { halted, deadLetters } = standing();
       const haltedLines = halted === null ? [] : [haltLine(halted, plainCommand)];
-      return {
-        ready: hasSnapshot,
-        reasons: hasSnapshot ? [] : [NO_SNAPSHOT],
-        causes: hasSnapshot ? [] : ['no_snapshot'],
-        degraded: [...haltedLines, ...quarantinedLines(deadLetters)],
-      };
+      return readiness(store, null, [...haltedLines, ...quarantinedLines(deadLetters)]);
     },
     async status() {
       const { dso, deadLetters, halted } = standing();
@@ -96,8 +88,6 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-export const NO_SNAPSHOT = 'no snapshot is sealed yet';
-
 export function newestSnapshots(newest: readonly Snapshot[]): object {
   return newest.map(({ migrationId, recordTime }) => ({
     migration_id: migrationId,
@@ -106,7 +96,7 @@ export function newestSnapshots(newest: readonly Snapshot[]): object {
 }
 
 /** Updates that are missing although the ingest goes on, as `degraded` says it. */
-export function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): readonly string[] {
+export function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): string[] {
   if (quarantined === 0) return [];
   const are = quarantined === 1 ? 'is' : 'are';
   return [`${counted(quarantined, 'update')} ${are} quarantined; see holdfast dead-letters list`];
@@ -117,27 +107,38 @@ export function degradedLines({ deadLetters, source }: IngestStatus): readonly s
   return [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])];
 }
 
-function readiness(
-  status: IngestStatus,
-  { hasSnapshot, failure, ...lag }: { hasSnapshot: boolean; failure: Error | null; readyLagMaxMs: number; now: number },
-): Readiness {
-  const reasons: string[] = [];
-  const causes: NotReadyCause[] = [];
-  const add = (cause: NotReadyCause, ...why: readonly string[]): void => {
-    reasons.push(...why);
-    causes.push(cause);
+/** Why a process is not ready. */
+type Obstacle = readonly [cause: NotReadyCause, ...reasons: readonly string[]];
+
+const NO_SNAPSHOT: Obstacle = ['no_snapshot', 'no snapshot is sealed yet'];
+const WRITER_STOPPED: Obstacle = ['failed', 'the writer has stopped by itself; see the log'];
+
+/** Ready with a snapshot, where nothing else is in the way. */
+export async function readiness(
+  store: HoldingsStore,
+  obstacle: Obstacle | null,
+  degraded: readonly string[],
+): Promise<Readiness> {
+  const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
+  const obstacles = [...(obstacle === null ? [] : [obstacle]), ...(hasSnapshot ? [] : [NO_SNAPSHOT])];
+  return {
+    ready: obstacles.length === 0,
+    reasons: obstacles.flatMap(([, ...reasons]) => reasons),
+    causes: obstacles.map(([cause]) => cause),
+    degraded,
   };
-  const { phase, source } = status;
-  const lagging = phase === 'reading' && source !== null ? sourceReasons(source, lag) : [];
-  if (failure !== null) add('failed', 'the writer has stopped by itself; see the log');
-  else if (lagging.length > 0) add('behind', ...lagging);
-  else if (phase === 'reading' && source === null) add('starting', phaseReason(status));
-  else if (phase !== 'reading' && phase !== 'caught_up') add(phase, phaseReason(status));
-  if (!hasSnapshot) add('no_snapshot', NO_SNAPSHOT);
-  return { ready: causes.length === 0, reasons, causes, degraded: degradedLines(status) };
 }
 
-function phaseReason({ phase, halted, lastError }: IngestStatus): string {
+function ingestObstacle(status: IngestStatus, readyLagMaxMs: number): Obstacle | null {
+  const { phase, source } = status;
+  if (phase === 'caught_up') return null;
+  if (phase !== 'reading') return [phase, phaseReason(status)];
+  if (source === null) return ['starting', phaseReason(status)];
+  const reasons = sourceReasons(source, readyLagMaxMs);
+  return reasons.length === 0 ? null : ['behind', ...reasons];
+}
+
+export function phaseReason({ phase, halted, lastError }: IngestStatus): string {
   switch (phase) {
     case 'halted':
     case 'waiting_for_clock':
@@ -152,19 +153,15 @@ function phaseReason({ phase, halted, lastError }: IngestStatus): string {
 }
 
 /** Whether the source was applied to its end, recently enough; true where there is none. */
-export function isCaughtUp({ phase, source }: IngestStatus, lag: { readyLagMaxMs: number; now: number }): boolean {
-  if (phase === 'caught_up') return true;
-  return phase === 'reading' && source !== null && sourceReasons(source, lag).length === 0;
+export function isCaughtUp(status: IngestStatus, readyLagMaxMs: number): boolean {
+  return ingestObstacle(status, readyLagMaxMs) === null;
 }
 
 /** Why a source lags; empty where everything in it was applied recently enough. */
-function sourceReasons(
-  { kind, status }: NonNullable<IngestStatus['source']>,
-  { readyLagMaxMs, now }: { readyLagMaxMs: number; now: number },
-): string[] {
+function sourceReasons({ kind, status }: NonNullable<IngestStatus['source']>, readyLagMaxMs: number): string[] {
   const { stopped, caughtUpAt, lagMessages, blocking } = status;
   if (stopped !== null) return [stopped];
-  const agoMs = caughtUpAt === null ? null : now - caughtUpAt;
+  const agoMs = caughtUpAt === null ? null : Date.now() - caughtUpAt;
   // A time in the future was read from a clock that has been set back since, and means nothing.
   if (agoMs !== null && Math.abs(agoMs) < readyLagMaxMs) return [];
   const since =

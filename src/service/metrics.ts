@@ -1,25 +1,14 @@
-import { statSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import type { Registry } from 'prom-client';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import { gauges } from '../http/server/metrics.ts';
 import { type Health, NOT_READY_CAUSES } from '../http/service/health.ts';
-import type { MeasuredTables } from '../views/read/measured-tables.ts';
-import type { ReadLoad } from '../views/read/reader-thread.ts';
-import type { TableSize } from '../views/read/table-sizes.ts';
-import { viewsFile } from '../views/store/database.ts';
-import { SCHEMA_VERSION } from '../views/store/schema.ts';
-
-export interface MeasuredService {
-  readonly version: string;
-  readonly health: Health;
-  readonly store: HoldingsStore;
-}
 
 /** What `/metrics` says of a service that writes, or only reads. Everything is read when the metrics are requested. */
-export function measureService(registry: Registry, service: MeasuredService): void {
-  const { version, health, store } = service;
+export function measureService(
+  registry: Registry,
+  { version, health, store }: { version: string; health: Health; store: HoldingsStore },
+): void {
   const ready = shared(() => health.ready());
   const newestSnapshots = shared(() => knownNow(store.facts({ kind: 'newest snapshots' })));
   const newest = async (figure: 'recordTime' | 'contracts' | 'owners'): Promise<Record<string, number>> => {
@@ -71,62 +60,6 @@ export function measureService(registry: Registry, service: MeasuredService): vo
   });
 }
 
-/** What `/metrics` says of a data directory. */
-export function measureViews(
-  registry: Registry,
-  {
-    dataDir,
-    reads,
-    tables,
-  }: {
-    readonly dataDir: string;
-    readonly reads: () => ReadLoad;
-    readonly tables: () => MeasuredTables | null;
-  },
-): void {
-  const measured = (figure: keyof TableSize): Record<string, number> =>
-    Object.fromEntries(
-      Object.entries(tables()?.sizes ?? {}).flatMap(([table, size]) => (size === null ? [] : [[table, size[figure]]])),
-    );
-  gauges(registry, {
-    holdfast_schema_version: { help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
-    holdfast_reader_threads_busy: {
-      help: 'Threads that read what a request does not bound.',
-      read: () => reads().busy,
-    },
-    holdfast_reads_waiting: { help: 'Reads that wait for such a thread.', read: () => reads().waiting },
-    holdfast_file_bytes: {
-      help: 'Size of views.db and of its write-ahead log.',
-      label: 'file',
-      read: () => ({ 'views.db': sizeOf(viewsFile(dataDir)), 'views.db-wal': sizeOf(`${viewsFile(dataDir)}-wal`) }),
-    },
-    holdfast_table_rows: {
-      help: 'Rows of the tables of views.db, as last measured.',
-      label: 'table',
-      read: () => measured('rows'),
-    },
-    holdfast_table_bytes: {
-      help: 'Size of the tables of views.db with their indexes, as last measured.',
-      label: 'table',
-      read: () => measured('bytes'),
-    },
-    holdfast_tables_measured_timestamp_seconds: {
-      help: 'When the tables were last measured.',
-      read: () => {
-        const last = tables();
-        return last && last.atMs / 1_000;
-      },
-    },
-    holdfast_disk_free_bytes: {
-      help: 'Free on the disk of the data directory, for a process that is not of root.',
-      read: async () => {
-        const { bavail, bsize } = await statfs(dataDir);
-        return bavail * bsize;
-      },
-    },
-  });
-}
-
 /** Null where the store cannot be asked now. */
 export async function knownNow<T>(facts: Promise<T>): Promise<T | null> {
   try {
@@ -146,9 +79,4 @@ export function shared<T>(read: () => Promise<T>): () => Promise<T> {
     });
     return reading;
   };
-}
-
-/** 0 where it is not there: the write-ahead log goes with the last connection. */
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

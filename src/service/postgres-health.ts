@@ -1,7 +1,7 @@
-import { NO_SNAPSHOT, newestSnapshots, timeOrNull } from '../health.ts';
+import { newestSnapshots, readiness, timeOrNull } from '../health.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import type { Health, Readiness } from '../http/service/health.ts';
-import { type StoreStanding, sealingStops } from '../postgres/standing.ts';
+import { sealingStops } from '../postgres/standing.ts';
 import type { PostgresStore } from '../postgres/store.ts';
 
 export interface PostgresHealth extends Health {
@@ -18,33 +18,30 @@ export function createPostgresHealth({
   name,
   version,
   sealFailure,
-  clockMs,
 }: {
   readonly store: PostgresStore;
   readonly name: string;
   readonly version: string;
   readonly sealFailure: () => string | null;
-  readonly clockMs: () => number;
 }): PostgresHealth {
-  let last: { readonly lines: readonly string[]; readonly atMs: number } = { lines: [], atMs: -LOOK_MS };
+  let lastLines: readonly string[] = [];
+  let lookedMs = -LOOK_MS;
 
-  function remember(lines: readonly string[]): void {
-    last = { lines, atMs: performance.now() };
+  async function linesNow(): Promise<readonly string[]> {
+    const failure = sealFailure();
+    const stops = sealingStops(await store.standing()).map(({ what }) => what);
+    return failure === null ? stops : [`nothing can be sealed: ${failure}`, ...stops];
   }
 
-  function linesOf(standing: StoreStanding): readonly string[] {
-    const failure = sealFailure();
-    const stops = sealingStops(standing).map(({ what }) => what);
-    return failure === null ? stops : [`nothing can be sealed: ${failure}`, ...stops];
+  function remember(lines: readonly string[]): readonly string[] {
+    lookedMs = performance.now();
+    lastLines = lines;
+    return lines;
   }
 
   async function ready(): Promise<Readiness> {
     try {
-      const degraded = linesOf(await store.standing());
-      remember(degraded);
-      const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
-      if (hasSnapshot) return { ready: true, reasons: [], causes: [], degraded };
-      return { ready: false, reasons: [NO_SNAPSHOT], causes: ['no_snapshot'], degraded };
+      return await readiness(store, null, remember(await linesNow()));
     } catch (error) {
       if (!(error instanceof HoldingsFault)) throw error;
       remember([error.message]);
@@ -60,7 +57,6 @@ export function createPostgresHealth({
         const { dso, seededAt, unsealed, faults, late, contradictions } = await store.standing();
         const newest = await store.facts({ kind: 'newest snapshots' });
         const newestUs = newest.at(-1)?.recordTime;
-        const ageSeconds = newestUs === undefined ? null : Math.floor((clockMs() - newestUs / 1_000) / 1_000);
         return {
           ...about,
           store: {
@@ -71,7 +67,7 @@ export function createPostgresHealth({
             late_events: late,
             contradictions,
           },
-          newest_snapshot_age_seconds: ageSeconds,
+          newest_snapshot_age_seconds: newestUs === undefined ? null : Math.floor((Date.now() - newestUs / 1e3) / 1e3),
           snapshots: newestSnapshots(newest),
           seeded_at: timeOrNull(seededAt),
           dso,
@@ -84,12 +80,12 @@ export function createPostgresHealth({
       }
     },
     degraded() {
-      if (performance.now() - last.atMs >= LOOK_MS) {
-        remember(last.lines);
+      if (performance.now() - lookedMs >= LOOK_MS) {
+        lookedMs = performance.now();
         // A fault that is not of the store was told already to whoever asked for it.
         void ready().catch(() => {});
       }
-      return [...last.lines];
+      return [...lastLines];
     },
   };
 }

@@ -1,12 +1,14 @@
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { answersFrom } from '../holdings/answer.ts';
 import type { AnswerRules } from '../holdings/summary.ts';
+import { gauges } from '../http/server/metrics.ts';
 import { describeServer } from '../postgres/connection.ts';
 import { startSealer } from '../postgres/sealer.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
-import { openPostgresStore } from '../postgres/store.ts';
+import { openPostgresStore, type PostgresStore } from '../postgres/store.ts';
+import { knownNow, shared } from './metrics.ts';
 import { createPostgresHealth } from './postgres-health.ts';
-import { measurePostgres } from './postgres-metrics.ts';
 import { READ_ONLY_LOOK_MS } from './reading.ts';
 import type { Role } from './role.ts';
 
@@ -18,7 +20,7 @@ export function openPostgres(
   const store = openPostgresStore(settings);
   const sealer = startSealer(settings, logger);
   const name = describeServer(settings);
-  const health = createPostgresHealth({ store, name, version, sealFailure: sealer.failure, clockMs: Date.now });
+  const health = createPostgresHealth({ store, name, version, sealFailure: sealer.failure });
   return {
     holdings: {
       name: { store: name },
@@ -47,4 +49,27 @@ export function openPostgres(
       await store[Symbol.asyncDispose]();
     },
   };
+}
+
+/** What `/metrics` says of a store in PostgreSQL. What only the database knows is left out while it is away. */
+function measurePostgres(registry: Registry, store: PostgresStore): void {
+  const standing = shared(() => knownNow(store.standing()));
+  const of = (figure: 'unsealed' | 'faults' | 'late') => async () => (await standing())?.[figure] ?? null;
+  gauges(registry, {
+    holdfast_store_unsealed_intervals: {
+      help: 'Intervals that the engine has closed and that are not sealed.',
+      read: of('unsealed'),
+    },
+    holdfast_store_faults: { help: "Events that are no ledger's, in table fault.", read: of('faults') },
+    holdfast_store_late_events: { help: 'Events behind an interval that was closed, in table late.', read: of('late') },
+    holdfast_store_contradictions: {
+      help: 'Migrations of which nothing more is sealed, because their rows contradict each other.',
+      read: async () => (await standing())?.contradictions.length ?? null,
+    },
+    holdfast_store_connections_busy: {
+      help: 'Connections to PostgreSQL that run a statement of a client.',
+      read: () => store.load().busy,
+    },
+    holdfast_reads_waiting: { help: 'Reads that wait for such a connection.', read: () => store.load().waiting },
+  });
 }

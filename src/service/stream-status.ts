@@ -1,16 +1,25 @@
 import { placeText } from '../dead-letters/text.ts';
-import { degradedLines, isCaughtUp, quarantinedLines } from '../health.ts';
+import { degradedLines, isCaughtUp, phaseReason, quarantinedLines } from '../health.ts';
 import type { StreamStatus } from '../http/insight/stream/operation.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import type { Standing } from '../views/read/standing.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 
+/** Of the phases in which it does not read. */
+const PHASES: Readonly<Partial<Record<IngestStatus['phase'], StreamStatus['phase']>>> = {
+  starting: 'starting',
+  halted: 'halted',
+  waiting_for_clock: 'halted',
+  refused: 'halted',
+  stopped: 'stopping',
+};
+
 /** The ingest's status as streams are sent it. */
-export function streamStatus(status: IngestStatus, lag: { readyLagMaxMs: number; now: number }): StreamStatus {
-  const { phase, source, counts, lastError } = status;
-  const unavailable = phase === 'retrying' ? [`ingest is unavailable (${lastError?.message}); it is tried again`] : [];
+export function streamStatus(status: IngestStatus, readyLagMaxMs: number): StreamStatus {
+  const { phase, source, counts } = status;
+  const unavailable = phase === 'retrying' ? [phaseReason(status)] : [];
   return {
-    phase: phaseOf(status, lag),
+    phase: PHASES[phase] ?? (isCaughtUp(status, readyLagMaxMs) ? 'caught_up' : 'reading'),
     lag_seconds: source?.status.lagSeconds ?? null,
     updates: counts.updates,
     halted: haltOf(status),
@@ -25,23 +34,8 @@ export function readOnlyStreamStatus({ halted, deadLetters }: Standing): StreamS
     lag_seconds: null,
     updates: 0,
     halted: halted && placeAndReason(halted),
-    degraded: [...quarantinedLines(deadLetters)],
+    degraded: quarantinedLines(deadLetters),
   };
-}
-
-function phaseOf(status: IngestStatus, lag: { readyLagMaxMs: number; now: number }): StreamStatus['phase'] {
-  switch (status.phase) {
-    case 'starting':
-      return 'starting';
-    case 'halted':
-    case 'waiting_for_clock':
-    case 'refused':
-      return 'halted';
-    case 'stopped':
-      return 'stopping';
-    default:
-      return isCaughtUp(status, lag) ? 'caught_up' : 'reading';
-  }
 }
 
 /** A feed that is refused has no message at which it is halted. */
