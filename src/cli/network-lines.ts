@@ -6,9 +6,8 @@ import { openScanSource } from '../feed/scan/source.ts';
 import { LANE } from '../feed/scan/status.ts';
 import { FeedRefused, type SourceContext } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
-import { batchesOf, storedUpTo } from './network-source.ts';
+import { batchesOf, type NetworkLines, storedUpTo, type Written } from './network-source.ts';
 import { openParticipantLines } from './participant-lines.ts';
-import type { NetworkLines, Written } from './written.ts';
 
 export interface NetworkLinesOptions {
   readonly config: Pick<Config, 'scan' | 'ledgerApi' | 'migrationId'>;

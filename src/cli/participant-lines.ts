@@ -8,8 +8,7 @@ import { openLedgerApiSource } from '../feed/ledger-api/source.ts';
 import { FeedRefused, type Message, type SourceStart } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
-import { batchesOf, storedUpTo } from './network-source.ts';
-import type { NetworkLines, Written } from './written.ts';
+import { batchesOf, type NetworkLines, storedUpTo, type Written } from './network-source.ts';
 
 /** Where lines of a participant end. */
 interface WrittenEnd {

@@ -8,9 +8,9 @@ import { Refusal } from '../refusal.ts';
 import { createPauses, type Pause } from '../retry.ts';
 import type { Invocation } from './command.ts';
 import { openNetworkLines } from './network-lines.ts';
-import { createSeedSpool, type SeedSpool } from './seed-spool.ts';
+import type { NetworkLines } from './network-source.ts';
+import { SeedSpool } from './seed-spool.ts';
 import { createSender, type Sender } from './topic-sender.ts';
-import type { NetworkLines } from './written.ts';
 
 /** How often the log says how much is sent. */
 const REPORT_MS = 10_000;
@@ -67,7 +67,7 @@ async function sendOnce(
     network,
     say: (fields) => logger.info({ topic: name, ...fields }, 'sending the network to the topic'),
   });
-  using spool = createSeedSpool();
+  using spool = new SeedSpool();
   for await (const step of network.read()) {
     if (step === 'begins') continue;
     if (step === 'anew') await spool.begin();

@@ -14,7 +14,7 @@ import type { CliCommand, Invocation } from './command.ts';
 import { sendNetwork } from './produce-network.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 import { STANDARD_INPUT } from './replay.ts';
-import { createResume } from './topic-resume.ts';
+import { resumePartitions } from './topic-resume.ts';
 import { createSender, synchronizerOf } from './topic-sender.ts';
 
 export const produceCommand: CliCommand = {
@@ -65,11 +65,8 @@ async function sendFiles(
   const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
   await using producer = await openPatientProducer({ connection, topic, create, logger, signal });
   using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
-  const sender = await createSender(producer, {
-    topic,
-    logger,
-    resume: createResume(topic, await producer.ends()),
-  });
+  const resumed = resumePartitions(topic, await producer.ends());
+  const sender = await createSender(producer, { topic, logger, resumed });
   try {
     for (const file of files) {
       const source = openFileSource(file);

@@ -7,19 +7,21 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 
-/** A message on its way to a partition. */
+/** A message on its way to one of its partitions. */
 export interface Entry {
   readonly value: Uint8Array | null;
   /** For errors, such as a file and a number. */
   readonly place: string;
+  /** The same for each of its partitions. */
+  readonly message: { isCounted: boolean };
 }
 
-/** Finds in messages that are sent how far each partition of a topic has them. */
-export interface Resume<E extends Entry> {
-  /** What is to be sent to the partition now, in order; the entry is its next message. */
-  next(partition: number, entry: E): readonly E[];
-  /** After the last message. Throws a Refusal where the messages of a partition did not get to its end. */
-  rest(): readonly { readonly partition: number; readonly entries: readonly E[] }[];
+/** Finds in messages that are sent how far a partition has them. */
+export interface Resumed {
+  /** What is to be sent now, in order; the entry is the partition's next message. */
+  next(entry: Entry): readonly Entry[];
+  /** After the last message. Throws a Refusal where the messages did not get to the partition's end. */
+  rest(): readonly Entry[];
 }
 
 /** More than is shown: a message may be megabytes. */
@@ -30,25 +32,14 @@ const WHAT_TO_DO =
   'give the files that the topic was made of, with what is new behind them, or only what is later than what it has, or send to another topic';
 
 /**
- * Each partition by itself. Where its first update is later than what the partition has of that synchronizer, all is new. Otherwise
- * the partition must have been made of these messages: nothing is sent until its last message has come with those before it.
+ * Each partition that has anything, by itself. Where its first update is later than what it has of that synchronizer, all is new.
+ * Otherwise it must have been made of these messages: nothing is sent until its last message has come with those before it.
  */
-export function createResume<E extends Entry>(topic: string, ends: TopicEnds): Resume<E> {
-  const resumed = new Map(
-    [...ends].map(([partition, values]) => [partition, resumePartition<E>(topic, partition, values)]),
-  );
-  return {
-    next: (partition, entry) => resumed.get(partition)?.next(entry) ?? [entry],
-    rest: () => [...resumed].map(([partition, each]) => ({ partition, entries: each.rest() })),
-  };
+export function resumePartitions(topic: string, ends: TopicEnds): ReadonlyMap<number, Resumed> {
+  return new Map([...ends].map(([partition, values]) => [partition, resumePartition(topic, partition, values)]));
 }
 
-interface Resumed<E extends Entry> {
-  next(entry: E): readonly E[];
-  rest(): readonly E[];
-}
-
-function resumePartition<E extends Entry>(topic: string, partition: number, values: readonly Buffer[]): Resumed<E> {
+function resumePartition(topic: string, partition: number, values: readonly Buffer[]): Resumed {
   const name = `partition ${partition} of topic ${topic}`;
   if (values.length === 0)
     throw new Refusal(
@@ -59,10 +50,10 @@ function resumePartition<E extends Entry>(topic: string, partition: number, valu
   const end = createEnd(seen);
   const isNew = createTail(seen);
   let standing: 'unknown' | 'within' | 'new' = 'unknown';
-  let held: E[] = [];
+  let held: Entry[] = [];
   let heldBytes = 0;
 
-  function hold(entry: E): readonly E[] {
+  function hold(entry: Entry): readonly Entry[] {
     held.push(entry);
     heldBytes += entry.value?.length ?? 0;
     if (held.length < HELD_MAX.messages && heldBytes < HELD_MAX.bytes) return [];

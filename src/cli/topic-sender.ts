@@ -6,7 +6,7 @@ import type { Message, SourceLogger } from '../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationFor } from '../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
-import type { Entry, Resume } from './topic-resume.ts';
+import type { Entry, Resumed } from './topic-resume.ts';
 
 /** Bytes not sent yet, over all partitions: enough for the end of a transaction to cost little beside them. */
 const BATCH_BYTES_MAX = 8_000_000;
@@ -25,22 +25,14 @@ export interface Sender {
   end(): Promise<void>;
 }
 
-export interface SenderOptions {
-  readonly topic: string;
-  readonly logger: Pick<SourceLogger, 'info'>;
-  /** What is left out. */
-  readonly resume?: Resume<Sending>;
-}
-
-/** A message on its way to one of its partitions. */
-interface Sending extends Entry {
-  /** The same for each of its partitions. */
-  readonly message: { isCounted: boolean };
-}
-
+/** `resumed`: the partitions that may have some of the messages already. */
 export async function createSender(
   producer: RecordProducer,
-  { topic, logger, resume }: SenderOptions,
+  {
+    topic,
+    logger,
+    resumed = new Map(),
+  }: { topic: string; logger: Pick<SourceLogger, 'info'>; resumed?: ReadonlyMap<number, Resumed> },
 ): Promise<Sender> {
   const isSingle = producer.partitions === 1;
   let known = isSingle ? new Map<string, number>() : await producer.partitionsByName(synchronizerOf, { all: false });
@@ -82,7 +74,7 @@ export async function createSender(
     sent = added;
   }
 
-  async function put(partition: number, entries: readonly Sending[]): Promise<void> {
+  async function put(partition: number, entries: readonly Entry[]): Promise<void> {
     for (const { value, message } of entries) {
       const size = sizeOf(value);
       if (total > 0 && total + size > BATCH_BYTES_MAX) await flush();
@@ -108,10 +100,12 @@ export async function createSender(
       const entry = { value, place, message: { isCounted: false } };
       taken += 1;
       for (const partition of await partitionsOf(destinationOf(value)))
-        await put(partition, resume?.next(partition, entry) ?? [entry]);
+        await put(partition, resumed.get(partition)?.next(entry) ?? [entry]);
     },
     async end() {
-      for (const { partition, entries } of resume?.rest() ?? []) await put(partition, entries);
+      // Nothing more is sent before all of them are known to be continued.
+      const rest = [...resumed].map(([partition, each]) => ({ partition, entries: each.rest() }));
+      for (const { partition, entries } of rest) await put(partition, entries);
       await flush();
     },
   };
