@@ -1,4 +1,4 @@
-import { type Compared, compareChains, obstacle, type Wanted } from '../compare/compare.ts';
+import { type Compared, chainOf, compareChains, obstacle, type Wanted } from '../compare/compare.ts';
 import { otherReplica } from '../compare/other.ts';
 import { ownReplica } from '../compare/own.ts';
 import { counted } from '../counted.ts';
@@ -42,7 +42,8 @@ export const compareCommand: CliCommand = {
     const found: Compared[] = [];
     for (const { migrationId } of await store.facts({ kind: 'newest snapshots' })) {
       if (migration !== null && migration !== BigInt(migrationId)) continue;
-      const [own, other] = [await replicas.own.chain(migrationId), await replicas.other.chain(migrationId)];
+      const own = await chainOf(replicas.own, migrationId);
+      const other = await chainOf(replicas.other, migrationId);
       if (own === null || other === null) continue;
       const reason = obstacle(own, other);
       if (reason !== null) say(`migration ${migrationId}: cannot be compared: ${reason}`);

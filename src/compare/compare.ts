@@ -1,5 +1,5 @@
 import { formatDuration } from '../ledger/duration.ts';
-import { formatTime, type Micros } from '../ledger/time.ts';
+import { formatTime, LEDGER_TIME_MAX, LEDGER_TIME_MIN, type Micros } from '../ledger/time.ts';
 import { type Chain, DIGESTS_AT_ONCE, type Digests, type Range, type Replica } from './replica.ts';
 
 /** Of one migration that both have. */
@@ -18,6 +18,17 @@ export interface Compared extends Range {
 export interface Wanted {
   readonly from: Micros | null;
   readonly to: Micros | null;
+}
+
+/** Null where it has no snapshot of that migration on the grid. */
+export async function chainOf(replica: Replica, migrationId: number): Promise<Chain | null> {
+  const migration = await replica.migration(migrationId);
+  if (migration === null) return null;
+  const ever = { from: LEDGER_TIME_MIN, to: LEDGER_TIME_MAX, rows: 1 };
+  const [first] = await replica.digests(migration, { ...ever, order: 'asc' });
+  const [newest] = await replica.digests(migration, { ...ever, order: 'desc' });
+  if (first === undefined || newest === undefined) return null;
+  return { ...migration, first: first.recordTime, newest: newest.recordTime };
 }
 
 /** Why two chains cannot be compared; null where they can. */
@@ -59,7 +70,7 @@ export async function compareChains(
 
 async function* digestsOf(replica: Replica, chain: Chain, { from, to }: Range): AsyncGenerator<Digests> {
   for (let next = from; next <= to; ) {
-    const found = await replica.digests(chain, { from: next, to });
+    const found = await replica.digests(chain, { from: next, to, order: 'asc', rows: DIGESTS_AT_ONCE });
     yield* found;
     if (found.length < DIGESTS_AT_ONCE) return;
     next = found.at(-1)!.recordTime + 1;

@@ -1,3 +1,4 @@
+import type { Order } from '../holdings/insight/facts.ts';
 import type { Micros } from '../ledger/time.ts';
 
 /** The most that a page over HTTP may have: some 400 kB. */
@@ -5,18 +6,21 @@ export const DIGESTS_AT_ONCE = 1_000;
 
 /** What is compared of a directory, one's own or another's. */
 export interface Replica {
-  /** Null where it has no snapshot on the grid of that migration. */
-  chain(migrationId: number): Promise<Chain | null>;
-  /** Those of the first snapshots on the grid within a range of times that has all of them: at most DIGESTS_AT_ONCE, in order. */
-  digests(chain: Chain, range: Range): Promise<readonly Digests[]>;
+  /** Null where it has no snapshot of that migration. */
+  migration(migrationId: number): Promise<Migration | null>;
+  /** Those of the first snapshots on the grid in that order, at most so many, within a range of times that has all of them. */
+  digests(of: Migration, choice: Range & { order: Order; rows: number }): Promise<readonly Digests[]>;
 }
 
-/** The digests of one migration. */
-export interface Chain {
+export interface Migration {
   readonly migrationId: number;
   readonly periodUs: number;
   /** Null while no coin is known. */
   readonly dso: string | null;
+}
+
+/** The digests of one migration. */
+export interface Chain extends Migration {
   /** The times of its first and its newest snapshot on the grid. */
   readonly first: Micros;
   readonly newest: Micros;

@@ -192,7 +192,7 @@ describe('another Holdfast that gives no such answer', () => {
       stop: new AbortController().signal,
       timeoutMs: 50,
     });
-    await expect(silent.chain(0)).rejects.toThrow(/no answer \(The operation was aborted due to timeout\)/);
+    await expect(silent.migration(0)).rejects.toThrow(/no answer \(The operation was aborted due to timeout\)/);
   });
 
   test('is not there', async () => {
