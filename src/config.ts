@@ -78,11 +78,6 @@ export function loadConfig(sources: {
   return { config: freezeDeep({ ...settings, users, writerSettings: ofWriter }), warnings };
 }
 
-/** The directory of a command that is given none. */
-export function dataDirDefault(): string {
-  return defaultSettings().data;
-}
-
 function withDefaults(
   given: GivenSettings,
   { oauth, writesTopic }: { readonly oauth: OauthSettings | null; readonly writesTopic: boolean },

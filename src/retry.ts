@@ -61,7 +61,10 @@ interface Waiting {
   readonly wait?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-export function createPauses(policy: RetryPolicy, { signal, nowMs = monotonicMs, wait = pause }: Waiting): Pauses {
+export function createPauses(
+  policy: RetryPolicy,
+  { signal, nowMs = () => performance.now(), wait = pause }: Waiting,
+): Pauses {
   let nextMs = policy.firstMs;
   let failingSinceMs: number | null = null;
   return {
@@ -101,10 +104,6 @@ export async function retry<T>(policy: RetryPolicy, step: () => T | Promise<T>, 
       if (options.signal?.aborted === true) throw error;
     }
   }
-}
-
-function monotonicMs(): number {
-  return performance.now();
 }
 
 /** Sleeps, or less if the signal aborts. */

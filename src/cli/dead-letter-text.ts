@@ -1,4 +1,4 @@
-import { dataDirDefault } from '../config.ts';
+import { defaultSettings } from '../config/given-settings.ts';
 import {
   commandOn,
   deadLetterJson,
@@ -10,6 +10,7 @@ import {
 import { coinsOf } from '../ingest/resolve-halt.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letters.ts';
+import { formatFacts } from './table.ts';
 import { safeBytes, safeText } from './terminal-text.ts';
 
 /** A message may be 16 MiB; on a terminal its start is enough, and --json has all of it. */
@@ -17,7 +18,7 @@ const BYTES_SHOWN_MAX = 8192;
 
 /** Commands with the data directory, unless it is the default. */
 export function printOn(dataDir: string): PrintCommand {
-  return dataDir === dataDirDefault() ? plainCommand : commandOn(dataDir);
+  return dataDir === defaultSettings().data ? plainCommand : commandOn(dataDir);
 }
 
 /** A dead letter without its bytes, for programs. */
@@ -35,7 +36,7 @@ export function listedDeadLetter(deadLetter: Omit<DeadLetter, 'bytes'>, dataDir:
 
 export function deadLetterText(deadLetter: DeadLetter, dataDir: string): string {
   const { bytes, length } = deadLetter;
-  const facts: [string, string | number | null][] = [
+  const facts = formatFacts([
     ['dead letter', `${deadLetter.id}, ${deadLetter.decision}`],
     ['place', placeText(deadLetter)],
     ['migration', deadLetter.migrationId],
@@ -48,14 +49,11 @@ export function deadLetterText(deadLetter: DeadLetter, dataDir: string): string 
     ['reason', deadLetter.reason],
     ['left at', formatTime(deadLetter.createdAt)],
     ['next', nextText(deadLetter, printOn(dataDir))],
-  ];
-  const lines = facts.flatMap(([name, value]) =>
-    value === null ? [] : [`${name.padEnd(12)} ${safeText(String(value))}\n`],
-  );
-  if (deadLetter.kind === 'container') return lines.join('');
+  ]);
+  if (deadLetter.kind === 'container') return facts;
   const shown = safeBytes(bytes.subarray(0, BYTES_SHOWN_MAX));
   const cut = length > BYTES_SHOWN_MAX ? `; the first ${Math.min(BYTES_SHOWN_MAX, bytes.length)} of them` : '';
-  return `${lines.join('')}\n${length} bytes with SHA-256 ${deadLetter.sha256.toString('hex')}${cut}:\n${shown}\n`;
+  return `${facts}\n${length} bytes with SHA-256 ${deadLetter.sha256.toString('hex')}${cut}:\n${shown}\n`;
 }
 
 /** For a message that cannot be read as an update at all. */

@@ -4,30 +4,26 @@ import type { PartitionProgress } from '../flink/source-progress.ts';
 import type { JobStatus, RunningJob } from '../flink/status.ts';
 import { timeOrNull } from '../health.ts';
 import { formatTime } from '../ledger/time.ts';
-import { formatTable } from './table.ts';
+import { type Fact, formatFacts } from './table.ts';
 
-/** For people. */
 export function jobStatusText(status: JobStatus, findings: readonly Finding[]): string {
   const { cluster, started, job, store, atMs } = status;
-  const rows = [
-    ...(typeof cluster === 'string' ? [] : [['slots', `${cluster.freeSlots} of ${cluster.slots} free`]]),
-    ...(started === null
-      ? []
-      : [['started', `${started.startedAt.toISOString()}${startedFrom(started.restoredFrom)}`]]),
-    ...(job === null ? [] : jobRows(job, atMs)),
-    ...partitionRows(status),
-    ...(typeof store === 'string' ? [] : storeRows(status)),
-    ...findings.flatMap(({ what, next }) => [
+  const from = started?.restoredFrom == null ? 'from the first event' : `from ${started.restoredFrom}`;
+  return formatFacts([
+    ['job', job?.id ?? started?.jobId ?? 'none'],
+    ['slots', typeof cluster === 'string' ? null : `${cluster.freeSlots} of ${cluster.slots} free`],
+    ['started', started && `${started.startedAt.toISOString()}, ${from}`],
+    ...(job === null ? [] : jobFacts(job, atMs)),
+    ...partitionFacts(status),
+    ...(typeof store === 'string' ? [] : storeFacts(store, atMs)),
+    ...findings.flatMap(({ what, next }): Fact[] => [
       ['attention', what],
       ['  next', next],
     ]),
-  ];
-  return formatTable(['job', job?.id ?? started?.jobId ?? 'none'], rows);
+  ]);
 }
 
-const startedFrom = (path: string | null): string => (path === null ? ', from the first event' : `, from ${path}`);
-
-function jobRows(job: RunningJob, atMs: number): string[][] {
+function jobFacts(job: RunningJob, atMs: number): Fact[] {
   const { state, sinceMs, tasks, restarts, lastException, checkpoints, source } = job;
   const { completed } = checkpoints.latest;
   const taken =
@@ -36,18 +32,16 @@ function jobRows(job: RunningJob, atMs: number): string[][] {
       : `${ago(atMs - completed.latest_ack_timestamp)}, ${size(completed.state_size)} in ${completed.end_to_end_duration} ms`;
   return [
     ['state', `${state} since ${new Date(sinceMs).toISOString()}, ${tasks.running} of ${tasks.total} tasks run`],
-    ...(restarts === null ? [] : [['restarts', String(restarts)]]),
-    ...(lastException === null
-      ? []
-      : [['last exception', `${new Date(lastException.atMs).toISOString()} ${lastException.cause}`]]),
+    ['restarts', restarts],
+    ['last exception', lastException && `${new Date(lastException.atMs).toISOString()} ${lastException.cause}`],
     ['last checkpoint', `${taken}; ${checkpoints.counts.completed} completed, ${checkpoints.counts.failed} failed`],
-    ...(source === null ? [] : [['closed up to', clockText(source.closedClk)]]),
-    ...(source?.pending == null ? [] : [['messages to read', String(source.pending)]]),
+    ['closed up to', source && clockText(source.closedClk)],
+    ['messages to read', source?.pending ?? null],
   ];
 }
 
 /** An offset is that of a message; what ends a transaction has one too, so that one at its end may be some behind. */
-function partitionRows({ ends, job }: JobStatus): string[][] {
+function partitionFacts({ ends, job }: JobStatus): Fact[] {
   const read: ReadonlyMap<number, PartitionProgress> = job?.source?.partitions ?? new Map();
   const known = ends === null || typeof ends === 'string' ? new Map<number, number>() : ends;
   const numbers = [...new Set([...read.keys(), ...known.keys()])].sort((a, b) => a - b);
@@ -59,8 +53,7 @@ function partitionRows({ ends, job }: JobStatus): string[][] {
   });
 }
 
-function storeRows({ store, atMs }: JobStatus): string[][] {
-  if (typeof store === 'string') return [];
+function storeFacts(store: Exclude<JobStatus['store'], string>, atMs: number): Fact[] {
   const { closedUs, sealedUs, migrationId, unsealed, faults, late } = store;
   const sealed =
     sealedUs === null
@@ -69,9 +62,9 @@ function storeRows({ store, atMs }: JobStatus): string[][] {
   return [
     ['newest interval', closedUs === null ? 'none yet' : `ends ${formatTime(closedUs)}`],
     ['newest snapshot', sealed],
-    ['unsealed intervals', String(unsealed)],
-    ['faults', String(faults)],
-    ['late events', String(late)],
+    ['unsealed intervals', unsealed],
+    ['faults', faults],
+    ['late events', late],
   ];
 }
 
@@ -92,7 +85,6 @@ function size(bytes: number): string {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${Math.round(bytes / 1e6)} MB`;
 }
 
-/** For programs. */
 export function jobStatusJson(status: JobStatus, findings: readonly Finding[]): object {
   const { cluster, started, job, store, ends, atMs } = status;
   return {
@@ -125,20 +117,16 @@ function jobFigures({ sinceMs, tasks, restarts, lastException, checkpoints, sour
     since: new Date(sinceMs).toISOString(),
     tasks,
     restarts,
-    last_exception:
-      lastException === null ? null : { at: new Date(lastException.atMs).toISOString(), cause: lastException.cause },
+    last_exception: lastException && { at: new Date(lastException.atMs).toISOString(), cause: lastException.cause },
     checkpoints: {
       completed: checkpoints.counts.completed,
       failed: checkpoints.counts.failed,
-      last:
-        completed === null
-          ? null
-          : {
-              at: new Date(completed.latest_ack_timestamp).toISOString(),
-              bytes: completed.state_size,
-              milliseconds: completed.end_to_end_duration,
-              path: completed.external_path ?? null,
-            },
+      last: completed && {
+        at: new Date(completed.latest_ack_timestamp).toISOString(),
+        bytes: completed.state_size,
+        milliseconds: completed.end_to_end_duration,
+        path: completed.external_path ?? null,
+      },
     },
     pending_messages: source?.pending ?? null,
     closed_up_to: placeJson(source?.closedClk ?? null),

@@ -7,7 +7,7 @@ import { openStanding } from '../views/read/standing.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { askService } from './ask-service.ts';
 import type { CliCommand } from './command.ts';
-import { formatTable } from './table.ts';
+import { type Fact, formatFacts } from './table.ts';
 import { safeJson } from './terminal-text.ts';
 
 export const WATCH_MS = 2_000;
@@ -92,31 +92,28 @@ async function readDirectory(dataDir: string): Promise<Reading> {
 function statusText(name: string, now: Reading, before: Reading | null): string {
   const { readiness, status } = now;
   const { version, phase, source, snapshots, counts, dead_letters } = status;
-  const rows = [
+  return formatFacts([
+    ['holdfast', `${version}, ${name}`],
     ['ready', readiness.ready ? 'yes' : 'no'],
-    ...readiness.reasons.map((reason) => ['', reason]),
-    ...readiness.degraded.map((what) => ['degraded', what]),
+    ...readiness.reasons.map((reason): Fact => ['', reason]),
+    ...readiness.degraded.map((what): Fact => ['degraded', what]),
     ['phase', phase],
-    ...(source === null ? [] : sourceRows(source)),
-    ...(counts === undefined ? [] : [['updates', `${counts.updates} since the start${rateText(now, before)}`]]),
-    ...snapshots.map(({ migration_id, record_time }) => [
-      'newest snapshot',
-      `${record_time}, migration ${migration_id}`,
-    ]),
-    ...Object.entries(dead_letters).map(([decision, count]) => ['dead letters', `${count} ${decision}`]),
-  ];
-  return formatTable(['holdfast', `${version}, ${name}`], rows);
+    ...(source === null ? [] : sourceFacts(source)),
+    ['updates', counts === undefined ? null : `${counts.updates} since the start${rateText(now, before)}`],
+    ...snapshots.map((each): Fact => ['newest snapshot', `${each.record_time}, migration ${each.migration_id}`]),
+    ...Object.entries(dead_letters).map(([decision, count]): Fact => ['dead letters', `${count} ${decision}`]),
+  ]);
 }
 
 /** Each kind of source says different things; single values are shown as they are. */
-function sourceRows({ name, ...details }: NonNullable<Reading['status']['source']>): string[][] {
+function sourceFacts({ name, ...details }: NonNullable<Reading['status']['source']>): Fact[] {
   const figures = Object.entries(details).flatMap(([key, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.entries(value)
       : [[key, value] as const],
   );
   const single = figures.filter(([, value]) => typeof value === 'string' || typeof value === 'number');
-  return [['source', name], ...single.map(([key, value]) => [`  ${key.replaceAll('_', ' ')}`, String(value)])];
+  return [['source', name], ...single.map(([key, value]): Fact => [`  ${key.replaceAll('_', ' ')}`, String(value)])];
 }
 
 function rateText(now: Reading, before: Reading | null): string {

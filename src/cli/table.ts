@@ -16,3 +16,11 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
       .trimEnd();
   return [names, ...safeRows].map((cells) => `${line(cells)}\n`).join('');
 }
+
+export type Fact = readonly [name: string, value: string | number | null];
+
+/** Facts below each other, each behind its name; without those that are null. */
+export function formatFacts(facts: readonly Fact[]): string {
+  const known = facts.filter(([, value]) => value !== null).map((fact) => fact.map(String));
+  return formatTable(known[0] ?? [], known.slice(1));
+}

@@ -62,16 +62,15 @@ interface Origin {
   readonly folder: string;
 }
 
-function parseSettings(raw: Readonly<Record<string, unknown>>, origin: Origin): GivenSettings {
+function parseSettings(raw: Readonly<Record<string, unknown>>, { name, folder }: Origin): GivenSettings {
   const given: Record<string, unknown> = {};
-  for (const key of SETTING_KEYS) if (raw[key] !== undefined) given[key] = parseSetting(key, raw[key], origin);
+  for (const key of SETTING_KEYS) {
+    if (raw[key] === undefined) continue;
+    const setting: Setting<unknown> = SETTINGS[key];
+    const value = parseAs(name(key), setting, raw[key]);
+    given[key] = setting.path === true ? resolvePaths(folder, value as string | readonly string[]) : value;
+  }
   return given as GivenSettings;
-}
-
-function parseSetting(key: SettingKey, raw: unknown, { name, folder }: Origin): unknown {
-  const setting: Setting<unknown> = SETTINGS[key];
-  const value = parseAs(name(key), setting, raw);
-  return setting.path === true ? resolvePaths(folder, value as string | readonly string[]) : value;
 }
 
 /** The value of a setting, or of an option that has the same values. Throws a Refusal with its name for anything else. */
