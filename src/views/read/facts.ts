@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { FactKind, Facts, Lookup, OwnersFacts } from '../../holdings/facts.ts';
 import { mayHaveExpired } from '../../holdings/fees.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
-import { NOT_BOUNDED, type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
+import { type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
 import { createExpiredReader } from './expired.ts';
 import { createFollowedReader } from './followed.ts';
 import { createInsightReaders } from './insight-facts.ts';
@@ -46,9 +46,7 @@ export function createFactsReader(db: Database): FactsReader {
     if (row === undefined) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
     const sums = decodeVersion(row.v);
     if (round === null || !mayHaveExpired(sums, round)) return { party, ...sums, expired: null };
-    const expired = readExpired(snapshot.seq, row.owner, round, budget);
-    if (expired === null) throw NOT_BOUNDED;
-    return { party, ...sums, expired };
+    return { party, ...sums, expired: readExpired({ owner: row.owner, seq: snapshot.seq, round }, budget) };
   });
 
   function owners(lookup: Lookup<'owners'>, budget: RowBudget): OwnersFacts {
