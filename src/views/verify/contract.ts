@@ -2,6 +2,7 @@ import { INT64_MAX } from '../../json/int64.ts';
 import { type CoinColumns, coinContent, coinExtra } from '../../ledger/coin.ts';
 import { type StoredId, storedId } from '../../ledger/contract-id.ts';
 import { expiryRound } from '../../ledger/expiry.ts';
+import { type CoinEntity, ENTITIES } from '../../ledger/templates.ts';
 import type { SumTerms } from '../store/totals.ts';
 
 const WIDE_BYTES = 16;
@@ -9,7 +10,8 @@ const CONTRACT_ID_CHARS_MAX = 255;
 
 /** A row of `holding` as it is stored: a damaged one may have any values. */
 export interface StoredHolding {
-  readonly no: bigint;
+  /** Null where there is none. */
+  readonly no: bigint | null;
   readonly owner: bigint | null;
   readonly createdSeq: bigint | null;
   readonly locked: bigint | null;
@@ -28,22 +30,12 @@ export const HOLDING_COLUMNS = `c.no AS no, c.owner AS owner, c.created_seq AS c
   c.rate AS rate, c.round AS round, c.created_at AS createdAt, c.node AS node, c.template AS template,
   c.contract_id AS contractId, c.update_id AS updateId, c.args AS args`;
 
-/** What a holding adds to its owner's sums, and the expiry its index rows must have; null where its numbers cannot be a coin's. */
-export interface CoinTerms extends SumTerms {
-  readonly expiryRound: bigint | null;
-}
-
-export function termsOf({ amount, rate, round }: Omit<StoredHolding, 'no'>): CoinTerms | null {
+/** What a holding adds to its owner's sums; null where its numbers cannot be a coin's. */
+export function termsOf({ amount, rate, round }: StoredHolding): (SumTerms & { readonly round: bigint }) | null {
   const [units, perRound] = [unitsOrNull(amount), unitsOrNull(rate)];
   if (units === null || perRound === null || units <= 0n || round === null || round < 0n) return null;
-  const expiry = expiryRound({ amount: units, rate: perRound, createdRound: round });
-  return {
-    amount: units,
-    rate: perRound,
-    rateRound: perRound * round,
-    expiry: expiry ?? Infinity,
-    expiryRound: expiry,
-  };
+  const expiry = expiryRound({ amount: units, rate: perRound, createdRound: round }) ?? Infinity;
+  return { amount: units, rate: perRound, round, rateRound: perRound * round, expiry };
 }
 
 /** An amount or rate in its only valid form: an integer, or 16 bytes where that is too narrow. */
@@ -74,4 +66,10 @@ export function isArguments(args: string | null, coin: Omit<CoinColumns, 'extra'
   } catch {
     return false;
   }
+}
+
+/** Null for a template that is no coin's. */
+export function coinEntityOf(templateId: string): CoinEntity | null {
+  const entity = ENTITIES.get(templateId.replace(/^[^:]+:/, ''));
+  return entity === undefined || entity === 'OpenMiningRound' ? null : entity;
 }

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Database } from 'better-sqlite3';
 import { identify } from '../../decode/identify.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { DEAD_LETTER_COLUMNS, DEAD_LETTER_KINDS, DECISIONS } from '../store/dead-letters.ts';
-import { type Differs, differsIn, inOneMoment, timeText, type VerifyContext, type VerifyStep } from './types.ts';
+import { type Differs, differsIn, inRanges, timeText, type VerifyContext, type VerifyStep } from './types.ts';
 
 const SHA256_BYTES = 32;
-const BEFORE_ALL = -(2n ** 63n);
 /** The part of a long id that `identify` returns. */
 const NAMED_CHARS_MAX = 300;
 
@@ -34,34 +32,19 @@ const LETTERS_PER_STEP = 200;
 export function* verifyLetters(context: VerifyContext): Generator<VerifyStep> {
   const { db } = context;
   const differs = differsIn(context, 'dead_letter');
-  const total = inOneMoment(db, () => verifyHalts(db, differs));
-  const rows = db.prepare<[bigint], LetterRow>(
-    `SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE id > ? ORDER BY id LIMIT ${LETTERS_PER_STEP}`,
+  const halted = db.prepare<[], bigint>(`SELECT count(*) FROM dead_letter WHERE decision = 'halted'`).pluck().get()!;
+  if (halted > 1n) differs('at most one that is halted', halted);
+  const rows = db.prepare<[bigint, bigint], LetterRow>(
+    `SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE id > ? AND id <= ? ORDER BY id`,
   );
   let next = 1n;
-  for (let last: bigint | null = BEFORE_ALL; last !== null; ) {
-    const after: bigint = last;
-    last = inOneMoment(db, () => {
-      let id: bigint | null = null;
-      for (const letter of rows.iterate(after)) {
-        ({ id } = letter);
-        verifyLetter(letter, next, (expected, found) => differs(`dead letter ${id}: ${expected}`, found));
-        next = id + 1n;
-      }
-      return id;
-    });
-    yield { phase: 'dead letters', done: Math.min(Number(next - 1n), total), total };
-  }
-}
-
-/** Returns the number of dead letters. */
-function verifyHalts(db: Database, differs: Differs): number {
-  const counts = db.prepare<[], { total: bigint; halted: bigint }>(
-    `SELECT count(*) AS total, count(*) FILTER (WHERE decision = 'halted') AS halted FROM dead_letter`,
-  );
-  const { total, halted } = counts.get()!;
-  if (halted > 1n) differs('at most one that is halted', halted);
-  return Number(total);
+  const steps = { ...context, rowsPerStep: LETTERS_PER_STEP };
+  yield* inRanges(steps, { table: 'dead_letter', key: 'id', phase: 'dead letters' }, (from, to) => {
+    for (const letter of rows.iterate(from, to)) {
+      verifyLetter(letter, next, (expected, found) => differs(`dead letter ${letter.id}: ${expected}`, found));
+      next = letter.id + 1n;
+    }
+  });
 }
 
 function verifyLetter(letter: LetterRow, next: bigint, differs: Differs): void {

@@ -1,8 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, ITEM_BYTES, nextDigest } from '../../ledger/digest.ts';
-import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { addItems, type ItemsFound, noItems } from './items-found.ts';
-import { differsIn, getOrMake, inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
+import {
+  differsIn,
+  getOrMake,
+  inOneMoment,
+  isLedgerTime,
+  snapshotName,
+  type VerifyContext,
+  type VerifyStep,
+} from './types.ts';
 
 interface DigestRow {
   readonly changes: Buffer | null;
@@ -20,18 +27,21 @@ export function* verifyDigests(context: VerifyContext, found: ItemsFound): Gener
     'SELECT changes_digest AS changes, digest FROM snapshot WHERE migration_id = ? AND record_time = ?',
   );
   const total = [...sealed.values()].reduce((sum, { grid }) => sum + grid.length, 0);
-  using items = new ItemReader(found.sorted());
+  using sorted = found.sorted();
+  let next = sorted.next();
   let done = 0;
   for (const { migrationId, times, grid } of sealed.values()) {
     let before = firstDigest(migrationId, period);
     for (const seq of grid) {
       const time = times.get(seq)!;
       const row = read.get(migrationId, time);
-      const changes = changesAt(migrationId, time, items.take(done));
+      const hash = changesHash(migrationId, isLedgerTime(time) ? Number(time) : 0);
+      for (; next.done !== true && next.value[0] === done; next = sorted.next()) hash.update(next.value[1]);
       done += 1;
       if (done % rowsPerStep === 0) yield { phase: 'digests', done, total };
       // What is wrong with such a row was found with its migration.
-      if (row === undefined || changes === null) continue;
+      if (row === undefined || !isLedgerTime(time)) continue;
+      const changes = hash.digest();
       const compare = (name: string, stored: Buffer | null, expected: Buffer, by: string): void => {
         if (stored?.equals(expected) === true) return;
         const differs = differsIn(context, 'snapshot', snapshotName(context, BigInt(migrationId), seq));
@@ -44,35 +54,6 @@ export function* verifyDigests(context: VerifyContext, found: ItemsFound): Gener
     }
   }
   yield { phase: 'digests', done, total };
-}
-
-/** Null where the time is none. */
-function changesAt(migrationId: number, time: bigint, items: Iterable<Buffer>): Buffer | null {
-  const isTime = time >= 0n && time < BigInt(LEDGER_TIME_MAX);
-  const hash = changesHash(migrationId, isTime ? Number(time) : 0);
-  for (const item of items) hash.update(item);
-  return isTime ? hash.digest() : null;
-}
-
-/** Takes sorted items place by place. */
-class ItemReader implements Disposable {
-  readonly #sorted: Generator<[place: number, item: Buffer], undefined>;
-  #next: IteratorResult<[number, Buffer], undefined>;
-
-  constructor(sorted: Generator<[place: number, item: Buffer], undefined>) {
-    this.#sorted = sorted;
-    this.#next = sorted.next();
-  }
-
-  /** Those of a place, which is after the last one that was taken. */
-  *take(place: number): Generator<Buffer> {
-    for (; this.#next.done !== true && this.#next.value[0] === place; this.#next = this.#sorted.next())
-      yield this.#next.value[1];
-  }
-
-  [Symbol.dispose](): void {
-    this.#sorted.return(undefined);
-  }
 }
 
 /** How often other connections have written; what is stored then does not contradict what was read before. */

@@ -1,8 +1,8 @@
 import { isPartyId } from '../../ledger/party.ts';
-import { isStoredId } from './contract.ts';
+import { PACKAGE_NAME } from '../../ledger/templates.ts';
+import { coinEntityOf, isStoredId } from './contract.ts';
 import { verifyMigrations } from './ledger-migrations.ts';
 import { verifyPositions } from './positions.ts';
-import { verifyTemplates } from './templates.ts';
 import { differsIn, inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
 
 const DAY_US = 86_400_000_000n;
@@ -47,6 +47,19 @@ function verifyNumbering(context: VerifyContext): void {
     differsIn(context, 'owner')(wanted, `${count}, up to ${most ?? 0n}`);
   if (mostNo !== null && mostNo >= nextNo)
     differsIn(context, 'setting')(`next_no after ${mostNo}, the last in holding`, nextNo);
+}
+
+/** Templates are numbered from 1 without gaps, and are all of coins. */
+function verifyTemplates(context: VerifyContext): void {
+  const differs = differsIn(context, 'template');
+  const rows = context.db.prepare<[], { id: bigint; templateId: string; packageName: string }>(
+    'SELECT id, template_id AS templateId, package_name AS packageName FROM template ORDER BY id',
+  );
+  rows.all().forEach(({ id, templateId, packageName }, i) => {
+    if (id !== BigInt(i + 1)) differs(`numbers from 1 without gaps, next ${i + 1}`, id);
+    if (coinEntityOf(templateId) === null) differs(`row ${id}: a coin template`, templateId);
+    if (packageName !== PACKAGE_NAME) differs(`row ${id}: package_name ${PACKAGE_NAME}`, packageName);
+  });
 }
 
 interface RoundRow {

@@ -1,10 +1,7 @@
 import { idText, storedIdHash } from '../../ledger/contract-id.ts';
 import { isStoredId } from './contract.ts';
-import type { HeldIds } from './held-ids.ts';
-import type { NumbersSeen } from './numbers.ts';
-import { differsIn, inOneMoment, rowsOf, type VerifyContext, type VerifyStep } from './types.ts';
-
-const BEFORE_ALL = -(2n ** 63n);
+import type { HeldIds, NumbersSeen } from './met.ts';
+import { differsIn, inRanges, type VerifyContext, type VerifyStep } from './types.ts';
 
 interface CounterfeitRow {
   readonly h: bigint;
@@ -46,26 +43,4 @@ export function* verifyHoldings(context: VerifyContext, seen: NumbersSeen): Gene
       differs(`contract ${no}: a row in held or spent, as for every holding`, 'none');
     }
   });
-}
-
-/** Walks a table by its key in ranges of about `rowsPerStep` rows; equal keys are never split. */
-function* inRanges(
-  { db, rowsPerStep }: VerifyContext,
-  { table, key }: { table: string; key: string },
-  verify: (from: bigint, to: bigint) => void,
-): Generator<VerifyStep> {
-  const bound = db
-    .prepare<[bigint, number], bigint>(`SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`)
-    .pluck();
-  const total = rowsOf(db, table);
-  let from: bigint | null = BEFORE_ALL;
-  for (let done = 0; from !== null; done += rowsPerStep) {
-    const start: bigint = from;
-    from = inOneMoment(db, () => {
-      const end = bound.get(start, rowsPerStep) ?? null;
-      verify(start, end ?? 2n ** 63n - 1n);
-      return end;
-    });
-    yield { phase: table, done: Math.min(done + rowsPerStep, total), total };
-  }
 }

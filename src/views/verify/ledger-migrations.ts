@@ -1,7 +1,6 @@
-import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { HALF_SEED } from '../write/state.ts';
 import { verifySynchronizers } from './synchronizers.ts';
-import { differsIn, timeText, type VerifyContext } from './types.ts';
+import { differsIn, isLedgerTime, timeText, type VerifyContext } from './types.ts';
 
 interface MigrationRow {
   readonly migrationId: bigint;
@@ -82,7 +81,7 @@ function verifySnapshots(
     if (seq !== count) differs(`seq ${count}, in the order of times`, seq);
     if (no <= lastNo) differs(`no above ${lastNo}, in the order of times`, no);
     lastNo = no;
-    if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX)) differs('a time in 1970-2200', recordTime);
+    if (!isLedgerTime(recordTime)) differs('a time in 1970-2200', recordTime);
     if (forced !== 0n && forced !== 1n) differs('forced 0 or 1', forced);
     const isGrid = period > 0n && recordTime % period === 0n;
     if (forced === 0n && !isGrid) differs('a time on the grid of the period in setting', timeText(recordTime));

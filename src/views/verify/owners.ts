@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { isPartyId } from '../../ledger/party.ts';
-import { createEntryVerifier, ENTRY_TABLES, type EntryVerifier, type Met } from './entries.ts';
+import { createEntryVerifier, ENTRY_TABLES, type VerifyEntries } from './entries.ts';
+import type { Met } from './met.ts';
 import type { SupplyFold } from './supply.ts';
-import { differsIn, inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
+import { BEFORE_ALL, differsIn, inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
 import { compareVersions, OwnerFold, type Version } from './versions.ts';
 
 interface OwnerRow {
@@ -12,8 +13,6 @@ interface OwnerRow {
   /** Null where the migration is missing. */
   readonly openSeq: bigint | null;
 }
-
-const BEFORE_ALL = -(2n ** 63n);
 
 /**
  * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against their sums. The owners' sums
@@ -26,13 +25,11 @@ export function* verifyOwners(
   const { db, rowsPerStep } = context;
   const next = prepareNextOwner(db);
   const last = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
-  const entries = createEntryVerifier(context, met);
-  const verifyOwner = createOwnerVerifier(context, entries, supply);
+  const verifyOwner = createOwnerVerifier(context, createEntryVerifier(context, met), supply);
   let owner: bigint | null = BEFORE_ALL;
   while (owner !== null) {
     const from: bigint = owner;
     owner = inOneMoment(db, () => {
-      entries.begin();
       let rows = 0;
       let at: bigint | null = from;
       while (at !== null && rows < rowsPerStep) {
@@ -59,7 +56,7 @@ function prepareNextOwner(db: Database): (after: bigint) => bigint | null {
 
 function createOwnerVerifier(
   context: VerifyContext,
-  entries: EntryVerifier,
+  verifyEntries: VerifyEntries,
   supply: SupplyFold,
 ): (owner: bigint) => number {
   const { db, report } = context;
@@ -84,14 +81,14 @@ function createOwnerVerifier(
         found,
       });
     const fold = new OwnerFold();
-    const rows = entries.verify({ id, party, migrationId: Number(migrationId), openSeq: openSeq ?? 0n }, fold);
+    const rows = verifyEntries({ id, party, migrationId: Number(migrationId), openSeq: openSeq ?? 0n }, fold);
     const found = versions.all(id);
     if (found.length === 0) reportVersion(1n, 'a version at least for the interval of its first coin', 'none');
     for (const { seq } of found) {
       if (seq >= 1n && seq <= (openSeq ?? seq)) continue;
       reportVersion(seq, `an interval from 1 to the open one, ${openSeq}`, `a version of interval ${seq}`);
     }
-    for (const reached of compareVersions(fold, found, reportVersion)) supply.add(migrationId, id, reached);
+    supply.add(migrationId, compareVersions(fold, found, reportVersion));
     return rows + found.length;
   }
 

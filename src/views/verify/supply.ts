@@ -29,21 +29,20 @@ function addTo(sum: Supply, more: Supply): void {
 /** The sum over the owners' contracts: changes by migration and interval. Grows with intervals. */
 export class SupplyFold {
   readonly #changes = new Map<bigint, Map<bigint, Supply>>();
-  #owner: bigint | null = null;
-  #before: Supply = nothing();
 
-  /** An owner's sums at the end of an interval; each owner's are consecutive, in order. */
-  add(migrationId: bigint, owner: bigint, reached: Reached): void {
-    if (owner !== this.#owner) this.#before = nothing();
-    this.#owner = owner;
-    const now = supplyOf(reached);
+  /** Adds an owner's sums at the end of each interval that changed them, in order. */
+  add(migrationId: bigint, owner: Iterable<Reached>): void {
     const changes = getOrMake(this.#changes, migrationId, () => new Map<bigint, Supply>());
-    const change = getOrMake(changes, reached.seq, nothing);
-    change.contracts += now.contracts - this.#before.contracts;
-    change.owners += now.owners - this.#before.owners;
-    change.unlocked += now.unlocked - this.#before.unlocked;
-    change.locked += now.locked - this.#before.locked;
-    this.#before = now;
+    let before = nothing();
+    for (const reached of owner) {
+      const now = supplyOf(reached);
+      const change = getOrMake(changes, reached.seq, nothing);
+      change.contracts += now.contracts - before.contracts;
+      change.owners += now.owners - before.owners;
+      change.unlocked += now.unlocked - before.unlocked;
+      change.locked += now.locked - before.locked;
+      before = now;
+    }
   }
 
   changes(migrationId: bigint): ReadonlyMap<bigint, Supply> {

@@ -1,6 +1,5 @@
-import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
 import { isStoredId } from './contract.ts';
-import { differsIn, type VerifyContext } from './types.ts';
+import { differsIn, isLedgerTime, type VerifyContext } from './types.ts';
 
 interface SynchronizerRow {
   readonly migrationId: bigint;
@@ -39,8 +38,7 @@ function verifyTimes(context: VerifyContext): void {
   for (const { migrationId, name, firstTime, recordTime, updates, repairs, unseen, known } of rows.iterate()) {
     const differs = (table: string, expected: string, found: unknown): void =>
       differsIn(context, table, `migration ${migrationId}`)(`${name}: ${expected}`, found);
-    if (recordTime < 0n || recordTime >= BigInt(LEDGER_TIME_MAX))
-      differs('synchronizer', 'a time in 1970-2200', recordTime);
+    if (!isLedgerTime(recordTime)) differs('synchronizer', 'a time in 1970-2200', recordTime);
     if (firstTime < 0n || firstTime > recordTime)
       differs('synchronizer', 'first_time from 1970 to record_time', firstTime);
     if (unseen !== 0n && unseen !== 1n) differs('synchronizer', 'unseen 0 or 1', unseen);

@@ -36,8 +36,6 @@ export interface VerifyContext {
   /** About how many rows one read transaction reads: an owner is never split. */
   readonly rowsPerStep: number;
   readonly sealed: ReadonlyMap<bigint, SealedMigration>;
-  /** The next coin contract's number when the verification began: later ones are not verified. */
-  readonly nextNo: bigint;
 }
 
 export type Differs = (expected: string, found: unknown) => void;
@@ -68,12 +66,41 @@ export function inOneMoment<T>(db: Database, step: () => T): T {
   return db.transaction(step).deferred();
 }
 
+/** Before every key of a table: a damaged one may have any. */
+export const BEFORE_ALL = -(2n ** 63n);
+
+/** Walks a table by its key in ranges of about `rowsPerStep` rows; equal keys are never split. */
+export function* inRanges(
+  { db, rowsPerStep }: VerifyContext,
+  { table, key, phase = table }: { table: string; key: string; phase?: string },
+  verify: (from: bigint, to: bigint) => void,
+): Generator<VerifyStep> {
+  const bound = db
+    .prepare<[bigint, number], bigint>(`SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`)
+    .pluck();
+  const total = rowsOf(db, table);
+  let from: bigint | null = BEFORE_ALL;
+  for (let done = 0; from !== null; done += rowsPerStep) {
+    const start: bigint = from;
+    from = inOneMoment(db, () => {
+      const end = bound.get(start, rowsPerStep) ?? null;
+      verify(start, end ?? 2n ** 63n - 1n);
+      return end;
+    });
+    yield { phase, done: Math.min(done + rowsPerStep, total), total };
+  }
+}
+
 export function snapshotName({ sealed }: Pick<VerifyContext, 'sealed'>, migrationId: bigint, seq: bigint): string {
   const time = sealed.get(migrationId)?.times.get(seq);
   return `migration ${migrationId}, ${time === undefined ? `interval ${seq}, not sealed yet` : timeText(time)}`;
 }
 
+export function isLedgerTime(time: bigint): boolean {
+  return time >= 0n && time < BigInt(LEDGER_TIME_MAX);
+}
+
 /** A damaged time may be no time at all. */
 export function timeText(time: bigint): string {
-  return time >= 0n && time < BigInt(LEDGER_TIME_MAX) ? formatTime(time) : `time ${time}`;
+  return isLedgerTime(time) ? formatTime(time) : `time ${time}`;
 }

@@ -5,10 +5,9 @@ import { verifyLetters } from './dead-letters.ts';
 import { dataVersion, verifyDigests, verifyOpenItems } from './digests.ts';
 import { verifyDirectory } from './directory.ts';
 import { verifyFile } from './file.ts';
-import { HeldIds } from './held-ids.ts';
 import { verifyCounterfeits, verifyHoldings } from './indexes.ts';
 import { ItemsFound } from './items-found.ts';
-import { NumbersSeen } from './numbers.ts';
+import { HeldIds, NumbersSeen } from './met.ts';
 import { verifyOwners } from './owners.ts';
 import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './supply.ts';
 import {
@@ -51,30 +50,52 @@ export function* verifyViews(
   try {
     // Before anything else is read.
     const version = dataVersion(db);
-    const sealed = readableOr<VerifyContext['sealed']>(new Map(), 'snapshot', () => sealedNow(db), report);
-    const nextNo = readableOr(1n, 'holding', () => inOneMoment(db, () => nextNoNow(db)), report);
-    const context: VerifyContext = { db, report, rowsPerStep, sealed, nextNo };
+    const sealed = readableOr<VerifyContext['sealed']>(new Map(), 'snapshot', () => sealedNow(db));
+    const nextNo = readableOr(1n, 'holding', () => inOneMoment(db, () => nextNoNow(db)));
+    const context: VerifyContext = { db, report, rowsPerStep, sealed };
     const supply = new SupplyFold();
     using items = new ItemsFound(context);
     const met = { numbers: new NumbersSeen(nextNo), heldIds: new HeldIds(db), items };
-    const phases: readonly (readonly [table: string, steps: () => Generator<VerifyStep>])[] = [
-      ['views.db', () => verifyFile(context)],
-      ['setting', () => verifyDirectory(context)],
-      ['dead_letter', () => verifyLetters(context)],
-      ['owner_total', () => verifyOwners(context, { supply, met })],
-      ['snapshot', () => verifySnapshotSupplies(context, supply)],
-      ['snapshot', () => verifyDigests(context, items)],
-      ['open_items', () => verifyOpenItems(context, items, version)],
-      ['migration', () => verifyOpenSupplies(context)],
-      ['holding', () => verifyHoldings(context, met.numbers)],
-      ['counterfeit', () => verifyCounterfeits(context, met.heldIds)],
+    const phases: readonly (readonly [table: string, steps: Generator<VerifyStep>])[] = [
+      ['views.db', verifyFile(context)],
+      ['setting', verifyDirectory(context)],
+      ['dead_letter', verifyLetters(context)],
+      ['owner_total', verifyOwners(context, { supply, met })],
+      ['snapshot', verifySnapshotSupplies(context, supply)],
+      ['snapshot', verifyDigests(context, items)],
+      ['open_items', verifyOpenItems(context, items, version)],
+      ['migration', verifyOpenSupplies(context)],
+      ['holding', verifyHoldings(context, met.numbers)],
+      ['counterfeit', verifyCounterfeits(context, met.heldIds)],
     ];
-    for (const [table, steps] of phases) yield* readable(table, steps, report);
+    for (const [table, steps] of phases) {
+      try {
+        yield* steps;
+      } catch (error) {
+        // A damaged page ends its phase, and is a difference like any other.
+        reportDamage(table, error);
+      }
+    }
     const snapshots = [...sealed.values()].reduce((sum, { times }) => sum + times.size, 0);
-    const owners = readableOr(0, 'owner', () => rowsOf(db, 'owner'), report);
-    return { snapshots, owners, seeds: readableOr([], 'migration', () => seedsOf(db), report) };
+    const owners = readableOr(0, 'owner', () => rowsOf(db, 'owner'));
+    return { snapshots, owners, seeds: readableOr([], 'migration', () => seedsOf(db)) };
   } finally {
     db.close();
+  }
+
+  /** A value read from one table; `otherwise` where a page of it is damaged. */
+  function readableOr<T>(otherwise: T, table: string, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      reportDamage(table, error);
+      return otherwise;
+    }
+  }
+
+  function reportDamage(table: string, error: unknown): void {
+    if (!isDamaged(error)) throw error;
+    differsIn({ report }, table)('a file that can be read', (error as Error).message);
   }
 }
 
@@ -83,34 +104,6 @@ function seedsOf(db: Database): Verified['seeds'] {
     `SELECT migration_id AS migrationId, seeded_at AS seededAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
   );
   return rows.all().map(({ migrationId, seededAt }) => ({ migrationId, time: timeText(seededAt) }));
-}
-
-/** A damaged page ends its phase, and is a difference like any other. */
-function* readable(
-  table: string,
-  steps: () => Generator<VerifyStep>,
-  report: (difference: Difference) => void,
-): Generator<VerifyStep> {
-  try {
-    yield* steps();
-  } catch (error) {
-    reportDamage(table, error, report);
-  }
-}
-
-/** A value read from one table; `otherwise` where a page of it is damaged, which is a difference. */
-function readableOr<T>(otherwise: T, table: string, read: () => T, report: (difference: Difference) => void): T {
-  try {
-    return read();
-  } catch (error) {
-    reportDamage(table, error, report);
-    return otherwise;
-  }
-}
-
-function reportDamage(table: string, error: unknown, report: (difference: Difference) => void): void {
-  if (!isDamaged(error)) throw error;
-  differsIn({ report }, table)('a file that can be read', (error as Error).message);
 }
 
 function sealedNow(db: Database): VerifyContext['sealed'] {

@@ -2,6 +2,39 @@ import type { Database } from 'better-sqlite3';
 import { type StoredId, sameId, storedIdHash } from '../../ledger/contract-id.ts';
 import { HashIndex } from '../store/hash-index.ts';
 import { isStoredId } from './contract.ts';
+import type { ItemsFound } from './items-found.ts';
+
+/** What was met among the rows of `held` and `spent` so far. */
+export interface Met {
+  readonly numbers: NumbersSeen;
+  readonly heldIds: HeldIds;
+  readonly items: ItemsFound;
+}
+
+/** Which numbers of coin contracts were found: a bit for each number. */
+export class NumbersSeen {
+  readonly #bits: Uint8Array;
+  readonly #next: bigint;
+
+  constructor(next: bigint) {
+    this.#next = next;
+    this.#bits = new Uint8Array(Number(next / 8n) + 1);
+  }
+
+  /** Whether the number is from before the verification began: only these are checked. */
+  covers(no: bigint): boolean {
+    return no >= 0n && no < this.#next;
+  }
+
+  has(no: bigint): boolean {
+    return (this.#bits[Number(no >> 3n)]! & (1 << Number(no & 7n))) !== 0;
+  }
+
+  add(no: bigint): void {
+    const at = Number(no >> 3n);
+    this.#bits[at] = this.#bits[at]! | (1 << Number(no & 7n));
+  }
+}
 
 /** The contracts met in `held`, by the hash of their id. Some 15 bytes each; the contract with such an id is read when needed. */
 export class HeldIds {
