@@ -3,8 +3,8 @@ export const USER_ID_PATTERN = /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]{1,128}$/;
 /** The pattern in messages, as the reference writes it. */
 const USER_ID_REGEX_SHOWN = "[a-zA-Z0-9@^$.!`\\-#+'~_\\|:\\(\\)]{1,128}";
 
-const PARTY_CHAR = /^[A-Za-z0-9:\-_ ]$/;
-const LEDGER_STRING_CHAR = /^[A-Za-z0-9._:\-#/ ]$/;
+const NOT_IN_PARTY = /[^A-Za-z0-9:\-_ ]/u;
+const NOT_IN_LEDGER_STRING = /[^A-Za-z0-9._:\-#/ ]/u;
 const CHARS_MAX = 255;
 const INT64_PATTERN = /^[+-]?\d{1,40}$/;
 
@@ -18,22 +18,19 @@ export function userIdFault(id: string): string | null {
  * existence is never checked.
  */
 export function partyFault(party: string): string | null {
-  return textFault(party, PARTY_CHAR, 'Daml-LF Party');
+  return textFault(party, NOT_IN_PARTY, 'Daml-LF Party');
 }
 
 /** The first fault of an identity provider id, or null; the empty text is the default provider and not checked here. */
 export function ledgerStringFault(text: string): string | null {
-  return textFault(text, LEDGER_STRING_CHAR, 'Daml-LF Ledger String');
+  return textFault(text, NOT_IN_LEDGER_STRING, 'Daml-LF Ledger String');
 }
 
-function textFault(text: string, allowed: RegExp, what: string): string | null {
+function textFault(text: string, other: RegExp, what: string): string | null {
   if (text === '') return `${what} is empty`;
   if (text.length > CHARS_MAX) return `${what} is too long (max: ${CHARS_MAX})`;
-  for (const char of text) {
-    if (!allowed.test(char))
-      return `non expected character 0x${char.codePointAt(0)!.toString(16)} in ${what} "${text}"`;
-  }
-  return null;
+  const found = other.exec(text)?.[0].codePointAt(0);
+  return found === undefined ? null : `non expected character 0x${found.toString(16)} in ${what} "${text}"`;
 }
 
 /** A signed 64-bit integer as Java's Long.parseLong reads it (`+1` and leading zeros are allowed), else null. */

@@ -8,7 +8,7 @@ import { USERS_FILE } from './backup.ts';
 import { databaseError } from './database-error.ts';
 import { EMPTY_USER } from './requests/bodies.ts';
 import { RememberingReader } from './store/remembering-reader.ts';
-import { migrate } from './store/schema-steps.ts';
+import { migrate } from './store/schema.ts';
 import type { UsersReader } from './store/users-reader.ts';
 import { UsersWriter } from './store/users-writer.ts';
 import type { AuthService } from './tokens/auth-service.ts';

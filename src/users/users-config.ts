@@ -35,7 +35,7 @@ const BODY_BYTES_MAX_MAX = 256 * 1024 * 1024;
 const AUTH_SERVICES_MAX = 64;
 const FAILED_AUTH_MAX_MAX = 1_000_000;
 /** Types of authentication services whose key is in a PEM file. */
-const PEM_TYPES = { 'jwt-rs-256-crt': 'RS256', 'jwt-es-256-crt': 'ES256', 'jwt-es-512-crt': 'ES512' } as const;
+const PEM_ALGORITHMS = { 'jwt-rs-256-crt': 'RS256', 'jwt-es-256-crt': 'ES256', 'jwt-es-512-crt': 'ES512' } as const;
 
 const seconds = z
   .string()
@@ -64,15 +64,15 @@ const common = {
     .optional(),
   maxTokenLifetime: lifetime.optional(),
 };
-const pemService = <Type extends keyof typeof PEM_TYPES>(type: Type) =>
-  z.strictObject({ type: z.literal(type), certificate: nonEmpty, ...common });
 const authService = z.discriminatedUnion(
   'type',
   [
     z.strictObject({ type: z.literal('unsafe-jwt-hmac-256'), secret, ...common }),
-    pemService('jwt-rs-256-crt'),
-    pemService('jwt-es-256-crt'),
-    pemService('jwt-es-512-crt'),
+    z.strictObject({
+      type: z.literal(['jwt-rs-256-crt', 'jwt-es-256-crt', 'jwt-es-512-crt']),
+      certificate: nonEmpty,
+      ...common,
+    }),
     z.strictObject({ type: z.literal('jwt-jwks'), url: httpUrl, ...common }),
   ],
   {
@@ -133,7 +133,7 @@ function openService(service: GivenService, index: number, folder: string): Auth
     case 'jwt-jwks':
       return { kind: 'key-set', url: service.url, ...shared };
     default: {
-      const algorithm = PEM_TYPES[service.type];
+      const algorithm = PEM_ALGORITHMS[service.type];
       const publicKey = readPublicKey(service.certificate, { key: `${key}.certificate`, folder, algorithm });
       return { kind: 'public-key', algorithm, publicKey, ...shared };
     }

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
-import { migrate } from '../../src/users/store/schema-steps.ts';
+import { migrate } from '../../src/users/store/schema.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { onTransaction } from '../support/users/on-transaction.ts';

@@ -62,8 +62,7 @@ export function showRight({ kind, party }: Right): object {
   return { kind: { [kind]: { value: party === '' ? {} : { party } } } };
 }
 
-export function showProvider({ id, ...rest }: IdentityProvider): object {
-  const { isDeactivated, issuer, jwksUrl, audience } = rest;
+export function showProvider({ id, isDeactivated, issuer, jwksUrl, audience }: IdentityProvider): object {
   return { identityProviderId: id, isDeactivated, issuer, jwksUrl, audience };
 }
 

@@ -39,16 +39,6 @@ export function requestIdOf(c: UsersContext): string {
   return (given === undefined ? null : TRACEPARENT.exec(given)?.[1]) ?? randomUUID().replaceAll('-', '');
 }
 
-/** Each Authorization line separately: joined, they could not be told apart. */
-export function authorizationLines(c: UsersContext): readonly string[] {
-  const { rawHeaders } = c.env.incoming;
-  return rawHeaders.filter((_, i) => i % 2 === 1 && isAuthorization(rawHeaders[i - 1]!));
-}
-
-function isAuthorization(name: string): boolean {
-  return name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION;
-}
-
 /**
  * 400 for something that cannot be decoded; `place` is for example `query parameter pageSize` or `body`. Like every HttpFault
  * of this area it is answered in plain text, not with the error body of the JSON Ledger API.
@@ -66,20 +56,29 @@ const PROTOCOL_PREFIX = 'jwt.token.';
  * The token of a request, or null where it has none: of the Authorization header, else of an entry of
  * Sec-WebSocket-Protocol. Throws a 400 for a bearer without a token and for two bearers (docs/rules.md, tokens).
  */
-export function bearerToken(headers: {
-  /** Each header line separately. */
-  readonly authorization: readonly string[];
-  readonly webSocketProtocol: string | undefined;
-}): string | null {
-  const lines = headers.authorization.flatMap((line) => (line.includes(',') ? line.split(JOINED) : line));
-  const [bearer, second] = lines.map((line) => line.trim()).filter((line) => BEARER.test(line));
+export function bearerToken(c: UsersContext): string | null {
+  // Each line separately: joined, they could not be told apart.
+  const { rawHeaders } = c.env.incoming;
+  const [bearer, second] = rawHeaders
+    .filter((_, i) => i % 2 === 1 && isAuthorization(rawHeaders[i - 1]!))
+    .flatMap((line) => (line.includes(',') ? line.split(JOINED) : line))
+    .map((line) => line.trim())
+    .filter((line) => BEARER.test(line));
   if (bearer !== undefined) {
     const token = bearer.replace(BEARER, '');
     if (second !== undefined || token === '') throw invalidValue('header Authorization');
     return token;
   }
-  const entries = headers.webSocketProtocol?.split(',').map((part) => part.trim());
-  return entries?.find((part) => part.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length) ?? null;
+  const protocols = c.req
+    .header('sec-websocket-protocol')
+    ?.split(',')
+    .map((part) => part.trim());
+  return protocols?.find((part) => part.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length) ?? null;
+}
+
+/** The length is compared first, because every header of every request is. */
+function isAuthorization(name: string): boolean {
+  return name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION;
 }
 
 export type QueryParameter = 'pageSize' | 'pageToken' | 'identity-provider-id';

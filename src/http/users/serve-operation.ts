@@ -11,15 +11,7 @@ import { settle } from '../server/settle.ts';
 import { decodeBody, readBody } from './body.ts';
 import type { FailedAuthentications } from './failed-authentications.ts';
 import type { UsersOperation } from './operation.ts';
-import {
-  acceptsJson,
-  authorizationLines,
-  bearerToken,
-  idOf,
-  parseQuery,
-  targetOf,
-  type UsersContext,
-} from './request.ts';
+import { acceptsJson, bearerToken, idOf, parseQuery, targetOf, type UsersContext } from './request.ts';
 
 /**
  * The limit for callers who are no administrators, whom no operation with a body admits; they are refused only after the
@@ -53,10 +45,7 @@ export function serveOperation(
   const id = idOf(c, operation.path);
   traces.subject = id;
   const query = parseQuery(operation.query ?? [], targetOf(c).search);
-  const token = bearerToken({
-    authorization: authorizationLines(c),
-    webSocketProtocol: c.req.header('sec-websocket-protocol'),
-  });
+  const token = bearerToken(c);
 
   /** The checks before the transaction. */
   function check(caller: Caller | null, body: unknown): { token: string; caller: Caller } {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Annotations } from '../annotations.ts';
-import { type GivenRight, PARTY_KINDS, type PartyKind, PLAIN_KINDS, type PlainKind } from '../right.ts';
+import { type GivenRight, isPartyKind, PARTY_KINDS, PLAIN_KINDS } from '../right.ts';
 
 /**
  * Values of request bodies (docs/rules.md, bodies): what is missing has its type's default, `null` is invalid for strings,
@@ -42,23 +42,7 @@ function decodeTexts(value: unknown): Annotations | null {
   return texts;
 }
 
-type KindValue = readonly [kind: GivenRight['kind'], value: z.ZodType<GivenRight>];
-
-const KIND_VALUES: ReadonlyMap<GivenRight['kind'], z.ZodType<GivenRight>> = new Map([
-  ...PARTY_KINDS.map(partyKind),
-  ...PLAIN_KINDS.map(plainKind),
-  ['Empty', z.object({}).transform(() => ({ kind: 'Empty', party: '' }) as const)] satisfies KindValue,
-]);
-
-function partyKind(kind: PartyKind): KindValue {
-  const value = z.object({ value: z.object({ party: text().default('') }) });
-  return [kind, value.transform(({ value: { party } }) => ({ kind, party }))];
-}
-
-function plainKind(kind: PlainKind): KindValue {
-  return [kind, z.object({ value: z.object({}) }).transform(() => ({ kind, party: '' }))];
-}
-const KIND_NAMES = [...KIND_VALUES.keys()].sort();
+const KIND_NAMES = [...PARTY_KINDS, ...PLAIN_KINDS, 'Empty' as const].sort();
 
 /** One by one, not by a schema of lists: so decoding a long list takes no longer than parsing its JSON. */
 export const rights = z
@@ -81,20 +65,28 @@ function decodeRight(value: unknown): GivenRight | null {
   const given = value.kind;
   if (given === undefined) return NO_KIND;
   if (!isObject(given)) return null;
-  const name = KIND_NAMES.find((kind) => Object.hasOwn(given, kind));
-  const parsed = name === undefined ? undefined : KIND_VALUES.get(name)!.safeParse(given[name]);
-  return parsed?.success === true ? parsed.data : null;
+  const kind = KIND_NAMES.find((name) => Object.hasOwn(given, name));
+  const content = kind === undefined ? null : given[kind];
+  if (kind === undefined || !isObject(content)) return null;
+  if (kind === 'Empty') return NO_KIND;
+  if (!isObject(content.value)) return null;
+  if (!isPartyKind(kind)) return { kind, party: '' };
+  const { party = '' } = content.value;
+  return isText(party) ? { kind, party } : null;
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }
 
-/** A right in the document, made from the schemas that read it. */
+/** A right in the document. */
 export const documentedRight = z
   .object({
     kind: z.union(
-      KIND_NAMES.filter((name) => name !== 'Empty').map((name) => z.strictObject({ [name]: KIND_VALUES.get(name)! })),
+      KIND_NAMES.filter((name) => name !== 'Empty').map((name) => {
+        const value = isPartyKind(name) ? z.object({ party: text().default('') }) : z.object({});
+        return z.strictObject({ [name]: z.object({ value }) });
+      }),
     ),
   })
   .meta({ id: 'Right' });
