@@ -1,8 +1,7 @@
 import { LIST } from '../dead-letters/advice.ts';
 import { haltLine } from '../dead-letters/text.ts';
 import { readableSize } from '../feed/file/unusable-file.ts';
-import type { ReplayResult } from '../ingest/replay.ts';
-import { replayInThread } from '../ingest/replay-thread.ts';
+import { type ReplayResult, replayInThread } from '../ingest/replay.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { openViewsStore } from '../views/read/store.ts';

@@ -1,16 +1,24 @@
-import type { Chunk } from '../chunk/chunk.ts';
+import { type Chunk, transferList } from '../chunk/chunk.ts';
 import { ChunkWriter } from '../chunk/chunk-writer.ts';
 import { Names } from '../chunk/names.ts';
+import { NamesSender, type SentChunk } from '../chunk/sent-names.ts';
 import { tryDecode } from '../decode/decode.ts';
 import { identify } from '../decode/identify.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
 import type { Message } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
+import type { Move } from '../threads/serve-thread.ts';
+
+/** A chunk on its way to the writer's thread, and how long decoding it took. */
+export interface TimedChunk extends SentChunk {
+  readonly seconds: number;
+}
 
 /** Decodes consecutive messages into chunks that share a dictionary, until it is full. */
 export class ChunkDecoder {
   readonly #migrationId: number;
+  readonly #sender = new NamesSender();
   #names = new Names();
   #writer = new ChunkWriter(this.#names);
 
@@ -27,6 +35,15 @@ export class ChunkDecoder {
     this.#writer.begin(raw);
     for (const message of messages) addMessage(this.#writer, message, this.#migrationId);
     return this.#writer.finish();
+  }
+
+  /** For another thread. */
+  send(messages: Iterable<Message>, raw: Buffer, move: Move): TimedChunk {
+    const startMs = performance.now();
+    const chunk = this.decode(messages, raw);
+    const seconds = (performance.now() - startMs) / 1000;
+    move(transferList(chunk));
+    return { ...this.#sender.send(chunk), seconds };
   }
 }
 

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import type { ThreadContract } from '../threads/contract.ts';
 import { DECODING, startThread, type Thread, threadFile } from '../threads/thread.ts';
+import type { TimedChunk } from './decode-chunks.ts';
 import { CHUNKS_AHEAD_MAX } from './feed-thread.ts';
 import type { PackedMessages } from './message-batches.ts';
-import type { TimedChunk } from './sending-decoder.ts';
 
 export interface DecodeContract extends ThreadContract {
   readonly data: { readonly migrationId: number };
@@ -56,11 +56,7 @@ export class DecodeThreads implements AsyncDisposable {
 
   #leastBusy(): Decoder {
     const [least] = this.#decoders.toSorted((a, b) => a.underWay - b.underWay);
-    if (least === undefined || (least.underWay > 0 && this.#decoders.length < this.#max)) return this.#start();
-    return least;
-  }
-
-  #start(): Decoder {
+    if (least !== undefined && (least.underWay === 0 || this.#decoders.length === this.#max)) return least;
     const thread = startThread<DecodeContract>(threadFile('decode-worker', import.meta.url), {
       name: 'decode',
       data: this.#data,
@@ -68,9 +64,9 @@ export class DecodeThreads implements AsyncDisposable {
       errors: [],
       worker: DECODING,
     });
-    const decoder = { number: this.#decoders.length, thread, underWay: 0 };
-    this.#decoders.push(decoder);
-    return decoder;
+    const started = { number: this.#decoders.length, thread, underWay: 0 };
+    this.#decoders.push(started);
+    return started;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -15,7 +15,7 @@ import type { ThreadLogger } from '../threads/log-line.ts';
 import { DECODING, startThread, threadFile } from '../threads/thread.ts';
 import { furthestOf, reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
-import type { TimedChunk } from './sending-decoder.ts';
+import type { TimedChunk } from './decode-chunks.ts';
 
 /** How a feed's source is opened, in a form that can cross threads. */
 export interface Opening {

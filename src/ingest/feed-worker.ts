@@ -3,10 +3,10 @@ import { transferList } from '../chunk/chunk.ts';
 import type { Message } from '../feed/source.ts';
 import { sourceKind } from '../sources.ts';
 import { type Move, serveThread } from '../threads/serve-thread.ts';
+import { ChunkDecoder } from './decode-chunks.ts';
 import { DecodeThreads, decodeWorkersDefault } from './decode-threads.ts';
 import type { DecodedChunk, FeedContract, Next } from './feed-thread.ts';
 import { messageBatches, packMessages, RawBuffers } from './message-batches.ts';
-import { SendingDecoder } from './sending-decoder.ts';
 import { STATUS_INTERVAL_MS } from './status.ts';
 
 /** The number of this thread among the decoders. */
@@ -28,7 +28,7 @@ await serveThread<FeedContract>(async (thread) => {
   const source = await (watch ? kind.watch!(spec.settings, opened) : kind.open(spec.settings, opened));
   const buffers = new RawBuffers();
   const batches = messageBatches(source, thread.stop);
-  const decoder = new SendingDecoder({ migrationId });
+  const decoder = new ChunkDecoder({ migrationId });
   let last: Promise<unknown> = Promise.resolve();
   let decodedBytes = 0;
   const telemetryTimer = setInterval(reportTelemetry, STATUS_INTERVAL_MS);
@@ -43,7 +43,7 @@ await serveThread<FeedContract>(async (thread) => {
     // A source that had to decode messages to order them did so in this thread.
     if (decodedBytes < ALONE_BYTES || !decoders.hasRoom || batch.some(({ decoded }) => decoded !== undefined)) {
       decodedBytes += batch.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
-      return { ...decoder.decode(batch, buffers.take(), move), decoder: THIS_THREAD, progress };
+      return { ...decoder.send(batch, buffers.take(), move), decoder: THIS_THREAD, progress };
     }
     const sent = await decoders.decode(packMessages(batch, buffers.take()));
     move(transferList(sent.chunk));

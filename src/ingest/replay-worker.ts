@@ -1,6 +1,5 @@
 import { serveThread } from '../threads/serve-thread.ts';
-import { replayFiles } from './replay.ts';
-import type { ReplayContract } from './replay-thread.ts';
+import { type ReplayContract, replayFiles } from './replay.ts';
 
 await serveThread<ReplayContract>(({ data: options, stop, notify }) => ({
   replay: () =>
@@ -8,6 +7,6 @@ await serveThread<ReplayContract>(({ data: options, stop, notify }) => ({
       ...options,
       signal: stop,
       now: () => Date.now() * 1000,
-      onProgress: ({ file, feed, counts }) => notify('progress', { file, bytes: feed.progress, counts }),
+      onProgress: (progress) => notify('progress', progress),
     }),
 }));

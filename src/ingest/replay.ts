@@ -1,5 +1,11 @@
+// Compiled in the main thread, and so for all threads of a replay (threads/shared-wasm.ts).
+import '../decode/partial/json-index.ts';
 import { FILE_KIND } from '../feed/file/kind.ts';
+import type { SourceProgress } from '../feed/source.ts';
+import { Refusal } from '../refusal.ts';
 import { fileSpec } from '../sources.ts';
+import type { ThreadContract } from '../threads/contract.ts';
+import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
@@ -21,7 +27,13 @@ export interface ReplayOptions extends WriterOptions {
   readonly decodeWorkers: number | null;
   /** Opens the feed of a file; by default in a thread of its own. */
   readonly openFeed?: (path: string, migrationId: number) => Feed;
-  readonly onProgress: (progress: { file: string; feed: Feed; counts: Counts }) => void;
+  readonly onProgress: (progress: ReplayProgress) => void;
+}
+
+export interface ReplayProgress {
+  readonly file: string;
+  readonly bytes: SourceProgress;
+  readonly counts: Counts;
 }
 
 export interface ReplayResult {
@@ -33,7 +45,7 @@ export interface ReplayResult {
   readonly dso: DsoStatus;
 }
 
-/** Applies feed files to the views of a data directory, in the order given; used by `holdfast replay`. */
+/** Applies feed files to the views of a data directory, in the order given. */
 export async function replayFiles(options: ReplayOptions): Promise<ReplayResult> {
   const { dataDir, files } = options;
   await lookBeforeMaking(dataDir, files, options);
@@ -63,7 +75,37 @@ async function replayFile(writer: ViewsWriter, file: string, options: ReplayOpti
     onAhead: 'stop',
     ...(options.batchEventsMax === undefined ? {} : { batchEventsMax: options.batchEventsMax }),
     persist: async (step) => step(),
-    onCommit: () => options.onProgress({ file, feed, counts: writer.counts }),
+    onCommit: () => options.onProgress({ file, bytes: feed.progress, counts: writer.counts }),
     onHalt: () => {},
   });
+}
+
+/** The part of a replay's options that can be sent to a thread. */
+export type ReplayThreadOptions = Omit<ReplayOptions, 'signal' | 'now' | 'openFeed' | 'onProgress'>;
+
+export interface ReplayContract extends ThreadContract {
+  readonly data: ReplayThreadOptions;
+  readonly requests: { readonly replay: (nothing: null) => ReplayResult };
+  readonly notices: { readonly progress: ReplayProgress };
+}
+
+/** `replayFiles` in a thread of its own, with bounded memory, so that the caller's thread is free for the terminal: `holdfast replay`. */
+export async function replayInThread(
+  options: ReplayThreadOptions,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (progress: ReplayProgress) => void },
+): Promise<ReplayResult> {
+  await using thread = startThread<ReplayContract>(threadFile('replay-worker', import.meta.url), {
+    name: 'writer',
+    data: options,
+    on: { progress: onProgress },
+    errors: [Refusal],
+    worker: WRITING,
+  });
+  if (signal.aborted) thread.stop();
+  signal.addEventListener('abort', thread.stop, { once: true });
+  try {
+    return await thread.call('replay', null);
+  } finally {
+    signal.removeEventListener('abort', thread.stop);
+  }
 }

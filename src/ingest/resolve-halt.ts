@@ -2,7 +2,7 @@ import { tryDecode } from '../decode/decode.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { requireViews } from '../views/store/database.ts';
-import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { DeadLetter, DeadLetterKind } from '../views/store/dead-letters.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { decodeAlone } from './decode-chunks.ts';
@@ -23,8 +23,8 @@ export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   using writer = new ViewsWriter(dataDir, options);
   const deadLetter = writer.deadLetters.halted();
   if (deadLetter === null) throw new Refusal('nothing is halted, so there is nothing to retry');
-  const unfit = whyNotRetried(deadLetter);
-  if (unfit !== null) return { deadLetter, bad: unfit };
+  const unfit = NOT_RETRIED[deadLetter.kind];
+  if (unfit !== undefined) return { deadLetter, bad: unfit };
   const { cursor, ...message } = deadLetter;
   const chunk = decodeAlone(cursor === null ? message : { ...message, cursor }, {
     migrationId: writer.sourceMigrationId,
@@ -32,16 +32,11 @@ export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   return { deadLetter, bad: writer.retry(deadLetter, chunk)?.message ?? null };
 }
 
-function whyNotRetried({ kind }: DeadLetter): string | null {
-  switch (kind) {
-    case 'container':
-      return 'a broken container keeps no bytes';
-    case 'overlong':
-      return 'only the start of an over-long message is kept: it can only be dropped';
-    default:
-      return null;
-  }
-}
+/** Why dead letters of a kind have nothing to apply. */
+const NOT_RETRIED: Partial<Record<DeadLetterKind, string>> = {
+  container: 'a broken container keeps no bytes',
+  overlong: 'only the start of an over-long message is kept: it can only be dropped',
+};
 
 /** Dropping a message depends on no setting: these are never read. */
 const NO_SETTINGS: WriterOptions = {

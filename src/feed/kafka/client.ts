@@ -19,7 +19,7 @@ export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logge
     requestTimeout: REQUEST_TIMEOUT_MS,
     // Few and quick: the caller has its own back-off, and meanwhile reports what is wrong.
     retry: { retries: 3, initialRetryTime: 200, maxRetryTime: 2_000, restartOnFailure: async () => false },
-    ...(ssl === null ? {} : { ssl: definedOf(ssl) }),
+    ...(ssl === null ? {} : { ssl: Object.fromEntries(Object.entries(ssl).filter(([, pem]) => pem !== null)) }),
     ...(sasl === null ? {} : { sasl: { ...sasl } as SASLOptions }),
     logLevel: kafkajs.logLevel.INFO,
     logCreator:
@@ -53,8 +53,4 @@ export async function withAdmin<Result>(kafka: Kafka, body: (admin: Admin) => Pr
   } finally {
     await admin.disconnect();
   }
-}
-
-function definedOf(ssl: NonNullable<KafkaConnection['ssl']>): Record<string, string> {
-  return Object.fromEntries(Object.entries(ssl).flatMap(([name, pem]) => (pem === null ? [] : [[name, pem]])));
 }

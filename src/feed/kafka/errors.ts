@@ -67,11 +67,6 @@ export function isFenced(error: unknown): boolean {
   return answeredWith(error, FENCED);
 }
 
-/** Whether another producer has opened the same transactional id, which ends this one. */
-export function isTakenOver(error: unknown): boolean {
-  return answeredWith(error, ['INVALID_PRODUCER_EPOCH']);
-}
-
 /** Whether to open a transactional producer again may help. */
 export function passesAnew(error: unknown): boolean {
   return isTransient(error) || isFenced(error);

@@ -6,7 +6,7 @@ import { awaitBounds } from './bounds.ts';
 import { createKafkaClient, withAdmin } from './client.ts';
 import { createMissingTopic } from './create-topic.ts';
 import { readEnds, type TopicEnds } from './ends.ts';
-import { describeKafkaError, isTakenOver, LeftOut } from './errors.ts';
+import { answeredWith, describeKafkaError, LeftOut } from './errors.ts';
 import { readPartitionsByName } from './partitions-by-name.ts';
 import { type ProducedRecord, requestsOf } from './requests.ts';
 import type { KafkaConnection } from './settings.ts';
@@ -104,8 +104,9 @@ export async function openSoleProducer(
         throw error;
       }
     } catch (error) {
-      // One that took too long was ended by the brokers, with the same answer.
-      if (!isTakenOver(error) || performance.now() - begunAt >= timeoutMs) throw error;
+      // Who opens the transactional id ends this one; brokers that end one that took too long give the same answer.
+      const isEnded = answeredWith(error, ['INVALID_PRODUCER_EPOCH']);
+      if (!isEnded || performance.now() - begunAt >= timeoutMs) throw error;
       throw new Refusal(
         `another process has begun to write to topic ${topic}, and only one may: this one ends, and has sent nothing since`,
       );

@@ -35,7 +35,6 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   /** Why nothing is read, while there is no session. */
   let notRead = connecting;
   let last: Omit<TopicTelemetry, 'stopped'> = NOTHING_READ;
-  let read = 0;
   let change = Promise.withResolvers<void>();
 
   function onChange(): void {
@@ -50,10 +49,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
       try {
         for await (const batch of sessionBatches(signal)) {
           // A session that only begins is no success: one that fails again and again is waited for longer and longer.
-          if ('length' in batch) {
-            pauses.afterSuccess();
-            read += batch.length;
-          }
+          if ('length' in batch) pauses.afterSuccess();
           yield batch;
         }
       } catch (error) {
@@ -105,7 +101,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   return {
     name: `topic ${topic}`,
     batches,
-    progress: () => ({ read, total: null }),
+    progress: () => ({ read: 0, total: null }),
     stored(cursors) {
       for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
       session?.commit();
