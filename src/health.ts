@@ -7,30 +7,23 @@ import type { IngestStatus } from './ingest/status.ts';
 import { formatTime, type Micros } from './ledger/time.ts';
 import type { Standing } from './views/read/standing.ts';
 
-/** What /readyz and /status say, from the ingest's status and what is in the views. */
-export function createHealth({
-  store,
-  status,
-  version,
-  failure,
-  readyLagMaxMs,
-}: {
-  store: HoldingsStore;
-  status: () => IngestStatus;
-  version: string;
-  /** The error that ended the writer's thread. */
-  failure: () => Error | null;
-  /** Ready while everything in the source was applied less than this long ago. */
-  readyLagMaxMs: number;
-}): Health {
+/**
+ * What /readyz and /status say, from the ingest's status and what is in the views. `failure`: the error that ended the writer's thread.
+ * Ready while everything in the source was applied less than `readyLagMaxMs` ago.
+ */
+export function createHealth(
+  version: string,
+  store: HoldingsStore,
+  ingest: { status: () => IngestStatus; failure: () => Error | null; readyLagMaxMs: number },
+): Health {
   return {
     async ready() {
-      const now = status();
-      const obstacle = failure() === null ? ingestObstacle(now, readyLagMaxMs) : WRITER_STOPPED;
-      return readiness(store, obstacle, degradedLines(now));
+      const status = ingest.status();
+      const obstacle = ingest.failure() === null ? ingestObstacle(status, ingest.readyLagMaxMs) : WRITER_STOPPED;
+      return readiness(store, obstacle, degradedLines(status));
     },
     async status() {
-      const { phase, source, halted, seededAt, counts, deadLetters, lastError, dso } = status();
+      const { phase, source, halted, seededAt, counts, deadLetters, lastError, dso } = ingest.status();
       return {
         version,
         phase,
@@ -53,15 +46,7 @@ export function timeOrNull(time: Micros | null): string | null {
 }
 
 /** Health of a process that only reads what another one writes: what of it is stored. */
-export function createReadOnlyHealth({
-  store,
-  standing,
-  version,
-}: {
-  store: HoldingsStore;
-  standing: () => Standing;
-  version: string;
-}): Health {
+export function createReadOnlyHealth(version: string, store: HoldingsStore, standing: () => Standing): Health {
   return {
     async ready() {
       const { halted, deadLetters } = standing();

@@ -8,16 +8,9 @@ import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { readUpdateOrder, type UpdateOrder } from '../views/read/update-order.ts';
-import { type CliCommand, EXIT } from './command.ts';
+import { type CliCommand, EXIT, type Invocation } from './command.ts';
 import { parseOption } from './given-option.ts';
 import { safeText } from './terminal-text.ts';
-
-interface Options {
-  readonly migration?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly json?: true;
-}
 
 export const compareCommand: CliCommand = {
   usage: 'compare <URL>',
@@ -33,9 +26,9 @@ export const compareCommand: CliCommand = {
       .option('--to <TIME>', 'up to this time (default: the newest snapshot that both have)')
       .option('--json', 'print JSON for programs'),
   run: async ({ args, options, config, terminal: { stdout, stderr, stopSignal } }) => {
-    const given = options as Options;
     const url = parseUrl(args[0]!);
-    const { migration, wanted } = parseWanted(given);
+    const wanted = parseRange(options);
+    const migration = parseOption(options, 'migration', PARAMETERS.migration_id);
     using store = openViewsStore(config.dataDir);
     const replicas = { own: ownReplica(store), other: otherReplica(url, { stop: stopSignal() }) };
     const say = (text: string): void => void stderr.write(`holdfast: ${safeText(text)}\n`);
@@ -49,7 +42,7 @@ export const compareCommand: CliCommand = {
       if (reason !== null) say(`migration ${migrationId}: cannot be compared: ${reason}`);
       else found.push(...(await compareChains(replicas, { own, other }, wanted)));
     }
-    if (given.json === true) stdout.write(`${JSON.stringify({ migrations: found.map(listed) }, null, 2)}\n`);
+    if (options.json === true) stdout.write(`${JSON.stringify({ migrations: found.map(listed) }, null, 2)}\n`);
     else for (const each of found) stdout.write(comparedLine(each));
     if (found.length === 0) {
       say(`nothing in common with ${url}: no snapshot of the grid that both have can be compared`);
@@ -68,13 +61,12 @@ function parseUrl(text: string): URL {
   throw new Refusal(`URL: given ${given}, expected the http(s) address of a Holdfast, such as http://10.0.0.7:8080`);
 }
 
-function parseWanted({ migration, from, to }: Options): { migration: bigint | null; wanted: Wanted } {
-  const wanted = { from: parseOption('from', from, PARAMETERS.from), to: parseOption('to', to, PARAMETERS.to) };
-  if (wanted.from !== null && wanted.to !== null && wanted.from > wanted.to)
-    throw new Refusal(`--from: given ${from}, expected a time at or before --to, which is ${to}`);
-  const micros = (time: bigint | null): number | null => (time === null ? null : Number(time));
-  const range = { from: micros(wanted.from), to: micros(wanted.to) };
-  return { migration: parseOption('migration', migration, PARAMETERS.migration_id), wanted: range };
+function parseRange(options: Invocation['options']): Wanted {
+  const from = parseOption(options, 'from', PARAMETERS.from);
+  const to = parseOption(options, 'to', PARAMETERS.to);
+  if (from !== null && to !== null && from > to)
+    throw new Refusal(`--from: given ${options.from}, expected a time at or before --to, which is ${options.to}`);
+  return { from: from === null ? null : Number(from), to: to === null ? null : Number(to) };
 }
 
 function listed({ migrationId, from, to, compared, firstDifferent, by }: Compared): Readonly<Record<string, unknown>> {

@@ -32,7 +32,8 @@ export const fetchCommand: CliCommand = {
     const tail = path === null ? NOTHING : readTail(path);
     const network = openNetworkLines(
       { ends: [tail.lines], name: `--output ${path}`, otherwise: 'name another file' },
-      { config, follow: options.follow === true, stop: terminal.stopSignal(), logger },
+      config,
+      { follow: options.follow === true, stop: terminal.stopSignal(), logger },
     );
     let output: LinesFile | null = null;
     let updates = 0;

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { cursorText, IN_SEED, laterOf, type ScanCursor } from '../feed/scan/cursor.ts';
 import { dsosOf, lastPlace } from '../feed/scan/place-of-line.ts';
@@ -6,34 +5,26 @@ import { openScanSource } from '../feed/scan/source.ts';
 import { LANE } from '../feed/scan/status.ts';
 import { FeedRefused, type SourceContext } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
-import { batchesOf, type NetworkLines, storedUpTo, type Written } from './network-source.ts';
+import { batchesOf, type NetworkLines, type NetworkReading, storedUpTo, type Written } from './network-source.ts';
 import { openParticipantLines } from './participant-lines.ts';
-
-export interface NetworkLinesOptions {
-  readonly config: Pick<Config, 'scan' | 'ledgerApi' | 'migrationId'>;
-  /** Whether to go on at the end. */
-  readonly follow: boolean;
-  readonly stop: AbortSignal;
-  readonly logger: Logger;
-}
 
 export function openNetworkLines(
   written: Written,
-  { config: { scan, ledgerApi, migrationId }, follow, stop, logger }: NetworkLinesOptions,
+  { scan, ledgerApi, migrationId }: Pick<Config, 'scan' | 'ledgerApi' | 'migrationId'>,
+  reading: NetworkReading,
 ): NetworkLines {
-  if (ledgerApi !== null)
-    return openParticipantLines(written, { settings: ledgerApi, migrationId: migrationId ?? 0, follow, stop, logger });
+  if (ledgerApi !== null) return openParticipantLines(written, ledgerApi, migrationId ?? 0, reading);
   if (scan === null) throw new Refusal('--scan says which network');
   const end = endOf(written);
   const isHalfSeed = end === IN_SEED;
   let furthest = isHalfSeed ? null : end;
   const known = new Set(isHalfSeed ? [] : written.ends.flat().map(textOf));
-  const source = openScanSource(scan, { ...continuing(furthest), logger });
+  const source = openScanSource(scan, { ...continuing(furthest), logger: reading.logger });
 
   async function* read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]> {
     let hasBegun = false;
     try {
-      for await (const batch of batchesOf(source, { follow, stop })) {
+      for await (const batch of batchesOf(source, reading)) {
         if ('identity' in batch) {
           if (furthest !== null && !hasBegun) requireSameNetwork(written, batch.dso);
           if (!hasBegun) yield 'begins';

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { Source, StoredSource } from '../feed/source.ts';
 
 /** What was written of a network before, and is continued. */
@@ -8,6 +9,13 @@ export interface Written {
   readonly name: string;
   /** What to do where it cannot be continued: `name another file`. */
   readonly otherwise: string;
+}
+
+export interface NetworkReading {
+  /** Whether to go on at the end. */
+  readonly follow: boolean;
+  readonly stop: AbortSignal;
+  readonly logger: Logger;
 }
 
 /** What a network has behind what was written of it. */
@@ -28,7 +36,7 @@ const END_WATCH_MS = 100;
 /** The batches of a network until `stop`; also until its end, where it is not followed. */
 export async function* batchesOf(
   source: Source<{ readonly caughtUpAt: number | null }>,
-  { follow, stop }: { readonly follow: boolean; readonly stop: AbortSignal },
+  { follow, stop }: NetworkReading,
 ): ReturnType<Source['batches']> {
   const atEnd = new AbortController();
   // At the end nothing comes any more that could be looked at.

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { tryDecode } from '../decode/decode.ts';
 import { LANE } from '../feed/ledger-api/cursor.ts';
 import { LedgerApiFailure } from '../feed/ledger-api/failure.ts';
@@ -8,7 +7,7 @@ import { openLedgerApiSource } from '../feed/ledger-api/source.ts';
 import { FeedRefused, type Message, type SourceStart } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
-import { batchesOf, type NetworkLines, storedUpTo, type Written } from './network-source.ts';
+import { batchesOf, type NetworkLines, type NetworkReading, storedUpTo, type Written } from './network-source.ts';
 
 /** Where lines of a participant end. */
 interface WrittenEnd {
@@ -22,11 +21,9 @@ interface WrittenEnd {
 /** A participant's updates without the events of owners that are not followed, behind what was written of it. */
 export function openParticipantLines(
   written: Written,
-  {
-    settings,
-    migrationId,
-    ...more
-  }: { settings: LedgerApiSettings; migrationId: number; follow: boolean; stop: AbortSignal; logger: Logger },
+  settings: LedgerApiSettings,
+  migrationId: number,
+  reading: NetworkReading,
 ): NetworkLines {
   const end = endOf(written);
   const isHalfSeed = end === 'half a seed';
@@ -38,14 +35,14 @@ export function openParticipantLines(
   // The last update once more, which shows that it is the same participant.
   const cursor = from === null ? null : String(from.update === null ? from.offset : from.update.offset - 1);
   const stored = storedUpTo(LANE, cursor);
-  const context = { stored, reached: null, furthest: null, directoryId: '', migrationId, logger: more.logger };
+  const context = { stored, reached: null, furthest: null, directoryId: '', migrationId, logger: reading.logger };
   const source = openLedgerApiSource(settings, context);
 
   async function ownEvents({ followed, identity }: SourceStart): Promise<OwnEvents> {
     const own = new OwnEvents(followed!);
     if (from === null) return own;
     if (from.participantId !== null && !identity.endsWith(from.participantId)) throw otherParticipant(written);
-    for await (const page of source.activeAt(from.offset, more.stop)) for (const each of page) own.of(each);
+    for await (const page of source.activeAt(from.offset, reading.stop)) for (const each of page) own.of(each);
     return own;
   }
 
@@ -53,7 +50,7 @@ export function openParticipantLines(
     let own: OwnEvents | null = null;
     let isSame = from === null || from.update === null;
     try {
-      for await (const batch of batchesOf(source, more)) {
+      for await (const batch of batchesOf(source, reading)) {
         if ('identity' in batch) {
           const hasBegun = own !== null;
           own = await ownEvents(batch);
@@ -72,7 +69,7 @@ export function openParticipantLines(
         if (batch.length > 0) source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]));
       }
     } catch (error) {
-      if (more.stop.aborted) return;
+      if (reading.stop.aborted) return;
       if (error instanceof FeedRefused || error instanceof LedgerApiFailure)
         throw new Refusal(error.message, { cause: error });
       throw error;

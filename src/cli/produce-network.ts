@@ -57,7 +57,7 @@ async function sendOnce(
   await using producer = await openSoleProducer(topic);
   const ends = [...(await producer.ends()).values()];
   const written = { ends, name: `topic ${name}`, otherwise: 'send to another topic' };
-  const network = openNetworkLines(written, { config, follow: options.follow === true, stop, logger });
+  const network = openNetworkLines(written, config, { follow: options.follow === true, stop, logger });
   if (network.isHalfSeed)
     throw new Refusal(
       `topic ${name} ends within a seed, which was not sent whole: delete the topic, or send to another one`,

@@ -84,7 +84,7 @@ async function readService(url: string): Promise<Reading> {
 async function readDirectory(dataDir: string): Promise<Reading> {
   using store = openViewsStore(dataDir);
   using standing = openStanding(dataDir);
-  const health = createReadOnlyHealth({ store, version: readVersion(), standing: standing.read });
+  const health = createReadOnlyHealth(readVersion(), store, standing.read);
   const status = STATUS.parse({ ...(await health.status()), phase: 'stored' });
   return { readiness: READINESS.parse(await health.ready()), status, atMs: performance.now() };
 }

@@ -1,4 +1,3 @@
-import type { SnapshotChoice } from '../holdings/facts.ts';
 import { requireFollowed } from '../holdings/followed.ts';
 import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary.ts';
 import { parseInt64 } from '../json/int64.ts';
@@ -17,20 +16,6 @@ const TIME = {
 };
 const INT64 = { parse: parseInt64, expected: 'an integer of 64 bits' };
 
-interface SummaryOptions {
-  readonly owner: readonly string[];
-  readonly at?: string;
-  readonly migration?: string;
-  readonly round?: string;
-  readonly json?: true;
-}
-
-interface Wanted extends SnapshotChoice {
-  readonly owners: readonly string[];
-  /** Null: the lowest open one. */
-  readonly round: bigint | null;
-}
-
 export const summaryCommand: CliCommand = {
   usage: 'summary',
   summary: 'Print the coin totals and holding fees of owners at a snapshot, from the data directory',
@@ -47,31 +32,30 @@ export const summaryCommand: CliCommand = {
       .option('--round <R>', 'round that fees are of (default: the lowest open one)')
       .option('--json', 'print JSON for programs'),
   run: async ({ options, config, terminal }) => {
-    const given = options as unknown as SummaryOptions;
-    const wanted = parseWanted(given, config.ownersMax);
+    const request = {
+      owners: parseOwners(options.owner as readonly string[], config.ownersMax),
+      recordTime: parseOption(options, 'at', TIME),
+      match: 'exact',
+      migrationId: parseOption(options, 'migration', INT64),
+    } as const;
+    // Null: the lowest open one.
+    const round = parseOption(options, 'round', INT64);
     using store = openViewsStore(config.dataDir);
-    const { round, ...request } = wanted;
     await requireFollowed(store, request.owners);
     const facts = await store.facts(summaryFacts(request, round ?? 'lowest open'));
     const found = facts.round === null ? summaryV1(request, facts, config) : summaryV0(request, facts, config);
     if (!('computed_as_of_round' in found))
       terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
-    terminal.stdout.write(given.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found));
+    terminal.stdout.write(options.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found));
   },
 };
 
-function parseWanted({ owner, at, migration, round }: SummaryOptions, ownersMax: number): Wanted {
-  if (owner.length > ownersMax)
-    throw new Refusal(`--owner: given ${owner.length} owners, expected at most ${ownersMax} (--owners-max)`);
-  for (const party of owner)
+function parseOwners(given: readonly string[], ownersMax: number): readonly string[] {
+  if (given.length > ownersMax)
+    throw new Refusal(`--owner: given ${given.length} owners, expected at most ${ownersMax} (--owners-max)`);
+  for (const party of given)
     if (!isPartyId(party)) throw new Refusal(`--owner: given ${showGiven(party)}, expected ${PARTY_EXPECTED}`);
-  return {
-    owners: [...new Set(owner)],
-    recordTime: parseOption('at', at, TIME),
-    match: 'exact',
-    migrationId: parseOption('migration', migration, INT64),
-    round: parseOption('round', round, INT64),
-  };
+  return [...new Set(given)];
 }
 
 function summaryText(found: Summary): string {

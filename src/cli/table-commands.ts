@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/rankings.ts';
 import { openViewsStore } from '../views/read/store.ts';
-import type { CliCommand } from './command.ts';
+import type { CliCommand, Invocation } from './command.ts';
 import { parseOption } from './given-option.ts';
 import { formatTable } from './table.ts';
 
@@ -24,8 +24,6 @@ const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, 
   by: ['by', 'AMOUNT', 'order by this amount: total, unlocked or locked (default: total)'],
   prefix: ['prefix', 'TEXT', 'only owners whose party id begins so'],
 };
-
-type Given = Readonly<Record<string, string | true | undefined>>;
 
 export const historyCommand = tableCommand('history', {
   summary: "Print an owner's totals over time, from the data directory",
@@ -65,24 +63,20 @@ function tableCommand(
       return command.option('--json', 'print JSON for programs, as over HTTP').option('--csv', 'print CSV');
     },
     run: async ({ options, config, terminal: { stdout, stderr } }) => {
-      const given = options as Given;
-      if (given.json === true && given.csv === true)
+      if (options.json === true && options.csv === true)
         throw new Refusal('--csv: given with --json, expected one of them');
-      const rowsMax = limitOf(given);
-      const valueGiven = (name: ParameterName): unknown => {
-        const [option] = OPTIONS[name]!;
-        return parseOption(option, given[option] as string | undefined, parameter(name));
-      };
-      const query = Object.fromEntries(parameters.map((name) => [name, valueGiven(name)]));
+      const rowsMax = limitOf(options);
+      const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name))]);
+      const query = Object.fromEntries(given);
       const question = { table, query: { ...query, limit: 0, after: null } } as unknown as TableQuestion;
       using store = openViewsStore(config.dataDir);
       const ranked = createRankings().over(store, (place) => store.facts({ kind: 'ranking', ...place }));
       const pages = pagesOf(question, rowsMax, (page) => answerTable(page, ranked));
-      if (given.csv === true) await print(csvOf(pages, table), stdout);
+      if (options.csv === true) await print(csvOf(pages, table), stdout);
       else {
         const found = await joined(pages);
-        stdout.write(given.json === true ? `${JSON.stringify(tableBody(found), null, 2)}\n` : tableForPeople(found));
-        if (given.json !== true && typeof found.next === 'string')
+        stdout.write(options.json === true ? `${JSON.stringify(tableBody(found), null, 2)}\n` : tableForPeople(found));
+        if (options.json !== true && typeof found.next === 'string')
           stderr.write('holdfast: there are more rows; --limit asks for as many, --csv prints all\n');
       }
     },
@@ -90,7 +84,7 @@ function tableCommand(
 }
 
 /** As many rows as are wanted. JSON is the body of one request. */
-function limitOf({ limit, json, csv }: Given): number {
+function limitOf({ limit, json, csv }: Invocation['options']): number {
   if (limit === undefined) return csv === true ? Infinity : LIMIT_DEFAULT;
   const rows = typeof limit === 'string' && /^\d{1,9}$/.test(limit) ? Number(limit) : 0;
   const most = json === true ? LIMIT_MAX : Infinity;

@@ -13,17 +13,10 @@ export interface PostgresHealth extends Health {
 const LOOK_MS = 5_000;
 
 /** Health of a process that reads and seals what an engine writes to PostgreSQL. */
-export function createPostgresHealth({
-  store,
-  name,
-  version,
-  sealFailure,
-}: {
-  readonly store: PostgresStore;
-  readonly name: string;
-  readonly version: string;
-  readonly sealFailure: () => string | null;
-}): PostgresHealth {
+export function createPostgresHealth(
+  store: PostgresStore,
+  { name, version, sealFailure }: { name: string; version: string; sealFailure: () => string | null },
+): PostgresHealth {
   let lastLines: readonly string[] = [];
   let lookedMs = -LOOK_MS;
 

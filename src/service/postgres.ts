@@ -20,7 +20,7 @@ export function openPostgres(
   const store = openPostgresStore(settings);
   const sealer = startSealer(settings, logger);
   const name = describeServer(settings);
-  const health = createPostgresHealth({ store, name, version, sealFailure: sealer.failure });
+  const health = createPostgresHealth(store, { name, version, sealFailure: sealer.failure });
   return {
     holdings: {
       name: { store: name },

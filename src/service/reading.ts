@@ -17,7 +17,7 @@ export function openReading(config: Config, { version, logger }: { version: stri
   const opened = starting.move();
   return {
     holdings,
-    health: createReadOnlyHealth({ store: holdings.store, version, standing: standing.read }),
+    health: createReadOnlyHealth(version, holdings.store, standing.read),
     streamStatus: () => readOnlyStreamStatus(standing.read()),
     streamLookMs: READ_ONLY_LOOK_MS,
     ingestStatus: null,

@@ -14,10 +14,7 @@ import { SCHEMA_VERSION } from '../views/store/schema.ts';
 import type { Holdings } from './role.ts';
 
 /** The views of a data directory, and the threads that read them. */
-export function openViews(
-  { dataDir, emptyOwners }: Pick<Config, 'dataDir' | 'emptyOwners'>,
-  logger: Logger,
-): Holdings & AsyncDisposable {
+export function openViews({ dataDir, emptyOwners }: Config, logger: Logger): Holdings & AsyncDisposable {
   using starting = new DisposableStack();
   const store = starting.use(openEventLoopStore(dataDir));
   const answers = startAnswers(store, { dataDir, rules: { emptyOwners }, logger });

@@ -40,10 +40,8 @@ export async function startWriting(
   const parts = starting.move();
   return {
     holdings,
-    health: createHealth({
-      store: holdings.store,
+    health: createHealth(version, holdings.store, {
       status: () => ingest.status,
-      version,
       failure: () => failure,
       readyLagMaxMs: config.readyLagMaxMs,
     }),
