@@ -101,11 +101,10 @@ function examplesText(examples: readonly string[]): string {
 
 function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
   const setting: Setting<unknown> = SETTINGS[key];
-  const { placeholder, variadic } = setting;
-  if (placeholder === null) return new Option(optionName(key), setting.help);
+  if (setting.placeholder === null) return new Option(optionName(key), setting.help);
   const absent = setting.default ?? setting.otherwise;
   const help = absent === undefined ? setting.help : `${setting.help} (default: ${absent === '' ? 'none' : absent})`;
-  const flags = `${optionName(key)} <${variadic === true ? 'FILE...' : placeholder}>`;
+  const flags = `${optionName(key)} <${setting.placeholder}>`;
   if (key !== 'data' || dataDir === undefined) return new Option(flags, help);
   // Every command accepts it, so that a script may give it to all of them.
   return dataDir === 'unused' ? new Option(flags, help).hideHelp() : new Option(flags, `${help}; made if missing`);

@@ -1,6 +1,6 @@
 import { type Compared, chainOf, compareChains, obstacle, type Wanted } from '../compare/compare.ts';
 import { otherReplica } from '../compare/other.ts';
-import { ownReplica } from '../compare/own.ts';
+import { ownReplica } from '../compare/replica.ts';
 import { counted } from '../counted.ts';
 import { PARAMETERS } from '../holdings/insight/parameters.ts';
 import { formatTime } from '../ledger/time.ts';

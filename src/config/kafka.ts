@@ -1,9 +1,9 @@
 import { createSecureContext } from 'node:tls';
 import type { TopicSettings } from '../feed/kafka/settings.ts';
+import { KAFKA_SETTINGS } from './connection-settings.ts';
 import { certificateOf, readNamed, readSecret, unusable } from './named-file.ts';
 import { keysOf } from './setting.ts';
 import { type GivenSettings, needs, optionName } from './settings.ts';
-import { KAFKA_SETTINGS } from './source-settings.ts';
 
 export const KAFKA_KEYS = keysOf(KAFKA_SETTINGS);
 

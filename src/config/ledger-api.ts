@@ -1,9 +1,9 @@
 import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/settings.ts';
 import { Refusal } from '../refusal.ts';
+import { LEDGER_API_SETTINGS } from './connection-settings.ts';
 import { certificateOf } from './named-file.ts';
 import { keysOf } from './setting.ts';
 import { type GivenSettings, needs, optionName, type SettingValue } from './settings.ts';
-import { LEDGER_API_SETTINGS } from './source-settings.ts';
 
 /** All but --start. */
 export const LEDGER_API_KEYS = keysOf(LEDGER_API_SETTINGS);

@@ -1,9 +1,9 @@
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';
+import { POSTGRES_SETTINGS } from './connection-settings.ts';
 import { certificateOf, readSecret } from './named-file.ts';
 import { keysOf } from './setting.ts';
 import { type GivenSettings, needs, optionName } from './settings.ts';
-import { POSTGRES_SETTINGS } from './store-settings.ts';
 import { SSL_MODES } from './value-schemas.ts';
 
 export const POSTGRES_KEYS = keysOf(POSTGRES_SETTINGS);

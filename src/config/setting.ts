@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
-import { flagValue, isHttpUrl, microsWithin, msWithin, wholeNumber } from './value-schemas.ts';
+import { isHttpUrl, microsWithin, msWithin, wholeNumber } from './value-schemas.ts';
 
 /** One setting, whose option, environment variable and key in the configuration file share one name. */
 export interface Setting<Value, Default extends string | null = string | null> {
@@ -11,12 +11,10 @@ export interface Setting<Value, Default extends string | null = string | null> {
   /** The value where none is given, written as in the environment; null: none, and then `otherwise` may say what holds. */
   readonly default: Default;
   readonly otherwise?: string;
-  /** The value's placeholder in the help; null for a switch. */
+  /** The value's placeholder in the help: with `...` the option takes several values; null for a switch. */
   readonly placeholder: string | null;
   /** Relative paths in the configuration file start at its folder, others at the working directory. */
   readonly path?: true;
-  /** The option takes several values, and may be given several times. */
-  readonly variadic?: true;
 }
 
 /** A setting as it is written down: without `default` there is none. */
@@ -44,8 +42,13 @@ export const httpAddress = (help: string) =>
     help,
     placeholder: 'URL',
   });
+/** A switch: the bare option is true; the environment says `true` or `false` (or 1 or 0). */
+const switched = z.union([
+  z.boolean(),
+  z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive' }),
+]);
 export const flag = (help: string) =>
-  setting(flagValue(), { expected: 'true or false', help, default: 'false', placeholder: null });
+  setting(switched, { expected: 'true or false', help, default: 'false', placeholder: null });
 
 export const count = <Default extends string | null = null>(min: number, max: number, about: About<Default>) =>
   setting(wholeNumber({ min, max }), { expected: `a whole number from ${min} to ${max}`, placeholder: 'N', ...about });

@@ -2,9 +2,14 @@ import { z } from 'zod';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { Refusal } from '../refusal.ts';
+import {
+  FLINK_SETTINGS,
+  KAFKA_SETTINGS,
+  LEDGER_API_SETTINGS,
+  POSTGRES_SETTINGS,
+  SCAN_SETTINGS,
+} from './connection-settings.ts';
 import { count, durationMs, durationUs, flag, oneOf, setting, text } from './setting.ts';
-import { KAFKA_SETTINGS, LEDGER_API_SETTINGS, SCAN_SETTINGS } from './source-settings.ts';
-import { FLINK_SETTINGS, POSTGRES_SETTINGS } from './store-settings.ts';
 import { ipAddress, LONGEST, list, microsWithin, wholeNumber } from './value-schemas.ts';
 
 const DAY_US = 86_400_000_000;
@@ -42,7 +47,6 @@ export const SETTINGS = {
     default: '',
     placeholder: 'FILE...',
     path: true,
-    variadic: true,
   }),
   ...KAFKA_SETTINGS,
   ...SCAN_SETTINGS,

@@ -30,11 +30,6 @@ export function wholeNumber({ min, max }: { min: number; max: number }): z.ZodTy
     .pipe(z.int().min(min).max(max));
 }
 
-/** A switch: the bare option is true; the environment says `true` or `false` (or 1 or 0). */
-export function flagValue(): z.ZodType<boolean> {
-  return z.union([z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive' })]);
-}
-
 /** Values separated by commas, or a JSON array. Empty text is the empty list. */
 export function list(item: z.ZodType<string, string>): z.ZodType<readonly string[]> {
   return z
