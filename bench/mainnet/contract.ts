@@ -1,4 +1,4 @@
-import type { CreateEvent, ExerciseEvent, LedgerEvent } from './event.ts';
+import type { CreateEvent, ExerciseEvent } from './event.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A create that the DSO signs. */
@@ -18,22 +18,17 @@ export function archived(template: string, contractId: string, actor: string, ch
   return { template, contractId, choice, argument: {}, result, consuming: true, actors: [actor], children: [] };
 }
 
+/** A choice of one party on rules, which stay. */
+type Choice = Pick<ExerciseEvent, 'choice' | 'argument' | 'result' | 'children'> & { readonly actor: string };
+
 /** A choice of the rules of the DSO, which nearly every update of the network begins with. */
-export function ofDsoRules(
-  ledger: Ledger,
-  { choice, argument, result }: Pick<ExerciseEvent, 'choice' | 'argument' | 'result'>,
-  { sv, children }: { sv: string; children: readonly LedgerEvent[] },
-): ExerciseEvent {
+export function ofDsoRules(ledger: Ledger, { actor, ...choice }: Choice): ExerciseEvent {
   const contract = { template: 'Splice.DsoRules:DsoRules', contractId: ledger.dsoRules };
-  return { ...contract, choice, argument, result, consuming: false, actors: [sv], children };
+  return { ...contract, ...choice, consuming: false, actors: [actor] };
 }
 
 /** A choice of the rules of the coin, below one of the DSO's. */
-export function ofAmuletRules(
-  ledger: Ledger,
-  { choice, argument, result }: Pick<ExerciseEvent, 'choice' | 'argument' | 'result'>,
-  { actor, children }: { actor: string; children: readonly LedgerEvent[] },
-): ExerciseEvent {
+export function ofAmuletRules(ledger: Ledger, { actor, ...choice }: Choice): ExerciseEvent {
   const contract = { template: 'Splice.AmuletRules:AmuletRules', contractId: ledger.amuletRules };
-  return { ...contract, choice, argument, result, consuming: false, actors: [actor], children };
+  return { ...contract, ...choice, consuming: false, actors: [actor] };
 }

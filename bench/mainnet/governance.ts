@@ -14,7 +14,7 @@ export function expireStaleConfirmation(ledger: Ledger): ExerciseEvent {
   const choice = 'DsoRules_ExpireStaleConfirmation';
   const expired = archived(CONFIRMATION, staleConfirmationCid, ledger.dso, 'Confirmation_Expire');
   const argument = { staleConfirmationCid, sv };
-  return ofDsoRules(ledger, { choice, argument, result: `${choice}Result` }, { sv, children: [expired] });
+  return ofDsoRules(ledger, { choice, argument, result: `${choice}Result`, actor: sv, children: [expired] });
 }
 
 export function confirmAction(ledger: Ledger): ExerciseEvent {
@@ -22,15 +22,13 @@ export function confirmAction(ledger: Ledger): ExerciseEvent {
   const amuletRulesAction = ledger.random.chance(0.5) ? startIssuing(ledger) : archiveRound(ledger);
   const action = { tag: 'ARC_AmuletRules', value: { amuletRulesAction } };
   const confirmation = created(ledger, CONFIRMATION, { confirmer, action, expiresAt: ledger.time(HOUR_SECONDS) });
-  return ofDsoRules(
-    ledger,
-    {
-      choice: 'DsoRules_ConfirmAction',
-      argument: { confirmer, action },
-      result: { confirmation: confirmation.contractId },
-    },
-    { sv: confirmer, children: [confirmation] },
-  );
+  return ofDsoRules(ledger, {
+    choice: 'DsoRules_ConfirmAction',
+    argument: { confirmer, action },
+    result: { confirmation: confirmation.contractId },
+    actor: confirmer,
+    children: [confirmation],
+  });
 }
 
 function startIssuing(ledger: Ledger): object {
@@ -54,15 +52,13 @@ export function setNodeConfig(ledger: Ledger): ExerciseEvent {
   const config = nodeConfig(ledger, sv);
   const state = { synchronizerNodes: [[ledger.synchronizerId, config]] };
   const next = created(ledger, NODE_STATE, { sv, svName: nameOf(sv), state });
-  return ofDsoRules(
-    ledger,
-    {
-      choice: 'DsoRules_SetSynchronizerNodeConfig',
-      argument: { sv, synchronizerId: ledger.synchronizerId, newNodeConfig: config, nodeStateCid },
-      result: { svNodeState: next.contractId },
-    },
-    { sv, children: [archived(NODE_STATE, nodeStateCid, ledger.dso), next] },
-  );
+  return ofDsoRules(ledger, {
+    choice: 'DsoRules_SetSynchronizerNodeConfig',
+    argument: { sv, synchronizerId: ledger.synchronizerId, newNodeConfig: config, nodeStateCid },
+    result: { svNodeState: next.contractId },
+    actor: sv,
+    children: [archived(NODE_STATE, nodeStateCid, ledger.dso), next],
+  });
 }
 
 function nodeConfig(ledger: Ledger, sv: string): object {
@@ -96,15 +92,13 @@ export function submitStatusReport(ledger: Ledger): ExerciseEvent {
   };
   const number = String(100_000 + ledger.random.below(800_000));
   const report = created(ledger, STATUS_REPORT, { sv, svName: nameOf(sv), number, status });
-  return ofDsoRules(
-    ledger,
-    {
-      choice: 'DsoRules_SubmitStatusReport',
-      argument: { sv, previousReportCid, status },
-      result: { newReport: report.contractId },
-    },
-    { sv, children: [archived(STATUS_REPORT, previousReportCid, ledger.dso), report] },
-  );
+  return ofDsoRules(ledger, {
+    choice: 'DsoRules_SubmitStatusReport',
+    argument: { sv, previousReportCid, status },
+    result: { newReport: report.contractId },
+    actor: sv,
+    children: [archived(STATUS_REPORT, previousReportCid, ledger.dso), report],
+  });
 }
 
 export function nameOf(party: string): string {

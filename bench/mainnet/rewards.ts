@@ -55,15 +55,13 @@ export function claimExpiredRewards(ledger: Ledger): ExerciseEvent {
     result: result(ledger),
   }));
   const unclaimed = created(ledger, 'Splice.Amulet:UnclaimedReward', { amount: ledger.decimal(6) });
-  return ofDsoRules(
-    ledger,
-    {
-      choice: 'DsoRules_ClaimExpiredRewards',
-      argument: { amuletRulesCid: ledger.amuletRules, choiceArg, sv },
-      result: { unclaimedReward: unclaimed.contractId },
-    },
-    { sv, children: [...expiries, unclaimed] },
-  );
+  return ofDsoRules(ledger, {
+    choice: 'DsoRules_ClaimExpiredRewards',
+    argument: { amuletRulesCid: ledger.amuletRules, choiceArg, sv },
+    result: { unclaimedReward: unclaimed.contractId },
+    actor: sv,
+    children: [...expiries, unclaimed],
+  });
 }
 
 export function receiveSvRewardCoupon(ledger: Ledger): ExerciseEvent {
@@ -87,15 +85,13 @@ export function receiveSvRewardCoupon(ledger: Ledger): ExerciseEvent {
   };
   const rewardState = created(ledger, REWARD_STATE, { svName: nameOf(sv), state });
   const openRoundCid = ledger.openRounds[0]!.contractId;
-  return ofDsoRules(
-    ledger,
-    {
-      choice: 'DsoRules_ReceiveSvRewardCoupon',
-      argument: { sv, openRoundCid, rewardStateCid, beneficiaries },
-      result: { svRewardState: rewardState.contractId, svRewardCoupons: coupons.map((each) => each.contractId) },
-    },
-    { sv, children: [archived(REWARD_STATE, rewardStateCid, ledger.dso), rewardState, ...coupons] },
-  );
+  return ofDsoRules(ledger, {
+    choice: 'DsoRules_ReceiveSvRewardCoupon',
+    argument: { sv, openRoundCid, rewardStateCid, beneficiaries },
+    result: { svRewardState: rewardState.contractId, svRewardCoupons: coupons.map((each) => each.contractId) },
+    actor: sv,
+    children: [archived(REWARD_STATE, rewardStateCid, ledger.dso), rewardState, ...coupons],
+  });
 }
 
 /** Markers of featured applications become coupons, a third as many. */
@@ -116,18 +112,18 @@ export function convertMarkers(ledger: Ledger): ExerciseEvent {
   const argument = { markerCids, openMiningRoundCid: ledger.openRounds[0]!.contractId, observers: null };
   const result = { appRewardCouponCids: coupons.map((each) => each.contractId) };
   const archives = markerCids.map((contractId) => archived(MARKER, contractId, ledger.dso));
-  const converted = ofAmuletRules(
-    ledger,
-    { choice: 'AmuletRules_ConvertFeaturedAppActivityMarkers', argument, result },
-    { actor: ledger.dso, children: [...archives, ...coupons] },
-  );
-  return ofDsoRules(
-    ledger,
-    {
-      choice: 'DsoRules_AmuletRules_ConvertFeaturedAppActivityMarkers',
-      argument: { amuletRulesCid: ledger.amuletRules, argument, sv },
-      result: { result },
-    },
-    { sv, children: [converted] },
-  );
+  const converted = ofAmuletRules(ledger, {
+    choice: 'AmuletRules_ConvertFeaturedAppActivityMarkers',
+    argument,
+    result,
+    actor: ledger.dso,
+    children: [...archives, ...coupons],
+  });
+  return ofDsoRules(ledger, {
+    choice: 'DsoRules_AmuletRules_ConvertFeaturedAppActivityMarkers',
+    argument: { amuletRulesCid: ledger.amuletRules, argument, sv },
+    result: { result },
+    actor: sv,
+    children: [converted],
+  });
 }

@@ -16,15 +16,13 @@ export function round(ledger: Ledger, back: number): { readonly number: string }
 export function bootstrapRounds(ledger: Ledger): ExerciseEvent {
   const rounds = [0, 1, 2].map((at) => openRound(ledger, FIRST_ROUND + at));
   const openRoundCid = rounds[0]!.contractId;
-  return ofAmuletRules(
-    ledger,
-    {
-      choice: 'AmuletRules_Bootstrap_Rounds',
-      argument: { amuletPrice: ledger.decimal(0), round0Duration: { microseconds: '86400000000' } },
-      result: { openRoundCid },
-    },
-    { actor: ledger.dso, children: rounds },
-  );
+  return ofAmuletRules(ledger, {
+    choice: 'AmuletRules_Bootstrap_Rounds',
+    argument: { amuletPrice: ledger.decimal(0), round0Duration: { microseconds: '86400000000' } },
+    result: { openRoundCid },
+    actor: ledger.dso,
+    children: rounds,
+  });
 }
 
 export function advanceOpenRounds(ledger: Ledger): ExerciseEvent {
@@ -42,25 +40,21 @@ export function advanceOpenRounds(ledger: Ledger): ExerciseEvent {
     middleRoundCid: middle.contractId,
     latestRoundCid: latest.contractId,
   };
-  const advanced = ofAmuletRules(
-    ledger,
-    {
-      choice: 'AmuletRules_AdvanceOpenMiningRounds',
-      argument: { amuletPrice: ledger.decimal(0), ...cids },
-      result: { summarizingRoundCid: summarizing.contractId, openRoundCid: opened.contractId },
-    },
-    { actor: ledger.dso, children: [archived(OPEN_ROUND, oldest.contractId, ledger.dso), summarizing, opened] },
-  );
+  const advanced = ofAmuletRules(ledger, {
+    choice: 'AmuletRules_AdvanceOpenMiningRounds',
+    argument: { amuletPrice: ledger.decimal(0), ...cids },
+    result: { summarizingRoundCid: summarizing.contractId, openRoundCid: opened.contractId },
+    actor: ledger.dso,
+    children: [archived(OPEN_ROUND, oldest.contractId, ledger.dso), summarizing, opened],
+  });
   const amuletPriceVoteCids = ledger.contractIds(ledger.superValidators.length);
-  return ofDsoRules(
-    ledger,
-    {
-      choice: 'DsoRules_AdvanceOpenMiningRounds',
-      argument: { amuletRulesCid: ledger.amuletRules, ...cids, amuletPriceVoteCids, sv },
-      result: { summarizingRound: summarizing.contractId, openRound: opened.contractId },
-    },
-    { sv, children: [advanced] },
-  );
+  return ofDsoRules(ledger, {
+    choice: 'DsoRules_AdvanceOpenMiningRounds',
+    argument: { amuletRulesCid: ledger.amuletRules, ...cids, amuletPriceVoteCids, sv },
+    result: { summarizingRound: summarizing.contractId, openRound: opened.contractId },
+    actor: sv,
+    children: [advanced],
+  });
 }
 
 function openRound(ledger: Ledger, number: number): CreateEvent {
@@ -116,22 +110,18 @@ export function closeRound(ledger: Ledger): ExerciseEvent {
     optIssuancePerValidatorFaucetCoupon: ledger.decimal(2),
   });
   const archive = archived(ISSUING_ROUND, issuingRoundCid, ledger.dso);
-  const ofAmulet = ofAmuletRules(
-    ledger,
-    {
-      choice: 'AmuletRules_MiningRound_Close',
-      argument: { issuingRoundCid },
-      result: { closedRoundCid: closed.contractId },
-    },
-    { actor: ledger.dso, children: [archive, closed] },
-  );
-  return ofDsoRules(
-    ledger,
-    {
-      choice: 'DsoRules_MiningRound_Close',
-      argument: { amuletRulesCid: ledger.amuletRules, issuingRoundCid, sv },
-      result: { closedRound: closed.contractId },
-    },
-    { sv, children: [ofAmulet] },
-  );
+  const ofAmulet = ofAmuletRules(ledger, {
+    choice: 'AmuletRules_MiningRound_Close',
+    argument: { issuingRoundCid },
+    result: { closedRoundCid: closed.contractId },
+    actor: ledger.dso,
+    children: [archive, closed],
+  });
+  return ofDsoRules(ledger, {
+    choice: 'DsoRules_MiningRound_Close',
+    argument: { amuletRulesCid: ledger.amuletRules, issuingRoundCid, sv },
+    result: { closedRound: closed.contractId },
+    actor: sv,
+    children: [ofAmulet],
+  });
 }

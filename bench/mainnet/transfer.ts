@@ -35,8 +35,8 @@ export function collectRewards(ledger: Ledger): ExerciseEvent {
     ...records.map((value) => ({ tag: 'InputValidatorLivenessActivityRecord', value })),
   ];
   const result = resultOf(ledger, { sender, coin: coin.contractId, input, reward });
-  const choice = { choice: 'AmuletRules_Transfer', argument: argumentOf(ledger, sender, inputs), result };
-  return ofAmuletRules(ledger, choice, { actor: sender, children });
+  const argument = argumentOf(ledger, sender, inputs);
+  return ofAmuletRules(ledger, { choice: 'AmuletRules_Transfer', argument, result, actor: sender, children });
 }
 
 function createCoin(ledger: Ledger, owner: string, units: bigint): CreateEvent {
