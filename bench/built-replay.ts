@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,12 +12,8 @@ const TELL_MEMORY = `data:text/javascript,process.on('exit',()=>console.log(proc
 
 /** The largest resident memory of `holdfast replay` as it is installed: compiled, and writing in a thread of its own. */
 export function builtReplayMb(feed: string): number {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
-  try {
-    const args = ['--import', TELL_MEMORY, MAIN, 'replay', feed, '--data', join(folder, 'data')];
-    const output = execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    return Number(output.trim().split('\n').at(-1)) / 1024;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'holdfast-bench-'));
+  const args = ['--import', TELL_MEMORY, MAIN, 'replay', feed, '--data', join(folder.path, 'data')];
+  const output = execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  return Number(output.trim().split('\n').at(-1)) / 1024;
 }

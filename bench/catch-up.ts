@@ -6,6 +6,7 @@ import { ledgerApiSpec, scanSpec } from '../src/sources.ts';
 import { contentOf, type WireElement } from '../test/support/ledger-api/elements.ts';
 import { ownersIn, participantLedger } from '../test/support/ledger-api/ledger.ts';
 import { seenLines, TEMPLATES } from '../test/support/ledger-api/participant-ledger.ts';
+import type { CatchUp } from './catch-up-holdfast.ts';
 import { writeMainnetFeed } from './mainnet/feed.ts';
 import { alternate, measure } from './measure.ts';
 import { startServer } from './processes.ts';
@@ -29,7 +30,7 @@ export async function benchCatchUp(
   if (place === null || place === 'seed' || dso === undefined) throw new Error('a feed without a place or a DSO');
   await using scan = await startServer(['bench/catch-up-scan.ts', whole, dso]);
   const settings = { urls: [`${scan.url}/api/scan`], agree: 1, pageSize: 500, pollIntervalMs: 100, ca: null } as const;
-  const asked = { source: scanSpec({ ...settings, start: 'snapshot' }), file: first, end: cursorText(place) };
+  const asked: CatchUp = { source: scanSpec({ ...settings, start: 'snapshot' }), file: first, end: cursorText(place) };
   const runs = {
     'holdfast, from the file': () => measure('replay-holdfast', whole, 'worker'),
     'holdfast, from the Scan': () => measure('catch-up-holdfast', JSON.stringify(asked)),
@@ -70,12 +71,12 @@ async function catchUpOverWebSocket(
     start: 'beginning',
   } as const;
   const end = String(contentOf(JSON.parse(seen.at(-1)!) as WireElement).value.offset);
-  const asked = JSON.stringify({ source: ledgerApiSpec(settings), file: null, end });
+  const asked: CatchUp = { source: ledgerApiSpec(settings), file: null, end };
   const medians = alternate(
     'catching up over WebSocket',
     {
       'holdfast, from the file': () => measure('replay-holdfast', file, 'worker'),
-      'holdfast, from the participant': () => measure('catch-up-holdfast', asked),
+      'holdfast, from the participant': () => measure('catch-up-holdfast', JSON.stringify(asked)),
     },
     rounds,
   );

@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { awaitBounds } from '../src/feed/kafka/bounds.ts';
 import { createKafkaClient } from '../src/feed/kafka/client.ts';
+import { topicSpec } from '../src/sources.ts';
 import { startBroker } from '../test/support/kafka/broker.ts';
+import type { CatchUp } from './catch-up-holdfast.ts';
 import { alternate, measure } from './measure.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
@@ -18,10 +20,12 @@ export async function benchKafka(
   console.error('kafka: producing the feed');
   produce(feed, address);
   const end = await lastMessageEnd(address);
+  const kafka = { brokers: [address], ssl: null, sasl: null, topic: TOPIC, group: null, partitionIdleMs: null };
+  const asked: CatchUp = { source: topicSpec(kafka), file: null, end };
   const runs = {
     'kafkajs, an empty handler': () => measure('kafka-empty', address, TOPIC, end),
     'holdfast, from the file': () => measure('replay-holdfast', feed, 'worker'),
-    'holdfast, from the topic': () => measure('kafka-holdfast', address, TOPIC, end),
+    'holdfast, from the topic': () => measure('catch-up-holdfast', JSON.stringify(asked)),
   };
   const medians = alternate('kafka', runs, rounds);
   const rate = (run: keyof typeof runs): number => events / medians[run].wallMs;

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { median } from './median.ts';
+import { ownCpuMs } from './process-cpu.ts';
 import type { Server } from './processes.ts';
 import { printTable, rounded } from './table.ts';
 
 const SECONDS = 2;
 export const CONNECTIONS = 16;
-const TICK_MS = 10;
 
 /** One request, sent again and again. */
 export interface Asking {
@@ -57,16 +56,8 @@ interface Result {
   readonly errors: number;
 }
 
-/** Of the whole processes so far (Linux). */
 function cpuMs(servers: readonly Server[]): number {
-  const ticks = servers.map(({ pid }) => {
-    const file = `/proc/${pid}/stat`;
-    if (!existsSync(file)) return Number.NaN;
-    // After the name in parentheses user and system time are the 12th and 13th field (proc(5)).
-    const fields = readFileSync(file, 'utf8').split(') ')[1]!.split(' ');
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return ticks.reduce((sum, each) => sum + each, 0) * TICK_MS;
+  return servers.reduce((sum, { pid }) => sum + ownCpuMs(pid), 0);
 }
 
 /** Loads each in turn, there and back in each round, so that what others do on the machine affects all alike. */

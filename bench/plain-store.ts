@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempDisposableSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -44,8 +44,8 @@ interface Row {
   readonly amount: string;
 }
 
-function openStore(folder: string): Database.Database {
-  const db = new Database(join(folder, 'plain.db'));
+function openStore(file: string): Database.Database {
+  const db = new Database(file);
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
   db.pragma('cache_size = -65536');
@@ -117,14 +117,11 @@ function replay(db: Database.Database, path: string): void {
 }
 
 await reportRun(process.argv[2]!, (path) => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-plain-'));
-  try {
-    const db = openStore(folder);
-    replay(db, path);
-    db.pragma('wal_checkpoint(TRUNCATE)');
-    db.close();
-    return { bytes: statSync(join(folder, 'plain.db')).size };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'holdfast-plain-'));
+  const file = join(folder.path, 'plain.db');
+  const db = openStore(file);
+  replay(db, path);
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  db.close();
+  return { bytes: statSync(file).size };
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -41,7 +41,8 @@ const updates = count('updates', 1_000);
 const [events, largeEvents, rounds] = [count('events'), count('large'), count('rounds')];
 const hugeEvents = values.huge === undefined ? null : count('huge');
 
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+using temporary = mkdtempDisposableSync(join(tmpdir(), 'holdfast-bench-'));
+const folder = temporary.path;
 let denseFeed: string | null = null;
 
 const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = {
@@ -58,13 +59,9 @@ const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = 
   growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents, hugeEvents }),
 };
 
-try {
-  const promises: Promised[] = [];
-  for (const part of wanted()) promises.push(...(await PARTS[part]!()));
-  if (promises.length > 0) printPromises(promises);
-} finally {
-  rmSync(folder, { recursive: true });
-}
+const promises: Promised[] = [];
+for (const part of wanted()) promises.push(...(await PARTS[part]!()));
+if (promises.length > 0) printPromises(promises);
 
 function count(option: 'updates' | 'events' | 'large' | 'huge' | 'rounds', least = 1): number {
   const given = values[option];

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, mkdtempDisposableSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FILE_KIND } from '../src/feed/file/kind.ts';
@@ -79,24 +79,20 @@ async function replayOnce(
   return { sealed, cpuMs: (user + system) / 1000, events };
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-seal-'));
-try {
-  const path = process.argv[2]!;
-  const times = await sealAgainAndAgain(path, join(folder, 'forced'));
-  const rare = await replayOnce(path, join(folder, 'rare'), DAY_US);
-  const often = await replayOnce(path, join(folder, 'often'), null);
-  const tenth = Math.ceil(times.length / 10);
-  const sealed = often.sealed - rare.sealed;
-  const report: SealReport = {
-    forced: times.length,
-    longestMs: Math.max(...times),
-    earlyMs: median(times.slice(0, tenth)),
-    lateMs: median(times.slice(-tenth)),
-    sealed,
-    eventsEach: often.events / sealed,
-    addedMs: (often.cpuMs - rare.cpuMs) / sealed,
-  };
-  process.stdout.write(`${JSON.stringify(report)}\n`);
-} finally {
-  rmSync(folder, { recursive: true });
-}
+using folder = mkdtempDisposableSync(join(tmpdir(), 'holdfast-seal-'));
+const path = process.argv[2]!;
+const times = await sealAgainAndAgain(path, join(folder.path, 'forced'));
+const rare = await replayOnce(path, join(folder.path, 'rare'), DAY_US);
+const often = await replayOnce(path, join(folder.path, 'often'), null);
+const tenth = Math.ceil(times.length / 10);
+const sealed = often.sealed - rare.sealed;
+const report: SealReport = {
+  forced: times.length,
+  longestMs: Math.max(...times),
+  earlyMs: median(times.slice(0, tenth)),
+  lateMs: median(times.slice(-tenth)),
+  sealed,
+  eventsEach: often.events / sealed,
+  addedMs: (often.cpuMs - rare.cpuMs) / sealed,
+};
+process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { createReadStream, readFileSync, rmSync } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from './median.ts';
+import { ownCpuMs } from './process-cpu.ts';
 import { type Server, startServer } from './processes.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
@@ -14,7 +15,6 @@ const STREAMS = 500;
 /** As many as one address may have. */
 const STREAMS_OF_ONE = 20;
 const POLL_MS = 50;
-const TICK_MS = 10;
 
 /** One ingest, from the first byte of its feed to its last snapshot. */
 interface Ingest {
@@ -110,11 +110,6 @@ async function untilCaughtUp({ url }: Server): Promise<void> {
 
 /** User and system time so far: of the process's first thread, and of all others (Linux). */
 function cpuMs({ pid }: Server): { readonly main: number; readonly others: number } {
-  const main = ticksOf(`/proc/${pid}/task/${pid}/stat`) * TICK_MS;
-  return { main, others: ticksOf(`/proc/${pid}/stat`) * TICK_MS - main };
-}
-
-function ticksOf(file: string): number {
-  const fields = readFileSync(file, 'utf8').split(') ')[1]!.split(' ');
-  return Number(fields[11]) + Number(fields[12]);
+  const main = ownCpuMs(pid, 'first thread');
+  return { main, others: ownCpuMs(pid) - main };
 }
