@@ -3,7 +3,7 @@ import { formatTime } from '../../ledger/time.ts';
 import type { HoldingsStore } from '../facts.ts';
 import { pointsOver, requireMultiple } from './every.ts';
 import type { ChangesFacts } from './facts.ts';
-import { type Grid, gridOf, multiplesWithin } from './grid.ts';
+import { type Grid, multiplesWithin } from './grid.ts';
 import { pageOf } from './page-token.ts';
 import { findMigration, listedRange, rangeAfter } from './place.ts';
 import type { ChangesQuery, HistoryQuery } from './question.ts';
@@ -17,7 +17,7 @@ export async function historyTable(query: HistoryQuery, store: HoldingsStore): P
   const { migrationId, periodUs } = migration;
   if (every !== null) requireMultiple(every, periodUs);
   const { fixed, ...range } = listedRange(migration, query, null);
-  const points = pointsOver(multiplesWithin(within(range, gridOf(migration)), periodUs), every);
+  const points = pointsOver(multiplesWithin(range, periodUs), every);
   const lookup = { kind: 'changes', migrationId, party, ...points, order: 'asc', rows: Infinity } as const;
   const rows = points.from > points.to ? [] : pointRows(points, await store.facts(lookup));
   const step = formatDuration(points.step);
@@ -49,7 +49,7 @@ export async function changesTable(query: ChangesQuery, store: HoldingsStore): P
   const migration = await findMigration(store, query, after);
   const { migrationId, periodUs } = migration;
   const range = listedRange(migration, query, after);
-  const grid = multiplesWithin(within(rangeAfter(range, { order, after }), gridOf(migration)), periodUs);
+  const grid = multiplesWithin(rangeAfter(range, { order, after }), periodUs);
   const about = { kind: 'changes', migrationId, party, from: grid.from, to: grid.to, order, rows: limit + 1 } as const;
   const changes = grid.from > grid.to ? [] : (await store.facts(about)).changes;
   const place = { table: 'changes', query, migrationId, snapshot: range.to } as const;
@@ -64,13 +64,4 @@ export async function changesTable(query: ChangesQuery, store: HoldingsStore): P
     fixed: range.fixed,
     about: [party, `migration ${migrationId}`],
   };
-}
-
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
-
-function within(a: Range, b: Range): Range {
-  return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
 }

@@ -57,7 +57,7 @@ export function requireOrder({ from, to }: { readonly from: bigint | null; reado
   throw new HoldingsFault('wrong_parameter', `from: given ${formatTime(from)}, expected ${expected}`);
 }
 
-/** The times that a list may have. */
+/** The times that a list may have, from the migration's first snapshot to its newest. */
 export interface ListedRange {
   /** Both inclusive; `from` is after `to` where there are none. All pages end at the first page's `to`, which tokens hold. */
   readonly from: Micros;

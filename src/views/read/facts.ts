@@ -1,10 +1,9 @@
 import type { Database } from 'better-sqlite3';
-import type { FactKind, Facts, Lookup, OwnersFacts } from '../../holdings/facts.ts';
+import type { FactKind, Facts, FollowedFacts, Lookup, OwnersFacts } from '../../holdings/facts.ts';
 import { mayHaveExpired } from '../../holdings/fees.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
 import { type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
 import { createExpiredReader } from './expired.ts';
-import { createFollowedReader } from './followed.ts';
 import { createInsightReaders } from './insight-facts.ts';
 import { rememberOwners } from './known-owners.ts';
 import { createPageReader } from './page.ts';
@@ -80,5 +79,19 @@ export function createFactsReader(db: Database): FactsReader {
     newMoment() {
       lowestOpen = undefined;
     },
+  };
+}
+
+/** Says of parties whether their coins count. Once that is limited to some owners it never changes. */
+function createFollowedReader(db: Database): (parties: readonly string[]) => FollowedFacts {
+  const stored = db.prepare<[], string | null>('SELECT followed FROM setting').pluck();
+  let followed: ReadonlySet<string> | null = null;
+  return (parties) => {
+    if (followed === null) {
+      const text = stored.get() ?? null;
+      if (text === null) return { isLimited: false, others: [] };
+      followed = new Set(JSON.parse(text) as string[]);
+    }
+    return { isLimited: true, others: parties.filter((party) => !followed!.has(party)) };
   };
 }

@@ -17,8 +17,7 @@ export function readChanges(
   const seqBefore = grid.seqBefore(from);
   const before = versions.at(owner, seqBefore)?.totals ?? NO_COIN;
   const inRange = versions.between(owner, { from: seqBefore + 1, to: grid.seqAt(to) }, order);
-  const states = statesInGrid(inRange, grid, order);
-  const changes = order === 'asc' ? forward(states, before) : backward(states, before);
+  const changes = changesOf(statesInGrid(inRange, { start: before, grid, order }), order);
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
 }
 
@@ -43,9 +42,15 @@ export function changesBetween(
   return changes;
 }
 
-/** What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it. */
-function* statesInGrid(versions: Iterable<Version>, grid: SealedGrid, order: Order): Generator<State> {
-  let held = null as State | null;
+/**
+ * What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it; in
+ * either order, with what was before all of them, whose time does not matter.
+ */
+function* statesInGrid(
+  versions: Iterable<Version>,
+  { start, grid, order }: { start: Totals; grid: SealedGrid; order: Order },
+): Generator<State> {
+  let held: State | null = order === 'asc' ? { recordTime: 0, totals: start } : null;
   for (const { seq, totals } of versions) {
     const recordTime: number = grid.find(seq)!.time;
     if (held?.recordTime === recordTime && order === 'desc') continue;
@@ -53,25 +58,18 @@ function* statesInGrid(versions: Iterable<Version>, grid: SealedGrid, order: Ord
     held = { recordTime, totals };
   }
   if (held !== null) yield held;
+  if (order === 'desc') yield { recordTime: 0, totals: start };
 }
 
-function* forward(states: Iterable<State>, start: Totals): Generator<Change> {
-  let before = start;
-  for (const { recordTime, totals: after } of states) {
-    if (!areEqual(before, after)) yield { recordTime, before, after };
-    before = after;
-  }
-}
-
-function* backward(states: Iterable<State>, start: Totals): Generator<Change> {
-  let later = null as State | null;
+/** Where a state differs from the one before it. */
+function* changesOf(states: Iterable<State>, order: Order): Generator<Change> {
+  let last: State | null = null;
   for (const state of states) {
-    if (later !== null && !areEqual(state.totals, later.totals))
-      yield { recordTime: later.recordTime, before: state.totals, after: later.totals };
-    later = state;
+    const [before, after] = order === 'asc' ? [last, state] : [state, last];
+    if (before !== null && after !== null && !areEqual(before.totals, after.totals))
+      yield { recordTime: after.recordTime, before: before.totals, after: after.totals };
+    last = state;
   }
-  if (later !== null && !areEqual(start, later.totals))
-    yield { recordTime: later.recordTime, before: start, after: later.totals };
 }
 
 function areEqual(a: Totals, b: Totals): boolean {

@@ -3,26 +3,20 @@ import type { SnapshotChoice } from '../../holdings/facts.ts';
 import type { SealedSnapshot } from '../../holdings/insight/facts.ts';
 import type { TimeQuery } from '../../holdings/question.ts';
 
-export interface SnapshotRow {
-  readonly migrationId: bigint;
-  readonly recordTime: bigint;
-  readonly seq: bigint;
-  readonly no: bigint;
-  readonly forced: bigint;
-  readonly contracts: bigint;
-  readonly owners: bigint;
-  readonly unlocked: string;
-  readonly locked: string;
-  readonly changesDigest: Buffer | null;
-  readonly digest: Buffer | null;
-}
-
 /** A month of snapshots in the default period, at some 300 bytes each. */
 const SNAPSHOTS_FOUND_MAX = 5_000;
 
 /** `seq` is the snapshot's number within its migration. */
 export interface StoredSnapshot extends SealedSnapshot {
   readonly seq: number;
+}
+
+interface SnapshotRow extends Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | 'changesDigest' | 'digest'> {
+  readonly forced: number;
+  readonly unlocked: string;
+  readonly locked: string;
+  readonly changesDigest: Buffer | null;
+  readonly digest: Buffer | null;
 }
 
 export interface SnapshotReader {
@@ -38,7 +32,7 @@ export interface SnapshotReader {
 export function prepareSnapshots<P extends unknown[]>(db: Database, rest: string): Statement<P, SnapshotRow> {
   const columns = `migration_id AS migrationId, record_time AS recordTime, seq, no, forced, contracts, owners,
     unlocked, locked, changes_digest AS changesDigest, digest`;
-  return db.prepare<P, SnapshotRow>(`SELECT ${columns} FROM snapshot ${rest}`).safeIntegers();
+  return db.prepare<P, SnapshotRow>(`SELECT ${columns} FROM snapshot ${rest}`);
 }
 
 /**
@@ -49,21 +43,20 @@ export function createSnapshotReader(db: Database): SnapshotReader {
   const prepare = <P extends unknown[]>(rest: string) => prepareSnapshots<P>(db, rest);
   const exact = prepare<[bigint, bigint]>('WHERE migration_id = ? AND record_time = ?');
   const timeBefore = db
-    .prepare<[bigint, bigint], bigint>(
+    .prepare<[bigint, bigint], number>(
       'SELECT record_time FROM snapshot WHERE migration_id = ? + 0 AND record_time <= ? ORDER BY record_time DESC LIMIT 1',
     )
-    .pluck()
-    .safeIntegers();
+    .pluck();
   const after = prepare<[bigint, bigint]>(
     'WHERE migration_id = ? + 0 AND record_time > ? ORDER BY record_time LIMIT 1',
   );
   const larger = prepare<[bigint]>('WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
   const newestOf = prepare<[bigint]>('WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1');
   const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();
-  const migrationIds = db
-    .prepare<[], bigint>('SELECT migration_id FROM migration ORDER BY migration_id')
-    .pluck()
-    .safeIntegers();
+  const newestOfEach = prepare<[]>(
+    `WHERE (migration_id, record_time) IN (SELECT migration_id,
+       (SELECT max(record_time) FROM snapshot s WHERE s.migration_id = m.migration_id) FROM migration m) ORDER BY migration_id`,
+  );
   /** Sealed snapshots never change, so those found are cached; the oldest entry is dropped first. */
   const found = new Map<string, StoredSnapshot>();
 
@@ -84,10 +77,10 @@ export function createSnapshotReader(db: Database): SnapshotReader {
       if (migration === undefined || migration === null) return null;
       if (recordTime === null) return snapshotOf(newestOf.get(BigInt(migration)));
       const time = match === 'exact' ? recordTime : timeBefore.get(BigInt(migration), recordTime);
-      return time === undefined ? null : snapshotAtExactly(BigInt(migration), time);
+      return time === undefined ? null : snapshotAtExactly(BigInt(migration), BigInt(time));
     },
     after: ({ migrationId, recordTime }) => snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId)),
-    newest: () => migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(migrationId)) ?? []),
+    newest: () => newestOfEach.all().map((row) => snapshotOf(row)!),
     // Prepared when first needed: a server never lists all of them.
     all: () =>
       prepare<[]>('ORDER BY migration_id, record_time')
@@ -100,13 +93,8 @@ export function createSnapshotReader(db: Database): SnapshotReader {
 export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null {
   if (row === undefined) return null;
   return {
-    migrationId: Number(row.migrationId),
-    recordTime: Number(row.recordTime),
-    seq: Number(row.seq),
-    no: Number(row.no),
-    forced: row.forced === 1n,
-    contracts: Number(row.contracts),
-    owners: Number(row.owners),
+    ...row,
+    forced: row.forced === 1,
     unlocked: BigInt(row.unlocked),
     locked: BigInt(row.locked),
     changesDigest: row.changesDigest?.toString('hex') ?? null,

@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3';
 import type { HoldingsStore } from '../../holdings/facts.ts';
 import { openForReading } from '../store/database.ts';
 import { createFactsReader } from './facts.ts';
@@ -8,21 +7,7 @@ export interface ViewsStore extends HoldingsStore, Disposable {}
 
 /** Opens the views for a single reader, with a transaction for each question; throws a Refusal where there are none. */
 export function openViewsStore(dataDir: string): ViewsStore {
-  const db = openForReading(dataDir);
-  const reader = createFactsReader(db);
-  const { begin, end } = prepareReading(db);
-  return {
-    async facts(lookup) {
-      begin();
-      try {
-        return reader.read(lookup);
-      } finally {
-        end();
-        reader.newMoment();
-      }
-    },
-    [Symbol.dispose]: () => void db.close(),
-  };
+  return openStore(dataDir, { rows: Infinity, isShared: false });
 }
 
 /** Rows that one question may read on the event loop for fees: a tenth of a millisecond, less than using a thread costs. */
@@ -34,39 +19,35 @@ const EVENT_LOOP_ROWS_MAX = 32;
  * commits of other connections are seen from the next turn on.
  */
 export function openEventLoopStore(dataDir: string): ViewsStore {
+  return openStore(dataDir, { rows: EVENT_LOOP_ROWS_MAX, isShared: true });
+}
+
+function openStore(dataDir: string, { rows, isShared }: { rows: number; isShared: boolean }): ViewsStore {
   const db = openForReading(dataDir);
   const reader = createFactsReader(db);
-  const { begin, end } = prepareReading(db);
-  let inTurn = false;
-  const endTurn = (): void => {
-    inTurn = false;
+  const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
+  const end = (): void => {
     reader.newMoment();
-    if (db.open) end();
+    if (!db.open) return;
+    try {
+      commit.run();
+    } catch {
+      // At a damaged page: what was read stays valid.
+      if (db.inTransaction) db.exec('ROLLBACK');
+    }
   };
   return {
     async facts(lookup) {
-      if (!inTurn) {
-        begin();
-        inTurn = true;
-        setImmediate(endTurn);
+      if (!db.inTransaction) {
+        begin.run();
+        if (isShared) setImmediate(end);
       }
-      return reader.read(lookup, { rows: EVENT_LOOP_ROWS_MAX });
+      try {
+        return reader.read(lookup, { rows });
+      } finally {
+        if (!isShared) end();
+      }
     },
     [Symbol.dispose]: () => void db.close(),
-  };
-}
-
-/** A read transaction. Where its commit fails, at a damaged page, it is rolled back: what was read stays valid. */
-function prepareReading(db: Database): { begin: () => void; end: () => void } {
-  const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
-  return {
-    begin: () => void begin.run(),
-    end() {
-      try {
-        commit.run();
-      } catch {
-        if (db.inTransaction) db.exec('ROLLBACK');
-      }
-    },
   };
 }
