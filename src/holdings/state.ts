@@ -1,14 +1,9 @@
 import { int64Json } from '../json/int64.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { ContractFacts, Lookup, PageFacts } from './facts.ts';
+import type { ContractFacts, PageFacts } from './facts.ts';
 import { HoldingsFault } from './fault.ts';
 import type { StateQuery } from './question.ts';
 import { snapshotFault } from './snapshots.ts';
-
-export function stateFacts(query: StateQuery): Lookup<'page'> {
-  const { owners, pageSize, after } = query;
-  return { kind: 'page', snapshot: query, owners, pageSize, after };
-}
 
 /** A page of contracts, each as the event that created it. */
 export function stateV0(query: StateQuery, facts: PageFacts): object {

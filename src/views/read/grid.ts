@@ -34,29 +34,20 @@ export function createGridReader(db: Database): (migration: SealedMigration) => 
     return {
       seqBefore: (time) => (time <= from ? 0 : at(time - step).seq),
       seqAt: (time) => at(time).seq,
-      find: (seq) => (seq > last.seq ? null : findBetween(seq, { first, last, step, at })),
+      // A binary search: where nothing was forced between two snapshots of the grid, those between are numbered in steps.
+      find(seq) {
+        if (seq > last.seq) return null;
+        let [low, high] = [first, last];
+        for (;;) {
+          const steps = (high.time - low.time) / step;
+          if (seq <= low.seq) return low;
+          if (high.seq - low.seq === steps) return { time: low.time + (seq - low.seq) * step, seq };
+          if (steps === 1) return high;
+          const middle = at(low.time + Math.floor(steps / 2) * step);
+          if (seq <= middle.seq) high = middle;
+          else low = middle;
+        }
+      },
     };
   };
-}
-
-/** A binary search: where nothing was forced between two snapshots of the grid, those between are numbered in steps. */
-function findBetween(
-  seq: number,
-  {
-    first,
-    last,
-    step,
-    at,
-  }: { first: GridSnapshot; last: GridSnapshot; step: number; at: (time: number) => GridSnapshot },
-): GridSnapshot {
-  let [low, high] = [first, last];
-  for (;;) {
-    const steps = (high.time - low.time) / step;
-    if (seq <= low.seq) return low;
-    if (high.seq - low.seq === steps) return { time: low.time + (seq - low.seq) * step, seq };
-    if (steps === 1) return high;
-    const middle = at(low.time + Math.floor(steps / 2) * step);
-    if (seq <= middle.seq) high = middle;
-    else low = middle;
-  }
 }

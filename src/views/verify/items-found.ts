@@ -15,13 +15,6 @@ interface Intervals {
   readonly open: Buffer;
 }
 
-/** When a contract was made and, unless it is active, archived. */
-export interface Lifetime {
-  readonly migrationId: number;
-  readonly createdSeq: bigint;
-  readonly archivedSeq: bigint | null;
-}
-
 /** The items (docs/digest.md) that the contracts give, sorted by the snapshot on the grid that shows them. */
 export class ItemsFound implements Disposable {
   readonly #db: Database;
@@ -45,7 +38,11 @@ export class ItemsFound implements Disposable {
   }
 
   /** Adds what a contract is in the digests: nothing where it was made and archived in one interval of the grid. */
-  add({ migrationId, createdSeq, archivedSeq }: Lifetime, coin: DigestedCoin, contractId: string): void {
+  add(
+    { migrationId, createdSeq, archivedSeq }: { migrationId: number; createdSeq: bigint; archivedSeq: bigint | null },
+    coin: DigestedCoin,
+    contractId: string,
+  ): void {
     const intervals = getOrMake(this.#migrations, migrationId, () => ({ grid: [], start: 0, open: noItems() }));
     const created = intervalOf(intervals, createdSeq);
     const archived = archivedSeq === null ? null : intervalOf(intervals, archivedSeq);
