@@ -1,5 +1,4 @@
-import { LIST } from '../dead-letters/advice.ts';
-import { nextText, placeText } from '../dead-letters/text.ts';
+import { LIST, nextText, placeText } from '../dead-letters/text.ts';
 import { dropHalted, retryHalted } from '../ingest/resolve-halt.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
@@ -91,8 +90,7 @@ const drop: CliCommand = {
       throw new Refusal(
         `dropping dead letter ${id} (${safeText(placeText(deadLetter))}): ${costText(deadLetter)}; nothing was done, --yes does it`,
       );
-    if (!dropHalted(dataDir, id))
-      throw new Refusal(`dead letter ${id} is not halted; ${print(LIST.command)} shows what is`);
+    if (!dropHalted(dataDir, id)) throw new Refusal(`dead letter ${id} is not halted; ${print(LIST)} shows what is`);
     terminal.stdout.write(`dead letter ${id} is dropped: ${droppedText(deadLetter)}\n`);
   },
 };
@@ -110,7 +108,7 @@ function findDeadLetter(dataDir: string, id: string): DeadLetter {
   using deadLetters = openDeadLetters(dataDir);
   const deadLetter = deadLetters.find(Number(id));
   if (deadLetter !== null) return deadLetter;
-  throw new Refusal(`there is no dead letter ${id}; ${printOn(dataDir)(LIST.command)} lists them`);
+  throw new Refusal(`there is no dead letter ${id}; ${printOn(dataDir)(LIST)} lists them`);
 }
 
 function shortened(reason: string): string {

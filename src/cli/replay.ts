@@ -1,5 +1,4 @@
-import { LIST } from '../dead-letters/advice.ts';
-import { haltLine } from '../dead-letters/text.ts';
+import { haltLine, LIST } from '../dead-letters/text.ts';
 import { readableSize } from '../feed/file/unusable-file.ts';
 import { type ReplayResult, replayInThread } from '../ingest/replay.ts';
 import { dsoWarning } from '../ingest/status.ts';
@@ -61,7 +60,7 @@ export const replayCommand: CliCommand = {
     if (signal.aborted)
       throw new Error('stopped before the end; run it again to continue; what was applied is skipped');
     if (result.quarantined === 0) return EXIT.ok;
-    terminal.stderr.write(`holdfast: ${quarantineLine(result.quarantined, print(LIST.command))}\n`);
+    terminal.stderr.write(`holdfast: ${quarantineLine(result.quarantined, print(LIST))}\n`);
     return EXIT.halted;
   },
 };

@@ -1,17 +1,16 @@
 import type { DeadLetterCode, DeadLetterFacts, Decision } from '../views/store/dead-letters.ts';
 
-/** A command of this program; the dead letter's number and `--data` are added when it is shown. */
-export interface AdvisedCommand {
-  readonly command: 'dead-letters list' | 'dead-letters retry' | 'dead-letters drop';
-  /** Whether the number of the dead letter follows. */
-  readonly takesId: boolean;
+/** The source that a dead letter names, and commands of this program as they are shown. */
+export interface AdviceWords {
+  readonly source: string;
+  readonly retry: string;
+  readonly drop: string;
 }
 
-/** Text with commands, and with the source that the dead letter names. */
-export type Advice = readonly (string | AdvisedCommand | { readonly fact: 'source' })[];
+export type Advice = (words: AdviceWords) => string;
 
 /** Advice for a halt of this code. */
-export interface CodeAdvice {
+interface CodeAdvice {
   /** What the operator does to end it. */
   readonly halted: Advice;
   /**
@@ -25,109 +24,90 @@ export interface CodeAdvice {
   readonly dropped?: Advice;
 }
 
-export const LIST: AdvisedCommand = { command: 'dead-letters list', takesId: false };
-const RETRY: AdvisedCommand = { command: 'dead-letters retry', takesId: false };
-const DROP: AdvisedCommand = { command: 'dead-letters drop', takesId: true };
-const SOURCE = { fact: 'source' } as const;
-
 const STOP = 'stop the service if one runs on this directory; then ';
 const NEW_DIRECTORY = 'then start a new directory with all of it, in order';
-const RETRY_OR_DROP: Advice = [
-  STOP,
-  RETRY,
-  ' after an upgrade that can read it or with other settings, or ',
-  DROP,
-  ' to continue without it',
-];
-const NO_FEED = {
-  file: ['The file may be no feed: then drop this message and replay the right file'],
+const retryOrDrop: Advice = ({ retry, drop }) =>
+  `${STOP}${retry} after an upgrade that can read it or with other settings, or ${drop} to continue without it`;
+const NO_FEED: CodeAdvice = {
+  halted: retryOrDrop,
+  comesFrom: { file: () => 'The file may be no feed: then drop this message and replay the right file' },
+  ofFirstMessage: true,
 };
 
 /** Advice to the operator about a halt, by what is wrong with the message. */
 export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
-  bad_field: { halted: RETRY_OR_DROP },
+  bad_field: { halted: retryOrDrop },
   cut_off: {
-    halted: RETRY_OR_DROP,
+    halted: retryOrDrop,
     comesFrom: {
-      file: [
+      file: () =>
         'The line looks cut off: then drop it and replay the whole file; ' +
-          'nothing is lost by that, for what the line lacks is applied then',
-      ],
+        'nothing is lost by that, for what the line lacks is applied then',
     },
   },
-  not_utf8: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
-  not_json: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
-  not_a_feed: { halted: RETRY_OR_DROP, comesFrom: NO_FEED, ofFirstMessage: true },
+  not_utf8: NO_FEED,
+  not_json: NO_FEED,
+  not_a_feed: NO_FEED,
   overlong: {
-    halted: [STOP, DROP, ' to continue without it: only its start is kept, so it cannot be retried'],
+    halted: ({ drop }) => `${STOP}${drop} to continue without it: only its start is kept, so it cannot be retried`,
   },
-  disorder: { halted: RETRY_OR_DROP },
+  disorder: { halted: retryOrDrop },
   before_first: {
-    halted: RETRY_OR_DROP,
+    halted: retryOrDrop,
     comesFrom: {
-      file: [`The files came in another order: ${NEW_DIRECTORY}`],
-      other: [SOURCE, ` begins before what was read first: ${NEW_DIRECTORY}`],
+      file: () => `The files came in another order: ${NEW_DIRECTORY}`,
+      other: ({ source }) => `${source} begins before what was read first: ${NEW_DIRECTORY}`,
     },
   },
   half_seed: {
-    halted: RETRY_OR_DROP,
+    halted: retryOrDrop,
     comesFrom: {
-      other: [
+      other: () =>
         'The seed before it is not whole: then start a new directory with a feed that has all of it and its mark',
-      ],
     },
   },
   not_active: {
-    halted: RETRY_OR_DROP,
+    halted: retryOrDrop,
     comesFrom: {
-      other: [`The feed may start in the middle, or its files came in another order: ${NEW_DIRECTORY}`],
+      other: () => `The feed may start in the middle, or its files came in another order: ${NEW_DIRECTORY}`,
     },
   },
   // Its reason names the dead letter that explains it.
-  create_left_out: { halted: RETRY_OR_DROP },
-  other_content: { halted: RETRY_OR_DROP },
+  create_left_out: { halted: retryOrDrop },
+  other_content: { halted: retryOrDrop },
   ahead_of_clock: {
-    halted: [
-      `set the clock right if it is wrong; else wait: the halt ends by itself once the clock has come near. Or ${STOP}`,
-      DROP,
-      ' to continue without it',
-    ],
+    halted: ({ drop }) =>
+      'set the clock right if it is wrong; else wait: the halt ends by itself once the clock has come near. ' +
+      `Or ${STOP}${drop} to continue without it`,
   },
   record_time_gap: {
-    halted: [
-      STOP,
-      RETRY,
-      ' with a larger --record-time-gap-max if the ledger did pause for so long, or ',
-      DROP,
-      ' to continue without it',
-    ],
+    halted: ({ retry, drop }) =>
+      `${STOP}${retry} with a larger --record-time-gap-max if the ledger did pause for so long, ` +
+      `or ${drop} to continue without it`,
   },
   overtaken: {
-    halted: [STOP, DROP, ' to continue without it, or build the views again in another directory, which includes it'],
+    halted: ({ drop }) =>
+      `${STOP}${drop} to continue without it, or build the views again in another directory, which includes it`,
     comesFrom: {
-      topic: ['Its partition was idle for longer than the others wait for it (--kafka-partition-idle)'],
+      topic: () => 'Its partition was idle for longer than the others wait for it (--kafka-partition-idle)',
     },
   },
   broken_container: {
-    halted: [
-      'repair ',
-      SOURCE,
-      `; ${STOP}`,
-      DROP,
-      ' to end the halt, and read the repaired file from its start: what was applied is skipped',
-    ],
-    dropped: ['nothing: the halt has ended; read ', SOURCE, ' again from its start once it is repaired'],
+    halted: ({ source, drop }) =>
+      `repair ${source}; ${STOP}${drop} to end the halt, ` +
+      'and read the repaired file from its start: what was applied is skipped',
+    dropped: ({ source }) => `nothing: the halt has ended; read ${source} again from its start once it is repaired`,
   },
 };
 
 /** What is left to do after a decision, for every code. */
 export const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, Advice>> = {
-  quarantined: [
-    'nothing: the feed continued without it. It can only be corrected by replaying the corrected feed into a new directory',
-  ],
-  dropped: ['nothing: it was dropped, and the same bytes are skipped from any source'],
-  applied: ['nothing: it was applied at its own place'],
-  resolved: ['nothing: the halt ended by itself'],
+  quarantined: () =>
+    'nothing: the feed continued without it. ' +
+    'It can only be corrected by replaying the corrected feed into a new directory',
+  dropped: () => 'nothing: it was dropped, and the same bytes are skipped from any source',
+  applied: () => 'nothing: it was applied at its own place',
+  resolved: () => 'nothing: the halt ended by itself',
 };
 
 /** What the operator should do now. */
@@ -136,9 +116,9 @@ export function nextAdvice({ code, decision }: DeadLetterFacts): Advice {
   return (decision === 'dropped' ? ADVICE[code].dropped : undefined) ?? DECIDED[decision];
 }
 
-/** The usual cause of such a halt, with its remedy; null where none is known. */
-export function hintAdvice({ code, decision, sourceKind, offset }: DeadLetterFacts): Advice | null {
+/** The usual cause of such a halt, with its remedy, where one is known. */
+export function hintAdvice({ code, decision, sourceKind, offset }: DeadLetterFacts): Advice | undefined {
   const { comesFrom, ofFirstMessage } = ADVICE[code];
-  if (decision !== 'halted' || comesFrom === undefined || (ofFirstMessage === true && offset > 1)) return null;
-  return comesFrom[sourceKind] ?? comesFrom.other ?? null;
+  if (decision !== 'halted' || comesFrom === undefined || (ofFirstMessage === true && offset > 1)) return undefined;
+  return comesFrom[sourceKind] ?? comesFrom.other;
 }

@@ -1,7 +1,10 @@
 import { formatTime } from '../ledger/time.ts';
 import { shellWord } from '../shell-word.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
-import { type Advice, hintAdvice, nextAdvice } from './advice.ts';
+import { hintAdvice, nextAdvice } from './advice.ts';
+
+/** The command that lists dead letters. */
+export const LIST = 'dead-letters list';
 
 /** Shows a command of this program, given the words after the program's name; a shell must accept what is in backticks. */
 export type PrintCommand = (words: string) => string;
@@ -16,18 +19,13 @@ export function commandOn(dataDir: string): PrintCommand {
 
 /** What the operator should do now, and the usual cause where one is known. */
 export function nextText(deadLetter: DeadLetterFacts, print: PrintCommand): string {
-  const advice = [nextAdvice(deadLetter), hintAdvice(deadLetter) ?? []];
-  const texts = advice.map((parts) => adviceText(parts, deadLetter, print));
-  return texts.filter((text) => text !== '').join('. ');
-}
-
-function adviceText(advice: Advice, { id, source }: DeadLetterFacts, print: PrintCommand): string {
-  const texts = advice.map((part) => {
-    if (typeof part === 'string') return part;
-    if ('command' in part) return print(part.takesId ? `${part.command} ${id}` : part.command);
-    return sourceName(source);
-  });
-  return texts.join('');
+  const words = {
+    source: sourceName(deadLetter.source),
+    retry: print('dead-letters retry'),
+    drop: print(`dead-letters drop ${deadLetter.id}`),
+  };
+  const [next, hint] = [nextAdvice(deadLetter), hintAdvice(deadLetter)];
+  return hint === undefined ? next(words) : `${next(words)}. ${hint(words)}`;
 }
 
 /** A halt in one line: where, which update, what is wrong with it, and what the operator should do. */
