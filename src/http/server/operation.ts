@@ -64,14 +64,11 @@ interface Deprecation {
   readonly successor: string;
 }
 
-export interface Served<Call> {
-  readonly callOf: (c: Context) => Call;
-  readonly limits: ServedLimits;
-  readonly cors: Cors;
-}
-
 /** The route of an operation, at the root and under /api/scan. */
-export function jsonRoute<Call>(operation: JsonOperation<Call>, { callOf, limits, cors }: Served<Call>): Route {
+export function jsonRoute<Call>(
+  operation: JsonOperation<Call>,
+  { callOf, limits, cors }: { callOf: (c: Context) => Call; limits: ServedLimits; cors: Cors },
+): Route {
   const { method, path, programsOnly } = operation;
   const deprecationHeaders = createDeprecationHeaders(operation);
   const readRequest = createRequestReader(operation, limits);

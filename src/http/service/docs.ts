@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { get, type Route } from '../server/routes.ts';
@@ -45,19 +45,17 @@ const PAGE = `<!doctype html>
 /** The API page and the documents that it shows. */
 export function docsRoutes(documents: readonly ServedDocument[]): readonly Route[] {
   const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const read = new Map<string, Promise<Bytes>>();
-  /** Read once and the same bytes for all: a slow client does not keep a copy of its own in memory. */
-  const asset = (name: string): Promise<Bytes> => {
-    const bytes = read.get(name) ?? readFile(join(assets, name)).then((file) => new Uint8Array(file));
-    read.set(name, bytes);
-    // What failed may work the next time.
-    bytes.catch(() => read.delete(name));
-    return bytes;
-  };
   return [
     get('/docs', () => send(PAGE, 'text/html; charset=utf-8')),
     get('/docs/start.js', () => send(startScript(documents), 'text/javascript; charset=utf-8')),
-    ...Object.entries(ASSETS).map(([name, type]) => get(`/docs/${name}`, async () => send(await asset(name), type))),
+    ...Object.entries(ASSETS).map(([name, type]) => {
+      /** Read once and the same bytes for all: a slow client does not keep a copy of its own in memory. */
+      let bytes: Bytes | undefined;
+      return get(`/docs/${name}`, () => {
+        bytes ??= readFileSync(join(assets, name));
+        return send(bytes, type);
+      });
+    }),
     ...documents.map(({ path, document }) => {
       const bytes = new TextEncoder().encode(JSON.stringify(document));
       return get(path, () => send(bytes, 'application/json'));

@@ -27,3 +27,11 @@ export interface Status {
   readonly counts?: Readonly<Record<string, unknown>>;
   readonly dead_letters: Readonly<Record<string, number>>;
 }
+
+/** What every part of a page needs to ask: the migration that is shown, and its newest snapshot. */
+export interface Here {
+  readonly migration: string;
+  /** Milliseconds between two snapshots of the grid. */
+  readonly periodMs: number;
+  readonly newest: Snapshot;
+}

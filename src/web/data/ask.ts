@@ -1,9 +1,6 @@
-import { ROOT } from './root.ts';
-
 /** A request to the service. `Answer` is what a 200 has. */
 export interface ApiRequest<Answer> {
-  /** From the root of the service, with the query, without a slash in front. */
-  readonly path: string;
+  readonly url: string;
   /** Sent as JSON with POST; a GET has none. */
   readonly body?: object;
   /** Never set: it only ties a request to the type of its answer. */
@@ -28,7 +25,7 @@ export class AskError extends Error {
 }
 
 export async function ask<Answer>(request: ApiRequest<Answer>, signal?: AbortSignal): Promise<Answer> {
-  const response = await fetch(urlOf(request), {
+  const response = await fetch(request.url, {
     ...(request.body && {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -41,10 +38,6 @@ export async function ask<Answer>(request: ApiRequest<Answer>, signal?: AbortSig
   const text = await response.text();
   if (!response.ok) throw new AskError(messageOf(text) ?? `${response.status} ${response.statusText}`, response.status);
   return JSON.parse(text, exactIntegers) as Answer;
-}
-
-export function urlOf({ path }: ApiRequest<unknown>): string {
-  return new URL(path, ROOT).href;
 }
 
 function messageOf(text: string): string | null {
@@ -62,7 +55,7 @@ function exactIntegers(_name: string, value: unknown, context?: { readonly sourc
 
 /** The same request for a shell. */
 export function curlOf(request: ApiRequest<unknown>): string {
-  const url = quoted(urlOf(request));
+  const url = quoted(request.url);
   if (request.body === undefined) return `curl ${url}`;
   return `curl ${url} -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(request.body))}`;
 }

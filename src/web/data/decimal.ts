@@ -1,20 +1,16 @@
 /**
- * Amounts on the page: decimal strings, exact to the last digit. Arithmetic is of whole units of 1e-10; nothing here makes a
+ * Amounts on the page: decimal strings with ten decimals, exact to the last digit. Arithmetic is of whole units of 1e-10; nothing here makes a
  * float of an amount but `pixels`.
  */
 
 const DECIMALS = 10;
 const UNIT = 10n ** BigInt(DECIMALS);
 
-/** `12.5` -> 125000000000n */
+/** `12.5000000000` -> 125000000000n */
 export function unitsOf(decimal: string): bigint {
-  const negative = decimal.startsWith('-');
-  const [whole = '', fraction = ''] = decimal.replace('-', '').split('.');
-  const size = BigInt(whole + fraction.padEnd(DECIMALS, '0'));
-  return negative ? -size : size;
+  return BigInt(decimal.replace('.', ''));
 }
 
-/** Always with ten decimals, as the answers print amounts. */
 export function decimalOf(units: bigint): string {
   const size = units < 0n ? -units : units;
   const fraction = String(size % UNIT).padStart(DECIMALS, '0');
@@ -35,9 +31,7 @@ export function percentOf(part: string, whole: string): string {
 
 /** `0.1234567890` -> `12.34567890`: the same number in percent. */
 export function percentOfShare(share: string): string {
-  const [whole = '', fraction = ''] = share.split('.');
-  const digits = `${whole}${fraction.slice(0, 2)}`.replace(/^0+(?=\d)/, '');
-  return `${digits}.${fraction.slice(2)}`;
+  return decimalOf(unitsOf(share) * 100n).slice(0, -2);
 }
 
 /** The parts in which an amount is shown; joined they are the amount. */

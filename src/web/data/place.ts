@@ -1,6 +1,11 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { ROOT } from './root.ts';
+
+/**
+ * Where the service is: a proxy may serve it under a path of its own. The page as it was loaded says so in its <base>; read
+ * once, because the address changes as the reader moves about.
+ */
+const ROOT = new URL(document.baseURI);
 
 /** Where the reader is: a path from the root of the service, and what its query says. */
 export interface Place {
@@ -53,13 +58,16 @@ export function goTo(href: string): void {
   scrollTo(0, 0);
 }
 
-/** The address of a page; what is undefined in the query is left out. */
-export function linkTo(path: string, query: Readonly<Record<string, string | undefined>> = {}): string {
+/** What is undefined in a query is left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** The address of a page, or of an operation of the service. */
+export function linkTo(path: string, query: Query = {}): string {
   const url = new URL(path, ROOT);
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
   return url.href.replaceAll('%3A', ':');
 }
 
-export function ownerLink(party: string, query: Readonly<Record<string, string | undefined>> = {}): string {
+export function ownerLink(party: string, query: Query): string {
   return linkTo(`owners/${encodeURIComponent(party)}`, query);
 }

@@ -1,48 +1,28 @@
 import type * as answers from './answers.ts';
 import type { ApiRequest } from './ask.ts';
+import { linkTo, type Query } from './place.ts';
 
-/** Every request of the page, by what it asks. Parameters that are undefined are left out. */
+/** Every request of the page, by what it asks. */
 
-type Parameters = Readonly<Record<string, string | number | undefined>>;
+const table =
+  <Answer>(path: string) =>
+  (query: Query): ApiRequest<Answer> => ({ url: linkTo(`holdfast/v1/${path}`, query) });
 
-function table<Answer>(path: string, parameters: Parameters): ApiRequest<Answer> {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
-  const text = query.toString().replaceAll('%3A', ':');
-  return { path: `holdfast/v1/${path}${text === '' ? '' : `?${text}`}` };
-}
+const ofOwner =
+  <Answer>(what: string) =>
+  (party: string, query: Query): ApiRequest<Answer> =>
+    table<Answer>(`owners/${encodeURIComponent(party)}/${what}`)(query);
 
-const ownerPath = (party: string): string => `owners/${encodeURIComponent(party).replaceAll('%3A', ':')}`;
-
-export const statusRequest: ApiRequest<answers.Status> = { path: 'status' };
-
-export function snapshotsRequest(parameters: Parameters): ApiRequest<answers.Snapshots> {
-  return table('snapshots', parameters);
-}
-
-export function topRequest(parameters: Parameters): ApiRequest<answers.Top> {
-  return table('top', parameters);
-}
-
-export function ownersRequest(parameters: Parameters): ApiRequest<answers.Owners> {
-  return table('owners', parameters);
-}
-
-export function historyRequest(party: string, parameters: Parameters): ApiRequest<answers.History> {
-  return table(`${ownerPath(party)}/history`, parameters);
-}
-
-export function changesRequest(party: string, parameters: Parameters): ApiRequest<answers.Changes> {
-  return table(`${ownerPath(party)}/changes`, parameters);
-}
+export const statusRequest: ApiRequest<answers.Status> = { url: linkTo('status') };
+export const snapshotsRequest = table<answers.Snapshots>('snapshots');
+export const topRequest = table<answers.Top>('top');
+export const ownersRequest = table<answers.Owners>('owners');
+export const historyRequest = ofOwner<answers.History>('history');
+export const changesRequest = ofOwner<answers.Changes>('changes');
 
 /** The same rows as one CSV, of all pages where there are pages. */
-export function csvOf<Answer>({ path }: ApiRequest<Answer>, paged: boolean): ApiRequest<string> {
-  const [route, query] = path.split('?');
-  const parameters = new URLSearchParams(query);
-  parameters.set('format', 'csv');
-  if (paged) parameters.set('limit', 'all');
-  return { path: `${route}?${parameters.toString().replaceAll('%3A', ':')}` };
+export function csvOf({ url }: ApiRequest<unknown>, paged: boolean): ApiRequest<string> {
+  return { url: linkTo(url, { format: 'csv', limit: paged ? 'all' : undefined }) };
 }
 
 /** One owner at a snapshot. */
@@ -60,18 +40,16 @@ const holdingBody = ({ migration, time, party }: Holding): object => ({
 });
 
 export function totalsRequest(holding: Holding): ApiRequest<answers.SummaryV1> {
-  return { path: 'v1/holdings/summary', body: holdingBody(holding) };
+  return { url: linkTo('v1/holdings/summary'), body: holdingBody(holding) };
 }
 
 export function feesRequest(holding: Holding, round: string | undefined): ApiRequest<answers.SummaryV0> {
-  const as_of = round === undefined ? {} : { as_of_round: round };
-  return { path: 'v0/holdings/summary', body: { ...holdingBody(holding), ...as_of } };
+  return { url: linkTo('v0/holdings/summary'), body: { ...holdingBody(holding), as_of_round: round } };
 }
 
 export function contractsRequest(
   holding: Holding,
   { pageSize, after }: { readonly pageSize: number; readonly after?: unknown },
 ): ApiRequest<answers.State> {
-  const from = after === undefined ? {} : { after };
-  return { path: 'v0/holdings/state', body: { ...holdingBody(holding), page_size: pageSize, ...from } };
+  return { url: linkTo('v0/holdings/state'), body: { ...holdingBody(holding), page_size: pageSize, after } };
 }

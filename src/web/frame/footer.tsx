@@ -1,13 +1,12 @@
 import type { JSX } from 'preact';
 import type { Status } from '../data/answers.ts';
-import { ROOT } from '../data/root.ts';
+import { linkTo } from '../data/place.ts';
 
 export function Footer({ status }: { readonly status: Status | null }): JSX.Element {
   return (
     <footer class="bottom">
       <p>
-        Holdfast {status?.version} · <a href={new URL('docs', ROOT).href}>API</a> ·{' '}
-        <a href={new URL('status', ROOT).href}>Status</a>
+        Holdfast {status?.version} · <a href={linkTo('docs')}>API</a> · <a href={linkTo('status')}>Status</a>
       </p>
       {status?.dso && (
         <p>

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import type { Status } from '../data/answers.ts';
-import type { Live } from '../data/live.ts';
 import { goTo, linkTo, usePlace } from '../data/place.ts';
-import { ROOT } from '../data/root.ts';
+import type { Live } from '../data/stream.ts';
 import { SearchBox } from './search-box.tsx';
 
 export function Header({
@@ -32,7 +31,7 @@ export function Header({
           <a href={linkTo('snapshots', kept)} aria-current={current('snapshots')}>
             Snapshots
           </a>
-          <a href={new URL('docs', ROOT).href}>API</a>
+          <a href={linkTo('docs')}>API</a>
         </nav>
         <SearchBox migration={shown} />
         <Migrations shown={shown} status={status} />

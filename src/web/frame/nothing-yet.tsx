@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Status } from '../data/answers.ts';
-import type { Live } from '../data/live.ts';
+import type { Live } from '../data/stream.ts';
 import type { Asked } from '../data/use-answer.ts';
 import { FeedCard } from '../overview/feed-card.tsx';
 import { Empty } from '../parts/states.tsx';

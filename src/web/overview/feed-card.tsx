@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import type { Status } from '../data/answers.ts';
-import type { Live } from '../data/live.ts';
+import { linkTo } from '../data/place.ts';
 import { statusRequest } from '../data/requests.ts';
+import type { Live } from '../data/stream.ts';
 import { showSpan } from '../data/time.ts';
 import type { Asked } from '../data/use-answer.ts';
 import { Card } from '../parts/card.tsx';
@@ -24,7 +25,7 @@ const PHASES: Readonly<Record<string, readonly [said: string, tone: string]>> = 
 /** What the feed is doing: the stream says it as it changes, /status the rest. */
 export function FeedCard({ live, status }: { readonly live: Live; readonly status: Asked<Status> }): JSX.Element {
   return (
-    <Card title="Feed" requests={[statusRequest, { path: 'holdfast/v1/stream' }]}>
+    <Card title="Feed" requests={[statusRequest, { url: linkTo('holdfast/v1/stream') }]}>
       <Answered asked={status} lines={5}>
         {(answer) => <Feed live={live} status={answer} />}
       </Answered>

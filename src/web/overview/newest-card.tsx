@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
-import type { Snapshots } from '../data/answers.ts';
+import type { Here, Snapshots } from '../data/answers.ts';
 import { percentOf, pixels } from '../data/decimal.ts';
-import type { Here } from '../data/here.ts';
 import { useNow } from '../data/live.ts';
 import { snapshotsRequest } from '../data/requests.ts';
 import { ageOf } from '../data/time.ts';

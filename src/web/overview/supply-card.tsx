@@ -1,49 +1,28 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { Snapshot } from '../data/answers.ts';
+import type { Here, Snapshot } from '../data/answers.ts';
 import { subtract } from '../data/decimal.ts';
-import type { Here } from '../data/here.ts';
-import { csvOf, snapshotsRequest } from '../data/requests.ts';
-import { useAnswer } from '../data/use-answer.ts';
+import { snapshotsRequest } from '../data/requests.ts';
 import { Amount } from '../parts/amount.tsx';
-import { Card } from '../parts/card.tsx';
 import { Chart } from '../parts/chart.tsx';
-import { RangeControls } from '../parts/range-controls.tsx';
-import { Answered, Empty } from '../parts/states.tsx';
-import { useRange } from '../parts/use-range.ts';
+import { ChartCard } from '../parts/chart-card.tsx';
+import { Empty } from '../parts/states.tsx';
 
 /** The most that one page has; the steps that may be chosen make fewer. */
 const POINTS_MAX = 1000;
 
 export function SupplyCard({ here }: { readonly here: Here }): JSX.Element {
-  const { zoom, setZoom, select, range } = useRange(here);
-  const newest = here.newest.record_time;
-  const request =
-    range &&
-    snapshotsRequest({
-      migration_id: here.migration,
-      from: range.from,
-      to: range.to,
-      every: range.every,
-      order: 'asc',
-      limit: POINTS_MAX,
-    });
-  const asked = useAnswer(request);
   return (
-    <Card
+    <ChartCard
       title="Supply over time"
-      class="wide supply"
-      requests={[request]}
-      csv={request && csvOf(request, true)}
-      busy={asked.busy}
-      aside={range && <RangeControls zoom={zoom} range={range} change={setZoom} />}
+      here={here}
+      ask={(query) => snapshotsRequest({ ...query, order: 'asc', limit: POINTS_MAX })}
+      paged
     >
-      <Answered asked={asked} lines={8}>
-        {({ snapshots }) => (
-          <Supply snapshots={snapshots} newest={range?.to === newest ? here.newest : null} select={select} />
-        )}
-      </Answered>
-    </Card>
+      {({ snapshots }, { to, select }) => (
+        <Supply snapshots={snapshots} newest={to === here.newest.record_time ? here.newest : null} select={select} />
+      )}
+    </ChartCard>
   );
 }
 

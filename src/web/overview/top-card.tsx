@@ -1,17 +1,14 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Top } from '../data/answers.ts';
+import type { Here, Top } from '../data/answers.ts';
 import { percentOfShare, pixels } from '../data/decimal.ts';
-import type { Here } from '../data/here.ts';
 import { csvOf, topRequest } from '../data/requests.ts';
 import { showTime } from '../data/time.ts';
-import { useAnswer } from '../data/use-answer.ts';
 import { Amount } from '../parts/amount.tsx';
-import { Card } from '../parts/card.tsx';
+import { AnswerCard } from '../parts/card.tsx';
 import { Choice } from '../parts/choice.tsx';
 import { Pager, usePages } from '../parts/pager.tsx';
 import { Party } from '../parts/party.tsx';
-import { Answered } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 
 type Holder = Top['owners'][number];
@@ -26,35 +23,31 @@ export function TopCard({ here }: { readonly here: Here }): JSX.Element {
   const first = { migration_id: here.migration, record_time, by };
   // A later page stays at the snapshot of the first, which its token says.
   const request = topRequest({ ...(pages.after === undefined ? first : { after: pages.after }), limit: PAGE });
-  const asked = useAnswer(request);
   return (
-    <Card
+    <AnswerCard
       title="Largest holders"
-      class="wide"
-      requests={[request]}
+      request={request}
       csv={csvOf(topRequest(first), true)}
-      busy={asked.busy}
       aside={<Choice label="Order by" of={ORDERS} value={by} choose={setBy} />}
+      lines={PAGE}
     >
-      <Answered asked={asked} lines={PAGE}>
-        {({ record_time: at, owners, owners_total, next_page_token }) => (
-          <>
-            <Table
-              caption={`The largest holders, by ${ORDERS[by].toLowerCase()}`}
-              columns={columns(here.migration)}
-              rows={owners}
-              keyOf={({ party_id }) => party_id}
-              empty={<p>Nobody has coin at this snapshot.</p>}
-            />
-            <Pager
-              pages={pages}
-              next={next_page_token}
-              what={`· ${owners_total} owners with coin at ${showTime(at)} UTC`}
-            />
-          </>
-        )}
-      </Answered>
-    </Card>
+      {({ record_time: at, owners, owners_total, next_page_token }) => (
+        <>
+          <Table
+            caption={`The largest holders, by ${ORDERS[by].toLowerCase()}`}
+            columns={columns(here.migration)}
+            rows={owners}
+            keyOf={({ party_id }) => party_id}
+            empty={<p>Nobody has coin at this snapshot.</p>}
+          />
+          <Pager
+            pages={pages}
+            next={next_page_token}
+            what={`· ${owners_total} owners with coin at ${showTime(at)} UTC`}
+          />
+        </>
+      )}
+    </AnswerCard>
   );
 }
 

@@ -1,14 +1,10 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { History } from '../data/answers.ts';
-import type { Here } from '../data/here.ts';
-import { csvOf, historyRequest } from '../data/requests.ts';
-import { useAnswer } from '../data/use-answer.ts';
-import { Card } from '../parts/card.tsx';
+import type { Here, History } from '../data/answers.ts';
+import { historyRequest } from '../data/requests.ts';
 import { Chart } from '../parts/chart.tsx';
-import { RangeControls } from '../parts/range-controls.tsx';
-import { Answered, Empty } from '../parts/states.tsx';
-import { useRange } from '../parts/use-range.ts';
+import { ChartCard } from '../parts/chart-card.tsx';
+import { Empty } from '../parts/states.tsx';
 
 export function BalanceCard({
   party,
@@ -20,24 +16,16 @@ export function BalanceCard({
   /** Changes when what the party has does. */
   readonly changed: string | null;
 }): JSX.Element {
-  const { zoom, setZoom, select, range } = useRange(here);
-  const request =
-    range &&
-    historyRequest(party, { migration_id: here.migration, from: range.from, to: range.to, every: range.every });
-  const asked = useAnswer(request, changed);
   return (
-    <Card
+    <ChartCard
       title="Balance over time"
-      class="wide"
-      requests={[request]}
-      csv={request && csvOf(request, false)}
-      busy={asked.busy}
-      aside={range && <RangeControls zoom={zoom} range={range} change={setZoom} />}
+      here={here}
+      ask={(query) => historyRequest(party, query)}
+      paged={false}
+      refresh={changed}
     >
-      <Answered asked={asked} lines={8}>
-        {(history) => <Balance history={history} select={select} />}
-      </Answered>
-    </Card>
+      {(history, { select }) => <Balance history={history} select={select} />}
+    </ChartCard>
   );
 }
 

@@ -1,11 +1,9 @@
 import type { JSX } from 'preact';
 import type { Changes } from '../data/answers.ts';
 import { changesRequest, csvOf } from '../data/requests.ts';
-import { useAnswer } from '../data/use-answer.ts';
 import { Amount } from '../parts/amount.tsx';
-import { Card } from '../parts/card.tsx';
+import { AnswerCard } from '../parts/card.tsx';
 import { Pager, usePages } from '../parts/pager.tsx';
-import { Answered } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 
@@ -42,29 +40,26 @@ export function ChangesCard({
     ...(pages.after === undefined ? first : { after: pages.after }),
     limit: PAGE,
   });
-  const asked = useAnswer(request, changed);
   return (
-    <Card
+    <AnswerCard
       title="Changes"
-      class="wide"
-      requests={[request]}
+      request={request}
+      refresh={changed}
       csv={csvOf(changesRequest(party, first), true)}
-      busy={asked.busy}
+      lines={PAGE}
     >
-      <Answered asked={asked} lines={PAGE}>
-        {({ changes, next_page_token }) => (
-          <>
-            <Table
-              caption="Changes of the balance"
-              columns={COLUMNS}
-              rows={changes}
-              keyOf={(row) => row.record_time}
-              empty={`This party never had coin in migration ${migration}.`}
-            />
-            <Pager pages={pages} next={next_page_token} />
-          </>
-        )}
-      </Answered>
-    </Card>
+      {({ changes, next_page_token }) => (
+        <>
+          <Table
+            caption="Changes of the balance"
+            columns={COLUMNS}
+            rows={changes}
+            keyOf={(row) => row.record_time}
+            empty={`This party never had coin in migration ${migration}.`}
+          />
+          <Pager pages={pages} next={next_page_token} />
+        </>
+      )}
+    </AnswerCard>
   );
 }

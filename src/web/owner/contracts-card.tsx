@@ -1,10 +1,8 @@
 import type { JSX } from 'preact';
 import { contractsRequest, type Holding } from '../data/requests.ts';
-import { useAnswer } from '../data/use-answer.ts';
 import { Amount } from '../parts/amount.tsx';
-import { Card } from '../parts/card.tsx';
+import { AnswerCard } from '../parts/card.tsx';
 import { Pager, usePages } from '../parts/pager.tsx';
-import { Answered } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { type Coin, coinOf } from './coin.ts';
@@ -38,32 +36,25 @@ export function ContractsCard({
   const pages = usePages<{ readonly token: unknown; readonly time: string }>(question);
   const shown = pages.after === undefined ? holding : { ...holding, time: pages.after.time };
   const request = contractsRequest(shown, { pageSize: PAGE, after: pages.after?.token });
-  const asked = useAnswer(request);
   return (
-    <Card
+    <AnswerCard
       title="Contracts"
-      class="wide"
-      requests={[request]}
-      busy={asked.busy}
+      request={request}
       aside={<ContractsDownload key={question} holding={shown} />}
+      lines={PAGE}
     >
-      <Answered asked={asked} lines={PAGE}>
-        {({ record_time, created_events, next_page_token }) => (
-          <>
-            <Table
-              caption="Coin contracts"
-              columns={COLUMNS}
-              rows={created_events.map(coinOf)}
-              keyOf={({ contractId }) => contractId}
-              empty="No contract of this party was active at this snapshot."
-            />
-            <Pager
-              pages={pages}
-              next={next_page_token === null ? null : { token: next_page_token, time: record_time }}
-            />
-          </>
-        )}
-      </Answered>
-    </Card>
+      {({ record_time, created_events, next_page_token }) => (
+        <>
+          <Table
+            caption="Coin contracts"
+            columns={COLUMNS}
+            rows={created_events.map(coinOf)}
+            keyOf={({ contractId }) => contractId}
+            empty="No contract of this party was active at this snapshot."
+          />
+          <Pager pages={pages} next={next_page_token === null ? null : { token: next_page_token, time: record_time }} />
+        </>
+      )}
+    </AnswerCard>
   );
 }

@@ -1,21 +1,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Here } from '../data/here.ts';
+import type { Here } from '../data/answers.ts';
 import { goTo, ownerLink } from '../data/place.ts';
 import { fieldOf, timeOfField } from '../data/time.ts';
 
-/** Chooses the snapshot and the round of what is shown; left empty they are the newest and the lowest open one. */
-export function MomentForm({
-  party,
-  at,
-  round,
-  here,
-}: {
+interface Props {
   readonly party: string;
   readonly at: string | null;
   readonly round: string | undefined;
   readonly here: Here;
-}): JSX.Element {
+}
+
+/** Chooses the snapshot and the round of what is shown; left empty they are the newest and the lowest open one. */
+export function MomentForm({ party, at, round, here }: Props): JSX.Element {
   const [time, setTime] = useState(at === null ? '' : fieldOf(at));
   const [asOf, setAsOf] = useState(round ?? '');
   const show = (query: { at?: string | undefined; round?: string | undefined }): void =>

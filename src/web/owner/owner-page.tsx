@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
-import type { Here } from '../data/here.ts';
-import { type Live, usePaced } from '../data/live.ts';
+import type { Here } from '../data/answers.ts';
+import { usePaced } from '../data/live.ts';
 import { usePlace } from '../data/place.ts';
+import type { Live } from '../data/stream.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { partyParts } from '../parts/party.tsx';
 import { BalanceCard } from './balance-card.tsx';

@@ -9,20 +9,17 @@ import { Time } from '../parts/time.tsx';
 
 const NONE = '0.0000000000';
 
-/** Totals and fees at a snapshot. Totals need no round, and are shown also where no round is known for the fees. */
-export function TotalsCard({
-  holding,
-  round,
-  pinned,
-  children,
-}: {
+interface Props {
   readonly holding: Holding;
   readonly round: string | undefined;
   /** Whether the reader chose the snapshot. */
   readonly pinned: boolean;
   /** The form that chooses it. */
   readonly children: ComponentChildren;
-}): JSX.Element {
+}
+
+/** Totals and fees at a snapshot. Totals need no round, and are shown also where no round is known for the fees. */
+export function TotalsCard({ holding, round, pinned, children }: Props): JSX.Element {
   const [ofTotals, ofFees] = [totalsRequest(holding), feesRequest(holding, round)];
   const totals = useAnswer(ofTotals);
   const fees = useAnswer(ofFees);

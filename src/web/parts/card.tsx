@@ -1,27 +1,26 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { type ApiRequest, curlOf, urlOf } from '../data/ask.ts';
+import { type ApiRequest, curlOf } from '../data/ask.ts';
+import { useAnswer } from '../data/use-answer.ts';
 import { CopyButton } from './copy-button.tsx';
+import { Answered } from './states.tsx';
 
-/** A part of a page with its heading, the requests that gave what it shows, and its rows as CSV. */
-export function Card({
-  title,
-  requests,
-  csv,
-  aside,
-  busy = false,
-  class: own = '',
-  children,
-}: {
+interface Head {
   readonly title: string;
-  readonly requests: readonly (ApiRequest<unknown> | null)[];
   readonly csv?: ApiRequest<unknown> | null;
   /** Controls behind the heading. */
   readonly aside?: ComponentChildren;
+}
+
+interface CardProps extends Head {
+  readonly requests: readonly (ApiRequest<unknown> | null)[];
   readonly busy?: boolean;
   readonly class?: string;
   readonly children: ComponentChildren;
-}): JSX.Element {
+}
+
+/** A part of a page with its heading, the requests that gave what it shows, and its rows as CSV. */
+export function Card({ title, requests, csv, aside, busy = false, class: own = '', children }: CardProps): JSX.Element {
   const id = useId();
   const [open, setOpen] = useState(false);
   const sent = requests.filter((request) => request !== null);
@@ -32,7 +31,7 @@ export function Card({
         <div class="card-tools">
           {aside}
           {csv && (
-            <a class="tool" href={urlOf(csv)} download>
+            <a class="tool" href={csv.url} download>
               CSV
             </a>
           )}
@@ -52,6 +51,29 @@ export function Card({
       </div>
       {children}
     </section>
+  );
+}
+
+interface AnswerCardProps<Answer> extends Head {
+  /** Null: nothing to ask yet. */
+  readonly request: ApiRequest<Answer> | null;
+  /** When it changes, the request is sent again. */
+  readonly refresh?: unknown;
+  /** About how high the answer will be. */
+  readonly lines: number;
+  readonly children: (answer: Answer) => ComponentChildren;
+}
+
+/** A wide card that shows the answer to one request. */
+export function AnswerCard<Answer>(props: AnswerCardProps<Answer>): JSX.Element {
+  const { request, refresh, lines, children, ...head } = props;
+  const asked = useAnswer(request, refresh);
+  return (
+    <Card {...head} class="wide" requests={[request]} busy={asked.busy}>
+      <Answered asked={asked} lines={lines}>
+        {children}
+      </Answered>
+    </Card>
   );
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { showTime } from '../data/time.ts';
 import { Amount } from './amount.tsx';
-import { type ChartPoint, drawChart } from './draw-chart.ts';
+import { type ChartListener, type ChartPoint, drawChart } from './draw-chart.ts';
 import { Table } from './table.tsx';
 import { Time } from './time.tsx';
 
@@ -20,8 +20,7 @@ export function Chart({
 }: {
   readonly name: string;
   readonly points: readonly ChartPoint[];
-  /** Two times that the pointer was drawn over. */
-  readonly zoom: (from: string, to: string) => void;
+  readonly zoom: ChartListener['zoom'];
 }): JSX.Element {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);

@@ -1,17 +1,14 @@
 import type { JSX } from 'preact';
 
-/** One of a few things, all of them in view. */
-export function Choice<Name extends string>({
-  label,
-  of,
-  value,
-  choose,
-}: {
+interface Props<Name extends string> {
   readonly label: string;
   readonly of: Readonly<Record<Name, string>>;
   readonly value: Name;
   readonly choose: (name: Name) => void;
-}): JSX.Element {
+}
+
+/** One of a few things, all of them in view. */
+export function Choice<Name extends string>({ label, of, value, choose }: Props<Name>): JSX.Element {
   return (
     <fieldset class="choice">
       <legend class="hidden">{label}</legend>

@@ -8,6 +8,13 @@ export interface ChartPoint {
   readonly total: string;
 }
 
+export interface ChartListener {
+  /** The point under the pointer. */
+  readonly hover: (index: number | null) => void;
+  /** Two times that the pointer was drawn over. */
+  readonly zoom: (from: string, to: string) => void;
+}
+
 const HEIGHT = 280;
 const AXIS_WIDTH = 64;
 const DAY_SECONDS = 86_400;
@@ -21,7 +28,7 @@ const ZOOM_PIXELS_MIN = 8;
 export function drawChart(
   frame: HTMLElement,
   points: readonly ChartPoint[],
-  listener: { readonly hover: (index: number | null) => void; readonly zoom: (from: string, to: string) => void },
+  listener: ChartListener,
 ): { readonly plot: uPlot; readonly end: () => void } {
   const data: uPlot.AlignedData = [
     points.map(({ time }) => Date.parse(time) / 1000),
@@ -45,14 +52,7 @@ export function drawChart(
   };
 }
 
-function options(
-  frame: HTMLElement,
-  ticks: readonly bigint[],
-  {
-    hover,
-    zoom,
-  }: { readonly hover: (index: number | null) => void; readonly zoom: (from: string, to: string) => void },
-): uPlot.Options {
+function options(frame: HTMLElement, ticks: readonly bigint[], { hover, zoom }: ChartListener): uPlot.Options {
   const colour = (name: string) => () => getComputedStyle(frame).getPropertyValue(`--${name}`).trim();
   const lines = { stroke: colour('line'), width: 1 };
   const positions = ticks.map((tick) => Number(tick) / 1e10);

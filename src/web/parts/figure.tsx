@@ -1,15 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { Amount } from './amount.tsx';
 
-/** A name and its value, within a `dl`. */
-export function Figure({
-  name,
-  swatch,
-  large = false,
-  wide = false,
-  amount,
-  children,
-}: {
+interface Props {
   readonly name: string;
   /** The colour that it has in charts. */
   readonly swatch?: 'unlocked' | 'locked';
@@ -17,7 +9,10 @@ export function Figure({
   readonly wide?: boolean;
   readonly amount?: string;
   readonly children?: ComponentChildren;
-}): JSX.Element {
+}
+
+/** A name and its value, within a `dl`. */
+export function Figure({ name, swatch, large = false, wide = false, amount, children }: Props): JSX.Element {
   return (
     <div class={`figure ${large ? 'large' : ''} ${wide ? 'wide' : ''}`}>
       <dt>

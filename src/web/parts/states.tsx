@@ -4,12 +4,12 @@ import type { Asked } from '../data/use-answer.ts';
 /** What takes the place of an answer that is not there, and the answer where it is. */
 export function Answered<Answer>({
   asked,
-  lines = 3,
+  lines,
   children,
 }: {
   readonly asked: Asked<Answer>;
   /** About how high the answer will be, so that the page does not jump. */
-  readonly lines?: number;
+  readonly lines: number;
   readonly children: (answer: Answer) => ComponentChildren;
 }): JSX.Element {
   const { answer, error, again } = asked;
@@ -23,7 +23,7 @@ export function Answered<Answer>({
   return error === null ? <Loading lines={lines} /> : <Failure message={error.message} again={again} />;
 }
 
-export function Loading({ lines = 3 }: { readonly lines?: number }): JSX.Element {
+function Loading({ lines }: { readonly lines: number }): JSX.Element {
   return (
     <div class="loading" role="status">
       <span class="hidden">Loading</span>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Here } from '../data/here.ts';
+import type { Here } from '../data/answers.ts';
 import { snapshotsRequest } from '../data/requests.ts';
 import { fieldOf, timeOfField } from '../data/time.ts';
 import { useAnswer } from '../data/use-answer.ts';

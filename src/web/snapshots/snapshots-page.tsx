@@ -1,14 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Snapshot } from '../data/answers.ts';
-import type { Here } from '../data/here.ts';
+import type { Here, Snapshot } from '../data/answers.ts';
 import { csvOf, snapshotsRequest } from '../data/requests.ts';
-import { useAnswer } from '../data/use-answer.ts';
 import { Amount } from '../parts/amount.tsx';
-import { Card } from '../parts/card.tsx';
+import { AnswerCard } from '../parts/card.tsx';
 import { Digest } from '../parts/digest.tsx';
 import { Pager, usePages } from '../parts/pager.tsx';
-import { Answered } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { MomentCard } from './moment-card.tsx';
@@ -55,14 +52,13 @@ function ListCard({
   const pages = usePages(String(until));
   const first = { migration_id: here.migration, to: until ?? undefined };
   const request = snapshotsRequest({ ...(pages.after === undefined ? first : { after: pages.after }), limit: PAGE });
-  const asked = useAnswer(request, here.newest.record_time);
   return (
-    <Card
+    <AnswerCard
       title={until === null ? 'All snapshots, the newest first' : 'Snapshots up to the chosen one'}
-      class="wide"
-      requests={[request]}
+      request={request}
+      refresh={here.newest.record_time}
       csv={csvOf(snapshotsRequest(first), true)}
-      busy={asked.busy}
+      lines={PAGE}
       aside={
         until !== null && (
           <button type="button" class="tool" onClick={all}>
@@ -71,20 +67,18 @@ function ListCard({
         )
       }
     >
-      <Answered asked={asked} lines={PAGE}>
-        {({ snapshots, next_page_token }) => (
-          <>
-            <Table
-              caption="Snapshots"
-              columns={COLUMNS}
-              rows={snapshots}
-              keyOf={(row) => row.record_time}
-              empty="No snapshot was sealed by then."
-            />
-            <Pager pages={pages} next={next_page_token} />
-          </>
-        )}
-      </Answered>
-    </Card>
+      {({ snapshots, next_page_token }) => (
+        <>
+          <Table
+            caption="Snapshots"
+            columns={COLUMNS}
+            rows={snapshots}
+            keyOf={(row) => row.record_time}
+            empty="No snapshot was sealed by then."
+          />
+          <Pager pages={pages} next={next_page_token} />
+        </>
+      )}
+    </AnswerCard>
   );
 }
