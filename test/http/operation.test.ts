@@ -60,7 +60,6 @@ describe('an operation that is added to a list', () => {
 
   test('is documented with its parameters, answers and faults', () => {
     expect(describeJsonOperation(DOUBLE, served.limits)).toMatchObject({
-      operationId: 'getDoubled',
       parameters: [{ name: 'n', in: 'query', required: true, example: 21 }],
       responses: { 200: {}, 400: { description: 'It is no number.' }, 500: {} },
     });

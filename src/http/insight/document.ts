@@ -29,12 +29,10 @@ const FAULTS = {
 };
 
 /** One operation in the document of the holdings area; these are at the root only. */
-export function describeTableOperation({ operationId, summary, table, answer, example }: TableOperation): object {
+export function describeTableOperation({ table, answer, example }: TableOperation): object {
   const { parameters, paged } = TABLES[table];
   const named = parameters.map((name) => ({ name, ...parameter(name) }));
   return {
-    operationId,
-    summary,
     servers: [{ url: '/' }],
     parameters: [...named, ...(paged ? PAGING : []), FORMAT].map(({ name, description, schema }) => ({
       name,

@@ -27,8 +27,8 @@ export function openApiDocument<Operation extends OperationFacts>(
 ): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
-    const { path, method } = operation;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(operation) };
+    const { path, method, operationId, summary } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId, summary, ...describe(operation) } };
   }
   const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
   return {
@@ -48,12 +48,10 @@ export const ERROR = z
 
 /** One operation in the document. */
 export function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits): object {
-  const { operationId, summary, deprecated, request, answer, alsoAnswers = {}, faults = {} } = operation;
+  const { method, deprecated, request, answer, alsoAnswers = {}, faults = {} } = operation;
   return {
-    operationId,
-    summary,
     ...(deprecated === undefined ? {} : { deprecated: true }),
-    ...(request === undefined ? {} : describeRequest(operation.method, request, limits)),
+    ...(request === undefined ? {} : describeRequest(method, request, limits)),
     responses: {
       ...responses({ 200: 'The answer.', ...alsoAnswers }, answer),
       ...errorResponses(faults),

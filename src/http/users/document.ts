@@ -58,8 +58,8 @@ export function createUsersDocument(version: string): object {
   );
 }
 
-function describe({ operationId, summary, answer }: typeof VERSION_OPERATION | UsersOperation) {
-  return { operationId, summary, responses: responses({ 200: 'The answer.' }, answer) };
+function describe({ answer }: typeof VERSION_OPERATION | UsersOperation) {
+  return { responses: responses({ 200: 'The answer.' }, answer) };
 }
 
 function describeOperation(operation: UsersOperation): object {

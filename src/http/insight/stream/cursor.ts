@@ -2,8 +2,14 @@ import type { HoldingsStore } from '../../../holdings/facts.ts';
 import { eventId, parseEventId, snapshotEvent } from '../../../holdings/insight/events.ts';
 import type { SealedSnapshot } from '../../../holdings/insight/facts.ts';
 import { eventText } from './event-text.ts';
-import type { StreamRequest } from './request.ts';
 import type { Sealed, SealedLog } from './sealed-log.ts';
+
+export interface StreamRequest {
+  /** Each once, in the order given. */
+  readonly owners: readonly string[];
+  /** The id of the last event that the client had, as it gave it; null for a client that begins. */
+  readonly lastEventId: string | null;
+}
 
 /** What there is to send, the same for all streams. */
 export interface Heads {

@@ -74,12 +74,9 @@ const ID = {
 
 /** The stream in the document of the holdings area; it is at the root only. */
 export function describeStream(): object {
-  const { operationId, summary } = STREAM_OPERATION;
   const owners = { type: 'array', items: parameter('party').schema, maxItems: STREAM_LIMITS.ownersMax };
   const description = 'An owner whose changes are sent; may be given several times.';
   return {
-    operationId,
-    summary,
     servers: [{ url: '/' }],
     parameters: [
       { name: 'owner', in: 'query', required: false, description, schema: owners },

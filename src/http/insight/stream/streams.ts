@@ -4,10 +4,9 @@ import type { HoldingsStore } from '../../../holdings/facts.ts';
 import { requireFollowed } from '../../../holdings/followed.ts';
 import { throwAsHttpFault } from '../../holdings/holdings-fault.ts';
 import { HttpFault } from '../../server/http-fault.ts';
-import { createCursor } from './cursor.ts';
+import { createCursor, type StreamRequest } from './cursor.ts';
 import { STREAM_LIMITS, type StreamLimits } from './limits.ts';
 import type { StreamStatus } from './operation.ts';
-import type { StreamRequest } from './request.ts';
 import { createSealedLog } from './sealed-log.ts';
 import { createStream, type News, type Stream } from './stream.ts';
 
