@@ -35,7 +35,7 @@ const NONE: ReadonlySet<number> = new Set();
  * for what may come back, as a new member; throws what will not.
  */
 export async function runDecoder(options: DecoderOptions, signal: AbortSignal): Promise<void> {
-  const { connection, group, topics, rules, dropped, figures, logger, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
+  const { connection, topics, rules, dropped, figures, logger, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
   const kafka = createKafkaClient(connection, logger);
   const { dso, periodUs, migrationId } = rules;
   const pauses = createPauses({ ...RETRY_READING, passes: passesAnew }, { signal });
@@ -47,9 +47,8 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
         const partitions = await prepareTopics(kafka, { topics, brokers, create: options.create });
         figures.topicPartitions = partitions;
         const member = {
+          ...options,
           kafka,
-          group,
-          topics,
           settings: { flatTopic: topics.flat, dso, periodUs, migrationId },
           partitions,
           rules: (partition: number) => ({
@@ -58,9 +57,6 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
             dropped: dropped.get(partition) ?? NONE,
           }),
           sessionTimeoutMs,
-          markIntervalMs: options.markIntervalMs,
-          figures,
-          logger,
           onDecoded(batch: DecodedBatch) {
             pauses.afterSuccess();
             addBatch(figures, batch);

@@ -19,17 +19,7 @@ export interface LaneOptions {
 }
 
 /** One partition, as the only one that may decode it now. After an error it is of no more use. */
-export interface Lane {
-  readonly partition: number;
-  readonly position: Position;
-  /** Writes what messages come to, and how far they go, in one transaction. Those before the position are left out. */
-  decode(records: readonly KafkaRecord[], rules: DecodeRules): Promise<DecodedBatch>;
-  /** Goes past offsets that hold no message. */
-  skipTo(next: number): void;
-  /** Says again how far time has come; nothing where that is not known or something was written lately. */
-  mark(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Lane = Awaited<ReturnType<typeof openLane>>;
 
 /** An open transaction of a process that died holds back all who read committed messages only, for so long at most. */
 const TRANSACTION_TIMEOUT_MS = 10_000;
@@ -49,7 +39,7 @@ interface Written {
  * transaction is aborted or done after that, and only then the group's offset says where to continue. The group itself fences
  * nobody, because kafkajs sends no generation with a transaction's offsets.
  */
-export async function openLane(options: LaneOptions, partition: number): Promise<Lane> {
+export async function openLane(options: LaneOptions, partition: number) {
   const { kafka, group, topics, settings } = options;
   const transactionalId = `${group}.${topics.input}.${partition}`;
   const producer = kafka.producer({
@@ -114,10 +104,11 @@ export async function openLane(options: LaneOptions, partition: number): Promise
     let position = await startPosition(options, partition, store);
     return {
       partition,
-      get position() {
+      get position(): Position {
         return position;
       },
-      decode: (records, rules) =>
+      /** Writes what messages come to, and how far they go, in one transaction. Those before the position are left out. */
+      decode: (records: readonly KafkaRecord[], rules: DecodeRules): Promise<DecodedBatch> =>
         inTurn(async () => {
           const news = records.filter(({ offset }) => offset >= position.next);
           const decoded = decodeBatch(position, news, rules);
@@ -129,9 +120,11 @@ export async function openLane(options: LaneOptions, partition: number): Promise
           }
           return decoded;
         }),
-      skipTo(next) {
+      /** Goes past offsets that hold no message. */
+      skipTo(next: number): void {
         if (next > position.next) position = { ...position, next };
       },
+      /** Says again how far time has come; nothing where that is not known or something was written lately. */
       mark: () =>
         inTurn(async () => {
           if (!wroteSinceMark && position.last !== null) {

@@ -143,8 +143,14 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     for (const partition of waiting) consumer.resume([{ topic, partitions: [partition] }]);
     waiting.clear();
   }
-  const marking = keepMarking(markAll, options.markIntervalMs);
-  marking.failed.catch(ended.reject);
+  const marking = new AbortController();
+  async function keepMarking(): Promise<void> {
+    while (!marking.signal.aborted) {
+      await sleep(options.markIntervalMs, null, { signal: marking.signal }).catch(() => {});
+      if (!marking.signal.aborted) await markAll();
+    }
+  }
+  keepMarking().catch(ended.reject);
 
   try {
     await consumer.connect();
@@ -157,7 +163,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     });
     await ended.promise;
   } finally {
-    marking.stop();
+    marking.abort();
     figures.partitions.clear();
     await closed(consumer, lanes);
   }
@@ -173,17 +179,6 @@ function figuresOf(lane: Lane): PartitionFigures {
     },
     stopped: null,
   };
-}
-
-function keepMarking(markAll: () => Promise<void>, intervalMs: number): { failed: Promise<void>; stop(): void } {
-  const stopped = new AbortController();
-  const failed = (async () => {
-    while (!stopped.signal.aborted) {
-      await sleep(intervalMs, undefined, { signal: stopped.signal }).catch(() => {});
-      if (!stopped.signal.aborted) await markAll();
-    }
-  })();
-  return { failed, stop: () => stopped.abort() };
 }
 
 /** Leaves the group once what was begun is stored, or has failed. */

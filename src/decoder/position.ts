@@ -23,12 +23,9 @@ interface Kept extends GroupSettings, Omit<Position, 'next'> {
   readonly form: typeof FORM;
 }
 
-export function positionText(
-  { last, begun, seed, halted }: Position,
-  { flatTopic, dso, periodUs, migrationId }: GroupSettings,
-): string {
+export function positionText({ last, begun, seed, halted }: Position, settings: GroupSettings): string {
   const place = last && { m: last.m, t: last.t, clk: last.clk, seq: last.seq };
-  const kept: Kept = { form: FORM, flatTopic, dso, periodUs, migrationId, last: place, begun, seed, halted };
+  const kept: Kept = { form: FORM, ...settings, last: place, begun, seed, halted };
   return JSON.stringify(kept);
 }
 

@@ -13,8 +13,14 @@ interface Compiled {
   readonly INDEX: { readonly value: number };
   readonly MEMBERS_MAX: { readonly value: number };
   readonly MEMBER_WORDS: { readonly value: number };
+  /**
+   * Indexes the value at `start` of the message; returns where it ends. -1 for what is no JSON, is nested too deep, has an escape in
+   * the key of a member that is indexed, or more of these than there is room for. Accepts nothing that JSON.parse does not.
+   */
   index(start: number): number;
+  /** How many members were indexed: those of the value, of its members that are objects, and of theirs, as they are written. */
   memberCount(): number;
+  /** Where the string at `start` ends, its quotes included; -1 for one with an escape. */
   plainTextEnd(start: number): number;
 }
 
@@ -50,23 +56,7 @@ export function isLoaded(bytes: Uint8Array): boolean {
   return loaded === bytes;
 }
 
-/**
- * Indexes the value at `start` of the message; returns where it ends. -1 for what is no JSON, is nested too deep, has an escape in
- * the key of a member that is indexed, or more of these than there is room for. Accepts nothing that JSON.parse does not.
- */
-export function index(start: number): number {
-  return wasm.index(start);
-}
-
-/** How many members were indexed: those of the value, of its members that are objects, and of theirs, as they are written. */
-export function memberCount(): number {
-  return wasm.memberCount();
-}
-
-/** Where the string at `start` ends, its quotes included; -1 for one with an escape. */
-export function plainTextEnd(start: number): number {
-  return wasm.plainTextEnd(start);
-}
+export const { index, memberCount, plainTextEnd } = wasm;
 
 /** Where a member's key starts, after the quote. */
 export function keyStart(member: number): number {

@@ -6,6 +6,7 @@ import { BRACE, BRACKET, COLON, FALSE, NULL, pieceOf, QUOTE, spaceEnd } from './
 import {
   BYTES,
   index,
+  isLoaded,
   keyEnd,
   keyStart,
   load,
@@ -27,6 +28,14 @@ export interface PartialTransaction {
   /** The id of the event with that number in `events`; only valid until the next message is parsed. */
   eventId(event: number): string;
 }
+
+interface Read {
+  readonly transaction: PartialTransaction;
+  readonly end: number;
+}
+
+/** How much of a text of many messages is copied at once: some dozens of the usual ones. */
+const WINDOW_BYTES = 2 ** 18;
 
 const CREATED = pieceOf('"created_event"');
 const EXERCISED = pieceOf('"exercised_event"');
@@ -66,8 +75,31 @@ export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
   return read !== null && spaceEnd(read.end) === bytes.length ? read.transaction : null;
 }
 
+/**
+ * Parses transactions of a text that has many, which must be UTF-8, as `parsePartially` does each of them; the position is where
+ * one begins, and `end` where it ends. Null for what must be parsed in full to be understood, and for what is no transaction.
+ */
+export function partialReader(text: Uint8Array): (at: number) => Read | null {
+  let from = 0;
+  let window = text.subarray(0, 0);
+
+  function readAgain(at: number): Read | null {
+    from = at;
+    window = text.subarray(at, at + WINDOW_BYTES);
+    load(window);
+    return parseAt(0);
+  }
+
+  return (at) => {
+    const isWithin = isLoaded(window) && at > from && at < from + window.length;
+    // It may end behind the window.
+    const read = (isWithin ? parseAt(at - from) : null) ?? readAgain(at);
+    return read && { ...read, end: from + read.end };
+  };
+}
+
 /** As `parsePartially`, of what begins at `at` in what was loaded, which may go on behind it. */
-export function parseAt(at: number): { readonly transaction: PartialTransaction; readonly end: number } | null {
+function parseAt(at: number): Read | null {
   if (beginsWithObject(at)) return null;
   tree.begin();
   found = [];
