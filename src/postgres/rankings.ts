@@ -1,13 +1,7 @@
 import type { PartyTotals, Ranking, SnapshotPlace } from '../holdings/insight/facts.ts';
+import { LastComputed } from '../holdings/last-computed.ts';
 import { TOTALS } from './changes.ts';
 import type { Ask } from './pool.ts';
-
-/**
- * PostgreSQL orders all owners of a snapshot, and the orders of the last few that were asked for are kept, because a sealed snapshot
- * never changes: this many, and of this many owners in all, each of which takes 26 bytes. The last one is always kept.
- */
-const KEPT_MAX = 4;
-const KEPT_OWNERS_MAX = 2_000_000;
 
 type Place = SnapshotPlace & { readonly seq: number };
 
@@ -17,61 +11,30 @@ export interface Asks {
   readonly pass: Ask;
 }
 
-export interface Rankings {
-  ranking(asks: Asks, place: Place): Promise<Ranking>;
-  /** By their numbers: an owner's is its place among those with coin, by party id. */
-  numbered(asks: Asks, place: Place, numbers: readonly number[]): Promise<readonly PartyTotals[]>;
-}
-
 interface Ranked {
   readonly ranking: Ranking;
   /** By number, `ROW_BYTES` each. */
   readonly rows: Buffer;
 }
 
-export function createRankings(): Rankings {
-  /** The least recently asked for comes first. */
-  const kept = new Map<string, { readonly ranked: Promise<Ranked>; size: number }>();
+export type Rankings = ReturnType<typeof createRankings>;
+
+/** PostgreSQL orders all owners of a snapshot. The last orders are kept, because a sealed snapshot never changes. */
+export function createRankings() {
+  // Of each owner its number three times, and the place of its row.
+  const last = new LastComputed<Ranked>(({ ranking, rows }) => 3 * ranking.total.byteLength + rows.length);
   const keyOf = ({ migrationId, seq }: Place): string => `${migrationId} ${seq}`;
-
-  function forget(): void {
-    let owners = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
-    for (const [key, { size }] of kept) {
-      if (kept.size === 1 || (kept.size <= KEPT_MAX && owners <= KEPT_OWNERS_MAX)) return;
-      kept.delete(key);
-      owners -= size;
-    }
-  }
-
-  function begin(key: string, ranked: Promise<Ranked>): { readonly ranked: Promise<Ranked>; size: number } {
-    const entry = { ranked, size: 0 };
-    ranked.then(
-      ({ ranking }) => {
-        entry.size = ranking.total.length;
-        forget();
-      },
-      () => kept.delete(key),
-    );
-    return entry;
-  }
-
-  function rankedAt({ pass }: Asks, place: Place): Promise<Ranked> {
-    const key = keyOf(place);
-    const entry = kept.get(key) ?? begin(key, rank(pass, place));
-    kept.delete(key);
-    kept.set(key, entry);
-    return entry.ranked;
-  }
-
+  const rankedAt = ({ pass }: Asks, place: Place): Promise<Ranked> => last.of(keyOf(place), () => rank(pass, place));
   return {
-    ranking: async (asks, place) => (await rankedAt(asks, place)).ranking,
-    async numbered(asks, place, numbers) {
+    ranking: async (asks: Asks, place: Place): Promise<Ranking> => (await rankedAt(asks, place)).ranking,
+    /** By their numbers: an owner's is its place among those with coin, by party id. */
+    async numbered(asks: Asks, place: Place, numbers: readonly number[]): Promise<readonly PartyTotals[]> {
       for (const isAgain of [false, true]) {
         const { rows } = await rankedAt(asks, place);
         const owners = await readOwners(asks.ask, { ...place, rows }, numbers);
         if (owners !== null) return owners;
         // The numbers are of the snapshot, and stay as they are.
-        if (!isAgain) kept.delete(keyOf(place));
+        if (!isAgain) last.forget(keyOf(place));
       }
       throw new Error(`the owners of a ranking of migration ${place.migrationId} are not where they were read`);
     },
