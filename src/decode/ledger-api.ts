@@ -46,13 +46,13 @@ export function looksLikeLedgerApi(message: Wire): boolean {
 /** Throws Fault for what is wrong with the update itself, BadUpdate for what is wrong with one of its events. */
 export function decodeLedgerApi(message: Wire, options: LedgerApiOptions): LedgerUpdate | Checkpoint | Ignored {
   const { update } = message;
-  if (!isWire(update)) return decodeTransaction(message, options);
+  if (!isWire(update)) return readUpdate(message, options, TRANSACTION);
   const kind = onlyKey(update, UPDATE_KINDS, 'update') ?? unknownKind(update);
   if (kind === null) return ignoredMessage('unknown update kind');
   if (kind === 'TopologyTransaction') return ignoredMessage('topology transaction');
   const value = readObject(readObject(update[kind], `update.${kind}`).value, `update.${kind}.value`);
-  if (kind === 'Transaction') return decodeTransaction(value, options);
-  return kind === 'Reassignment' ? decodeReassignment(value, options) : decodeCheckpoint(value, options);
+  if (kind === 'OffsetCheckpoint') return decodeCheckpoint(value, options);
+  return readUpdate(value, options, kind === 'Transaction' ? TRANSACTION : REASSIGNMENT);
 }
 
 /** Null for a kind that this program does not know; a known one with another shape is bad. */
@@ -96,9 +96,11 @@ function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: Updat
   return { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime, offset, ...read };
 }
 
-function decodeTransaction(value: Wire, options: LedgerApiOptions): LedgerUpdate {
-  return readUpdate(value, options, { readRecordTime: readTransactionTime, readEvent: readTransactionEvent });
-}
+const TRANSACTION: UpdateParts = { readRecordTime: readTransactionTime, readEvent: readTransactionEvent };
+const REASSIGNMENT: UpdateParts = {
+  readRecordTime: ({ recordTime }) => readTime(recordTime, 'recordTime'),
+  readEvent: readReassignmentEvent,
+};
 
 /** Null for an import (docs/rules.md, rule 5). An import only creates contracts; on anything else its time is bad. */
 function readTransactionTime({ recordTime, events }: Wire): Micros | null {
@@ -147,13 +149,6 @@ function checkAcsDelta({ acsDelta }: Wire): void {
 }
 
 const REASSIGNMENT_KINDS = ['JsAssignmentEvent', 'JsUnassignedEvent'] as const;
-
-function decodeReassignment(value: Wire, options: LedgerApiOptions): LedgerUpdate {
-  return readUpdate(value, options, {
-    readRecordTime: ({ recordTime }) => readTime(recordTime, 'recordTime'),
-    readEvent: readReassignmentEvent,
-  });
-}
 
 function readReassignmentEvent(wire: Wire, path: () => string): LedgerEvent | IgnoredEvent {
   const kind = onlyKey(wire, REASSIGNMENT_KINDS) ?? fault('', wire, 'one of JsAssignmentEvent, JsUnassignedEvent');

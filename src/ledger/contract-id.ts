@@ -2,12 +2,6 @@
  * Contract and update ids as bytes: lower-case hex of even length is packed, two characters to a byte; any other id is
  * UTF-8. A flag tells them apart (in SQLite a packed id is a BLOB, any other TEXT).
  */
-const NOT_LOWER_HEX = /[^0-9a-f]/;
-
-function isPackable(id: string): boolean {
-  return id.length % 2 === 0 && id.length > 0 && !NOT_LOWER_HEX.test(id);
-}
-
 /** The value of a lower-case hex digit by its character code; -1 for every other character. */
 const HEX_DIGIT = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)));
 
@@ -29,7 +23,8 @@ export function packHex(id: string, target: Uint8Array, start: number): boolean 
 export type StoredId = Buffer | string;
 
 export function storedId(id: string): StoredId {
-  return isPackable(id) ? Buffer.from(id, 'hex') : id;
+  const packed = Buffer.alloc(id.length >> 1);
+  return packHex(id, packed, 0) ? packed : id;
 }
 
 export function idText(stored: StoredId): string {

@@ -35,16 +35,13 @@ export function createOwnersReader(
   ): Promise<Map<string, NonNullable<OwnerFacts['expired']>>> {
     const place = 'migration_id = $1 AND owner = w.owner AND created_seq <= $2 AND expires <= $4::bigint';
     const columns = 'locked, amount, rate, round';
-    const rows =
-      owners.length === 0
-        ? []
-        : await ask<CoinSums & { owner: string; locked: number }>(
-            `SELECT w.owner, locked, ${UNITS('sum(amount)')} AS amount, ${UNITS('sum(rate)')} AS rate, ${UNITS('sum(rate * round)')} AS "rateRound"
+    const rows = await ask<CoinSums & { owner: string; locked: number }>(
+      `SELECT w.owner, locked, ${UNITS('sum(amount)')} AS amount, ${UNITS('sum(rate)')} AS rate, ${UNITS('sum(rate * round)')} AS "rateRound"
        FROM unnest($3::text[]) AS w(owner) CROSS JOIN LATERAL (
          SELECT ${columns} FROM coin WHERE archived_seq IS NULL AND ${place}
          UNION ALL SELECT ${columns} FROM coin WHERE archived_seq > $2 AND ${place}) k GROUP BY 1, 2`,
-            [snapshot.migrationId, snapshot.seq, owners, round],
-          );
+      [snapshot.migrationId, snapshot.seq, owners, round],
+    );
     const found = new Map(owners.map((owner) => [owner, { unlocked: NO_SUMS, locked: NO_SUMS }]));
     for (const { owner, locked, ...sums } of rows) found.get(owner)![locked === 1 ? 'locked' : 'unlocked'] = sums;
     return found;
@@ -66,11 +63,11 @@ export function createOwnersReader(
     });
     const mayHave =
       round === null ? [] : totals.filter((owner) => mayHaveExpired(owner, round)).map(({ party }) => party);
-    const expired = round === null ? new Map<string, never>() : await expiredOf(snapshot, mayHave, round);
+    const expired = mayHave.length === 0 ? null : await expiredOf(snapshot, mayHave, round!);
     return {
       snapshot,
       round,
-      owners: totals.map((owner) => ({ ...owner, expired: expired.get(owner.party) ?? null })),
+      owners: totals.map((owner) => ({ ...owner, expired: expired?.get(owner.party) ?? null })),
     };
   };
 }

@@ -1,13 +1,7 @@
 import type { Asker } from '../holdings/answer.ts';
 import type { FactKind, Facts, HoldingsStore, Lookup } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
-import type {
-  ListedOwnersLookup,
-  ListedSnapshotsLookup,
-  PartyTotals,
-  SealedMigration,
-  SnapshotPlace,
-} from '../holdings/insight/facts.ts';
+import type { ListedOwnersLookup, PartyTotals, SealedMigration, SnapshotPlace } from '../holdings/insight/facts.ts';
 import { createChangesReader, TOTALS } from './changes.ts';
 import { formProblem, SELECT_SETTING } from './migrate.ts';
 import { createOwnersReader } from './owners.ts';
@@ -138,7 +132,12 @@ function createReaders(asks: Asks, { dso, periodUs }: Setting, rankings: Ranking
     owners: createOwnersReader(ask, snapshots),
     page: createPageReader(ask, { snapshots, dso }),
     migration: ({ migrationId }) => findMigration({ ask, snapshots }, migrationId, { dso, periodUs }),
-    'listed snapshots': (lookup) => listSnapshots(snapshots, lookup, periodUs),
+    'listed snapshots': ({ migrationId, from, to, every, order, rows }) =>
+      snapshots.rows(
+        `WHERE migration_id = $1 AND seq * $2::bigint BETWEEN $3::bigint AND $4::bigint AND seq * $2::bigint % $5::bigint = 0
+         ORDER BY seq ${order} LIMIT $6`,
+        [migrationId, periodUs, from, to, every ?? periodUs, rows],
+      ),
     changes: (lookup) => changes.changes(lookup),
     'listed owners': async (lookup) => listOwners(ask, lookup, (await requireSnapshot(lookup)).seq),
     ranking: async (place) => rankings.ranking(asks, await requireSnapshot(place)),
@@ -163,9 +162,8 @@ async function findMigration(
   wanted: bigint | null,
   { dso, periodUs }: Pick<Setting, 'dso' | 'periodUs'>,
 ): Promise<SealedMigration | null> {
-  const which = wanted === null ? '(SELECT max(migration_id) FROM snapshot)' : '$1::bigint';
-  const values = wanted === null ? [] : [wanted];
-  const newest = await snapshots.first(`WHERE migration_id = ${which} ORDER BY seq DESC`, values);
+  const which = 'COALESCE($1::bigint, (SELECT max(migration_id) FROM snapshot))';
+  const newest = await snapshots.first(`WHERE migration_id = ${which} ORDER BY seq DESC`, [wanted]);
   if (newest === null) return null;
   const { migrationId } = newest;
   const oldest = await snapshots.first('WHERE migration_id = $1 ORDER BY seq', [migrationId]);
@@ -174,23 +172,6 @@ async function findMigration(
     [migrationId],
   );
   return { migrationId, periodUs, dso, ...sealed!, oldest: oldest!, newest };
-}
-
-function listSnapshots(
-  snapshots: SnapshotReader,
-  { migrationId, from, to, every, order, rows }: ListedSnapshotsLookup,
-  periodUs: number,
-): Promise<readonly StoredSnapshot[]> {
-  const where =
-    'WHERE migration_id = $1 AND seq * $2::bigint BETWEEN $3::bigint AND $4::bigint AND seq * $2::bigint % $5::bigint = 0';
-  return snapshots.rows(`${where} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $6`, [
-    migrationId,
-    periodUs,
-    from,
-    to,
-    every ?? periodUs,
-    rows,
-  ]);
 }
 
 /** Who had coin at a snapshot; coin that was gone before the first one was in none. */
