@@ -8,7 +8,6 @@ import type { PackedMessages } from './message-batches.ts';
 export interface DecodeContract extends ThreadContract {
   readonly data: { readonly migrationId: number };
   readonly requests: { readonly decode: (messages: PackedMessages) => TimedChunk };
-  readonly notices: Record<never, never>;
 }
 
 /** One core is left to the writer and to V8's own threads, which collect garbage: on two, a second decoder only makes the first wait. */

@@ -1,11 +1,11 @@
 import type { Admin } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
+import { LINE_BYTES_MAX } from '../limits.ts';
 import { answeredWith } from './errors.ts';
-import { MESSAGE_BYTES_MAX } from './record.ts';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   // The largest message that a consumer takes, with what Kafka adds to it.
-  'max.message.bytes': String(MESSAGE_BYTES_MAX + 1024 * 1024),
+  'max.message.bytes': String(LINE_BYTES_MAX + 1024 * 1024),
   // What was read once may not be had again: it is kept for ever.
   'retention.ms': '-1',
   'retention.bytes': '-1',

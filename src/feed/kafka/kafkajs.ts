@@ -30,32 +30,19 @@ function replaceExports(name: string, exports: unknown): void {
 /** The parts of kafkajs' request queue that its idle timer depends on; not in its types. */
 interface RequestQueue {
   readonly pending: readonly unknown[];
-  readonly throttledUntil: number;
-  throttleCheckTimeoutId: NodeJS.Timeout | null;
-  checkPendingRequests(): void;
+  scheduleCheckPendingRequests(): void;
 }
-
-const CHECK_PENDING_INTERVAL_MS = 10;
 
 /**
  * kafkajs re-arms a timer on every connection with a negative delay, so that an idle client wakes a thousand times a
  * second. While no request is pending the timer is not needed: each new request and each answer runs the same check.
  */
 function stopIdleTimers(): void {
-  const queue = require('kafkajs/src/network/requestQueue') as { prototype: object };
-  Object.assign(queue.prototype, {
-    scheduleCheckPendingRequests(this: RequestQueue): void {
-      if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
-      const throttledMs = this.throttledUntil - Date.now();
-      this.throttleCheckTimeoutId = setTimeout(
-        () => {
-          this.throttleCheckTimeoutId = null;
-          this.checkPendingRequests();
-        },
-        throttledMs > 0 ? throttledMs : CHECK_PENDING_INTERVAL_MS,
-      );
-    },
-  });
+  const { prototype } = require('kafkajs/src/network/requestQueue') as { prototype: RequestQueue };
+  const { scheduleCheckPendingRequests } = prototype;
+  prototype.scheduleCheckPendingRequests = function (this: RequestQueue): void {
+    if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
+  };
 }
 
 /** The parts of kafkajs' brokers that show whether one may be used; not in its types. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import { kafkajs } from '../../../../src/feed/kafka/kafkajs.ts';
-import { MESSAGE_BYTES_MAX } from '../../../../src/feed/kafka/record.ts';
+import { LINE_BYTES_MAX } from '../../../../src/feed/limits.ts';
 import { readingOptions, startReading, textsOf } from '../../../support/kafka/reading.ts';
 import { emptyRows } from '../../../support/kafka/rows.ts';
 import { createTopic } from '../../../support/kafka/topic.ts';
@@ -60,8 +60,8 @@ describe('a topic of one partition', () => {
 
   it('keeps the start, length and hash of a message above the limit', async () => {
     const topic = await createTopic(address, { config: { 'max.message.bytes': '67108864' } });
-    const long = `{"update_id": "${'x'.repeat(MESSAGE_BYTES_MAX)}"}`;
-    const withinLimit = `{"x": "${'x'.repeat(MESSAGE_BYTES_MAX - 9)}"}`;
+    const long = `{"update_id": "${'x'.repeat(LINE_BYTES_MAX)}"}`;
+    const withinLimit = `{"x": "${'x'.repeat(LINE_BYTES_MAX - 9)}"}`;
     await topic.send([{ partition: 0, value: long }]);
     await topic.send([{ partition: 0, value: withinLimit }, ...emptyRows(1)]);
     await using reading = startReading(readingOptions(address, topic));
