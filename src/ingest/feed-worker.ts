@@ -19,13 +19,11 @@ const ALONE_BYTES = 1024 * 1024;
 await serveThread<FeedContract>(async (thread) => {
   const { source: spec, watch, decodeWorkers, context } = thread.data;
   const { migrationId } = context;
-  await using starting = new AsyncDisposableStack();
-  // This thread decodes too, whatever the others have no room for.
-  const others = (decodeWorkers ?? decodeWorkersDefault()) - 1;
-  const decoders = starting.use(new DecodeThreads(others, { migrationId }));
   const kind = await sourceKind(spec.kind);
-  const opened = { ...context, logger: thread.logger };
-  const source = await (watch ? kind.watch!(spec.settings, opened) : kind.open(spec.settings, opened));
+  const opening = { ...context, logger: thread.logger };
+  const source = await (watch ? kind.watch!(spec.settings, opening) : kind.open(spec.settings, opening));
+  // This thread decodes too, whatever the others have no room for.
+  const decoders = new DecodeThreads((decodeWorkers ?? decodeWorkersDefault()) - 1, { migrationId });
   const buffers = new RawBuffers();
   const batches = messageBatches(source, thread.stop);
   const decoder = new ChunkDecoder({ migrationId });
@@ -56,7 +54,6 @@ await serveThread<FeedContract>(async (thread) => {
     return 'identity' in batch ? batch : await chunkOf(batch, move);
   }
 
-  const opening = starting.move();
   return {
     next(spare, move) {
       if (spare !== null) buffers.giveBack(spare);
@@ -69,7 +66,7 @@ await serveThread<FeedContract>(async (thread) => {
     stored: ({ cursors, furthest }) => source.stored?.(cursors, furthest),
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
-      await opening.disposeAsync();
+      await decoders[Symbol.asyncDispose]();
       clearInterval(telemetryTimer);
       reportTelemetry();
     },
