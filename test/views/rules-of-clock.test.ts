@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { retryHalted } from '../../src/ingest/resolve-halt.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
+import type { DeadLetter } from '../../src/views/store/dead-letters.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { seedMark } from '../support/scan/active-contracts.ts';
 import { outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
@@ -50,6 +52,19 @@ describe('rule 6: the clock', () => {
     using store = openViewsStore(directory.at('data'));
     const snapshots = await store.facts({ kind: 'snapshots' });
     expect(snapshots.map(({ contracts }) => contracts)).toEqual([...Array(9).fill(1), 2, 2]);
+  });
+
+  it('halts at a seed mark that is too far ahead, until the clock has come near its time', async () => {
+    using directory = temporaryDirectory();
+    const feed = directory.writeLines('feed.ndjson', [seedMark(7, '2025-02-12T13:30:00Z')]);
+    const at = async (clock: string): Promise<DeadLetter | null> => {
+      const options = { ...noon, now: () => clockTime(clock) };
+      return (await replayInto(directory.at('data'), [feed], options)).halted;
+    };
+    const halted = { id: 1, kind: 'ahead', migrationId: 7, updateId: null, recordTime: clockTime('13:30') };
+    expect(await at('12:00')).toMatchObject(halted);
+    expect(await at('12:29')).toMatchObject(halted);
+    expect(await at('12:30')).toBeNull();
   });
 
   it('halts at a jump of more than the gap allowed, of an update and of a checkpoint', async () => {

@@ -76,7 +76,7 @@ function causeOf(bad: BadUpdate, leftOut: (contractId: string) => number | null)
 }
 
 function identity(message: UpdateCursor): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
-  const { undecodable, checkpoint } = message;
+  const { undecodable, checkpoint, seedMark } = message;
   if (undecodable !== null) {
     const { migrationId, updateId, recordTime } = undecodable;
     return { migrationId, updateId, recordTime };
@@ -85,6 +85,7 @@ function identity(message: UpdateCursor): Pick<DeadLetter, 'migrationId' | 'upda
     const recordTime = checkpoint.times.reduce((most, each) => Math.max(most, each.recordTime), 0);
     return { migrationId: checkpoint.migrationId, updateId: null, recordTime };
   }
+  if (seedMark !== null) return { migrationId: seedMark.migrationId, updateId: null, recordTime: seedMark.recordTime };
   const { migrationId, recordTime } = message;
   return { migrationId, updateId: idText(message.updateId()), recordTime };
 }
