@@ -1,9 +1,9 @@
 import { tryDecode } from '../decode/decode.ts';
 import { LANE } from '../feed/ledger-api/cursor.ts';
-import { LedgerApiFailure } from '../feed/ledger-api/failure.ts';
 import { OwnEvents } from '../feed/ledger-api/own-events.ts';
 import type { LedgerApiSettings } from '../feed/ledger-api/settings.ts';
 import { openLedgerApiSource } from '../feed/ledger-api/source.ts';
+import { AnswerFailure } from '../feed/network/failure.ts';
 import { FeedRefused, type Message, type SourceStart } from '../feed/source.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
@@ -70,7 +70,7 @@ export function openParticipantLines(
       }
     } catch (error) {
       if (reading.stop.aborted) return;
-      if (error instanceof FeedRefused || error instanceof LedgerApiFailure)
+      if (error instanceof FeedRefused || error instanceof AnswerFailure)
         throw new Refusal(error.message, { cause: error });
       throw error;
     }

@@ -1,8 +1,9 @@
 import { parseExactJson } from '../../json/exact-number.ts';
 import { listedElements } from '../file/elements.ts';
+import { AnswerFailure } from '../network/failure.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
-import { failureOfElement, LedgerApiFailure } from './failure.ts';
 import type { Streams } from './streams.ts';
+import { failureOfElement } from './wire-error.ts';
 
 /** Contracts asked for at once: far below what an answer may have. */
 const PAGE_SIZE = 1_000;
@@ -37,15 +38,14 @@ export async function* pagedContracts(
     const answer: JsonAnswer = await ask(() =>
       client.ask('/v2/state/active-contracts-page', body).catch((error: unknown) => {
         // Before 3.5 there is no such path, which is said in plain text.
-        const isUnknown = error instanceof LedgerApiFailure && error.status === 404 && error.code === null;
+        const isUnknown = error instanceof AnswerFailure && error.about.status === 404 && error.about.code === null;
         throw isUnknown && isFirst ? new NoPages() : error;
       }),
     );
     const { activeContracts, nextPageToken }: Readonly<Record<string, unknown>> = isObject(answer.value)
       ? answer.value
       : {};
-    if (!Array.isArray(activeContracts))
-      throw new LedgerApiFailure(`${client.url}: answers without activeContracts`, {});
+    if (!Array.isArray(activeContracts)) throw new AnswerFailure(`${client.url}: answers without activeContracts`);
     const texts = (): Buffer[] => [...listedElements(answer.bytes, 'activeContracts')].map(({ bytes }) => bytes);
     yield heldIn(activeContracts, { target: client.url, texts });
     pageToken = typeof nextPageToken === 'string' && nextPageToken !== '' ? nextPageToken : null;
@@ -81,7 +81,7 @@ export async function* streamedContracts(
       if (typeof last === 'string' && last !== '') token = last;
     }
     signal.throwIfAborted();
-    if (isRenewed()) throw new LedgerApiFailure(`${target}: was left for a new token`, { conduct: 'reconnect' });
+    if (isRenewed()) throw new AnswerFailure(`${target}: was left for a new token`, { conduct: 'reconnect' });
   }
 
   for (;;) {
@@ -105,7 +105,7 @@ function elementOf(target: string, bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
   } catch (error) {
-    throw new LedgerApiFailure(`${target}: sends what is no JSON`, { cause: error });
+    throw new AnswerFailure(`${target}: sends what is no JSON`, { cause: error });
   }
 }
 
@@ -125,9 +125,9 @@ function heldIn(
 
 /** Null for an entry that is not held. What cannot be read may be a coin: it is not passed over. */
 function createdIn(element: unknown, target: string): CreatedEvent | null {
-  const unreadable = (what: string): LedgerApiFailure => {
+  const unreadable = (what: string): AnswerFailure => {
     const message = `${target}: the active contracts have ${what}, which this version of Holdfast cannot read`;
-    return new LedgerApiFailure(message, { conduct: 'stop' });
+    return new AnswerFailure(message, { conduct: 'stop' });
   };
   const entry = isObject(element) && isObject(element.contractEntry) ? element.contractEntry : {};
   const [found] = Object.entries(entry);

@@ -1,4 +1,4 @@
-import { LedgerApiFailure } from './failure.ts';
+import { AnswerFailure } from '../network/failure.ts';
 import type { LedgerApiSettings } from './settings.ts';
 
 const COINS = ['Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet'];
@@ -39,7 +39,7 @@ export class Filter {
    * After a failure because of the filter: what to do about it; null where it is not that. Rounds can be left out. Coins cannot:
    * once their package is there, those created before the next request would be missing.
    */
-  correctedBy({ code, message, context }: LedgerApiFailure): 'without rounds' | LedgerApiFailure | null {
+  correctedBy({ message, about: { code, context } }: AnswerFailure): 'without rounds' | AnswerFailure | null {
     if (code === null || !UNKNOWN.includes(code)) return null;
     const said = `${message} ${JSON.stringify(context)}`;
     if (this.#hasRounds && said.includes(ROUND.split(':')[1]!) && !COINS.some((name) => said.includes(name))) {
@@ -47,6 +47,6 @@ export class Filter {
       return 'without rounds';
     }
     const waiting = `the participant does not know the coins of package ${PACKAGE} yet (${message})`;
-    return new LedgerApiFailure(waiting, { code });
+    return new AnswerFailure(waiting, { code });
   }
 }

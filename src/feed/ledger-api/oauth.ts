@@ -5,11 +5,11 @@ import {
   customFetch,
   processClientCredentialsResponse,
 } from 'oauth4webapi';
+import { AnswerFailure } from '../network/failure.ts';
 import { requestOnce } from '../network/json-client.ts';
 import { readBody } from '../network/refused.ts';
 import { describeError } from '../network/server-options.ts';
 import type { SourceLogger } from '../source.ts';
-import { LedgerApiFailure } from './failure.ts';
 import { NAMES, type OauthSettings } from './settings.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -93,7 +93,7 @@ async function askToken(
     // The rest of it may hold the whole answer.
     const { name, message } = error as Error;
     const cause = Object.assign(new Error(message), { name });
-    throw new LedgerApiFailure(`${tokenUrl}: gives no token: ${saidBy(error as Error)}`, { cause });
+    throw new AnswerFailure(`${tokenUrl}: gives no token: ${saidBy(error as Error)}`, { cause });
   }
 }
 

@@ -1,7 +1,7 @@
 import { isPartyId } from '../../ledger/party.ts';
 import { type Micros, parseLedgerTime } from '../../ledger/time.ts';
+import { AnswerFailure } from '../network/failure.ts';
 import { isCount, isObject, isText, type JsonClient } from '../network/json-client.ts';
-import { LedgerApiFailure } from './failure.ts';
 
 /** More than a participant hosts; each is kept in memory and in the views. */
 const PARTIES_MAX = 1_000_000;
@@ -18,7 +18,7 @@ export interface LedgerEnd {
   readonly times: readonly SynchronizerTime[] | null;
 }
 
-/** Small questions about a participant. Each throws LedgerApiFailure for an answer without what was asked for. */
+/** Small questions about a participant. Each throws AnswerFailure for an answer without what was asked for. */
 
 export async function askParticipantId(client: JsonClient): Promise<string> {
   return client.askField('/v2/parties/participant-id', 'participantId', isText);
@@ -50,7 +50,7 @@ export async function askLocalParties(client: JsonClient): Promise<readonly stri
       if (isObject(each) && each.isLocal === true && typeof each.party === 'string' && isPartyId(each.party))
         local.add(each.party);
     if (local.size > PARTIES_MAX)
-      throw new LedgerApiFailure(`${client.url}: has more than ${PARTIES_MAX} local parties: name those to follow`, {
+      throw new AnswerFailure(`${client.url}: has more than ${PARTIES_MAX} local parties: name those to follow`, {
         conduct: 'stop',
       });
     token = typeof nextPageToken === 'string' ? nextPageToken : '';
@@ -64,6 +64,6 @@ export function synchronizerTime(value: unknown): SynchronizerTime | null {
   return typeof synchronizerId === 'string' && recordTime !== null ? { synchronizerId, recordTime } : null;
 }
 
-function without({ url }: JsonClient, path: string, field: string): LedgerApiFailure {
-  return new LedgerApiFailure(`${url}${path}: answers without ${field}`, {});
+function without({ url }: JsonClient, path: string, field: string): AnswerFailure {
+  return new AnswerFailure(`${url}${path}: answers without ${field}`);
 }

@@ -1,10 +1,10 @@
+import type { AnswerFailure } from '../network/failure.ts';
 import { FeedRefused } from '../source.ts';
-import type { LedgerApiFailure } from './failure.ts';
 import type { LedgerApiSettings } from './settings.ts';
 
 /** Of a failure that stops the reading: what was found, and what to do. `offset`: behind which updates were asked for. */
 export function refusalOf(
-  { message, code, context, isDenied, cause }: LedgerApiFailure,
+  { message, cause, about: { code, context, isDenied } }: AnswerFailure,
   { offset, parties }: { offset: number | null; parties: LedgerApiSettings['parties'] },
 ): FeedRefused {
   const refused = (text: string): FeedRefused => Object.assign(new FeedRefused(text), { cause });

@@ -1,7 +1,7 @@
 import type { Micros } from '../../ledger/time.ts';
+import { AnswerFailure } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { type Ask, type CreatedEvent, NoPages, pagedContracts, streamedContracts } from './active-contracts.ts';
-import { LedgerApiFailure } from './failure.ts';
 import type { LedgerEnd, SynchronizerTime } from './participant.ts';
 import type { LedgerApiProgress } from './progress.ts';
 import { importOf, type SeedMessage, seedMark } from './seed.ts';
@@ -39,8 +39,8 @@ export async function* readSeed(seeding: Seeding): AsyncGenerator<readonly SeedM
     yield [{ bytes: seedMark(times, { migrationId, offset, participantId, url: client.url }) }];
   } catch (error) {
     // Another end can be read.
-    if (!(error instanceof LedgerApiFailure) || error.code !== 'PARTICIPANT_PRUNED_DATA_ACCESSED') throw error;
-    throw new LedgerApiFailure(`the active contracts at offset ${offset} are gone (${error.message})`, {
+    if (!(error instanceof AnswerFailure) || error.about.code !== 'PARTICIPANT_PRUNED_DATA_ACCESSED') throw error;
+    throw new AnswerFailure(`the active contracts at offset ${offset} are gone (${error.message})`, {
       cause: error,
     });
   }
@@ -83,5 +83,5 @@ async function timeOf(seeding: Seeding): Promise<readonly SynchronizerTime[]> {
       });
     }
   }
-  throw new LedgerApiFailure(`${target}: the stream was closed before its first checkpoint`, { conduct: 'reconnect' });
+  throw new AnswerFailure(`${target}: the stream was closed before its first checkpoint`, { conduct: 'reconnect' });
 }

@@ -1,11 +1,10 @@
 import { createPauses, retry } from '../../retry.ts';
-import { RETRY_ANSWER } from '../network/failure.ts';
+import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import type { Ask } from './active-contracts.ts';
 import { createLedgerApiClient } from './client.ts';
 import { IN_SEED, LANE, parseCursor } from './cursor.ts';
-import { LedgerApiFailure } from './failure.ts';
 import { Filter, ROUNDS_LEFT_OUT } from './filter.ts';
 import { identityOf, requireSame, some, without } from './identity.ts';
 import { askLedgerEnd, askLocalParties, askParticipantId, askPrunedOffset, type LedgerEnd } from './participant.ts';
@@ -23,7 +22,7 @@ import { watchParticipant } from './watch.ts';
 type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
 
 export interface LedgerApiSource extends Source<LedgerApiTelemetry> {
-  /** All that is active at an offset, as imports. Throws LedgerApiFailure for what will not pass. */
+  /** All that is active at an offset, as imports. Throws AnswerFailure for what will not pass. */
   activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]>;
 }
 
@@ -74,11 +73,11 @@ export function openLedgerApiSource(
           yield* readFrom({ client, streams, signal, answered });
         } catch (error) {
           if (signal.aborted) return;
-          if (!(error instanceof LedgerApiFailure)) throw error;
+          if (!(error instanceof AnswerFailure)) throw error;
           const corrected = filter.correctedBy(error);
           if (corrected === 'without rounds') continue;
           const failure = corrected ?? error;
-          const { conduct } = failure;
+          const { conduct } = failure.about;
           if (conduct === 'stop') throw refusalOf(failure, { offset: at, parties });
           if (conduct === 'new token') tokens.refused();
           const isAtOnce = mayBeAtOnce && conduct !== 'back off';
@@ -119,7 +118,7 @@ export function openLedgerApiSource(
     if (parties !== 'all') return [...new Set(parties)].sort();
     const local = await askLocalParties(client);
     if (local.length > 0) return local;
-    throw new LedgerApiFailure(`${url}: has no local party yet: there is nobody to follow`, {});
+    throw new AnswerFailure(`${url}: has no local party yet: there is nobody to follow`);
   }
 
   /** Behind which its updates begin. */
@@ -167,7 +166,7 @@ export function openLedgerApiSource(
       if (failure !== null) throw failure;
     }
     if (!isRenewed() && !signal.aborted)
-      throw new LedgerApiFailure(`${target}: the stream was closed`, { conduct: 'reconnect' });
+      throw new AnswerFailure(`${target}: the stream was closed`, { conduct: 'reconnect' });
   }
 
   /** What an operator should know of this participant. */
@@ -186,12 +185,11 @@ export function openLedgerApiSource(
 
   /** Tries steps again that may pass. */
   function askIn(signal: AbortSignal): Ask {
-    const policy = { ...RETRY_ANSWER, passes: mayPass };
     return (step) =>
-      retry(policy, step, {
+      retry(RETRY_ANSWER, step, {
         signal,
         onFailure: (pause) => {
-          if (mayPass(pause.error) && pause.error.conduct === 'new token') tokens.refused();
+          if (mayPass(pause.error) && pause.error.about.conduct === 'new token') tokens.refused();
           progress.failed(pause);
         },
       });
@@ -233,8 +231,4 @@ export function openLedgerApiSource(
     telemetry: () => progress.telemetry,
     activeAt,
   };
-}
-
-function mayPass(error: unknown): error is LedgerApiFailure {
-  return error instanceof LedgerApiFailure && error.conduct !== 'stop';
 }

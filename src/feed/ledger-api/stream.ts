@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { LINE_BYTES_MAX } from '../limits.ts';
-import { readRefused } from '../network/refused.ts';
+import { AnswerFailure } from '../network/failure.ts';
+import { refusalOf } from '../network/refused.ts';
 import { describeError } from '../network/server-options.ts';
-import { failureOfAnswer, LedgerApiFailure } from './failure.ts';
 import { NAMES } from './settings.ts';
+import { readError } from './wire-error.ts';
 
 /** What was received and is not taken yet; beyond it the socket is not read, and the participant waits. */
 const QUEUE_BYTES_MAX = 4 * 2 ** 20;
@@ -31,7 +32,7 @@ export interface StreamOptions {
 
 /**
  * The elements of a stream of a participant, in batches of what has come. Ends where the server ends it in good order, or the
- * signal aborts; throws LedgerApiFailure for any other end.
+ * signal aborts; throws AnswerFailure for any other end.
  */
 export async function* openStream(
   url: string,
@@ -49,7 +50,7 @@ export async function* openStream(
   let queue: Buffer[] = [];
   let queuedBytes = 0;
   let unanswered = 0;
-  let end: 'closed' | LedgerApiFailure | null = null;
+  let end: 'closed' | AnswerFailure | null = null;
   let wake = (): void => {};
   const target = url.replace(/^http/, 'ws');
   const socket = new WebSocket(target, [PROTOCOL], {
@@ -63,16 +64,15 @@ export async function* openStream(
     ...(ca !== null && { ca }),
   });
 
-  function finish(how: 'closed' | LedgerApiFailure): void {
+  function finish(how: 'closed' | AnswerFailure): void {
     end ??= how;
     wake();
   }
-  const cannot = (what: string, cause?: unknown): LedgerApiFailure =>
-    new LedgerApiFailure(`${target}: ${what}`, { cause });
+  const cannot = (what: string, cause?: unknown): AnswerFailure => new AnswerFailure(`${target}: ${what}`, { cause });
 
   socket.on('unexpected-response', (_, response: IncomingMessage) => {
-    void readRefused(response).then((refused) => {
-      finish(failureOfAnswer(target, refused));
+    void refusalOf(target, response, readError).then((failure) => {
+      finish(failure);
       socket.terminate();
     });
   });
@@ -104,11 +104,11 @@ export async function* openStream(
     socket.ping();
   }, pingMs);
 
-  function failureOf(error: NodeJS.ErrnoException): LedgerApiFailure {
+  function failureOf(error: NodeJS.ErrnoException): AnswerFailure {
     if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
       return cannot(describeError(error, { ca, names: NAMES }), error);
     const what = `sends an element of more than ${messageBytesMax} bytes, which is no update`;
-    return new LedgerApiFailure(`${target}: ${what}`, { cause: error, conduct: 'stop' });
+    return new AnswerFailure(`${target}: ${what}`, { cause: error, conduct: 'stop' });
   }
 
   try {
@@ -122,7 +122,7 @@ export async function* openStream(
         continue;
       }
       if (signal.aborted || end === 'closed') return;
-      if (end !== null) throw end as LedgerApiFailure;
+      if (end !== null) throw end as AnswerFailure;
       await new Promise<void>((resolve) => {
         wake = resolve;
       });

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { AnswerFailure } from '../network/failure.ts';
 import type { SourceLogger } from '../source.ts';
-import { LedgerApiFailure } from './failure.ts';
 import { createOauthTokens } from './oauth.ts';
 import type { LedgerApiSettings } from './settings.ts';
 import type { Tokens } from './tokens.ts';
@@ -27,10 +27,10 @@ export function createTokens(
 async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     const message = `--ledger-api-token-file: cannot read ${file}: ${(error as Error).message}`;
-    throw new LedgerApiFailure(message, { cause: error });
+    throw new AnswerFailure(message, { cause: error });
   });
   const token = text.trim();
   // Of a header, in which anything else would be another header.
   if (token.length <= TOKEN_CHARS_MAX && /^[\x21-\x7e]+$/.test(token)) return token;
-  throw new LedgerApiFailure(`--ledger-api-token-file: ${file} contains no token, which is one word`, {});
+  throw new AnswerFailure(`--ledger-api-token-file: ${file} contains no token, which is one word`);
 }

@@ -1,6 +1,6 @@
 /** Where the tokens of requests come from. */
 export interface Tokens {
-  /** Null where none is used. Throws LedgerApiFailure where there should be one. */
+  /** Null where none is used. Throws AnswerFailure where there should be one. */
   get(signal: AbortSignal): Promise<string | null>;
   /** The one given last was not taken. */
   refused(): void;

@@ -4,7 +4,7 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { isObject } from '../network/json-client.ts';
-import { failureOfElement } from './failure.ts';
+import { failureOfElement } from './wire-error.ts';
 
 /** An element of a stream of updates. */
 export interface Element {
@@ -15,7 +15,7 @@ export interface Element {
   readonly offset: number | null;
 }
 
-/** Throws LedgerApiFailure where the element is an error, which ends the stream. */
+/** Throws AnswerFailure where the element is an error, which ends the stream. */
 export function elementOf(bytes: Buffer, { target, migrationId }: { target: string; migrationId: number }): Element {
   const decoded = tryDecode(bytes, { migrationId });
   if (decoded instanceof BadUpdate) {

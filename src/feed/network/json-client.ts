@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { CONTAINER_BYTES_MAX } from '../limits.ts';
 import { AnswerFailure } from './failure.ts';
-import { type Refused, readBody, readRefused } from './refused.ts';
+import { type ReadError, readBody, refusalOf } from './refused.ts';
 import { describeError, type ServerOptions } from './server-options.ts';
 
 /** A Scan gives up after 38 s by itself; what drips in for longer than this is given up here. */
@@ -30,10 +30,7 @@ export interface JsonClientOptions {
   readonly signal: AbortSignal;
   /** Headers of a request, such as its token; they may fail. */
   readonly headers?: () => Promise<Readonly<Record<string, string>>>;
-  /** There was no answer that can be read. `isTooMuch`: a smaller one may be. */
-  failed(message: string, about: { readonly cause?: unknown; readonly isTooMuch: boolean }): AnswerFailure;
-  /** `target`: what was asked. */
-  refused(target: string, refused: Refused): AnswerFailure;
+  readonly readError: ReadError;
   readonly answerBytesMax?: number;
   readonly answerTimeoutMs?: number;
 }
@@ -44,8 +41,7 @@ export function createJsonClient(
     server,
     signal,
     headers = async () => ({}),
-    failed,
-    refused,
+    readError,
     answerBytesMax = CONTAINER_BYTES_MAX,
     answerTimeoutMs = ANSWER_TIMEOUT_MS,
   }: JsonClientOptions,
@@ -61,7 +57,7 @@ export function createJsonClient(
     const own = await headers();
     const timeout = AbortSignal.timeout(answerTimeoutMs);
     const cannot = (what: string, cause?: unknown, isTooMuch = false): AnswerFailure =>
-      failed(`${target.href}: ${what}`, { cause, isTooMuch });
+      new AnswerFailure(`${target.href}: ${what}`, { cause, isTooMuch });
     try {
       const sent = body === undefined ? null : JSON.stringify(body);
       const options: RequestOptions = {
@@ -76,7 +72,7 @@ export function createJsonClient(
         },
       };
       const response = await requestOnce(target, options, sent);
-      if (response.statusCode !== 200) throw refused(target.href, await readRefused(response));
+      if (response.statusCode !== 200) throw await refusalOf(target.href, response, readError);
       const bytes = await readBody(response, answerBytesMax);
       if (bytes === null) throw cannot(`answers with more than ${answerBytesMax} bytes`, undefined, true);
       return bytes;
@@ -92,7 +88,7 @@ export function createJsonClient(
     try {
       return { bytes, value: JSON.parse(bytes.toString()) as unknown };
     } catch (cause) {
-      throw failed(`${url}${path}: answers with what is no JSON`, { cause, isTooMuch: false });
+      throw new AnswerFailure(`${url}${path}: answers with what is no JSON`, { cause });
     }
   }
 
@@ -103,7 +99,7 @@ export function createJsonClient(
   ): Promise<Value> {
     const { value } = await ask(path);
     const found = isObject(value) ? value[field] : undefined;
-    if (!isValue(found)) throw failed(`${url}${path}: answers without ${field}`, { isTooMuch: false });
+    if (!isValue(found)) throw new AnswerFailure(`${url}${path}: answers without ${field}`);
     return found;
   }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { readBounded } from '../../bounded-body.ts';
+import { type AboutFailure, AnswerFailure } from './failure.ts';
 
 /** Of an error's body as much as a message can show. */
 const SAID_BYTES_MAX = 16_384;
@@ -11,21 +12,24 @@ const RATIO = 12;
 const UNPACKED_BYTES_MIN = 4_096;
 const gunzip = promisify(zlib.gunzip);
 
-/** An answer with another status than the one wanted. */
-export interface Refused {
-  readonly status: number;
-  readonly retryAfterMs: number | null;
-  /** ` which refers to https://...`, for a message; empty where it refers to nothing. */
-  readonly where: string;
-  /** What its body begins with; empty where that cannot be read. */
-  readonly body: Buffer;
-}
+/** What the body of an error says, shortened, and what follows of it; the body is empty where it cannot be read. */
+export type ReadError = (
+  status: number,
+  body: Buffer,
+) => Partial<AboutFailure> & { readonly said: string; readonly advice?: string };
 
-export async function readRefused(response: IncomingMessage): Promise<Refused> {
+/** The failure that an answer with another status than the one wanted is. `target`: what was asked. */
+export async function refusalOf(
+  target: string,
+  response: IncomingMessage,
+  readError: ReadError,
+): Promise<AnswerFailure> {
   const { statusCode: status = 0, headers } = response;
   const body = (await readBody(response, SAID_BYTES_MAX).catch(() => null)) ?? Buffer.alloc(0);
+  const { said, advice = '', ...about } = readError(status, body);
   const where = headers.location === undefined ? '' : `, which refers to ${headers.location}`;
-  return { status, retryAfterMs: retryAfterMs(headers['retry-after']), where, body };
+  const text = `${target}: answers ${status}${where}${said === '' ? '' : ` (${said})`}${advice}`;
+  return new AnswerFailure(text, { status, retryAfterMs: retryAfterMs(headers['retry-after']), ...about });
 }
 
 /** The body, unpacked; null where it is longer than the limit. */

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RETRY_ANSWER } from '../network/failure.ts';
+import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import { Agreement, type Disputed } from './agreement.ts';
 import { isAfter, laterOf, type ScanCursor } from './cursor.ts';
-import { ScanFailure } from './failure.ts';
 import type { ScanProgress } from './progress.ts';
 import { type ReaderOptions, type ReadPage, UpdatesReader } from './reader.ts';
 
@@ -98,8 +97,8 @@ export class AgreeingReader {
       if (isEnd) teller.notBefore = Date.now() + pollIntervalMs;
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof ScanFailure || error instanceof FeedRefused)) throw error;
-      if (error instanceof FeedRefused || !error.passes) teller.refusing = error.message;
+      if (!(error instanceof AnswerFailure || error instanceof FeedRefused)) throw error;
+      if (!mayPass(error)) teller.refusing = error.message;
       const usualMs = Math.min(RETRY_ANSWER.firstMs * 2 ** teller.failures, RETRY_ANSWER.longestMs);
       const retryInMs = RETRY_ANSWER.pauseMs!(error, usualMs);
       teller.failures += 1;

@@ -1,7 +1,7 @@
+import { AnswerFailure } from '../network/failure.ts';
 import { isCount, isText, type JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import type { ScanCursor } from './cursor.ts';
-import { ScanFailure } from './failure.ts';
 import type { ScanUpdate } from './updates.ts';
 
 /** Those that are asked as well, and how many must say the same. */
@@ -10,7 +10,7 @@ export interface Asked {
   readonly needed: number;
 }
 
-/** Small questions about a Scan's network. Each throws ScanFailure for an answer without what was asked for. */
+/** Small questions about a Scan's network. Each throws AnswerFailure for an answer without what was asked for. */
 
 /** As many Scans as are needed must tell the same one. */
 export async function askDso(client: JsonClient, { others, needed }: Asked): Promise<string> {
@@ -21,7 +21,7 @@ export async function askDso(client: JsonClient, { others, needed }: Asked): Pro
   );
   const alike = told.filter((each) => each.status === 'fulfilled' && each.value === own).length;
   if (alike >= needed) return own;
-  throw new ScanFailure(`${client.url}: only ${alike} of ${others.length} Scans say that the DSO is ${own}`, {});
+  throw new AnswerFailure(`${client.url}: only ${alike} of ${others.length} Scans say that the DSO is ${own}`);
 }
 
 export async function askMigrationId(client: JsonClient): Promise<number> {
@@ -45,17 +45,17 @@ export async function requireBeginning(client: JsonClient): Promise<void> {
         'begin with --start snapshot, or with files that have it',
     );
   if (!(await client.askField('/v0/backfilling/status', 'complete', (value) => typeof value === 'boolean')))
-    throw new ScanFailure(`${client.url}: has not all of the history yet; another Scan may have it`, {});
+    throw new AnswerFailure(`${client.url}: has not all of the history yet; another Scan may have it`);
 }
 
 /** Before what follows a place is read: a Scan in an earlier migration would be asked for ever. */
 export async function requireMigration(client: JsonClient, known: number): Promise<void> {
   const migrationId = await askMigrationId(client);
   if (migrationId >= known) return;
-  throw new ScanFailure(
+  throw new AnswerFailure(
     `${client.url} is in migration ${migrationId}, and what is here is of migration ${known}: name a Scan of the same network, or ` +
       'begin anew elsewhere',
-    { isFinal: true },
+    { conduct: 'stop' },
   );
 }
 

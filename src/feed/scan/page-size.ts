@@ -1,4 +1,4 @@
-import { ScanFailure } from './failure.ts';
+import { AnswerFailure } from '../network/failure.ts';
 
 /** The largest page that a Scan gives, unless its operator has set another. */
 const PAGE_SIZE_MAX = 1000;
@@ -44,7 +44,7 @@ export class PageSize {
   }
 
   /**
-   * Asks for a page, and for smaller ones where that is what the failure asks for. Throws ScanFailure: one that does not pass where
+   * Asks for a page, and for smaller ones where that is what the failure asks for. Throws AnswerFailure: one that does not pass where
    * a page as large as is needed was refused again and again.
    */
   async ask<Page>(ask: (size: number) => Promise<Page>): Promise<Page> {
@@ -52,8 +52,8 @@ export class PageSize {
       try {
         return await ask(this.#now);
       } catch (error) {
-        if (!(error instanceof ScanFailure)) throw error;
-        const { pageSizeMax, isTooMuch } = error;
+        if (!(error instanceof AnswerFailure)) throw error;
+        const { pageSizeMax, isTooMuch } = error.about;
         const smaller = pageSizeMax ?? (isTooMuch ? Math.floor(this.#now / 2) : this.#now);
         if (smaller < 1 || smaller >= this.#now) throw error;
         if (pageSizeMax !== null) this.#max = pageSizeMax;
@@ -63,13 +63,13 @@ export class PageSize {
     }
   }
 
-  #refused(error: ScanFailure): ScanFailure {
+  #refused(error: AnswerFailure): AnswerFailure {
     this.#refusals += 1;
-    if (error.pageSizeMax === null && this.#refusals < REFUSALS_MAX) return error;
+    if (error.about.pageSizeMax === null && this.#refusals < REFUSALS_MAX) return error;
     const pages = `pages of ${this.#tooSmall} updates that all have one record time, and refuses larger ones`;
-    return new ScanFailure(`it gives ${pages}: read this part of the ledger from files (${error.message})`, {
+    return new AnswerFailure(`it gives ${pages}: read this part of the ledger from files (${error.message})`, {
       cause: error,
-      isFinal: true,
+      conduct: 'stop',
     });
   }
 }

@@ -1,6 +1,6 @@
+import { AnswerFailure } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { earlier, earlierOf, isAfter, isSame, laterOf, OVERLAP_US, type ScanCursor } from './cursor.ts';
-import { ScanFailure } from './failure.ts';
 import { PageSize } from './page-size.ts';
 import { askPage, lastTimeIn, type ScanUpdate, updatesIn } from './updates.ts';
 
@@ -61,7 +61,7 @@ export class UpdatesReader {
     return place === null || (this.#furthest !== null && !isAfter(place, this.#furthest));
   }
 
-  /** Throws ScanFailure: one that does not pass where the Scan has more updates at one time than it gives in a page. */
+  /** Throws AnswerFailure: one that does not pass where the Scan has more updates at one time than it gives in a page. */
   async next(client: JsonClient): Promise<ReadPage> {
     const sure = this.#sure();
     const after = this.#behindPage ?? sure;
@@ -110,10 +110,10 @@ export class UpdatesReader {
     // All of the page has one time.
     this.#coming = null;
     if (!this.#size.grow())
-      throw new ScanFailure(
+      throw new AnswerFailure(
         `${client.url} has more updates at one record time than the ${this.#size.now} that it gives in a page: ` +
           'read this part of the ledger from files',
-        { isFinal: true },
+        { conduct: 'stop' },
       );
   }
 

@@ -3,10 +3,10 @@ import { formatAmount } from '../../ledger/amount.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
+import { AnswerFailure } from '../network/failure.ts';
 import { isObject, type JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import type { SeedPlace } from './cursor.ts';
-import { ScanFailure } from './failure.ts';
 import type { Asked } from './network.ts';
 
 /** Owners whose sums are compared. */
@@ -60,7 +60,7 @@ export class SeedCheck {
   }
 
   /**
-   * Throws FeedRefused where its Scan says otherwise, and ScanFailure where it says nothing, or where fewer Scans than are needed
+   * Throws FeedRefused where its Scan says otherwise, and AnswerFailure where it says nothing, or where fewer Scans than are needed
    * say the same.
    */
   async compareOwners(client: JsonClient, place: SeedPlace, { others, needed }: Asked): Promise<void> {
@@ -71,7 +71,7 @@ export class SeedCheck {
     const alike = told.filter(({ status }) => status === 'fulfilled').length;
     if (alike >= needed) return;
     const [why] = told.flatMap((each) => (each.status === 'rejected' ? [(each.reason as Error).message] : []));
-    throw new ScanFailure(`${client.url}: only ${alike} of ${others.length} Scans agree with its seed: ${why}`, {});
+    throw new AnswerFailure(`${client.url}: only ${alike} of ${others.length} Scans agree with its seed: ${why}`);
   }
 
   async #compareOwnersOf(client: JsonClient, { text, migrationId }: SeedPlace): Promise<void> {
@@ -80,7 +80,7 @@ export class SeedCheck {
     const { value } = await client.ask('/v1/holdings/summary', asked);
     const given =
       isObject(value) && Array.isArray(value.summaries) ? (value.summaries as unknown[]).filter(isObject) : null;
-    if (given === null) throw new ScanFailure(`${client.url}: answers without summaries`, {});
+    if (given === null) throw new AnswerFailure(`${client.url}: answers without summaries`);
     for (const [owner, { sums }] of this.#sample) {
       const found = given.find(({ party_id }) => party_id === owner);
       const theirs = `${found?.total_unlocked_coin} unlocked and ${found?.total_locked_coin} locked`;

@@ -1,10 +1,10 @@
 import { tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
+import { AnswerFailure } from '../network/failure.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import type { Message } from '../source.ts';
 import type { SeedPlace } from './cursor.ts';
-import { ScanFailure } from './failure.ts';
 import type { Asked } from './network.ts';
 import { PageSize } from './page-size.ts';
 import type { SeedCheck } from './seed-check.ts';
@@ -25,7 +25,7 @@ async function askSeedPlace(client: JsonClient, migrationId: number, now: number
   });
   const text = isObject(value) ? value.record_time : undefined;
   const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
-  if (recordTime === null) throw new ScanFailure(`${client.url}: answers without the time of its snapshot`, {});
+  if (recordTime === null) throw new AnswerFailure(`${client.url}: answers without the time of its snapshot`);
   return { migrationId, recordTime, text: text as string };
 }
 
@@ -39,15 +39,15 @@ export async function askCommonSeedPlace(
   const newest = told.flatMap((each) => (each.status === 'fulfilled' ? [each.value.recordTime] : []));
   const common = newest.sort((a, b) => b - a)[needed - 1];
   if (common === undefined)
-    throw new ScanFailure(`${client.url}: only ${newest.length} of ${others.length} Scans have a snapshot`, {});
+    throw new AnswerFailure(`${client.url}: only ${newest.length} of ${others.length} Scans have a snapshot`);
   // To the millisecond above: snapshots are hours apart.
   return askSeedPlace(client, migrationId, Math.ceil(common / 1000));
 }
 
 /** A page of a snapshot is gone: snapshots are removed in time, and another one can be read. */
 export function mayCome(error: unknown, what: string): unknown {
-  if (!(error instanceof ScanFailure) || error.status !== 404) return error;
-  return new ScanFailure(`${what} (${error.message})`, { cause: error });
+  if (!(error instanceof AnswerFailure) || error.about.status !== 404) return error;
+  return new AnswerFailure(`${what} (${error.message})`, { cause: error });
 }
 
 /** What of a message the caller does not know. */

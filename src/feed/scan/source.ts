@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPauses, type Pauses, retry } from '../../retry.ts';
-import { RETRY_ANSWER } from '../network/failure.ts';
+import { AnswerFailure, RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { AgreeingReader } from './agreeing-reader.ts';
 import { createScanClient } from './client.ts';
 import { AT_START, cursorText, earlierOf, IN_SEED, laterOf, parseCursor, type ScanCursor } from './cursor.ts';
-import { ScanFailure } from './failure.ts';
 import { askDso, askMigrationId, enteredMigration, identityOf, requireBeginning, requireMigration } from './network.ts';
 import { ScanProgress } from './progress.ts';
 import { type ReadPage, UpdatesReader } from './reader.ts';
@@ -56,7 +55,8 @@ export function openScanSource(
 
   async function* batches(signal: AbortSignal): Batches {
     const clients = urls.map((url) => createScanClient(url, { ca: settings.ca, signal }));
-    const pauses = createPauses(RETRY_ANSWER, { signal });
+    // Also after what does not pass: another Scan is asked then.
+    const pauses = createPauses({ ...RETRY_ANSWER, passes: () => true }, { signal });
     /** Scans that refuse what is asked, and why: to ask again changes nothing. */
     const refusing = new Map<JsonClient, string>();
     try {
@@ -69,8 +69,8 @@ export function openScanSource(
           yield* readFrom(client, { clients, signal, pauses });
         } catch (error) {
           if (signal.aborted) return;
-          if (!(error instanceof ScanFailure)) throw error;
-          if (!error.passes) refusing.set(client, error.message);
+          if (!(error instanceof AnswerFailure)) throw error;
+          if (error.about.conduct === 'stop') refusing.set(client, error.message);
           await pauses.afterFailure(error, progress.failed);
         }
       }
@@ -133,7 +133,7 @@ export function openScanSource(
     const place = await askCommonSeedPlace(client, { migrationId, now: Date.now(), ...among });
     yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
     const check = new SeedCheck(dso);
-    const policy = { ...RETRY_ANSWER, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null, passes: mayPass };
+    const policy = { ...RETRY_ANSWER, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null };
     const ask = <T>(step: () => Promise<T>): Promise<T> => retry(policy, step, { signal, onFailure: progress.failed });
     for await (const page of seedPages(client, place, { pageSize, check, ask })) {
       progress.seeding(check.contracts, place.text);
@@ -162,12 +162,8 @@ export function openScanSource(
   };
 }
 
-function mayPass(error: unknown): boolean {
-  return error instanceof ScanFailure && error.passes;
-}
-
 /** The supply is at another address of the host, which may not be open to us. */
 function unanswered(error: unknown): string {
-  if (!(error instanceof ScanFailure)) throw error;
+  if (!(error instanceof AnswerFailure)) throw error;
   return `the supply of the seed could not be compared: ${error.message}`;
 }

@@ -5,10 +5,10 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
+import { AnswerFailure } from '../network/failure.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
 import { isAhead, type ScanCursor } from './cursor.ts';
-import { ScanFailure } from './failure.ts';
 
 const RECORD_TIME = '"record_time":"';
 
@@ -40,7 +40,7 @@ export function askPage(
   });
 }
 
-/** The updates of a page, in the Scan's order: by migration, record time and synchronizer. Throws ScanFailure where it is none. */
+/** The updates of a page, in the Scan's order: by migration, record time and synchronizer. Throws AnswerFailure where it is none. */
 export async function updatesIn(client: JsonClient, page: Buffer): Promise<readonly ScanUpdate[]> {
   try {
     const look = isUtf8(page) ? partialDecoder(page) : undefined;
@@ -53,7 +53,7 @@ export async function updatesIn(client: JsonClient, page: Buffer): Promise<reado
   } catch (error) {
     if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
   }
-  throw new ScanFailure(`${client.url}: answers with what is no page of updates`, {});
+  throw new AnswerFailure(`${client.url}: answers with what is no page of updates`);
 }
 
 /** The record time that stands last in a page: nearly always that of its last update, long before all are decoded. */
@@ -62,14 +62,14 @@ export function lastTimeIn(page: Buffer): Micros | null {
   return start < RECORD_TIME.length ? null : parseLedgerTime(page.toString('latin1', start, page.indexOf('"', start)));
 }
 
-/** The elements of a list in an answer, each with its own bytes. Throws ScanFailure where there is no such list. */
+/** The elements of a list in an answer, each with its own bytes. Throws AnswerFailure where there is no such list. */
 export function listedIn(
   client: JsonClient,
   { bytes, value }: JsonAnswer,
   key: string,
 ): readonly { readonly bytes: Buffer; readonly value: unknown }[] {
   const values = isObject(value) ? value[key] : undefined;
-  if (!Array.isArray(values)) throw new ScanFailure(`${client.url}: answers without ${key}`, {});
+  if (!Array.isArray(values)) throw new AnswerFailure(`${client.url}: answers without ${key}`);
   try {
     const elements = [...listedElements(bytes, key)];
     if (elements.length === values.length)
@@ -77,7 +77,7 @@ export function listedIn(
   } catch (error) {
     if (!(error instanceof BrokenContainer)) throw error;
   }
-  throw new ScanFailure(`${client.url}: answers with ${key} in a form that cannot be read`, {});
+  throw new AnswerFailure(`${client.url}: answers with ${key} in a form that cannot be read`);
 }
 
 function isEmptyPage(bytes: Buffer): boolean {

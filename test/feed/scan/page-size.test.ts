@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ScanFailure } from '../../../src/feed/scan/failure.ts';
+import { AnswerFailure } from '../../../src/feed/network/failure.ts';
 import { PageSize } from '../../../src/feed/scan/page-size.ts';
 import { openScanSource } from '../../../src/feed/scan/source.ts';
 import { FeedRefused } from '../../../src/feed/source.ts';
@@ -45,14 +45,14 @@ it('pages that are full of one time, where a larger one takes too long, are aske
 
 it('a page as large as is needed that is refused again and again ends the asking, with the reason', async () => {
   const size = new PageSize(10);
-  const tooLong = new ScanFailure('takes too long', { status: 503, isTooMuch: true });
-  const refusal = (): Promise<ScanFailure> =>
-    size.ask(() => Promise.reject(tooLong)).catch((error: ScanFailure) => error);
+  const tooLong = new AnswerFailure('takes too long', { status: 503, isTooMuch: true });
+  const refusal = (): Promise<AnswerFailure> =>
+    size.ask(() => Promise.reject(tooLong)).catch((error: AnswerFailure) => error);
   expect(await size.ask((asked) => Promise.resolve(asked))).toBe(10);
   expect(size.grow()).toBe(true);
-  for (let i = 0; i < 7; i++) expect(await refusal()).toMatchObject({ passes: true });
+  for (let i = 0; i < 7; i++) expect(await refusal()).toMatchObject({ about: { conduct: 'back off' } });
   expect(await refusal()).toMatchObject({
-    passes: false,
+    about: { conduct: 'stop' },
     message: expect.stringMatching(/pages of 10 updates that all have one record time.*from files \(takes too long\)$/),
   });
 });

@@ -28,6 +28,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'feed/file/',
     'feed/kafka/',
     'feed/ledger-api/',
+    'feed/network/',
     'feed/scan/',
     'decode/',
     'users/',
