@@ -1,8 +1,8 @@
 import { parseExactJson } from '../../json/exact-number.ts';
 import { listedElements } from '../file/elements.ts';
-import { AnswerFailure } from '../network/failure.ts';
+import { type AboutFailure, AnswerFailure } from '../network/failure.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
-import type { Streams } from './streams.ts';
+import type { LedgerApiClient } from './client.ts';
 import { failureOfElement } from './wire-error.ts';
 
 /** Contracts asked for at once: far below what an answer may have. */
@@ -25,43 +25,46 @@ export interface ContractsAsked {
 
 export type Ask = <T>(step: () => Promise<T>) => Promise<T>;
 
-/** All contracts active at an offset, in pages, whose end is marked. Throws NoPages where the participant is too old for them. */
-export async function* pagedContracts(
-  client: JsonClient,
+/** All contracts active at an offset: in pages, whose end is marked, or as a stream where the participant is too old for them. */
+export async function* activeContracts(
+  client: LedgerApiClient,
   asked: ContractsAsked,
   ask: Ask,
 ): AsyncGenerator<readonly CreatedEvent[]> {
-  let pageToken: string | null = null;
+  let pageToken: unknown;
   do {
-    const isFirst = pageToken === null;
-    const body: object = { ...asked, maxPageSize: PAGE_SIZE, ...(!isFirst && { pageToken }) };
-    const answer: JsonAnswer = await ask(() =>
-      client.ask('/v2/state/active-contracts-page', body).catch((error: unknown) => {
-        // Before 3.5 there is no such path, which is said in plain text.
-        const isUnknown = error instanceof AnswerFailure && error.about.status === 404 && error.about.code === null;
-        throw isUnknown && isFirst ? new NoPages() : error;
-      }),
-    );
-    const { activeContracts, nextPageToken }: Readonly<Record<string, unknown>> = isObject(answer.value)
-      ? answer.value
-      : {};
-    if (!Array.isArray(activeContracts)) throw new AnswerFailure(`${client.url}: answers without activeContracts`);
+    const answer = await ask(() => askPage(client, { ...asked, maxPageSize: PAGE_SIZE, pageToken }));
+    if (answer === null) return yield* streamedContracts(client, asked, ask);
+    const page: Readonly<Record<string, unknown>> = isObject(answer.value) ? answer.value : {};
+    if (!Array.isArray(page.activeContracts)) throw new AnswerFailure(`${client.url}: answers without activeContracts`);
     const texts = (): Buffer[] => [...listedElements(answer.bytes, 'activeContracts')].map(({ bytes }) => bytes);
-    yield heldIn(activeContracts, { target: client.url, texts });
-    pageToken = typeof nextPageToken === 'string' && nextPageToken !== '' ? nextPageToken : null;
-  } while (pageToken !== null);
+    yield heldIn(page.activeContracts, { target: client.url, texts });
+    pageToken = page.nextPageToken;
+  } while (typeof pageToken === 'string' && pageToken !== '');
 }
 
-export class NoPages extends Error {}
+/** Null where there is no such path, as before 3.5, which is said of the first page and in plain text. */
+async function askPage(
+  client: JsonClient,
+  body: ContractsAsked & { readonly pageToken: unknown; readonly maxPageSize: number },
+): Promise<JsonAnswer | null> {
+  try {
+    return await client.ask('/v2/state/active-contracts-page', body);
+  } catch (error) {
+    const { status, code }: Partial<AboutFailure> = error instanceof AnswerFailure ? error.about : {};
+    if (body.pageToken === undefined && status === 404 && code === null) return null;
+    throw error;
+  }
+}
 
 /**
- * The same as a stream, of a participant of any age. Its end has no mark but the closing of the connection, so that one which is
- * cut begins again behind the last token that an element had; where there are tokens, one that brings nothing more is the end.
+ * The end of such a stream has no mark but the closing of the connection, so that one which is cut begins again behind the last
+ * token that an element had; where there are tokens, one that brings nothing more is the end.
  */
-export async function* streamedContracts(
-  streams: Streams,
+async function* streamedContracts(
+  client: LedgerApiClient,
   asked: ContractsAsked,
-  { signal, ask }: { signal: AbortSignal; ask: Ask },
+  ask: Ask,
 ): AsyncGenerator<readonly CreatedEvent[]> {
   let token: string | null = null;
   let begunBehind: string | null = null;
@@ -70,17 +73,15 @@ export async function* streamedContracts(
   async function* readOnce(): AsyncGenerator<readonly CreatedEvent[]> {
     const more = token === null ? {} : { streamContinuationToken: token };
     begunBehind = token;
-    const { target, elements, isRenewed } = await streams.open('/v2/state/active-contracts', {
-      request: { ...asked, ...more },
-      signal,
-    });
+    const request = { ...asked, ...more };
+    const { target, elements, isRenewed } = await client.openStream('/v2/state/active-contracts', request);
     for await (const messages of elements) {
       const parsed = messages.map((bytes) => elementOf(target, bytes));
       yield heldIn(parsed, { target, texts: () => messages });
       const last: unknown = parsed.findLast(isObject)?.streamContinuationToken;
       if (typeof last === 'string' && last !== '') token = last;
     }
-    signal.throwIfAborted();
+    client.signal.throwIfAborted();
     if (isRenewed()) throw new AnswerFailure(`${target}: was left for a new token`, { conduct: 'reconnect' });
   }
 

@@ -3,18 +3,16 @@ import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import type { Ask } from './active-contracts.ts';
-import { createLedgerApiClient } from './client.ts';
+import { createLedgerApiClient, type LedgerApiClient } from './client.ts';
 import { IN_SEED, LANE, parseCursor } from './cursor.ts';
 import { Filter, ROUNDS_LEFT_OUT } from './filter.ts';
-import { identityOf, requireSame, some, without } from './identity.ts';
+import { identityOf, requireSame } from './identity.ts';
 import { askLedgerEnd, askLocalParties, askParticipantId, askPrunedOffset, type LedgerEnd } from './participant.ts';
 import { LedgerApiProgress } from './progress.ts';
 import { pastEnd, refusalOf } from './refusal.ts';
-import type { SeedMessage } from './seed.ts';
-import { importsAt, readSeed } from './seeding.ts';
+import { importsAt, type SeedAsked, type SeedMessage, seedMark, timeOf } from './seed.ts';
 import { type LedgerApiSettings, ledgerApiName } from './settings.ts';
 import type { LedgerApiTelemetry } from './status.ts';
-import { createStreams, type Streams } from './streams.ts';
 import { createTokens } from './token-source.ts';
 import { elementOf, recordTimeOf, updatesRequest } from './updates.ts';
 import { watchParticipant } from './watch.ts';
@@ -26,12 +24,10 @@ export interface LedgerApiSource extends Source<LedgerApiTelemetry> {
   activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]>;
 }
 
-interface Reading {
-  readonly client: JsonClient;
-  readonly streams: Streams;
-  readonly signal: AbortSignal;
-  /** Called when something was received: the next failure is a first one again. */
-  readonly answered: () => void;
+/** What the views are told of a participant. */
+interface Standing {
+  readonly identity: string;
+  readonly followed: readonly string[];
 }
 
 /**
@@ -42,7 +38,7 @@ export function openLedgerApiSource(
   settings: LedgerApiSettings,
   { stored, reached, migrationId, logger }: SourceContext,
 ): LedgerApiSource {
-  const { url, ca, parties } = settings;
+  const { url, parties } = settings;
   const tokens = createTokens(settings, { logger });
   const filter = new Filter(parties);
   const known = stored.lanes.get(LANE)?.cursor ?? null;
@@ -50,7 +46,7 @@ export function openLedgerApiSource(
   let at: number | null = known === null ? null : parseCursor(known);
   const progress = new LedgerApiProgress({ url, logger, stored: at });
   /** What the views hold of a participant, once they were told. */
-  let begun: { readonly identity: string; readonly followed: readonly string[] } | null = null;
+  let begun: Standing | null = null;
   let number = 0;
 
   function messageOf(bytes: Buffer, cursor: string, more: Pick<Message, 'decoded'> = {}): Message {
@@ -59,8 +55,7 @@ export function openLedgerApiSource(
   }
 
   async function* batches(signal: AbortSignal): Batches {
-    using client = createLedgerApiClient(url, { ca, tokens, signal });
-    const streams = createStreams(url, { ca, tokens });
+    using client = createLedgerApiClient(settings, { tokens, signal });
     const pauses = createPauses(RETRY_ANSWER, { signal });
     let mayBeAtOnce = true;
     const answered = (): void => {
@@ -70,7 +65,7 @@ export function openLedgerApiSource(
     try {
       while (!signal.aborted) {
         try {
-          yield* readFrom({ client, streams, signal, answered });
+          yield* readFrom(client, answered);
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof AnswerFailure)) throw error;
@@ -90,8 +85,8 @@ export function openLedgerApiSource(
     }
   }
 
-  async function* readFrom(reading: Reading): Batches {
-    const { client } = reading;
+  /** `answered`: called when something was received, so that the next failure is a first one again. */
+  async function* readFrom(client: LedgerApiClient, answered: () => void): Batches {
     const participantId = await askParticipantId(client);
     progress.participant(participantId);
     // Of half a seed nothing is kept.
@@ -103,7 +98,7 @@ export function openLedgerApiSource(
     progress.end(end.offset, askedAt);
     const standing = { identity: identityOf(participantId, parties), followed };
     if (at === null && reached === null && settings.start === 'snapshot' && end.offset > 0) {
-      yield* seed(reading, { ...standing, participantId, end });
+      yield* seed(client, { ...standing, participantId, end });
     } else if (begun === null) {
       const from: number = at ?? (await firstOffset(client));
       yield { ...standing, cursors: new Map([[LANE, String(from)]]) };
@@ -111,7 +106,10 @@ export function openLedgerApiSource(
       progress.stored(String(from));
     }
     begun = standing;
-    yield* follow(reading, standing.followed);
+    for await (const messages of follow(client, followed)) {
+      answered();
+      yield messages;
+    }
   }
 
   async function partiesToFollow(client: JsonClient): Promise<readonly string[]> {
@@ -131,19 +129,13 @@ export function openLedgerApiSource(
     );
   }
 
-  async function* follow({ streams, client, signal, answered }: Reading, followed: readonly string[]): Batches {
-    using _ = watchParticipant(client, {
-      onEnd: (offset, askedAt) => progress.end(offset, askedAt),
-      ...(parties === 'all' && { onParties: (local) => progress.degraded(degradedBy(local, followed)) }),
-    });
-    progress.degraded(degradedBy(followed, followed));
+  async function* follow(client: LedgerApiClient, followed: readonly string[]): Batches {
+    const degraded = filter.hasRounds ? [] : [ROUNDS_LEFT_OUT];
+    using _ = watchParticipant(client, { progress, listed: parties === 'all' ? followed : null, degraded });
     const from = at!;
     const request = updatesRequest(from, filter.eventFormat);
-    const { target, elements, isRenewed } = await streams.open('/v2/updates', {
-      request,
-      signal,
-      onOpen: () => progress.following(from),
-    });
+    const onOpen = (): void => progress.following(from);
+    const { target, elements, isRenewed } = await client.openStream('/v2/updates', request, onOpen);
     for await (const batch of elements) {
       const messages: Message[] = [];
       let failure: unknown = null;
@@ -159,32 +151,15 @@ export function openLedgerApiSource(
           break;
         }
       }
-      if (messages.length > 0) {
-        answered();
-        yield messages;
-      }
+      if (messages.length > 0) yield messages;
       if (failure !== null) throw failure;
     }
-    if (!isRenewed() && !signal.aborted)
+    if (!isRenewed() && !client.signal.aborted)
       throw new AnswerFailure(`${target}: the stream was closed`, { conduct: 'reconnect' });
   }
 
-  /** What an operator should know of this participant. */
-  function degradedBy(local: readonly string[] | Error, followed: readonly string[]): readonly string[] {
-    const rounds = filter.hasRounds ? [] : [ROUNDS_LEFT_OUT];
-    if (local instanceof Error)
-      return [
-        ...rounds,
-        `the local parties cannot be listed, and one that comes later is not noticed: ${local.message}`,
-      ];
-    const [later, gone] = [without(local, followed), without(followed, local)];
-    const came = `${some(later)} came to the participant later and is not followed: a new --data directory follows it too`;
-    const went = `${some(gone)} is followed and no longer local to the participant: what becomes of its coins is not read`;
-    return [...rounds, ...(later.length > 0 ? [came] : []), ...(gone.length > 0 ? [went] : [])];
-  }
-
   /** Tries steps again that may pass. */
-  function askIn(signal: AbortSignal): Ask {
+  function askOf({ signal }: LedgerApiClient): Ask {
     return (step) =>
       retry(RETRY_ANSWER, step, {
         signal,
@@ -195,32 +170,43 @@ export function openLedgerApiSource(
       });
   }
 
-  async function* activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]> {
-    using client = createLedgerApiClient(url, { ca, tokens, signal });
-    const streams = createStreams(url, { ca, tokens });
-    const { eventFormat } = filter;
-    yield* importsAt({ client, streams, signal, ask: askIn(signal), offset, eventFormat, migrationId });
+  function askedFor(client: LedgerApiClient, offset: number): SeedAsked {
+    return { client, ask: askOf(client), offset, eventFormat: filter.eventFormat, migrationId };
   }
 
+  async function* activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]> {
+    using client = createLedgerApiClient(settings, { tokens, signal });
+    yield* importsAt(askedFor(client, offset));
+  }
+
+  /** All that is active at the end of the ledger; its mark is the last message, once the time of that end is known. */
   async function* seed(
-    { client, streams, signal }: Reading,
-    {
-      end,
-      participantId,
-      ...standing
-    }: { end: LedgerEnd; participantId: string; identity: string; followed: readonly string[] },
+    client: LedgerApiClient,
+    { end, participantId, ...standing }: Standing & { end: LedgerEnd; participantId: string },
   ): Batches {
     yield { ...standing, cursors: new Map([[LANE, IN_SEED]]), anew: true };
-    const ask = askIn(signal);
-    const { eventFormat } = filter;
-    const seeding = { client, streams, signal, ask, progress, end, eventFormat, migrationId, participantId };
-    let last: readonly SeedMessage[] = [];
-    for await (const page of readSeed(seeding)) {
-      if (last.length > 0) yield last.map(({ bytes, ...more }) => messageOf(bytes, IN_SEED, more));
-      last = page;
+    const { offset } = end;
+    const asked = askedFor(client, offset);
+    let contracts = 0;
+    progress.seeding(contracts, offset);
+    try {
+      for await (const page of importsAt(asked)) {
+        contracts += page.length;
+        progress.seeding(contracts, offset);
+        yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_SEED, more));
+      }
+      if (end.times === null) progress.awaitingTime(offset);
+      const times = end.times ?? (await asked.ask(() => timeOf(asked)));
+      // A mark says that nothing is missing.
+      client.signal.throwIfAborted();
+      at = offset;
+      yield [messageOf(seedMark(times, { migrationId, offset, participantId, url }), String(offset))];
+    } catch (error) {
+      // Another end can be read.
+      if (!(error instanceof AnswerFailure) || error.about.code !== 'PARTICIPANT_PRUNED_DATA_ACCESSED') throw error;
+      const gone = `the active contracts at offset ${offset} are gone (${error.message})`;
+      throw new AnswerFailure(gone, { cause: error });
     }
-    at = end.offset;
-    yield last.map(({ bytes, ...more }) => messageOf(bytes, String(end.offset), more));
   }
 
   return {
