@@ -1,14 +1,22 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
-import { NOTHING_READ } from '../network/status.ts';
+import { type NetworkTelemetry, NOTHING_READ } from '../network/status.ts';
 import type { SourceLogger } from '../source.ts';
 import { IN_SEED } from './cursor.ts';
-import type { LedgerApiTelemetry } from './status.ts';
 
 /** How often a long step is reported in the log. */
 const REPORT_MS = 10_000;
 /** The pace of a catch-up is that of about this long. */
 const PACE_MS = 30_000;
+
+/** What the reading thread knows of its participant. */
+export interface LedgerApiTelemetry extends NetworkTelemetry {
+  readonly url: string;
+  /** Null until it has said it. */
+  readonly participant: string | null;
+  /** Its last offset, when it was asked last. */
+  readonly ledgerEnd: number | null;
+}
 
 /** What the status and the log say of reading a participant. */
 export class LedgerApiProgress {

@@ -8,11 +8,10 @@ import { IN_SEED, LANE, parseCursor } from './cursor.ts';
 import { Filter, ROUNDS_LEFT_OUT } from './filter.ts';
 import { identityOf, requireSame } from './identity.ts';
 import { askLedgerEnd, askLocalParties, askParticipantId, askPrunedOffset, type LedgerEnd } from './participant.ts';
-import { LedgerApiProgress } from './progress.ts';
+import { LedgerApiProgress, type LedgerApiTelemetry } from './progress.ts';
 import { pastEnd, refusalOf } from './refusal.ts';
 import { importsAt, type SeedAsked, type SeedMessage, seedMark, timeOf } from './seed.ts';
 import { type LedgerApiSettings, ledgerApiName } from './settings.ts';
-import type { LedgerApiTelemetry } from './status.ts';
 import { createTokens } from './token-source.ts';
 import { elementOf, recordTimeOf, updatesRequest } from './updates.ts';
 import { watchParticipant } from './watch.ts';
@@ -106,10 +105,7 @@ export function openLedgerApiSource(
       progress.stored(String(from));
     }
     begun = standing;
-    for await (const messages of follow(client, followed)) {
-      answered();
-      yield messages;
-    }
+    yield* follow(client, followed, answered);
   }
 
   async function partiesToFollow(client: JsonClient): Promise<readonly string[]> {
@@ -129,7 +125,7 @@ export function openLedgerApiSource(
     );
   }
 
-  async function* follow(client: LedgerApiClient, followed: readonly string[]): Batches {
+  async function* follow(client: LedgerApiClient, followed: readonly string[], answered: () => void): Batches {
     const degraded = filter.hasRounds ? [] : [ROUNDS_LEFT_OUT];
     using _ = watchParticipant(client, { progress, listed: parties === 'all' ? followed : null, degraded });
     const from = at!;
@@ -151,7 +147,10 @@ export function openLedgerApiSource(
           break;
         }
       }
-      if (messages.length > 0) yield messages;
+      if (messages.length > 0) {
+        answered();
+        yield messages;
+      }
       if (failure !== null) throw failure;
     }
     if (!isRenewed() && !client.signal.aborted)

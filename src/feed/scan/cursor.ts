@@ -21,6 +21,11 @@ export const OVERLAP_US = 60_000_000;
 /** More than --record-time-ahead-max usually is: an update between the two waits for the clock. */
 const AHEAD_US_MAX = 24 * 3600 * 1_000_000;
 
+/** The one lane: the updates of a network are in one order. */
+export const LANE = 'updates';
+/** A lane without messages: its cursor is what the supply of the seed differs by, so that it is said after a restart too. */
+export const SUPPLY = 'supply';
+
 /** The cursor before the first update. */
 export const AT_START = 'start';
 /** The cursor within a seed: without its mark it is begun anew. */

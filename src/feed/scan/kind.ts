@@ -1,6 +1,8 @@
+import { networkStatus } from '../network/status.ts';
 import type { SourceKind } from '../source.ts';
+import { LANE } from './cursor.ts';
+import type { ScanTelemetry } from './progress.ts';
 import type { ScanSettings } from './settings.ts';
-import { followScan, type ScanTelemetry } from './status.ts';
 
 /** All updates are in one lane; a cursor is the place after an update on its ledger: `4 2026-02-14T15:00:00Z`. */
 export const SCAN_KIND: SourceKind<ScanSettings, ScanTelemetry> = {
@@ -10,5 +12,11 @@ export const SCAN_KIND: SourceKind<ScanSettings, ScanTelemetry> = {
   async open(settings, context) {
     return (await import('./source.ts')).openScanSource(settings, context);
   },
-  follow: followScan,
+  follow: (name) => ({
+    status(state) {
+      const { scan, disagreements } = state.telemetry ?? { scan: '', disagreements: {} };
+      const status = networkStatus(name, state, { lane: LANE, node: { scan }, figures: { disagreements } });
+      return { ...status, disagreements };
+    },
+  }),
 };

@@ -1,15 +1,22 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
-import { NOTHING_READ } from '../network/status.ts';
+import { type NetworkTelemetry, NOTHING_READ } from '../network/status.ts';
 import type { SourceLogger } from '../source.ts';
 import type { Disputed } from './agreement.ts';
 import { IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
-import type { ScanTelemetry } from './status.ts';
 
 /** How often a long step is reported in the log. */
 const REPORT_MS = 10_000;
 /** The pace of a catch-up is that of about this long: a ledger's traffic changes. */
 const PACE_MS = 30_000;
+
+/** What the reading thread knows of its Scans. */
+export interface ScanTelemetry extends NetworkTelemetry {
+  /** The Scan that answered last, or is asked. */
+  readonly scan: string;
+  /** How many updates of a Scan were not believed, by its address. */
+  readonly disagreements: Readonly<Record<string, number>>;
+}
 
 interface PageRead {
   /** How far the ledger is read, with this page; null before the first update of all. */

@@ -5,14 +5,23 @@ import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { AgreeingReader } from './agreeing-reader.ts';
 import { createScanClient } from './client.ts';
-import { AT_START, cursorText, earlierOf, IN_SEED, laterOf, parseCursor, type ScanCursor } from './cursor.ts';
+import {
+  AT_START,
+  cursorText,
+  earlierOf,
+  IN_SEED,
+  LANE,
+  laterOf,
+  parseCursor,
+  type ScanCursor,
+  SUPPLY,
+} from './cursor.ts';
 import { askDso, askMigrationId, enteredMigration, identityOf, requireBeginning, requireMigration } from './network.ts';
-import { ScanProgress } from './progress.ts';
+import { ScanProgress, type ScanTelemetry } from './progress.ts';
 import { type ReadPage, UpdatesReader } from './reader.ts';
 import { askCommonSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
 import { SeedCheck } from './seed-check.ts';
 import { type ScanSettings, scanName } from './settings.ts';
-import { LANE, type ScanTelemetry, SUPPLY } from './status.ts';
 
 /** In the middle of a seed, for how long to try a Scan again where there is another one. */
 const SAME_SCAN_FOR_MS = 60_000;

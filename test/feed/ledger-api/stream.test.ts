@@ -57,5 +57,8 @@ it('whose element is longer than the bound is not read on', async () => {
   const failure = await open({ messageBytesMax: 1_000 })
     .next()
     .catch((error: unknown) => error);
-  expect(failure).toMatchObject({ about: { conduct: 'stop' }, message: expect.stringMatching(/of more than 1000 bytes/) });
+  expect(failure).toMatchObject({
+    about: { conduct: 'stop' },
+    message: expect.stringMatching(/of more than 1000 bytes/),
+  });
 });
