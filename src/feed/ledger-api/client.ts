@@ -9,8 +9,6 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** A participant: its plain requests and its streams, each with the token of the moment. */
 export interface LedgerApiClient extends JsonClient {
-  /** Aborts all of them. */
-  readonly signal: AbortSignal;
   openStream(path: string, request: object, onOpen?: () => void): Promise<OpenedStream>;
 }
 
@@ -32,7 +30,6 @@ export function createLedgerApiClient(
   }
   return {
     ...createJsonClient(url, { server: { ca, names: NAMES }, signal, headers, readError }),
-    signal,
     async openStream(path, request, onOpen = () => {}) {
       const target = `${url}${path}`;
       const own = await headers();

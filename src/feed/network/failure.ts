@@ -69,3 +69,6 @@ export const RETRY_ANSWER: RetryPolicy = {
     return asked + usualMs * (0.5 + Math.random() / 2);
   },
 };
+
+/** The same after whatever has failed, where another server may be asked. */
+export const RETRY_ANY: RetryPolicy = { ...RETRY_ANSWER, passes: () => true };

@@ -17,6 +17,8 @@ export interface JsonAnswer {
 /** One server. Throws AnswerFailure for whatever is no answer; answers and the time for one are bounded, redirects refused. */
 export interface JsonClient extends Disposable {
   readonly url: string;
+  /** Aborts whatever is asked. */
+  readonly signal: AbortSignal;
   /** A path below the server's, or below its host where it begins with `//`; with a body it is posted. */
   ask(path: string, body?: object): Promise<JsonAnswer>;
   /** A field of the answer, by which an answer without it is a failure. */
@@ -103,7 +105,7 @@ export function createJsonClient(
     return found;
   }
 
-  return { url, ask, askField, askBytes, [Symbol.dispose]: () => agent.destroy() };
+  return { url, signal, ask, askField, askBytes, [Symbol.dispose]: () => agent.destroy() };
 }
 
 /** The answer's head; no redirect is followed. */

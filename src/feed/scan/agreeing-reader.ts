@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/failure.ts';
+import { createPauses, type Pauses } from '../../retry.ts';
+import { AnswerFailure, RETRY_ANY } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import { Agreement, type Disputed } from './agreement.ts';
@@ -18,7 +19,7 @@ interface Teller {
   /** Resolves when the page that it was asked for is here, or it has failed. */
   asking: Promise<void> | null;
   notBefore: number;
-  failures: number;
+  readonly pauses: Pauses;
   /** When it was asked for the page that was its end; null where it may have more. */
   endAt: number | null;
   refusing: string | null;
@@ -41,13 +42,14 @@ export class AgreeingReader {
   #waiting: { readonly id: string | null; readonly since: number } = { id: null, since: 0 };
 
   constructor(options: AgreeingOptions) {
-    const { clients, needed, from } = options;
+    const { clients, needed, from, signal } = options;
     this.#options = options;
     this.#furthest = from;
     this.#agreement = new Agreement({ scans: clients.length, needed });
     this.#tellers = clients.map((client) => {
       const reader = new UpdatesReader(options);
-      return { client, reader, asking: null, notBefore: 0, failures: 0, endAt: null, refusing: null };
+      const pauses = createPauses(RETRY_ANY, { signal });
+      return { client, reader, asking: null, notBefore: 0, pauses, endAt: null, refusing: null };
     });
   }
 
@@ -65,14 +67,12 @@ export class AgreeingReader {
     const { agreed, passedOver, waiting } = this.#agreement.take();
     for (const { upTo } of agreed) this.#furthest = laterOf(this.#furthest, upTo);
     for (const disputed of passedOver) progress.disagreed(this.#named(disputed));
-    const ends = left.flatMap(({ client, endAt }) => (this.#isIdle(client) && endAt !== null ? [endAt] : []));
+    const ends = this.#tellers.flatMap(({ refusing, endAt }, scan) =>
+      refusing === null && endAt !== null && this.#agreement.isEmpty(scan) ? [endAt] : [],
+    );
     this.#noteWaiting(waiting);
     const isEnd = agreed.length === 0 && waiting === null && ends.length >= needed;
     return { updates: agreed, isEnd, askedAt: isEnd ? ends.sort((a, b) => b - a)[needed - 1]! : Date.now() };
-  }
-
-  #isIdle(client: JsonClient): boolean {
-    return this.#agreement.isEmpty(this.#options.clients.indexOf(client));
   }
 
   #ask(scan: number, teller: Teller): void {
@@ -92,19 +92,15 @@ export class AgreeingReader {
     try {
       const { updates, isEnd, askedAt } = await teller.reader.next(teller.client);
       this.#agreement.add(scan, updates);
-      teller.failures = 0;
+      teller.pauses.afterSuccess();
       teller.endAt = isEnd ? askedAt : null;
       if (isEnd) teller.notBefore = Date.now() + pollIntervalMs;
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof AnswerFailure || error instanceof FeedRefused)) throw error;
-      if (!mayPass(error)) teller.refusing = error.message;
-      const usualMs = Math.min(RETRY_ANSWER.firstMs * 2 ** teller.failures, RETRY_ANSWER.longestMs);
-      const retryInMs = RETRY_ANSWER.pauseMs!(error, usualMs);
-      teller.failures += 1;
+      if (!(error instanceof AnswerFailure)) throw error;
+      if (error.about.conduct === 'stop') teller.refusing = error.message;
       teller.endAt = null;
-      teller.notBefore = Date.now() + retryInMs;
-      progress.oneFailed({ scan: teller.client.url, error, retryInMs });
+      await teller.pauses.afterFailure(error, (pause) => progress.oneFailed(teller.client.url, pause));
     }
   }
 

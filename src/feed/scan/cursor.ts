@@ -1,10 +1,8 @@
 import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
+import type { Reached } from '../source.ts';
 
 /** A place in the updates of a network, the same on each of its Scans: after all up to a time of a migration. */
-export interface ScanCursor {
-  readonly migrationId: number;
-  readonly recordTime: Micros;
-}
+export type ScanCursor = Reached;
 
 /** A Scan's snapshot: it has everything up to its time, and nothing after it. */
 export interface SeedPlace extends ScanCursor {

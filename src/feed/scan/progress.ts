@@ -79,7 +79,7 @@ export class ScanProgress {
   };
 
   /** One of several Scans that are read at once. */
-  oneFailed({ scan, error, retryInMs }: { scan: string; error: Error; retryInMs: number }): void {
+  oneFailed(scan: string, { error, retryInMs }: Pause): void {
     this.#set({ errors: this.#telemetry.errors + 1, lastError: error.message });
     this.#logger.warn({ scan, retryInMs: Math.round(retryInMs) }, `cannot read a Scan: ${error.message}`);
   }

@@ -5,7 +5,7 @@ import { AnswerFailure } from '../network/failure.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
 import type { Message } from '../source.ts';
 import type { SeedPlace } from './cursor.ts';
-import type { Asked } from './network.ts';
+import type { Scans } from './network.ts';
 import { PageSize } from './page-size.ts';
 import type { SeedCheck } from './seed-check.ts';
 import { listedIn } from './updates.ts';
@@ -16,10 +16,10 @@ const TEMPLATES = [
   'splice-amulet:Splice.Round:OpenMiningRound',
 ];
 
-/** The newest snapshot of a migration. `now`: our clock, milliseconds. */
-async function askSeedPlace(client: JsonClient, migrationId: number, now: number): Promise<SeedPlace> {
-  const before = encodeURIComponent(new Date(now).toISOString());
-  const path = `/v0/state/acs/snapshot-timestamp?before=${before}&migration_id=${migrationId}`;
+/** The newest snapshot of a migration. `before`: our clock, milliseconds. */
+async function askSeedPlace(client: JsonClient, migrationId: number, before = Date.now()): Promise<SeedPlace> {
+  const time = encodeURIComponent(new Date(before).toISOString());
+  const path = `/v0/state/acs/snapshot-timestamp?before=${time}&migration_id=${migrationId}`;
   const { value } = await client.ask(path).catch((error: unknown) => {
     throw mayCome(error, `has no snapshot of migration ${migrationId} yet`);
   });
@@ -32,14 +32,15 @@ async function askSeedPlace(client: JsonClient, migrationId: number, now: number
 /** The newest snapshot of a Scan that as many of them have as are needed. */
 export async function askCommonSeedPlace(
   client: JsonClient,
-  { migrationId, now, others, needed }: Asked & { migrationId: number; now: number },
+  migrationId: number,
+  { clients, needed }: Scans,
 ): Promise<SeedPlace> {
-  if (needed === 1) return askSeedPlace(client, migrationId, now);
-  const told = await Promise.allSettled(others.map((other) => askSeedPlace(other, migrationId, now)));
+  if (needed === 1) return askSeedPlace(client, migrationId);
+  const told = await Promise.allSettled(clients.map((each) => askSeedPlace(each, migrationId)));
   const newest = told.flatMap((each) => (each.status === 'fulfilled' ? [each.value.recordTime] : []));
   const common = newest.sort((a, b) => b - a)[needed - 1];
   if (common === undefined)
-    throw new AnswerFailure(`${client.url}: only ${newest.length} of ${others.length} Scans have a snapshot`);
+    throw new AnswerFailure(`${client.url}: only ${newest.length} of ${clients.length} Scans have a snapshot`);
   // To the millisecond above: snapshots are hours apart.
   return askSeedPlace(client, migrationId, Math.ceil(common / 1000));
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPauses, type Pauses, retry } from '../../retry.ts';
-import { AnswerFailure, RETRY_ANSWER } from '../network/failure.ts';
+import { AnswerFailure, RETRY_ANSWER, RETRY_ANY } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { AgreeingReader } from './agreeing-reader.ts';
@@ -16,7 +16,15 @@ import {
   type ScanCursor,
   SUPPLY,
 } from './cursor.ts';
-import { askDso, askMigrationId, enteredMigration, identityOf, requireBeginning, requireMigration } from './network.ts';
+import {
+  askDso,
+  askMigrationId,
+  enteredMigration,
+  identityOf,
+  requireBeginning,
+  requireMigration,
+  type Scans,
+} from './network.ts';
 import { ScanProgress, type ScanTelemetry } from './progress.ts';
 import { type ReadPage, UpdatesReader } from './reader.ts';
 import { askCommonSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
@@ -25,11 +33,6 @@ import { type ScanSettings, scanName } from './settings.ts';
 
 /** In the middle of a seed, for how long to try a Scan again where there is another one. */
 const SAME_SCAN_FOR_MS = 60_000;
-
-interface Asked {
-  readonly clients: readonly JsonClient[];
-  readonly signal: AbortSignal;
-}
 
 type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
 
@@ -64,8 +67,8 @@ export function openScanSource(
 
   async function* batches(signal: AbortSignal): Batches {
     const clients = urls.map((url) => createScanClient(url, { ca: settings.ca, signal }));
-    // Also after what does not pass: another Scan is asked then.
-    const pauses = createPauses({ ...RETRY_ANSWER, passes: () => true }, { signal });
+    const scans = { clients, needed: agree };
+    const pauses = createPauses(RETRY_ANY, { signal });
     /** Scans that refuse what is asked, and why: to ask again changes nothing. */
     const refusing = new Map<JsonClient, string>();
     try {
@@ -75,7 +78,7 @@ export function openScanSource(
           throw new FeedRefused(`${[...refusing.values()].join('; ')}; it is not asked again before the next start`);
         const client = asked[turn % asked.length]!;
         try {
-          yield* readFrom(client, { clients, signal, pauses });
+          yield* readFrom(client, scans, pauses);
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof AnswerFailure)) throw error;
@@ -89,13 +92,13 @@ export function openScanSource(
     }
   }
 
-  async function* readFrom(client: JsonClient, { clients, signal, pauses }: Asked & { pauses: Pauses }): Batches {
+  async function* readFrom(client: JsonClient, scans: Scans, pauses: Pauses): Batches {
     progress.begin(client.url);
-    const dso = await askDso(client, { others: clients, needed: agree });
+    const dso = await askDso(client, scans);
     const identity = identityOf(dso);
     if (network !== null && network !== identity)
       throw new FeedRefused(`${client.url} is of ${identity}, and the other Scans are of ${network}`);
-    if (at === null && settings.start === 'snapshot') yield* seed(client, { dso, clients, signal });
+    if (at === null && settings.start === 'snapshot') yield* seed(client, dso, scans);
     else if (network === null) {
       if (at === null) await requireBeginning(client);
       const cursors = new Map([[LANE, at === null ? AT_START : cursorText(at)]]);
@@ -103,8 +106,8 @@ export function openScanSource(
     }
     network = identity;
     if (at !== null) await requireMigration(client, at.migrationId);
-    const next = readerFrom(earlierOf(at, applied()), client, { clients, signal });
-    while (!signal.aborted) {
+    const next = readerFrom(earlierOf(at, applied()), client, scans);
+    while (!client.signal.aborted) {
       const { updates, isEnd, askedAt } = await next();
       pauses.afterSuccess();
       const entered = enteredMigration(updates, at);
@@ -115,18 +118,14 @@ export function openScanSource(
       if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, askedAt });
       if (messages.length > 0) yield messages;
       if (entered !== null) throw entered.refusal;
-      if (isEnd && agree === 1) await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
+      if (isEnd && agree === 1) await sleep(pollIntervalMs, undefined, { signal: client.signal }).catch(() => {});
     }
   }
 
-  function readerFrom(
-    from: ScanCursor | null,
-    client: JsonClient,
-    { clients, signal }: Asked,
-  ): () => Promise<ReadPage> {
+  function readerFrom(from: ScanCursor | null, client: JsonClient, scans: Scans): () => Promise<ReadPage> {
     if (agree > 1) {
-      const among = { clients, needed: agree, pollIntervalMs, progress, signal };
-      const reader = new AgreeingReader({ ...among, from, pageSize, applied });
+      const { signal } = client;
+      const reader = new AgreeingReader({ ...scans, pollIntervalMs, progress, signal, from, pageSize, applied });
       return () => reader.next();
     }
     const known = readers.get(client);
@@ -136,19 +135,19 @@ export function openScanSource(
   }
 
   /** All of a snapshot, compared with what its Scan says of it, and only then its mark. */
-  async function* seed(client: JsonClient, { dso, clients, signal }: Asked & { dso: string }): Batches {
+  async function* seed(client: JsonClient, dso: string, scans: Scans): Batches {
     const migrationId = await askMigrationId(client);
-    const among = { others: clients, needed: agree };
-    const place = await askCommonSeedPlace(client, { migrationId, now: Date.now(), ...among });
+    const place = await askCommonSeedPlace(client, migrationId, scans);
     yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
     const check = new SeedCheck(dso);
     const policy = { ...RETRY_ANSWER, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null };
-    const ask = <T>(step: () => Promise<T>): Promise<T> => retry(policy, step, { signal, onFailure: progress.failed });
+    const ask = <T>(step: () => Promise<T>): Promise<T> =>
+      retry(policy, step, { signal: client.signal, onFailure: progress.failed });
     for await (const page of seedPages(client, place, { pageSize, check, ask })) {
       progress.seeding(check.contracts, place.text);
       yield page.map(({ bytes, ...more }) => messageOf(bytes as Buffer, IN_SEED, more));
     }
-    await ask(() => check.compareOwners(client, place, among)).catch((error: unknown) => {
+    await ask(() => check.compareOwners(client, place, scans)).catch((error: unknown) => {
       throw mayCome(error, `the summary of ${place.text} is gone`);
     });
     const difference = await ask(() => check.supplyDifference(client, place)).catch(unanswered);
