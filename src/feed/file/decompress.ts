@@ -68,7 +68,7 @@ async function* decompress(
   format: 'gzip' | 'zstd',
   create: () => Codec,
 ): AsyncGenerator<Buffer> {
-  let codec: OpenCodec | null = null;
+  let codec: StepOfCodec | null = null;
   let taken = 0;
   let handedOut = 0;
   const brokenAt = (error: NodeJS.ErrnoException): BrokenContainer => {
@@ -88,7 +88,7 @@ async function* decompress(
         if (rest.length === 0) break;
       }
       codec ??= openCodec(create());
-      const step = await codec.write(rest);
+      const step = await codec(rest);
       for (const part of step.output) {
         handedOut += part.length;
         yield part;
@@ -102,7 +102,7 @@ async function* decompress(
     }
   }
   if (codec === null) return;
-  const last = await codec.end();
+  const last = await codec(null);
   yield* last.output;
   if (last.error !== null) throw brokenAt(last.error);
 }
@@ -121,16 +121,14 @@ interface Step {
   readonly error: Error | null;
 }
 
-interface OpenCodec {
-  write(piece: Buffer): Promise<Step>;
-  end(): Promise<Step>;
-}
+/** Gives the codec a piece, or the end of all. */
+type StepOfCodec = (piece: Buffer | null) => Promise<Step>;
 
 /**
  * One step at a time: the codec gets the next piece only after its output was taken, which bounds what is in memory.
  * Node's zstd stops silently after the first frame and drops the rest of the piece: `taken` shows where the caller continues.
  */
-function openCodec(codec: Codec): OpenCodec {
+function openCodec(codec: Codec): StepOfCodec {
   let output: Buffer[] = [];
   let ended = false;
   let error: Error | null = null;
@@ -144,21 +142,19 @@ function openCodec(codec: Codec): OpenCodec {
     error = reason;
     settle();
   });
-  const step = async (start: (done: (reason?: Error | null) => void) => void): Promise<Step> => {
+  return async (piece) => {
     const before = codec.bytesWritten;
     await new Promise<void>((resolve) => {
       settle = resolve;
-      start((reason) => {
-        error ??= reason ?? null;
-        resolve();
-      });
+      if (piece === null) codec.end();
+      else
+        codec.write(piece, (reason) => {
+          error ??= reason ?? null;
+          resolve();
+        });
     });
     const result = { output, taken: codec.bytesWritten - before, ended, error };
     output = [];
     return result;
-  };
-  return {
-    write: (piece) => step((done) => codec.write(piece, done)),
-    end: () => step(() => codec.end()),
   };
 }

@@ -23,25 +23,26 @@ export interface FileOptions {
   readonly headBytes?: number;
 }
 
-const CHUNK_BYTES = 2 ** 20;
+const USUAL: Required<FileOptions> = {
+  lineBytesMax: LINE_BYTES_MAX,
+  overlongHeadBytes: OVERLONG_HEAD_BYTES,
+  containerBytesMax: CONTAINER_BYTES_MAX,
+  chunkBytes: 2 ** 20,
+  reuseBuffers: false,
+  headBytes: Number.POSITIVE_INFINITY,
+};
 
 /**
  * A feed file, or standard input for `-`: one update per line, a JSON array of updates or a Scan page, each of them plain,
  * gzip or zstd; recognized by the first bytes, never by the name. Throws UnusableFile where there is nothing to read.
  */
 export function openFileSource(path: string, options: FileOptions = {}): FileSource {
-  const limits = {
-    lineBytesMax: options.lineBytesMax ?? LINE_BYTES_MAX,
-    overlongHeadBytes: options.overlongHeadBytes ?? OVERLONG_HEAD_BYTES,
-    containerBytesMax: options.containerBytesMax ?? CONTAINER_BYTES_MAX,
-    headBytes: options.headBytes ?? Number.POSITIVE_INFINITY,
-  };
+  const all = { ...USUAL, ...options, path };
   const total = readableSize(path);
-  const { chunkBytes = CHUNK_BYTES, reuseBuffers = false } = options;
-  const file = openFileBytes({ path, chunkBytes, reuseBuffers });
+  const file = openFileBytes(all);
   return {
     name: path,
-    batches: (signal) => untilAborted(signal, batches(path, file.chunks(signal), limits)),
+    batches: (signal) => untilAborted(signal, batches(file.chunks(signal), all)),
     progress: () => ({ read: file.read(), total }),
   };
 }
@@ -63,14 +64,13 @@ async function* untilAborted(
 }
 
 async function* batches(
-  path: string,
   bytes: AsyncGenerator<Buffer>,
-  limits: Required<Omit<FileOptions, 'chunkBytes' | 'reuseBuffers'>>,
+  options: Required<FileOptions> & { path: string },
 ): AsyncGenerator<readonly Message[]> {
   try {
-    const { shape, chunks } = await peekShape(firstBytes(decompressed(bytes), limits.headBytes));
-    if (shape === 'lines') yield* lineBatches(chunks, limits);
-    else yield* containerBatches(chunks, { path, shape, ...limits });
+    const { shape, chunks } = await peekShape(firstBytes(decompressed(bytes), options.headBytes));
+    if (shape === 'lines') yield* lineBatches(chunks, options);
+    else yield* containerBatches(chunks, { ...options, shape });
   } finally {
     // A consumer that stops early may not have started the generator that closes the descriptor.
     await bytes.return(undefined);

@@ -1,7 +1,7 @@
 import { createJsonClient, type JsonClient } from '../network/json-client.ts';
+import type { Tokens } from './oauth.ts';
 import { type LedgerApiSettings, NAMES } from './settings.ts';
 import { openStream } from './stream.ts';
-import type { Tokens } from './tokens.ts';
 import { readError } from './wire-error.ts';
 
 /** Timers of Node do not wait longer than this. */

@@ -11,7 +11,16 @@ import { readBody } from '../network/refused.ts';
 import { describeError } from '../network/server-options.ts';
 import type { SourceLogger } from '../source.ts';
 import { NAMES, type OauthSettings } from './settings.ts';
-import type { Tokens } from './tokens.ts';
+
+/** Where the tokens of requests come from. */
+export interface Tokens {
+  /** Null where none is used. Throws AnswerFailure where there should be one. */
+  get(signal: AbortSignal): Promise<string | null>;
+  /** The one given last was not taken. */
+  refused(): void;
+  /** When a stream should ask for a new one, by our clock; null where that is not known. */
+  renewAt(): number | null;
+}
 
 /** Of a token whose server does not say. */
 const LIFETIME_S = 300;

@@ -1,15 +1,10 @@
-import { tryDecode } from '../../decode/decode.ts';
-import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import { AnswerFailure } from '../network/failure.ts';
-import type { Message } from '../source.ts';
+import { importOf, type SeedMessage } from '../network/seed.ts';
 import { type Ask, activeContracts, type CreatedEvent } from './active-contracts.ts';
 import type { LedgerApiClient } from './client.ts';
 import type { SynchronizerTime } from './participant.ts';
 import { elementOf, updatesRequest } from './updates.ts';
-
-/** What of a message the caller does not know. */
-export type SeedMessage = Pick<Message, 'decoded'> & { readonly bytes: Buffer };
 
 /** Which contracts are asked for, and how. */
 export interface SeedAsked {
@@ -29,39 +24,23 @@ export async function* importsAt({
   migrationId,
 }: SeedAsked): AsyncGenerator<readonly SeedMessage[]> {
   const pages = activeContracts(client, { activeAtOffset: offset, eventFormat }, ask);
-  for await (const page of pages) yield page.map((created) => importOf(created, migrationId));
+  for await (const page of pages) yield page.map((created) => importOf(contractOf(created), migrationId));
 }
 
-/** An active contract as an import of a seed. */
-function importOf(created: CreatedEvent, migrationId: number): SeedMessage {
+/** By the names that a Scan gives to its members. */
+function contractOf(created: CreatedEvent): Parameters<typeof importOf>[0] {
   const { contractId, nodeId } = created;
+  const text = JSON.stringify({
+    contract_id: contractId,
+    template_id: created.templateId,
+    package_name: created.packageName,
+    create_arguments: created.createArgument,
+    created_at: created.createdAt,
+    signatories: created.signatories,
+    observers: created.observers,
+  });
   const id = typeof contractId === 'string' ? contractId : '';
-  const event = `${id}:${Number.isSafeInteger(nodeId) ? nodeId : 0}`;
-  const bytes = Buffer.from(
-    JSON.stringify({
-      update_id: id,
-      migration_id: migrationId,
-      record_time: '0001-01-01T00:00:00.000000Z',
-      seed: true,
-      root_event_ids: [event],
-      events_by_id: {
-        [event]: {
-          event_type: 'created_event',
-          event_id: event,
-          contract_id: contractId,
-          template_id: created.templateId,
-          package_name: created.packageName,
-          create_arguments: created.createArgument,
-          created_at: created.createdAt,
-          signatories: created.signatories,
-          observers: created.observers,
-        },
-      },
-    }),
-  );
-  const decoded = tryDecode(bytes, { migrationId });
-  // What is bad is decoded again and judged where every message is.
-  return decoded instanceof BadUpdate ? { bytes } : { bytes, decoded };
+  return { id, node: Number.isSafeInteger(nodeId) ? Number(nodeId) : 0, text };
 }
 
 /** The end of a seed (docs/rules.md, rule 13). */

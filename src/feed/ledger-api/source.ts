@@ -1,6 +1,7 @@
 import { createPauses, retry } from '../../retry.ts';
 import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
+import type { SeedMessage } from '../network/seed.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import type { Ask } from './active-contracts.ts';
 import { createLedgerApiClient, type LedgerApiClient } from './client.ts';
@@ -10,9 +11,9 @@ import { identityOf, requireSame } from './identity.ts';
 import { askLedgerEnd, askLocalParties, askParticipantId, askPrunedOffset, type LedgerEnd } from './participant.ts';
 import { LedgerApiProgress, type LedgerApiTelemetry } from './progress.ts';
 import { pastEnd, refusalOf } from './refusal.ts';
-import { importsAt, type SeedAsked, type SeedMessage, seedMark, timeOf } from './seed.ts';
+import { importsAt, type SeedAsked, seedMark, timeOf } from './seed.ts';
 import { type LedgerApiSettings, ledgerApiName } from './settings.ts';
-import { createTokens } from './token-source.ts';
+import { createTokens } from './tokens.ts';
 import { elementOf, recordTimeOf, updatesRequest } from './updates.ts';
 import { watchParticipant } from './watch.ts';
 

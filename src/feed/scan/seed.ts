@@ -1,9 +1,7 @@
-import { tryDecode } from '../../decode/decode.ts';
-import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { AnswerFailure } from '../network/failure.ts';
 import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
-import type { Message } from '../source.ts';
+import { importOf, type SeedMessage } from '../network/seed.ts';
 import type { SeedPlace } from './cursor.ts';
 import type { Scans } from './network.ts';
 import { PageSize } from './page-size.ts';
@@ -51,9 +49,6 @@ export function mayCome(error: unknown, what: string): unknown {
   return new AnswerFailure(`${what} (${error.message})`, { cause: error });
 }
 
-/** What of a message the caller does not know. */
-export type SeedMessage = Pick<Message, 'bytes' | 'decoded'>;
-
 /**
  * The coins and rounds of a snapshot as imports of a seed, a page at a time. `ask` may try again: the Scan stays the same, because
  * each numbers its pages for itself.
@@ -74,30 +69,16 @@ export async function* seedPages(
       throw mayCome(error, `the snapshot of ${text} is gone`);
     });
     yield listedIn(client, answer, 'created_events').map(({ bytes, value }) => {
-      const message = Buffer.from(importText(bytes, value, migrationId));
-      const decoded = tryDecode(message, { migrationId });
-      // What is bad is decoded again and judged where every message is.
-      if (decoded instanceof BadUpdate) return { bytes: message };
-      check.add(decoded);
-      return { bytes: message, decoded };
+      const { contract_id: id, created_in_update_id: made } = isObject(value) ? value : {};
+      // Older Scans wrote other values there, with a # before them.
+      const createdIn = typeof made === 'string' && !made.startsWith('#') ? made : undefined;
+      const contract = { id: typeof id === 'string' ? id : '', node: 0, createdIn, text: bytes.toString() };
+      const message = importOf(contract, migrationId);
+      if (message.decoded !== undefined) check.add(message.decoded);
+      return message;
     });
     after = (answer.value as Record<string, unknown>).next_page_token ?? null;
   } while (after !== null);
-}
-
-/** An active contract as an import of a seed, with all of its own text: nothing of its payload is written anew. */
-function importText(contract: Buffer, value: unknown, migrationId: number): string {
-  const { contract_id: given, created_in_update_id: made } = isObject(value) ? value : {};
-  const id = JSON.stringify(typeof given === 'string' ? given : '');
-  const event = JSON.stringify(`${typeof given === 'string' ? given : ''}:0`);
-  // Older Scans wrote other values there, with a # before them.
-  const createdIn =
-    typeof made === 'string' && !made.startsWith('#') ? `"created_in_update_id":${JSON.stringify(made)},` : '';
-  return (
-    `{"update_id":${id},"migration_id":${migrationId},"record_time":"0001-01-01T00:00:00.000000Z","seed":true,${createdIn}` +
-    `"root_event_ids":[${event}],"events_by_id":{${event}:{"event_type":"created_event","event_id":${event},` +
-    `${contract.toString().slice(1)}}}`
-  );
 }
 
 /** The end of a seed (docs/rules.md, rule 13). */

@@ -145,7 +145,7 @@ export function openScanSource(
       retry(policy, step, { signal: client.signal, onFailure: progress.failed });
     for await (const page of seedPages(client, place, { pageSize, check, ask })) {
       progress.seeding(check.contracts, place.text);
-      yield page.map(({ bytes, ...more }) => messageOf(bytes as Buffer, IN_SEED, more));
+      yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_SEED, more));
     }
     await ask(() => check.compareOwners(client, place, scans)).catch((error: unknown) => {
       throw mayCome(error, `the summary of ${place.text} is gone`);

@@ -109,7 +109,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'feed/file/': ['feed/'],
   'feed/scan/': ['feed/', 'feed/file/', 'feed/network/', 'decode/', 'ledger/'],
   'feed/ledger-api/': ['feed/', 'feed/file/', 'feed/network/', 'decode/', 'json/', 'ledger/'],
-  'feed/network/': ['feed/', 'ledger/'],
+  'feed/network/': ['feed/', 'decode/', 'ledger/'],
   'feed/kafka/': ['feed/', 'decode/', 'ledger/'],
   'feed/': ['ledger/'],
   'decode/': ['threads/', 'json/', 'ledger/'],
