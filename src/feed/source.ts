@@ -19,8 +19,6 @@ export interface Message {
 
 /** Where messages come from; from its `Telemetry` its kind makes a SourceStatus. */
 export interface Source<Telemetry = unknown> {
-  /** Its name in messages: a file's name, `-` for standard input, `topic <name>`. */
-  readonly name: string;
   /**
    * Messages in feed order, in bounded batches; ends at the end of a file. A source that resumes gives a SourceStart before its
    * first batch, and again once it has more lanes. Throws BrokenContainer, FeedRefused.

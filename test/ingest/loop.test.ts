@@ -61,7 +61,6 @@ it('says what is stored, also where a new partition of the topic is what stores 
   let partitions = 1;
   const stored: [string, string][][] = [];
   const source: Source = {
-    name: 'topic t',
     async *batches(signal) {
       yield startOf(1);
       yield [{ lane: '0', offset: 0, bytes: Buffer.from(emptyUpdate('s', 1)) }];
@@ -87,7 +86,7 @@ it('says what is stored, also where a new partition of the topic is what stores 
   const late = setTimeout(() => stop.abort('late'), 10_000);
   await runLoop(writer, beside, {
     ...LOOP,
-    source: { name: source.name, kind: TOPIC_KIND },
+    source: { name: 'topic t', kind: TOPIC_KIND },
     signal: stop.signal,
   });
   clearTimeout(late);
@@ -104,7 +103,6 @@ it('keeps what it applied before a source is refused', async () => {
   await replayInto(directory.path, [file]);
   using writer = new ViewsWriter(directory.path, WRITER);
   const source: Source = {
-    name: 'topic t',
     async *batches() {
       yield { identity: 'any', cursors: new Map([['0', '0']]) };
       const lines = [emptyUpdate('s', 1), emptyUpdate('s', 3), emptyUpdate('z', 4)];
@@ -113,7 +111,7 @@ it('keeps what it applied before a source is refused', async () => {
     progress: () => ({ read: 0, total: null }),
   };
   await using feed = openInlineFeed(source, { migrationId: 0 });
-  const reading = runLoop(writer, feed, { ...LOOP, source: { name: source.name, kind: TOPIC_KIND } });
+  const reading = runLoop(writer, feed, { ...LOOP, source: { name: 'topic t', kind: TOPIC_KIND } });
   await expect(reading).rejects.toThrow(/^possible gap: the files end at .* for synchronizer z, and topic t starts at/);
   expect(writer.counts).toMatchObject({ updates: 1, redelivered: 1 });
   expect(writer.storedSource.lanes.get('0')!.cursor).toBe('2');

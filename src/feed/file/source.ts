@@ -8,6 +8,8 @@ import { peekShape } from './shape.ts';
 import { readableSize } from './unusable-file.ts';
 
 export interface FileSource extends Source<never> {
+  /** The file's name, `-` for standard input. */
+  readonly name: string;
   batches(signal: AbortSignal): AsyncIterable<readonly Message[]>;
 }
 

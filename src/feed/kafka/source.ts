@@ -99,7 +99,6 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   }
 
   return {
-    name: `topic ${topic}`,
     batches,
     progress: () => ({ read: 0, total: null }),
     stored(cursors) {

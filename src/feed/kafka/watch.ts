@@ -38,7 +38,6 @@ export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourc
   }
 
   return {
-    name: `topic ${topic}`,
     async *batches(signal) {
       const pauses = createPauses(RETRY_WATCHING, { signal });
       while (!signal.aborted) {

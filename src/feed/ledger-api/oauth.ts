@@ -49,19 +49,15 @@ export function createOauthTokens(
   let known: Token | null = null;
   let asking: Promise<Token> | null = null;
 
-  async function renewed(signal: AbortSignal): Promise<Token> {
-    asking ??= askToken(oauth, { ca, signal }).finally(() => {
-      asking = null;
-    });
-    return asking;
-  }
-
   return {
     async get(signal) {
       const now = Date.now();
       if (known !== null && now < known.renewAt) return known.text;
       try {
-        known = await renewed(signal);
+        asking ??= askToken(oauth, { ca, signal }).finally(() => {
+          asking = null;
+        });
+        known = await asking;
       } catch (error) {
         if (known === null || now >= known.expiresAt || signal.aborted) throw error;
         logger.warn({ err: error }, `the token is not renewed yet: ${(error as Error).message}`);

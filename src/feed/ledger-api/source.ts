@@ -1,4 +1,4 @@
-import { createPauses, retry } from '../../retry.ts';
+import { createPauses, type Pause, retry } from '../../retry.ts';
 import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import type { SeedMessage } from '../network/seed.ts';
@@ -158,20 +158,14 @@ export function openLedgerApiSource(
       throw new AnswerFailure(`${target}: the stream was closed`, { conduct: 'reconnect' });
   }
 
-  /** Tries steps again that may pass. */
-  function askOf({ signal }: LedgerApiClient): Ask {
-    return (step) =>
-      retry(RETRY_ANSWER, step, {
-        signal,
-        onFailure: (pause) => {
-          if (mayPass(pause.error) && pause.error.about.conduct === 'new token') tokens.refused();
-          progress.failed(pause);
-        },
-      });
-  }
-
+  /** Steps that may pass are tried again. */
   function askedFor(client: LedgerApiClient, offset: number): SeedAsked {
-    return { client, ask: askOf(client), offset, eventFormat: filter.eventFormat, migrationId };
+    const onFailure = (pause: Pause): void => {
+      if (mayPass(pause.error) && pause.error.about.conduct === 'new token') tokens.refused();
+      progress.failed(pause);
+    };
+    const ask: Ask = (step) => retry(RETRY_ANSWER, step, { signal: client.signal, onFailure });
+    return { client, ask, offset, eventFormat: filter.eventFormat, migrationId };
   }
 
   async function* activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]> {
@@ -210,7 +204,6 @@ export function openLedgerApiSource(
   }
 
   return {
-    name: ledgerApiName(url),
     batches,
     progress: () => ({ read: number, total: null }),
     stored: (cursors) => progress.stored(cursors.get(LANE) ?? null),

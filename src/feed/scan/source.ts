@@ -159,7 +159,6 @@ export function openScanSource(
   }
 
   return {
-    name: scanName(urls),
     batches,
     progress: () => ({ read: number, total: null }),
     stored(cursors, applied = null) {

@@ -85,12 +85,11 @@ function isEmptyPage(bytes: Buffer): boolean {
   return isObject(value) && Array.isArray(value.transactions);
 }
 
-/** Throws a SyntaxError where it is no JSON. */
 function updateOf(bytes: Buffer, seen: Decoded | undefined): ScanUpdate {
   const decoded = seen ?? tryDecode(bytes, { migrationId: 0 });
   // What is wrong in it must not move the place past all that follows.
-  if (decoded instanceof BadUpdate) return { ...undecodedOf(bytes, JSON.parse(bytes.toString())), upTo: null };
-  if (decoded.kind !== 'update' || decoded.recordTime === null) return undecodedOf(bytes, JSON.parse(bytes.toString()));
+  if (decoded instanceof BadUpdate) return { ...undecodedOf(bytes), upTo: null };
+  if (decoded.kind !== 'update' || decoded.recordTime === null) return undecodedOf(bytes);
   const { updateId: id, migrationId, recordTime, synchronizerId: synchronizer } = decoded;
   const at = { migrationId, recordTime };
   return { bytes, id, at, upTo: upToOf(at), synchronizer, decoded };
@@ -101,7 +100,9 @@ function upToOf(at: ScanCursor | null): ScanCursor | null {
   return at === null || isAhead(at, Date.now()) ? null : at;
 }
 
-function undecodedOf(bytes: Buffer, value: unknown): ScanUpdate {
+/** Throws a SyntaxError where it is no JSON. */
+function undecodedOf(bytes: Buffer): ScanUpdate {
+  const value: unknown = JSON.parse(bytes.toString());
   const item = isObject(value) ? value : {};
   const { update_id: id, record_time: time } = item;
   const event = isObject(item.event) ? item.event : null;

@@ -55,7 +55,7 @@ export function openIngest(
       const isStored = (): boolean => writer.storedSource.lanes.get('0')?.cursor === String(nextOffset);
       const late = setTimeout(() => stop.abort(), waitMaxMs);
       await runLoop(writer, feed, {
-        source: { name: source.name, kind: TOPIC_KIND },
+        source: { name: `topic ${topic}`, kind: TOPIC_KIND },
         signal: stop.signal,
         onAhead: 'stop',
         persist: async (step) => step(),

@@ -74,7 +74,6 @@ function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceConte
   }
 
   return {
-    name: `network ${url}`,
     async *batches(signal) {
       while (!signal.aborted) {
         try {
