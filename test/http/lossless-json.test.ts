@@ -88,6 +88,11 @@ describe('JSON text', () => {
     expect(() => parseJson(text)).toThrow(`body: malformed JSON: ${message}`);
   });
 
+  test('says where also behind a string of very many escapes', () => {
+    const text = `["${'\\"'.repeat(5_000_000)}",]`;
+    expect(() => parseJson(text)).toThrow(`Unexpected token "]" in JSON at position ${text.length - 1} `);
+  });
+
   test('says so, whatever is wrong', () => {
     const json = fc.json({ maxDepth: 4 });
     const damaged = fc
