@@ -1,4 +1,13 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { Hono } from 'hono';
+import { pino } from 'pino';
 import { afterAll, expect, it } from 'vitest';
+import { STREAM_LIMITS } from '../../../src/http/insight/stream/limits.ts';
+import { streamRoute } from '../../../src/http/insight/stream/route.ts';
+import { createStreams } from '../../../src/http/insight/stream/streams.ts';
+import { createCors } from '../../../src/http/server/cors.ts';
 import { openStream } from '../../support/http/event-stream.ts';
 import { MANY_OWNERS, manyChanges } from '../../support/http/many-changes.ts';
 import { startStreaming } from '../../support/http/streaming-service.ts';
@@ -81,6 +90,26 @@ it('opens as many streams as may be, in all and of one client, and says when to 
   expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   for (const stream of open) stream[Symbol.dispose]();
   await expect.poll(() => service.streams.openCount()).toBe(0);
+});
+
+it('opens no more where several that ask at once are answered by the views at once', async () => {
+  const views = Promise.withResolvers<null>();
+  const streams = createStreams({
+    store: { facts: () => views.promise as Promise<never> },
+    status: () => ({ phase: 'caught_up', lag_seconds: 0, updates: 0, halted: null, degraded: [] }),
+    lookMs: 60_000,
+    logger: pino({ level: 'silent' }),
+    limits: { ...STREAM_LIMITS, streamsPerAddressMax: 2 },
+  });
+  const { path, handle } = streamRoute({ streams, clientAddress: () => '127.0.0.2' }, createCors([]));
+  const app = new Hono().get(path, handle).onError((error, c) => c.text(error.message, 503));
+  const ask = () => app.request(path, {}, { outgoing: new ServerResponse(new IncomingMessage(new Socket())) });
+  const asked = Promise.all([ask(), ask(), ask(), ask()]);
+  await setImmediate();
+  views.resolve(null);
+  await asked;
+  expect(streams.openCount()).toBe(2);
+  streams.end();
 });
 
 it("counts the clients of a trusted proxy apart, and believes nobody else's word", async () => {

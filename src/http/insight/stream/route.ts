@@ -20,7 +20,8 @@ export function streamRoute(
   const handle = async (c: Context): Promise<Response> => {
     const request = readStreamRequest(new URL(c.req.url).searchParams, c.req.header('last-event-id'));
     const client = clientAddress(c);
-    await streams.admit(request, client);
+    await streams.lookFor(request);
+    streams.requireRoom(client);
     const headers = { ...cors.headers(c), ...HEADERS };
     if (c.req.method === 'HEAD') return new Response(null, { headers });
     const response = c.env.outgoing;

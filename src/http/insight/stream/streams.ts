@@ -12,9 +12,11 @@ import { createStream, type News, type Stream } from './stream.ts';
 
 /** All streams of a process: one timer looks for what is new, and each is sent it as its client takes. */
 export interface Streams {
-  /** Rejects with an HttpFault where an owner is not followed, the views cannot be read, or too many are open already. */
-  admit(request: StreamRequest, client: string): Promise<void>;
-  /** Begins to send what there is; the stream was admitted, and the head of the answer is sent already. */
+  /** Looks for what is new now. Rejects with an HttpFault where an owner is not followed, or the views cannot be read. */
+  lookFor(request: StreamRequest): Promise<void>;
+  /** Throws a 503 where there are too many, in all or of this client. What opens a stream then awaits nothing in between. */
+  requireRoom(client: string): void;
+  /** Begins to send what there was at the last look; the head of the answer is sent already. */
   open(request: StreamRequest, response: ServerResponse, client: string): void;
   openCount(): number;
   /** Ends all, and opens none from now on. */
@@ -118,9 +120,11 @@ export function createStreams({
   }
 
   return {
-    async admit({ owners }, client) {
+    async lookFor({ owners }) {
       if (owners.length > 0) await requireFollowed(store, owners).catch(throwAsHttpFault);
       await look().catch(throwAsHttpFault);
+    },
+    requireRoom(client) {
       if (isEnding) throw new HttpFault(503, 'the service is stopping', RETRY_AFTER);
       const { streamsMax, streamsPerAddressMax } = limits;
       const own = [...streams].filter((stream) => stream.client === client).length;
