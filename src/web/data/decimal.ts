@@ -1,6 +1,6 @@
 /**
- * Amounts on the page: decimal strings with ten decimals, exact to the last digit. Arithmetic is of whole units of 1e-10; nothing here makes a
- * float of an amount but `pixels`.
+ * Amounts on the page: decimal strings with ten decimals, exact to the last digit. Arithmetic is of whole units of 1e-10;
+ * nothing here makes a float of an amount but `pixels`.
  */
 
 const DECIMALS = 10;
