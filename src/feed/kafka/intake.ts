@@ -24,7 +24,7 @@ export interface IntakeOptions extends Pick<TopicSettings, 'topic' | 'partitionI
   readonly starts: ReadonlyMap<number, StartOffset>;
   /** The migration of messages that name none. */
   readonly migrationId: number;
-  /** The next offset of each partition as the views have it, which may change at any time. */
+  /** The next offset of each partition as the views have it, which may change at any time: `noteStored` is called after it. */
   readonly stored: ReadonlyMap<number, number>;
 }
 
@@ -129,6 +129,7 @@ export class KafkaIntake {
     const buffer = this.#partitions.get(partition)!;
     this.#verify(buffer, null);
     buffer.nextFetch = nextOffset;
+    this.#checkMark();
   }
 
   /** Taken before the topic's offsets are requested: when they come, more may have been written and read. */
@@ -149,8 +150,8 @@ export class KafkaIntake {
       buffer.endSeenAt = buffer.nextFetch < bounds.high ? null : (buffer.endSeenAt ?? at);
       buffer.endConfirmedAt = at;
     }
-    this.#checkMark();
     this.#mark ??= { at, held };
+    this.#checkMark();
   }
 
   /** The next messages in order, at most `max`. */
@@ -170,12 +171,20 @@ export class KafkaIntake {
     return items;
   }
 
+  /** Called when more was stored. */
+  noteStored(): void {
+    this.#checkMark();
+  }
+
   /** The offset up to which everything of a partition is stored. */
   storedThrough(partition: number): number {
     return this.#partitions.get(partition)!.storedThrough(this.#options.stored.get(partition));
   }
 
-  /** Until the message applied last was compared, the topic may be another one. */
+  /**
+   * Until the message applied last was compared, the topic may be another one. Looked at whenever something has moved: as soon as
+   * another message waits, it is no longer known that the control records before it are stored.
+   */
   #checkMark(): void {
     if (this.#mark === null) return;
     for (const [partition, { high }] of this.#mark.held) {
@@ -191,7 +200,6 @@ export class KafkaIntake {
   }
 
   telemetry(): Omit<TopicTelemetry, 'stopped'> {
-    this.#checkMark();
     const passedOver = this.#passedOver();
     const blocking = this.#merge.blocking(passedOver).filter((each) => this.#partitions.get(each)!.endSeenAt !== null);
     return {

@@ -103,6 +103,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     progress: () => ({ read: 0, total: null }),
     stored(cursors) {
       for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
+      session?.intake.noteStored();
       session?.commit();
     },
     telemetry() {

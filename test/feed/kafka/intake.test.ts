@@ -27,6 +27,7 @@ function make(starts: Record<number, StartOffset>, partitionIdleMs: number | nul
     intake,
     store(nextOffsets) {
       for (const [partition, nextOffset] of Object.entries(nextOffsets)) stored.set(Number(partition), nextOffset);
+      intake.noteStored();
     },
     receive(partition, ...seconds) {
       const fetchedOffset = intake.cursor(partition)!;
@@ -158,6 +159,17 @@ describe('how far a topic is applied', () => {
     expect([intake.telemetry().caughtUpAt, intake.telemetry().partitions]).toMatchObject([null, [{ nextOffset: 2 }]]);
     store({ 0: 5 });
     expect([intake.telemetry().caughtUpAt, intake.telemetry().partitions]).toMatchObject([1_000, [{ nextOffset: 5 }]]);
+  });
+
+  it('stays known where the next message waits before anybody asks', () => {
+    const { intake, receive, store, take } = make({ 0: START });
+    receive(0, 1);
+    intake.advance(0, 2);
+    expect(take()).toEqual([1]);
+    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 2 }));
+    store({ 0: 1 });
+    receive(0, 2);
+    expect(intake.telemetry()).toMatchObject({ caughtUpAt: 1_000, partitions: [{ nextOffset: 1 }] });
   });
 
   it('is past the ends of transactions too, once nothing before them is on its way', () => {
