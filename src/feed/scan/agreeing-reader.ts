@@ -19,6 +19,7 @@ interface Teller {
   /** Resolves when the page that it was asked for is here, or it has failed. */
   asking: Promise<void> | null;
   notBefore: number;
+  /** How long it is left alone after a failure; nothing waits for that. */
   readonly pauses: Pauses;
   /** When it was asked for the page that was its end; null where it may have more. */
   endAt: number | null;
@@ -42,13 +43,13 @@ export class AgreeingReader {
   #waiting: { readonly id: string | null; readonly since: number } = { id: null, since: 0 };
 
   constructor(options: AgreeingOptions) {
-    const { clients, needed, from, signal } = options;
+    const { clients, needed, from } = options;
     this.#options = options;
     this.#furthest = from;
     this.#agreement = new Agreement({ scans: clients.length, needed });
     this.#tellers = clients.map((client) => {
       const reader = new UpdatesReader(options);
-      const pauses = createPauses(RETRY_ANY, { signal });
+      const pauses = createPauses(RETRY_ANY, { wait: async () => {} });
       return { client, reader, asking: null, notBefore: 0, pauses, endAt: null, refusing: null };
     });
   }
@@ -100,7 +101,10 @@ export class AgreeingReader {
       if (!(error instanceof AnswerFailure)) throw error;
       if (error.about.conduct === 'stop') teller.refusing = error.message;
       teller.endAt = null;
-      await teller.pauses.afterFailure(error, (pause) => progress.oneFailed(teller.client.url, pause));
+      await teller.pauses.afterFailure(error, (pause) => {
+        teller.notBefore = Date.now() + pause.retryInMs;
+        progress.oneFailed(teller.client.url, pause);
+      });
     }
   }
 
