@@ -11,7 +11,7 @@ export interface Setting<Value, Default extends string | null = string | null> {
   /** The value where none is given, written as in the environment; null: none, and then `otherwise` may say what holds. */
   readonly default: Default;
   readonly otherwise?: string;
-  /** The value's placeholder in the help: with `...` the option takes several values; null for a switch. */
+  /** The value's placeholder in the help: an option of `FILE...` takes several values, one of `URL,...` a list; null for a switch. */
   readonly placeholder: string | null;
   /** Relative paths in the configuration file start at its folder, others at the working directory. */
   readonly path?: true;
