@@ -1,6 +1,9 @@
 import { cpSync } from 'node:fs';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
+import type { Order } from '../../src/holdings/insight/facts.ts';
+import { readChanges } from '../../src/views/read/owner-changes.ts';
+import { NO_COIN } from '../../src/views/read/versions.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { allRows } from '../support/http/table-pages.ts';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -57,6 +60,22 @@ test("a history and a list of changes read the owner's changes in the range, and
     expect(rows.length).toBeGreaterThan(3);
     expect(rows).toEqual(await allRows(all.app, path, { ...range, ...given }));
   }
+});
+
+// A ledger whose clock is simulated begins there.
+test('a change at the first snapshot of all, that of 1970-01-01, is in the list in either order', () => {
+  const version = { seq: 1, totals: { unlocked: 5n, locked: 0n, contracts: 1 } };
+  const versions = {
+    at: (_: number, seq: number) => (seq < 1 ? null : version),
+    between: () => [version],
+    all: () => [],
+  };
+  const first = { time: 0, seq: 1 };
+  const grid = { seqBefore: () => 0, seqAt: () => 1, find: () => first };
+  const about = { migrationId: 0, party: 'alice::12', from: 0, to: 0, rows: 10, grid };
+  const change = { recordTime: 0, before: NO_COIN, after: version.totals };
+  for (const order of ['asc', 'desc'] satisfies Order[])
+    expect(readChanges(versions, 1, { ...about, order })).toEqual({ before: NO_COIN, changes: [change] });
 });
 
 function isoTime(micros: number): string {

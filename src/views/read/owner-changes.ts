@@ -50,7 +50,9 @@ function* statesInGrid(
   versions: Iterable<Version>,
   { start, grid, order }: { start: Totals; grid: SealedGrid; order: Order },
 ): Generator<State> {
-  let held: State | null = order === 'asc' ? { recordTime: 0, totals: start } : null;
+  const before: State = { recordTime: 0, totals: start };
+  if (order === 'asc') yield before;
+  let held = null as State | null;
   for (const { seq, totals } of versions) {
     const recordTime: number = grid.find(seq)!.time;
     if (held?.recordTime === recordTime && order === 'desc') continue;
@@ -58,7 +60,7 @@ function* statesInGrid(
     held = { recordTime, totals };
   }
   if (held !== null) yield held;
-  if (order === 'desc') yield { recordTime: 0, totals: start };
+  if (order === 'desc') yield before;
 }
 
 /** Where a state differs from the one before it. */
