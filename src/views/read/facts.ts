@@ -6,7 +6,7 @@ import { type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
 import { createExpiredReader } from './expired.ts';
 import { createInsightReaders } from './insight-facts.ts';
 import { rememberOwners } from './known-owners.ts';
-import { createPageReader } from './page.ts';
+import { createPageReader, type ReadPage } from './page.ts';
 import { createSnapshotReader } from './snapshots.ts';
 
 /** Facts of views.db on one connection; the caller opens the transaction. */
@@ -30,7 +30,8 @@ export function createFactsReader(db: Database): FactsReader {
     .safeIntegers();
   const snapshots = createSnapshotReader(db);
   const readExpired = createExpiredReader(db);
-  const readPage = createPageReader(db);
+  /** Made when first needed: the event loop, which has no statement that scans, never reads a page. */
+  let readPage: ReadPage | undefined;
   const readFollowed = createFollowedReader(db);
   /** Needed by nearly every request, and the same for all within a transaction. */
   let lowestOpen: bigint | null | undefined;
@@ -69,7 +70,9 @@ export function createFactsReader(db: Database): FactsReader {
     page: (lookup, budget) => {
       requireUnbounded(budget);
       const snapshot = snapshots.find(lookup.snapshot);
-      return snapshot === null ? { found: 'no snapshot' } : readPage(snapshot, lookup);
+      if (snapshot === null) return { found: 'no snapshot' };
+      readPage ??= createPageReader(db);
+      return readPage(snapshot, lookup);
     },
     ...createInsightReaders(db, snapshots),
   };

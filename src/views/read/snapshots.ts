@@ -53,10 +53,7 @@ export function createSnapshotReader(db: Database): SnapshotReader {
   const larger = prepare<[bigint]>('WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
   const newestOf = prepare<[bigint]>('WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1');
   const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();
-  const newestOfEach = prepare<[]>(
-    `WHERE (migration_id, record_time) IN (SELECT migration_id,
-       (SELECT max(record_time) FROM snapshot s WHERE s.migration_id = m.migration_id) FROM migration m) ORDER BY migration_id`,
-  );
+  const migrationIds = db.prepare<[], number>('SELECT migration_id FROM migration ORDER BY migration_id').pluck();
   /** Sealed snapshots never change, so those found are cached; the oldest entry is dropped first. */
   const found = new Map<string, StoredSnapshot>();
 
@@ -80,7 +77,7 @@ export function createSnapshotReader(db: Database): SnapshotReader {
       return time === undefined ? null : snapshotAtExactly(BigInt(migration), BigInt(time));
     },
     after: ({ migrationId, recordTime }) => snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId)),
-    newest: () => newestOfEach.all().map((row) => snapshotOf(row)!),
+    newest: () => migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(BigInt(migrationId))) ?? []),
     // Prepared when first needed: a server never lists all of them.
     all: () =>
       prepare<[]>('ORDER BY migration_id, record_time')
