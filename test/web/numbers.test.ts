@@ -93,14 +93,9 @@ it('tells each point of the chart exactly, to the keyboard and in the table', as
   await within.getByRole('slider').focus();
   await page.keyboard.press('Home');
   for (const index of [0, 1, 2]) {
-    const [time, unlocked, locked, total] = await within.locator('.readout dd').allTextContents();
     const { record_time, total_unlocked_coin, total_locked_coin, total_coin } = snapshots[index]!;
-    expect([time, unlocked, locked, total]).toEqual([
-      shown(record_time),
-      total_unlocked_coin,
-      total_locked_coin,
-      total_coin,
-    ]);
+    const told = [shown(record_time), total_unlocked_coin, total_locked_coin, total_coin];
+    await expect.poll(() => within.locator('.readout dd').allTextContents(), { timeout: 10_000 }).toEqual(told);
     await page.keyboard.press('ArrowRight');
   }
   await within.locator('summary').click();
