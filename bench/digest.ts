@@ -19,9 +19,8 @@ const EVENTS_EACH = 9_000;
 function digest(events: readonly LedgerEvent[], decoded: Items, open: Items): void {
   for (const event of events) {
     if (event.kind === 'archive') decoded.addLine(archivedLine(event.contractId));
-    else if (event.kind === 'coin' && !(event.body instanceof BadUpdate))
-      decoded.addLine(createdLine(event.body, event.contractId));
-    else decoded.addNone();
+    else if (event.kind === 'OpenMiningRound' || event.body instanceof BadUpdate) decoded.addNone();
+    else decoded.addLine(createdLine(event.body, event.contractId));
   }
   const items = decoded.cut();
   for (let i = 0; i < decoded.length; i++) open.addFrom(items, i);

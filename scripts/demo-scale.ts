@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readCommitted } from '../test/support/decoder/read-committed.ts';
+import { readCommitted } from '../test/support/flat-decoder/read-committed.ts';
 import { startFlink } from '../test/support/flink/cluster.ts';
 import { startBroker } from '../test/support/kafka/broker.ts';
 import { startPostgres } from '../test/support/postgres/server.ts';

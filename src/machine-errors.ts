@@ -12,6 +12,8 @@ interface Meaning {
   readonly advice: string;
 }
 
+/** The code of an error about a value that views.db cannot have. */
+export const VIEWS_DAMAGED = 'HOLDFAST_VIEWS_DAMAGED';
 /** The code of an error about a damaged users.db. */
 export const USERS_DAMAGED = 'HOLDFAST_USERS_DAMAGED';
 
@@ -58,7 +60,7 @@ const MEANINGS = {
     advice: 'too many files are open: raise the limit (ulimit -n)',
   },
   // A file that is too short is damaged, too.
-  damaged: { codes: ['SQLITE_CORRUPT', 'SQLITE_IOERR_SHORT_READ'], passes: 'never', advice: DAMAGED },
+  damaged: { codes: ['SQLITE_CORRUPT', 'SQLITE_IOERR_SHORT_READ', VIEWS_DAMAGED], passes: 'never', advice: DAMAGED },
   noDatabase: { codes: ['SQLITE_NOTADB'], passes: 'never', advice: DAMAGED },
   usersDamaged: {
     codes: [USERS_DAMAGED],

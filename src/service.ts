@@ -91,14 +91,14 @@ export async function startService(
   return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-async function startRole(config: Config, starting: Parameters<typeof startWriting>[1]): Promise<Role> {
+async function startRole(config: Config, context: Parameters<typeof startWriting>[1]): Promise<Role> {
   const { postgres, readOnly } = config;
   if (postgres !== null) {
     // Loaded only here: no other service needs the client.
     const { openPostgres } = await import('./service/postgres.ts');
-    return openPostgres(postgres, { ...starting, rules: config });
+    return openPostgres(postgres, { ...context, rules: config });
   }
-  return readOnly ? openReading(config, starting) : startWriting(config, starting);
+  return readOnly ? openReading(config, context) : startWriting(config, context);
 }
 
 /** What is followed after the files: at most one. */

@@ -142,7 +142,7 @@ describe('the code of src', () => {
   });
 
   it('speaks to kafkajs in the Kafka source and the decoder only', () => {
-    expect(linesWith(outside('src/feed/kafka/', 'src/decoder/'), /'kafkajs/)).toEqual([]);
+    expect(linesWith(outside('src/feed/kafka/', 'src/flat-decoder/'), /'kafkajs/)).toEqual([]);
   });
 
   it('speaks to threads in one room only', () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ANYWHERE, MAY_IMPORT } from './support/project/rooms.ts';
@@ -23,6 +23,14 @@ const WALKS = ['One update', 'One summary, there and back', 'One line of /status
 
 function sectionOf(title: string): string {
   return page.split(`\n## ${title}\n`)[1]!.split('\n## ')[0]!;
+}
+
+/** What each row of a section's table is about. */
+function rowsOf(title: string): string[][] {
+  const rows = sectionOf(title)
+    .split('\n')
+    .filter((row) => row.startsWith('| `'));
+  return rows.map((row) => [...row.split(' | ')[0]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
 }
 
 function stopsOf(title: string): Stop[] {
@@ -63,18 +71,16 @@ describe('docs/code.md', () => {
   });
 
   it('names files that exist, from src or from the root', () => {
-    const named = [...page.matchAll(/`([\w/.-]+\.(?:ts|json|ndjson|md))`/g)].map(([, name]) => name!);
+    const named = [...page.matchAll(/`([\w/.-]+\.(?:ts|json|ndjson|md|sql|py|yml))`/g)].map(([, name]) => name!);
     expect(named.length).toBeGreaterThan(60);
     const exists = (name: string): boolean => ['', 'src'].some((folder) => existsSync(join(ROOT, folder, name)));
     expect(named.filter((name) => !IN_EACH.includes(name) && !exists(name))).toEqual([]);
   });
 
   it('lists the folders of src from the top down: what one may import is never above it', () => {
-    const rows = sectionOf('The folders of src')
-      .split('\n')
-      .filter((row) => row.startsWith('| `'));
-    const rooms = rows.map((row) => [...row.split(' | ')[0]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
-    const rowOf = new Map(rooms.flatMap((names, at) => names.map((name) => [name, at] as const)));
+    const rowOf = new Map(
+      rowsOf('The folders of src').flatMap((names, at) => names.map((name) => [name, at] as const)),
+    );
     expect(Object.keys(MAY_IMPORT).filter((room) => !rowOf.has(room))).toEqual([]);
     const upward = Object.entries(MAY_IMPORT).flatMap(([room, targets]) =>
       [...targets, ...ANYWHERE]
@@ -82,5 +88,21 @@ describe('docs/code.md', () => {
         .map((to) => `${room} -> ${to}`),
     );
     expect(upward).toEqual([]);
+  });
+
+  it('lists folders that there are', () => {
+    const inSrc = rowsOf('The folders of src').flat();
+    expect(inSrc.filter((name) => !/\/$/.test(name) && !existsSync(join(ROOT, `src/${name}.ts`)))).toEqual([]);
+    const folders = [
+      ...inSrc.filter((name) => name.endsWith('/')).map((name) => `src/${name}`),
+      ...rowsOf('The other folders').flat(),
+    ];
+    expect(folders.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
+
+  it('lists every folder of test/support', () => {
+    const listed = rowsOf('The tests').flat();
+    const folders = readdirSync(join(ROOT, 'test/support')).map((name) => `${name}/`);
+    expect(listed.filter((name) => name.endsWith('/')).toSorted()).toEqual(folders.toSorted());
   });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FLAT_MIGRATION_MAX } from '../../src/ledger/time.ts';
 import { contractId, migrationId, nodeId, party } from './values.ts';
 
 /** An event of the topic that `holdfast decode` writes: what `src/flat/flat-event.ts` says of each field. */
@@ -7,7 +8,7 @@ const decimal = (digits: number): z.ZodType => z.string().regex(new RegExp(`^\\d
 const int64 = z.string().regex(/^-?\d{1,19}$/);
 
 const place = {
-  m: migrationId.max(78).describe('migration id'),
+  m: migrationId.max(FLAT_MIGRATION_MAX).describe('migration id'),
   t: whole.nullable().describe('record time in microseconds since 1970; null for an import'),
   clk: z
     .int()

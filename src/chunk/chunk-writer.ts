@@ -57,7 +57,7 @@ export class ChunkWriter {
   }
 
   /** Begins a chunk. `raw` becomes the chunk's, and is replaced by a larger one where the messages do not fit. */
-  begin(raw: Buffer): this {
+  begin(raw: Buffer): void {
     clearColumns(this.#u, this.#updates);
     clearColumns(this.#e, this.#events);
     this.#raw = raw;
@@ -72,15 +72,6 @@ export class ChunkWriter {
     this.#createdIn = new Map();
     this.#rare = new Map();
     this.#rareEvents = new Map();
-    return this;
-  }
-
-  get updates(): number {
-    return this.#updates;
-  }
-
-  get rawBytes(): number {
-    return this.#rawLength;
   }
 
   add(decoded: Decoded, bytes: Uint8Array | null, place: MessagePlace): void {
@@ -150,7 +141,7 @@ export class ChunkWriter {
     this.#addItem(event);
     if (event.kind === 'archive')
       return this.#endEvent(event.entity === null ? EVENT.archiveAny : ARCHIVE_KIND[event.entity]);
-    if (event.kind === 'coin' && fitsColumns(event)) {
+    if (event.kind !== 'OpenMiningRound' && fitsColumns(event)) {
       const { body: coin, dso } = event;
       const expiry = expiryOf({ amount: coin.amount, rate: coin.rate, createdRound: coin.round });
       if (typeof expiry === 'number') return this.#addCoin(coin, dso, expiry);
@@ -170,7 +161,7 @@ export class ChunkWriter {
   #addItem(event: LedgerEvent): void {
     const { kind, contractId } = event;
     if (kind === 'archive') this.#items.addLine(archivedLine(contractId));
-    else if (kind === 'round' || event.body instanceof BadUpdate) this.#items.addNone();
+    else if (kind === 'OpenMiningRound' || event.body instanceof BadUpdate) this.#items.addNone();
     else this.#items.addLine(createdLine(event.body, contractId));
   }
 

@@ -2,7 +2,7 @@ import type { FaultCode } from '../ledger/bad-update.ts';
 import type { Checkpoint, LedgerEvent, SeedMark } from '../ledger/update.ts';
 
 /**
- * Decoded updates in columns: what the decode thread hands to the writer. Typed arrays are moved between threads, not
+ * Decoded updates in columns: what the threads that decode hand to the writer. Typed arrays are moved between threads, not
  * copied, and cost the writer no parsing; what is rare (wide numbers, rounds, counterfeits, bad updates) travels
  * with the columns as plain objects. A chunk holds whole updates only.
  */

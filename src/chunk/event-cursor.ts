@@ -62,7 +62,7 @@ export class EventCursor {
     if (this.#columns.kind[this.#event] !== EVENT.rare) return;
     const rare = this.#chunk.rareEvents.get(this.#event)!;
     this.#rare = rare;
-    if (rare.kind === 'coin' && !isFault(rare.body)) this.#wide = rare.body;
+    if (rare.kind !== 'OpenMiningRound' && !isFault(rare.body)) this.#wide = rare.body;
   }
 
   ref(): EventRef {
@@ -84,8 +84,10 @@ export class EventCursor {
         return 'LockedAmulet';
       case EVENT.archiveAny:
         return null;
+      case EVENT.archiveRound:
+        return 'OpenMiningRound';
       default:
-        return this.#wide?.entity ?? 'OpenMiningRound';
+        return this.#rare!.kind;
     }
   }
 
@@ -141,7 +143,7 @@ export class EventCursor {
 
   /** The mining round that the event opens; null for any other event. */
   get openRound(): OpenRound | null {
-    return this.#rare?.kind === 'round' && !isFault(this.#rare.body) ? this.#rare.body : null;
+    return this.#rare?.kind === 'OpenMiningRound' && !isFault(this.#rare.body) ? this.#rare.body : null;
   }
 
   get locked(): boolean {

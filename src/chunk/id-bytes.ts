@@ -9,7 +9,7 @@ export class IdBytes {
 
   /** Appends an id; 1 where it was packed. */
   add(id: string): 0 | 1 {
-    // 255 characters of UTF-8 take at most 765 bytes, but an update id is not bounded by the feed's page.
+    // A unit of UTF-16 takes at most three bytes of UTF-8; an update id has any length.
     this.#reserve(id.length * 3);
     const packed = packHex(id, this.#bytes, this.length);
     this.length += packed ? id.length / 2 : this.#bytes.write(id, this.length, 'utf8');

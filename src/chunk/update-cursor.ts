@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StoredId } from '../ledger/contract-id.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { Checkpoint, SeedMark, WireFormat } from '../ledger/update.ts';
+import { type Checkpoint, fieldNameIn, type SeedMark, type WireFormat } from '../ledger/update.ts';
 import { type Chunk, type RareUpdate, rowStart, type Undecodable, UPDATE } from './chunk.ts';
 import { EventCursor } from './event-cursor.ts';
 import { type UpdateRef, updateIdOf } from './refs.ts';
@@ -116,8 +116,7 @@ export class UpdateCursor {
 
   /** A field's name as the update's own format writes it. */
   fieldName(scanName: string): string {
-    if (this.format === 'scan') return scanName;
-    return scanName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    return fieldNameIn(this.format, scanName);
   }
 
   /** The kinds of the events that were ignored. */

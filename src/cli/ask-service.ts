@@ -1,4 +1,5 @@
 import { readBounded } from '../bounded-body.ts';
+import { fetchFailure } from '../fetch-failure.ts';
 
 const ANSWER_MS_MAX = 10_000;
 const ANSWER_BYTES_MAX = 16 * 2 ** 20;
@@ -16,8 +17,6 @@ export async function askService(base: string, path: string): Promise<unknown> {
     if (bytes === null) throw new Error(`more than ${ANSWER_BYTES_MAX} bytes`);
     return JSON.parse(bytes.toString());
   } catch (error) {
-    const { message, cause } = error as Error;
-    const why = cause instanceof Error ? cause.message : message;
-    throw new Error(`${url}: no answer of a Holdfast (${why})`, { cause: error });
+    throw new Error(`${url}: no answer of a Holdfast (${fetchFailure(error)})`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { DecoderFigures, PartitionFigures } from '../decoder/figures.ts';
+import type { DecoderFigures, PartitionFigures } from '../flat-decoder/figures.ts';
 import { counters, createMetrics, gauges } from '../http/server/metrics.ts';
 import { type HttpServer, startHttpServer } from '../http/server/server.ts';
 

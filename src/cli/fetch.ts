@@ -4,7 +4,7 @@ import { counted } from '../counted.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
 import { Refusal } from '../refusal.ts';
 import type { CliCommand } from './command.ts';
-import { openNetworkLines } from './network-lines.ts';
+import { openNetworkLines } from './transfer/network-lines.ts';
 
 const NOTHING: Tail = { lines: [], endsAt: 0 };
 

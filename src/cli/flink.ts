@@ -4,7 +4,7 @@ import { KAFKA_KEYS } from '../config/kafka.ts';
 import { POSTGRES_KEYS } from '../config/postgres.ts';
 import { optionName } from '../config/settings.ts';
 import type { Config } from '../config.ts';
-import { DECODE_GROUP_DEFAULT } from '../decoder/decoder.ts';
+import { DECODE_GROUP_DEFAULT } from '../flat-decoder/decoder.ts';
 import { findingsOf } from '../flink/advice.ts';
 import { awaitRunning } from '../flink/await-running.ts';
 import { createJobManager } from '../flink/job-manager.ts';

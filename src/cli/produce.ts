@@ -11,11 +11,11 @@ import { BrokenContainer, type Message } from '../feed/source.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
 import { Refusal } from '../refusal.ts';
 import type { CliCommand, Invocation } from './command.ts';
-import { sendNetwork } from './produce-network.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 import { STANDARD_INPUT } from './replay.ts';
-import { resumePartitions } from './topic-resume.ts';
-import { createSender, synchronizerOf } from './topic-sender.ts';
+import { sendNetwork } from './transfer/produce-network.ts';
+import { resumePartitions } from './transfer/topic-resume.ts';
+import { createSender, synchronizerOf } from './transfer/topic-sender.ts';
 
 export const produceCommand: CliCommand = {
   usage: 'produce [FILE...]',

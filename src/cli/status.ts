@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { createReadOnlyHealth } from '../health.ts';
+import { isObject } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
 import { openStanding } from '../views/read/standing.ts';
@@ -108,9 +109,7 @@ function statusText(name: string, now: Reading, before: Reading | null): string 
 /** Each kind of source says different things; single values are shown as they are. */
 function sourceFacts({ name, ...details }: NonNullable<Reading['status']['source']>): Fact[] {
   const figures = Object.entries(details).flatMap(([key, value]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.entries(value)
-      : [[key, value] as const],
+    isObject(value) ? Object.entries(value) : [[key, value] as const],
   );
   const single = figures.filter(([, value]) => typeof value === 'string' || typeof value === 'number');
   return [['source', name], ...single.map(([key, value]): Fact => [`  ${key.replaceAll('_', ' ')}`, String(value)])];

@@ -4,7 +4,7 @@ import { parseAs } from '../config/given-settings.ts';
 import { durationUs } from '../config/setting.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { userIdFault } from '../users/id-formats.ts';
+import { userIdFault } from '../users/formats.ts';
 import type { AuthService } from '../users/tokens/auth-service.ts';
 import { LOCAL_SECRET_FILE, localService } from '../users/tokens/local-secret.ts';
 import { mintToken } from '../users/tokens/mint-token.ts';

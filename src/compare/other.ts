@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { readBounded } from '../bounded-body.ts';
+import { fetchFailure } from '../fetch-failure.ts';
+import { isObject, jsonOrNull } from '../json/untrusted.ts';
 import { formatDuration, parseDuration } from '../ledger/duration.ts';
 import { formatTime, parseLedgerTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
@@ -61,8 +63,8 @@ async function fetchAnswer<Answer>(
   { stop, timeoutMs }: { readonly stop: AbortSignal; readonly timeoutMs: number },
 ): Promise<Answer | null> {
   const { status, text } = await fetchText(url, AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]));
-  const answer = jsonOf(text);
-  const error = typeof answer === 'object' && answer !== null && 'error' in answer ? String(answer.error) : null;
+  const answer = jsonOrNull(text) ?? text;
+  const error = isObject(answer) && 'error' in answer ? String(answer.error) : null;
   if (status === 404 && error?.startsWith('No snapshots found') === true) return null;
   if (status !== 200) {
     const said = error === null ? '' : ` (${showGiven(error)})`;
@@ -77,9 +79,7 @@ async function fetchAnswer<Answer>(
 
 async function fetchText(url: URL, signal: AbortSignal): Promise<{ status: number; text: string }> {
   const { status, body } = await readAnswer(url, signal).catch((error: Error) => {
-    const { message, cause } = error;
-    const why = cause instanceof Error ? cause.message || message : message;
-    throw new Error(`${url}: no answer (${why})`, { cause: error });
+    throw new Error(`${url}: no answer (${fetchFailure(error)})`, { cause: error });
   });
   if (body === null) throw new Error(`${url}: the answer is larger than ${BYTES_MAX} bytes`);
   return { status, text: body.toString() };
@@ -88,12 +88,4 @@ async function fetchText(url: URL, signal: AbortSignal): Promise<{ status: numbe
 async function readAnswer(url: URL, signal: AbortSignal): Promise<{ status: number; body: Buffer | null }> {
   const response = await fetch(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
   return { status: response.status, body: await readBounded(response.body, BYTES_MAX) };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

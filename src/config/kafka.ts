@@ -1,7 +1,8 @@
 import { createSecureContext } from 'node:tls';
 import type { TopicSettings } from '../feed/kafka/settings.ts';
+import { readNamed, readSecret } from '../named-file.ts';
+import { certificateOf, unusable } from './certificate.ts';
 import { KAFKA_SETTINGS } from './connection-settings.ts';
-import { certificateOf, readNamed, readSecret, unusable } from './named-file.ts';
 import { keysOf } from './setting.ts';
 import { type GivenSettings, needs, optionName } from './settings.ts';
 
@@ -36,7 +37,7 @@ function sslConfig(given: GivenSettings): TopicSettings['ssl'] {
 
 function privateKeyOf(file: string | undefined, cert: string | null): string | null {
   if (file === undefined || cert === null) return null;
-  const key = readNamed(optionName('kafkaSslKey'), file);
+  const key = readNamed(optionName('kafkaSslKey'), file).toString();
   try {
     createSecureContext({ cert, key });
   } catch (error) {
@@ -55,5 +56,5 @@ function saslConfig(given: GivenSettings): TopicSettings['sasl'] {
   }
   if (username === undefined) throw needs('kafkaSaslMechanism', 'kafkaSaslUsername');
   if (file === undefined) throw needs('kafkaSaslMechanism', 'kafkaSaslPasswordFile');
-  return { mechanism, username, password: readSecret(optionName('kafkaSaslPasswordFile'), file) };
+  return { mechanism, username, password: readSecret(optionName('kafkaSaslPasswordFile'), file).toString() };
 }

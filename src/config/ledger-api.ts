@@ -1,7 +1,7 @@
 import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/settings.ts';
 import { Refusal } from '../refusal.ts';
+import { certificateOf } from './certificate.ts';
 import { LEDGER_API_SETTINGS } from './connection-settings.ts';
-import { certificateOf } from './named-file.ts';
 import { keysOf } from './setting.ts';
 import { type GivenSettings, needs, optionName, type SettingValue } from './settings.ts';
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { OauthSettings } from '../feed/ledger-api/settings.ts';
+import { readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import type { ConfigurationFile } from './configuration-file.ts';
-import { readSecret } from './named-file.ts';
 import { isHttpUrl } from './value-schemas.ts';
 
 const text = z.string().min(1);
@@ -35,7 +35,9 @@ export function takeOauth(file: ConfigurationFile): { file: ConfigurationFile; o
   const { url, oauth } = parsed.data;
   const { clientSecret: given, audience = null, scope = null, tokenUrl, clientId } = oauth;
   const clientSecret =
-    typeof given === 'string' ? given : readSecret('ledgerApi.oauth.clientSecret', resolve(file.folder, given.file));
+    typeof given === 'string'
+      ? given
+      : readSecret('ledgerApi.oauth.clientSecret', resolve(file.folder, given.file)).toString();
   const values = url === undefined ? others : { ...others, ledgerApi: url };
   return { file: { ...file, values }, oauth: { tokenUrl, clientId, clientSecret, audience, scope } };
 }

@@ -1,7 +1,8 @@
+import { readSecret } from '../named-file.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';
+import { certificateOf } from './certificate.ts';
 import { POSTGRES_SETTINGS } from './connection-settings.ts';
-import { certificateOf, readSecret } from './named-file.ts';
 import { keysOf } from './setting.ts';
 import { type GivenSettings, needs, optionName } from './settings.ts';
 import { SSL_MODES } from './value-schemas.ts';
@@ -17,7 +18,7 @@ export function postgresConfig(given: GivenSettings): PostgresSettings | null {
     return null;
   }
   const url = new URL(postgres);
-  const password = file === undefined ? null : readSecret(optionName('postgresPasswordFile'), file);
+  const password = file === undefined ? null : readSecret(optionName('postgresPasswordFile'), file).toString();
   const ca = certificateOf('postgresCa', postgresCa);
   const asked = SSL_MODES[url.searchParams.get('sslmode') ?? 'disable']!;
   if (ca !== null && url.searchParams.get('sslmode') === 'disable')

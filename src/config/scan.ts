@@ -1,8 +1,8 @@
 import { counted } from '../counted.ts';
 import type { ScanSettings } from '../feed/scan/settings.ts';
 import { Refusal } from '../refusal.ts';
+import { certificateOf } from './certificate.ts';
 import { SCAN_SETTINGS } from './connection-settings.ts';
-import { certificateOf } from './named-file.ts';
 import { keysOf } from './setting.ts';
 import { type GivenSettings, needs, optionName, type SettingValue } from './settings.ts';
 

@@ -43,7 +43,7 @@ export const SETTINGS = {
   reusePort: flag('share the port with other processes that do the same'),
   file: setting(list(text()), {
     expected: 'feed files',
-    help: 'feed files, applied in the order given, before Kafka',
+    help: 'feed files, applied in the order given, before a topic or a network',
     default: '',
     placeholder: 'FILE...',
     path: true,

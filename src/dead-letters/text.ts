@@ -1,5 +1,6 @@
 import { formatTime } from '../ledger/time.ts';
 import { shellWord } from '../shell-word.ts';
+import { parseColumn } from '../views/store/columns.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
 import { hintAdvice, nextAdvice } from './advice.ts';
 
@@ -74,7 +75,7 @@ export function placeText(deadLetter: DeadLetterFacts): string {
 
 /** Under the names of its source. */
 function placeFacts({ place }: DeadLetterFacts): Readonly<Record<string, string | number | null>> {
-  return JSON.parse(place) as Record<string, string | number | null>;
+  return parseColumn<Record<string, string | number | null>>('dead_letter.place', place, JSON.parse);
 }
 
 function sourceName(source: string): string {

@@ -54,15 +54,14 @@ export function readCreate(
   const inner = isLocked ? readObject(payload.amulet, innerField) : payload;
   const dso = typeof inner.dso === 'string' ? inner.dso : fault(`${innerField}.dso`, inner.dso, DSO_EXPECTED);
   const signatories = attempt(path, () => readParties(event[fields.signatories], fields.signatories));
-  const kind = entity === 'OpenMiningRound' ? 'round' : 'coin';
-  if (signatories instanceof BadUpdate) return { kind, contractId, dso, signatories, body: signatories };
+  if (signatories instanceof BadUpdate) return { kind: entity, contractId, dso, signatories, body: signatories };
   if (entity === 'OpenMiningRound') {
     const body = attempt(path, () => readRound(event, { payload, signatories, fields }));
-    return { kind: 'round', contractId, dso, signatories, body };
+    return { kind: entity, contractId, dso, signatories, body };
   }
   const parts = { entity, dso, payload, amulet: inner, amuletField: innerField, signatories, fields };
   const body = attempt(path, () => readCoin(event, parts));
-  return { kind: 'coin', contractId, dso, signatories, body };
+  return { kind: entity, contractId, dso, signatories, body };
 }
 
 /** Protobuf JSON gives fields by position, without names, so they cannot be read. */

@@ -1,11 +1,11 @@
 import type { Micros } from '../ledger/time.ts';
 import type { Decoded } from '../ledger/update.ts';
 
-/** One message of a source: a line, an element of an array or page, or a Kafka record. */
+/** One message of a source: a line, an element of an array or page, a Kafka record, or an update that a server gave. */
 export interface Message {
   /** The lane of its source that it belongs to: messages of one lane are in order. */
   readonly lane: string;
-  /** Its number in its lane: a line or element number (both from 1), or a Kafka offset. */
+  /** Its number in its lane: a line or element number (both from 1), a Kafka offset, or of a network a count since it was opened. */
   readonly offset: number;
   /** The lane's cursor after it, where that is not the decimal digits of the next number. */
   readonly cursor?: string;
@@ -13,7 +13,7 @@ export interface Message {
   readonly bytes: Uint8Array | null;
   /** Set where the message is longer than the limit: its whole length in bytes and the SHA-256 of all of it, in hex. */
   readonly overlong?: { readonly length: number; readonly sha256: string };
-  /** Its meaning, where the source had to decode it to put its partitions in order: it is not decoded again. */
+  /** Its meaning, where the source had to decode it, to order partitions or to know its place: it is not decoded again. */
   readonly decoded?: Decoded;
 }
 
@@ -42,7 +42,7 @@ export interface SourceProgress {
  * the source can read, stored in the transaction of the rows before it and given back at the next start.
  */
 export interface SourceKind<Settings = unknown, Telemetry = unknown> {
-  /** Its name in sentences: file, topic. */
+  /** Its name in sentences: file, topic, network, participant. */
   readonly kind: string;
   /** False where it is read from its start each time, in one lane that has the kind's name and numbers its messages from 1. */
   readonly resumes: boolean;

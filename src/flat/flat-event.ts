@@ -6,7 +6,7 @@ import type { Place } from './place.ts';
  * as JSON; `schemas/flat-event.json` describes it. Amounts and rates have ten decimals, and are texts, as all that may not fit a
  * double.
  */
-export type FlatEvent = CoinCreated | GhostCreated | ContractArchived | RoundOpened | TimeMoved;
+export type FlatEvent = CoinCreated | CounterfeitCreated | ContractArchived | RoundOpened | TimeMoved;
 
 /** So that a store can see for itself that a seed is whole (docs/rules.md, rule 13). */
 interface OfSeed {
@@ -40,7 +40,7 @@ export interface CoinCreated extends Place, OfSeed {
 }
 
 /** A contract of these templates that does not count (docs/rules.md, rule 10): only its archive must be recognized. */
-export interface GhostCreated extends Place {
+export interface CounterfeitCreated extends Place {
   readonly k: 'G';
   readonly cid: string;
   readonly fp: string;

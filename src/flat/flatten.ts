@@ -3,18 +3,26 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import { checkClock } from '../ledger/clock.ts';
 import { expiryRound } from '../ledger/expiry.ts';
 import type { Micros } from '../ledger/time.ts';
-import type {
-  Archive,
-  Checkpoint,
-  Coin,
-  CoinCreate,
-  Decoded,
-  LedgerUpdate,
-  RoundCreate,
-  SeedMark,
+import {
+  type Archive,
+  type Checkpoint,
+  type Coin,
+  type CoinCreate,
+  type Decoded,
+  fieldNameIn,
+  type LedgerUpdate,
+  type RoundCreate,
+  type SeedMark,
 } from '../ledger/update.ts';
 import { COUNTERFEIT_FINGERPRINT, fingerprint } from './fingerprint.ts';
-import type { CoinCreated, ContractArchived, FlatEvent, GhostCreated, RoundOpened, TimeMoved } from './flat-event.ts';
+import type {
+  CoinCreated,
+  ContractArchived,
+  CounterfeitCreated,
+  FlatEvent,
+  RoundOpened,
+  TimeMoved,
+} from './flat-event.ts';
 import { type Place, placeAt } from './place.ts';
 
 export interface FlattenRules {
@@ -60,14 +68,14 @@ function timeOnly({ migrationId, times }: Checkpoint, rules: FlattenRules): read
 
 function eventsOf(update: LedgerUpdate, rules: FlattenRules): readonly FlatEvent[] {
   const { migrationId, recordTime, updateId, seed, format } = update;
-  if (recordTime !== null) requireClock(recordTime, rules, format === 'scan' ? 'record_time' : 'recordTime');
+  if (recordTime !== null) requireClock(recordTime, rules, fieldNameIn(format, 'record_time'));
   const place = placeAt(migrationId, recordTime, rules.periodUs);
   const upd = recordTime === null ? (seed?.createdIn ?? null) : updateId;
   const ofSeed = seed === undefined ? {} : { seeded: 0 };
   const events = update.events.map((event): FlatEvent => {
     if (event.kind === 'archive') return archived(event, place);
-    if (isGhost(event, rules.dso)) return ghost(event, place);
-    return { ...(event.kind === 'coin' ? created(event, place, upd) : opened(event, place)), ...ofSeed };
+    if (isCounterfeit(event, rules.dso)) return counterfeit(event, place);
+    return { ...(event.kind === 'OpenMiningRound' ? opened(event, place) : created(event, place, upd)), ...ofSeed };
   });
   return events.length === 0 && recordTime !== null ? [{ k: 'M', ...place }] : events;
 }
@@ -78,13 +86,13 @@ function requireClock(time: Micros, { now, recordTimeAheadMaxUs }: FlattenRules,
 }
 
 /** Whether a create does not count (docs/rules.md, rule 10). Throws what is wrong with the signatories of one of our DSO. */
-function isGhost({ dso, signatories }: CoinCreate | RoundCreate, ours: string): boolean {
+function isCounterfeit({ dso, signatories }: CoinCreate | RoundCreate, ours: string): boolean {
   if (dso !== ours) return true;
   if (signatories instanceof BadUpdate) throw signatories;
   return !signatories.includes(ours);
 }
 
-function ghost({ contractId }: CoinCreate | RoundCreate, place: Place): GhostCreated {
+function counterfeit({ contractId }: CoinCreate | RoundCreate, place: Place): CounterfeitCreated {
   return { k: 'G', ...place, cid: contractId, fp: COUNTERFEIT_FINGERPRINT };
 }
 

@@ -1,10 +1,8 @@
 import { BadUpdate } from '../ledger/bad-update.ts';
-import type { Micros } from '../ledger/time.ts';
+import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
 
 /** A migration's clock begins so long after the one before, so that all migrations are in one order. A century. */
 const MIGRATION_MS = 3_155_760_000_000;
-/** With more of them the clock would pass the year 9999, the last of SQL engines. */
-const MIGRATION_MAX = 78;
 
 /** Where an event belongs: the same for all events of an update. */
 export interface Place {
@@ -23,8 +21,13 @@ export interface Place {
 
 /** `t`: null for an import. Throws BadUpdate for a migration that the clock has no room for. */
 export function placeAt(m: number, t: Micros | null, periodUs: number): Place {
-  if (m > MIGRATION_MAX)
-    throw new BadUpdate('bad_field', 'migration_id', m, `at most ${MIGRATION_MAX}, which flat events have room for`);
+  if (m > FLAT_MIGRATION_MAX)
+    throw new BadUpdate(
+      'bad_field',
+      'migration_id',
+      m,
+      `at most ${FLAT_MIGRATION_MAX}, which flat events have room for`,
+    );
   const start = m * MIGRATION_MS;
   if (t === null) return { m, t, clk: start, seq: 0 };
   return { m, t, clk: start + Math.floor((t - 1) / 1000), seq: Math.ceil(t / periodUs) };

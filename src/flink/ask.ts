@@ -1,5 +1,7 @@
 import type { ZodType } from 'zod';
 import { readBounded } from '../bounded-body.ts';
+import { fetchFailure } from '../fetch-failure.ts';
+import { isObject, jsonOrNull } from '../json/untrusted.ts';
 import { FlinkFailure, redacted, rootCause } from './failure.ts';
 
 /** Of each answer; what takes long is asked for again and again. */
@@ -32,12 +34,7 @@ export function createAsk(base: string, name: string, secrets: readonly string[]
       return bytes.length === 0 ? {} : (JSON.parse(bytes.toString()) as unknown);
     } catch (error) {
       if (error instanceof FlinkFailure) throw error;
-      const { message, cause } = error as Error & {
-        readonly cause?: { readonly message: string; readonly code?: string };
-      };
-      // Of several addresses that all failed there is only the code.
-      const why = cause?.message || cause?.code || message;
-      throw new FlinkFailure(`${name} at ${root} gives no answer: ${why}`, { cause: error });
+      throw new FlinkFailure(`${name} at ${root} gives no answer: ${fetchFailure(error)}`, { cause: error });
     }
   }
   return async (answer, path, how = {}) => answer.parse(await ask(path, how));
@@ -47,13 +44,8 @@ function refused(name: string, status: number, cause: string): FlinkFailure {
   return new FlinkFailure(`${name} answers ${status}: ${cause}`, { status });
 }
 
-/** Refusals are stacks of Java's exceptions in JSON. */
+/** Refusals are stacks of Java's exceptions in JSON; anything else is of something between us and Flink. */
 function stackOf(said: string): string {
-  try {
-    const { errors } = JSON.parse(said) as { readonly errors?: unknown };
-    return Array.isArray(errors) ? String(errors.at(-1)) : said;
-  } catch {
-    // Something between us and Flink answered.
-    return said;
-  }
+  const answer = jsonOrNull(said);
+  return isObject(answer) && Array.isArray(answer.errors) ? String(answer.errors.at(-1)) : said;
 }

@@ -54,6 +54,8 @@ const METRICS = z.array(
 );
 const VALUES = z.array(z.object({ id: z.string(), value: z.string().optional() }));
 
+type Overview = z.output<typeof OVERVIEW>;
+type Jobs = z.output<typeof JOBS>['jobs'];
 type Job = z.output<typeof JOB>;
 export type Checkpoints = z.output<typeof CHECKPOINTS>;
 export type Metrics = z.output<typeof METRICS>;
@@ -70,8 +72,8 @@ export function createJobManager(url: string, secrets: readonly string[] = []) {
   const ask = createAsk(url, 'the JobManager', secrets);
   const causeOf = (stack: string): string => redacted(rootCause(stack), secrets);
   return {
-    overview: () => ask(OVERVIEW, '/v1/overview'),
-    jobs: async () => (await ask(JOBS, '/v1/jobs/overview')).jobs,
+    overview: (): Promise<Overview> => ask(OVERVIEW, '/v1/overview'),
+    jobs: async (): Promise<Jobs> => (await ask(JOBS, '/v1/jobs/overview')).jobs,
     /** Null where the cluster does not know it. */
     async job(id: string): Promise<Job | null> {
       try {
@@ -91,7 +93,7 @@ export function createJobManager(url: string, secrets: readonly string[] = []) {
       const [last] = exceptionHistory.entries;
       return last === undefined ? null : { atMs: last.timestamp, cause: causeOf(last.stacktrace) };
     },
-    checkpoints: (id: string) => ask(CHECKPOINTS, `/v1/jobs/${id}/checkpoints`),
+    checkpoints: (id: string): Promise<Checkpoints> => ask(CHECKPOINTS, `/v1/jobs/${id}/checkpoints`),
     /** Of a vertex: the names of its metrics, or those that are named, over all its tasks. */
     metrics(id: string, vertex: string, names?: readonly string[]): Promise<Metrics> {
       const get = names === undefined ? '' : `?get=${names.map(encodeURIComponent).join(',')}`;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { counted } from '../counted.ts';
-import { beginAtFirst, lookAtFlatTopic } from '../decoder/flat-topic.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
+import { beginAtFirst, lookAtFlatTopic } from '../flat-decoder/flat-topic.ts';
 import { type JobStore, type StartedJob, withJobStore } from '../postgres/jobs.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';

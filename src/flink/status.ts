@@ -1,6 +1,6 @@
-import { endsOf } from '../decoder/flat-topic.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
+import { endsOf } from '../flat-decoder/flat-topic.ts';
 import { type StartedJob, type StoreProgress, withJobStore } from '../postgres/jobs.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { type Checkpoints, createJobManager, isOver, type JobManager } from './job-manager.ts';

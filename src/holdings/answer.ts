@@ -4,7 +4,7 @@ import { answerTable } from './insight/answer.ts';
 import type { TableQuestion } from './insight/question.ts';
 import { type TableForm, type TableText, tableText } from './insight/table.ts';
 import type { Question } from './question.ts';
-import { lastMigration, snapshotAfter, snapshotBefore } from './snapshots.ts';
+import { lastMigration, snapshotAfter, snapshotBefore } from './snapshot-answers.ts';
 import { stateV0, stateV1 } from './state.ts';
 import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary.ts';
 

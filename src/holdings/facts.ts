@@ -4,8 +4,8 @@ import type { StateQuery, TimeQuery } from './question.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * The interface to a store (SQLite today). All facts of one question are of one moment, so an answer is consistent; fees,
- * sums and texts are computed from them in this folder, the same for every store.
+ * The interface to a store: views.db (views/read/) or PostgreSQL (postgres/). All facts of one question are of one moment, so an
+ * answer is consistent; fees, sums and texts are computed from them in this folder, the same for every store.
  */
 export interface HoldingsStore {
   facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>>;

@@ -6,7 +6,8 @@ export interface UnlockedLocked {
   readonly locked: bigint;
 }
 
-const NO_COINS: CoinSums = { amount: 0n, rate: 0n, rateRound: 0n };
+/** The sums of no coins. */
+export const NO_COINS: CoinSums = { amount: 0n, rate: 0n, rateRound: 0n };
 
 /** Whether a coin of these sums may have expired as of a round, so that a store has to read the expired ones. */
 export function mayHaveExpired(

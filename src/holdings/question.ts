@@ -12,6 +12,10 @@ export interface SnapshotQuery extends TimeQuery {
 export interface SummaryQuery extends SnapshotQuery {
   /** In the order requested, without duplicates. */
   readonly owners: readonly string[];
+}
+
+/** With fees as of a round. */
+export interface FeesQuery extends SummaryQuery {
   /** Null: the lowest open round. */
   readonly asOfRound: bigint | null;
 }
@@ -25,7 +29,8 @@ export interface StateQuery extends SnapshotQuery {
 
 /** The questions, by the name of the answer: plain values, so that they can be sent to another thread. */
 export type Question =
-  | { readonly answer: 'summary v0' | 'summary v1'; readonly query: SummaryQuery }
+  | { readonly answer: 'summary v0'; readonly query: FeesQuery }
+  | { readonly answer: 'summary v1'; readonly query: SummaryQuery }
   | { readonly answer: 'state v0' | 'state v1'; readonly query: StateQuery }
   | { readonly answer: 'snapshot before' | 'snapshot after'; readonly query: TimeQuery }
   | { readonly answer: 'last migration' };

@@ -3,7 +3,7 @@ import { formatTime } from '../ledger/time.ts';
 import type { ContractFacts, PageFacts } from './facts.ts';
 import { HoldingsFault } from './fault.ts';
 import type { StateQuery } from './question.ts';
-import { snapshotFault } from './snapshots.ts';
+import { snapshotFault } from './snapshot-answers.ts';
 
 /** A page of contracts, each as the event that created it. */
 export function stateV0(query: StateQuery, facts: PageFacts): object {

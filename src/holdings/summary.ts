@@ -4,7 +4,7 @@ import { formatTime } from '../ledger/time.ts';
 import type { Lookup, OwnerFacts, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';
 import { HoldingsFault } from './fault.ts';
 import { holdingFees, type UnlockedLocked } from './fees.ts';
-import { snapshotFault } from './snapshots.ts';
+import { snapshotFault } from './snapshot-answers.ts';
 
 /** Settings of summaries. */
 export interface AnswerRules {

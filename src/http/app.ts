@@ -17,7 +17,7 @@ export interface AppDeps extends HoldingsDeps, InsightDeps, Omit<ServiceDeps, 'r
   readonly metrics: Metrics;
 }
 
-/** The holdings area and the service's own routes, with 404 and 405 for all other paths and methods outside the users' area. */
+/** Every area but the users', with 404 and 405 for all other paths and methods outside that one. */
 export function createApp(deps: AppDeps): Hono {
   const { logger, metrics, corsOrigins, dashboard } = deps;
   const cors = createCors(corsOrigins);

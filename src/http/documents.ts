@@ -25,7 +25,7 @@ supply, as JSON or CSV; its paths are at the root only. Amounts are strings with
 and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the
 service is configured otherwise.`;
 
-/** The document of the holdings area and of the service itself, with the default limits. */
+/** The document of holdings, tables, stream and the service itself, with the default limits. */
 function createHoldingsDocument(version: string): object {
   const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
   const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, STREAM_OPERATION, ...SERVICE_OPERATIONS];

@@ -58,7 +58,7 @@ export const CHUNKS_AHEAD_MAX = 6;
 export interface FeedContract extends ThreadContract {
   readonly data: Opening;
   readonly requests: {
-    /** The next chunk, null at the end of the source. Requested ahead, and returns a buffer that may be reused. */
+    /** The next chunk, null at the end of the source. Requested ahead. `spare`: the buffer of an applied chunk, for a later one. */
     readonly next: (spare: ArrayBuffer | null) => Next;
     readonly stored: (stored: { cursors: ReadonlyMap<string, string>; furthest: Reached | null }) => void;
   };

@@ -38,7 +38,7 @@ await serveThread<FeedContract>(async (thread) => {
 
   async function chunkOf(batch: readonly Message[], move: Move): Promise<DecodedChunk> {
     const progress = source.progress();
-    // A source that had to decode messages to order them did so in this thread.
+    // A source that had to decode messages, to order them or to know their place, did so in this thread.
     if (decodedBytes < ALONE_BYTES || !decoders.hasRoom || batch.some(({ decoded }) => decoded !== undefined)) {
       decodedBytes += batch.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
       return { ...decoder.send(batch, buffers.take(), move), decoder: THIS_THREAD, progress };

@@ -105,6 +105,7 @@ async function resumeHalt(following: Following, loop: LoopOfAll, sources: readon
   const signal = AbortSignal.any([following.signal, over.signal]);
   const watching = watchHalted({ ...following, signal }, sources);
   try {
+    // Only an error of the watch ends the wait; its end does not.
     await Promise.race([awaitClock(writer, halted, loop), watching.then(() => new Promise<never>(() => {}))]);
   } finally {
     over.abort();

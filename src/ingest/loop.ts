@@ -39,7 +39,7 @@ export interface LoopOptions {
 export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOptions): Promise<DeadLetter | null> {
   const { signal, source, persist } = options;
   const batchEventsMax = options.batchEventsMax ?? BATCH_EVENTS_MAX;
-  // A clock that jumps must not delay a commit.
+  // By performance.now(): a clock that is set must not delay a commit.
   let openSince = 0;
   let openMessages = 0;
   const commit = async (): Promise<void> => {

@@ -41,7 +41,8 @@ export class ExactNumber {
   #parts(): { readonly sign: string; readonly digits: string; readonly power: bigint } {
     const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(this.text)!;
     const all = `${whole}${fraction}`.replace(/^0+/, '');
-    const digits = all.replace(/0+$/, '');
+    // Tried only where zeros begin: at each of many zeros it would take time with the square of their number.
+    const digits = all.replace(/(?<!0)0+$/, '');
     return { sign, digits, power: BigInt(exponent) + BigInt(all.length - digits.length - fraction.length) };
   }
 

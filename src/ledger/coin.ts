@@ -1,4 +1,5 @@
 import { parseExactJson } from '../json/exact-number.ts';
+import { isObject } from '../json/untrusted.ts';
 import { formatAmount } from './amount.ts';
 import { canonicalJson, comparableJson, trimTime } from './canonical-json.ts';
 import { isPartyId } from './party.ts';
@@ -78,7 +79,7 @@ function isCanonicalAmulet(amulet: Fields): boolean {
 
 /** The lock in its short form, as text; null where it has anything besides holders, expiresAt and optContext. */
 function lockExtra(lock: unknown, parties: Parties): string | null {
-  if (!isFields(lock)) return null;
+  if (!isObject(lock)) return null;
   const { holders, expiresAt, optContext = null, ...others } = lock;
   const time = typeof expiresAt === 'string' ? trimTime(expiresAt) : null;
   if (time === null || !isPartyList(holders) || Object.keys(others).length > 0) return null;
@@ -102,8 +103,8 @@ function normalArguments(coin: Terms & { readonly arguments: Fields }, amulet: F
   };
   if (coin.entity === 'Amulet') return normalAmulet;
   const { lock } = coin.arguments;
-  const time = isFields(lock) && typeof lock.expiresAt === 'string' ? trimTime(lock.expiresAt) : null;
-  if (!isFields(lock) || time === null) return { ...coin.arguments, amulet: normalAmulet };
+  const time = isObject(lock) && typeof lock.expiresAt === 'string' ? trimTime(lock.expiresAt) : null;
+  if (!isObject(lock) || time === null) return { ...coin.arguments, amulet: normalAmulet };
   return { ...coin.arguments, amulet: normalAmulet, lock: { ...lock, expiresAt: time } };
 }
 
@@ -195,8 +196,4 @@ function partyOfWord(word: string, { dso, owner }: Parties): string {
 
 function isPartyList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((party) => typeof party === 'string' && isPartyId(party));
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,12 +4,17 @@ export const PACKAGE_NAME = 'splice-amulet';
 export type CoinEntity = 'Amulet' | 'LockedAmulet';
 export type Entity = CoinEntity | 'OpenMiningRound';
 
-/** The entity of each template that counts, by `Module:Entity`. */
-export const ENTITIES: ReadonlyMap<string, Entity> = new Map([
-  ['Splice.Amulet:Amulet', 'Amulet'],
-  ['Splice.Amulet:LockedAmulet', 'LockedAmulet'],
-  ['Splice.Round:OpenMiningRound', 'OpenMiningRound'],
-]);
+/** The template of each entity that counts, as `Module:Entity`. */
+export const TEMPLATES: Readonly<Record<Entity, string>> = {
+  Amulet: 'Splice.Amulet:Amulet',
+  LockedAmulet: 'Splice.Amulet:LockedAmulet',
+  OpenMiningRound: 'Splice.Round:OpenMiningRound',
+};
+
+/** The entity of each template that counts. */
+export const ENTITIES: ReadonlyMap<string, Entity> = new Map(
+  Object.entries(TEMPLATES).map(([entity, template]) => [template, entity as Entity]),
+);
 
 /** The entity of a coin, which is stored as whether it is locked. */
 export function coinEntity(locked: boolean): CoinEntity {

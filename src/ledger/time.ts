@@ -4,6 +4,11 @@ export type Micros = number;
 export const LEDGER_TIME_MIN: Micros = 0;
 export const LEDGER_TIME_MAX: Micros = Date.UTC(2201, 0, 1) * 1000;
 export const LEDGER_TIME_EXPECTED = 'a UTC time in 1970-2200 such as "2025-02-14T15:00:00.123456Z"';
+/**
+ * The largest migration id of a stream engine's store, in which one clock goes through all migrations: with more of them it would pass
+ * the year 9999, the last of SQL engines.
+ */
+export const FLAT_MIGRATION_MAX = 78;
 
 const LEDGER_TIME = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
 const FRACTION_START = 20;

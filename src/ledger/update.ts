@@ -2,11 +2,13 @@ import type { BadUpdate } from './bad-update.ts';
 import type { CoinEntity, Entity } from './templates.ts';
 import type { Micros } from './time.ts';
 
-/**
- * The two public wire formats: Scan `/v2/updates` (A) and JSON Ledger API `/v2/updates` (B). Needed only for messages
- * to people.
- */
+/** The two public wire formats: Scan `/v2/updates` (A) and JSON Ledger API `/v2/updates` (B). Rules 1, 11 and 13 distinguish them. */
 export type WireFormat = 'scan' | 'ledger-api';
+
+/** How a format writes a field that Scan calls so. */
+export function fieldNameIn(format: WireFormat, scanName: string): string {
+  return format === 'scan' ? scanName : scanName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /**
  * The meaning of one message, in either format. `LedgerUpdate` covers transactions, reassignments and imports; other kinds
@@ -65,7 +67,7 @@ export type LedgerEvent = CoinCreate | RoundCreate | Archive;
  * they do not matter if the dso is not ours (docs/rules.md, rule 10).
  */
 export interface CoinCreate {
-  readonly kind: 'coin';
+  readonly kind: CoinEntity;
   readonly contractId: string;
   readonly dso: string;
   /** Parties in feed order; a BadUpdate where the field is missing or is no list of parties. */
@@ -96,7 +98,7 @@ export interface Coin {
 }
 
 export interface RoundCreate {
-  readonly kind: 'round';
+  readonly kind: 'OpenMiningRound';
   readonly contractId: string;
   readonly dso: string;
   readonly signatories: readonly string[] | BadUpdate;

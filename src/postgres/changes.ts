@@ -1,8 +1,14 @@
-import type { Change, ChangesFacts, ChangesLookup, OwnersChangesLookup, Totals } from '../holdings/insight/facts.ts';
+import {
+  type Change,
+  type ChangesFacts,
+  type ChangesLookup,
+  NO_COIN,
+  type OwnersChangesLookup,
+  sameTotals,
+  type Totals,
+} from '../holdings/insight/facts.ts';
 import { multiplesWithin } from '../holdings/insight/grid.ts';
 import type { Ask } from './pool.ts';
-
-export const NO_COIN: Totals = { unlocked: 0n, locked: 0n, contracts: 0 };
 
 /** The columns of an owner's `Totals`. */
 export const TOTALS =
@@ -39,7 +45,7 @@ export function createChangesReader(ask: Ask, periodUs: number) {
       else changes.set(recordTime, { recordTime, before: changes.get(recordTime)?.before ?? held, after });
       held = after;
     }
-    return { before, changes: [...changes.values()].filter((change) => !areEqual(change.before, change.after)) };
+    return { before, changes: [...changes.values()].filter((change) => !sameTotals(change.before, change.after)) };
   }
 
   return {
@@ -55,8 +61,4 @@ export function createChangesReader(ask: Ask, periodUs: number) {
       return (await changesOf({ migrationId, owners, from, to })).map(({ changes }) => changes);
     },
   };
-}
-
-function areEqual(a: Totals, b: Totals): boolean {
-  return a.unlocked === b.unlocked && a.locked === b.locked && a.contracts === b.contracts;
 }

@@ -1,5 +1,5 @@
 import type { CoinSums, Lookup, OwnerFacts, OwnerSums, OwnersFacts } from '../holdings/facts.ts';
-import { mayHaveExpired } from '../holdings/fees.ts';
+import { mayHaveExpired, NO_COINS } from '../holdings/fees.ts';
 import type { Ask } from './pool.ts';
 import type { SnapshotReader, StoredSnapshot } from './snapshots.ts';
 
@@ -10,7 +10,6 @@ interface TotalsRow {
   readonly expires: number | bigint | null;
 }
 
-const NO_SUMS: CoinSums = { amount: 0n, rate: 0n, rateRound: 0n };
 const UNITS = (column: string): string => `trunc(${column} * 10000000000)`;
 const SUMS = (side: 'u' | 'l'): string =>
   `CASE WHEN ${side}_coins IS NOT NULL THEN ARRAY[${side}_coins, ${UNITS(`${side}_amount`)}, ${UNITS(`${side}_rate`)}, ${UNITS(`${side}_rate_round`)}]::text[] END AS ${side}`;
@@ -42,7 +41,7 @@ export function createOwnersReader(
          UNION ALL SELECT ${columns} FROM coin WHERE archived_seq > $2 AND ${place}) k GROUP BY 1, 2`,
       [snapshot.migrationId, snapshot.seq, owners, round],
     );
-    const found = new Map(owners.map((owner) => [owner, { unlocked: NO_SUMS, locked: NO_SUMS }]));
+    const found = new Map(owners.map((owner) => [owner, { unlocked: NO_COINS, locked: NO_COINS }]));
     for (const { owner, locked, ...sums } of rows) found.get(owner)![locked === 1 ? 'locked' : 'unlocked'] = sums;
     return found;
   }
@@ -73,7 +72,7 @@ export function createOwnersReader(
 }
 
 function sumsOf(row: readonly string[] | null, expiryBound: number | bigint): OwnerSums {
-  if (row === null) return { count: 0, ...NO_SUMS, expiryBound: Infinity };
+  if (row === null) return { count: 0, ...NO_COINS, expiryBound: Infinity };
   const [count, amount, rate, rateRound] = row.map(BigInt) as [bigint, bigint, bigint, bigint];
   return { count: Number(count), amount, rate, rateRound, expiryBound };
 }

@@ -1,4 +1,5 @@
 import { DatabaseError, Pool } from 'pg';
+import type { Logger } from 'pino';
 import type { Asker } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
 import { requestCancel } from './cancel.ts';
@@ -25,6 +26,8 @@ export interface PoolOptions {
   readonly statementMsMax: number;
   /** How long to wait for the answer to what this process asks for itself. */
   readonly ownMsMax: number;
+  /** For why the store is not available to clients, who are not told. */
+  readonly logger?: Pick<Logger, 'warn'>;
 }
 
 /** How long a server may take to end what it was asked to cancel. */
@@ -37,11 +40,17 @@ const QUERY_CANCELED = '57014';
  * privilege that is missing.
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|42501)/;
+/** The server ends the connection, or itself. */
+const CONNECTION_ENDS = /^57P/;
 const UNDEFINED_TABLE = '42P01';
+/** Faults of this program: an answer that it cannot read, or a value that it cannot send. */
+const OURS = [RangeError, SyntaxError, TypeError];
+/** While the store is away every statement fails. */
+const WARN_AGAIN_MS = 60_000;
 
 export function openPool(
   settings: PostgresSettings,
-  { places, isReadOnly, statementMsMax, ownMsMax }: PoolOptions,
+  { places, isReadOnly, statementMsMax, ownMsMax, logger }: PoolOptions,
 ): StatementPool {
   const pool = new Pool({
     ...connectionOptions(settings),
@@ -54,13 +63,19 @@ export function openPool(
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   const turns = createTurns({ places });
+  const warn = logger && createWarning(logger);
 
   async function ask<Row>(
     sql: string,
     values: readonly unknown[],
     { signal, answerMsMax }: { readonly signal: AbortSignal | undefined; readonly answerMsMax: number },
   ): Promise<readonly Row[]> {
+    const isGone = (): boolean => signal?.aborted === true;
     const client = await pool.connect();
+    if (isGone()) {
+      client.release();
+      throw gone();
+    }
     // The request may come after the statement has ended, and would end the next one on that connection.
     let isSpoilt = false;
     let deadline: NodeJS.Timeout | undefined;
@@ -71,13 +86,14 @@ export function openPool(
     };
     signal?.addEventListener('abort', cancel);
     try {
-      if (signal?.aborted === true) throw gone();
       const statement = { text: sql, values: [...values], query_timeout: answerMsMax };
       return (await client.query(statement)).rows as Row[];
     } catch (error) {
-      // After an error that the server reports the connection is good; after anything else it may still be at work.
-      if (codeOf(error) === null && !isSpoilt) cancel();
-      throw signal?.aborted === true ? gone() : error;
+      const code = codeOf(error);
+      // After an error that the server reports the connection is good, unless it ends; after anything else it may still be at work.
+      if (code === null && !isSpoilt) cancel();
+      isSpoilt ||= code !== null && CONNECTION_ENDS.test(code);
+      throw isGone() ? gone() : error;
     } finally {
       clearTimeout(deadline);
       signal?.removeEventListener('abort', cancel);
@@ -85,9 +101,10 @@ export function openPool(
     }
   }
 
-  /** What of the store is unavailable is for those who operate it: `unavailable` says it to who asked. */
+  /** Why the store is unavailable concerns its operators; `unavailable` gives the text for whoever asked. */
   function faultOf(error: unknown, unavailable: (error: Error) => string): unknown {
     if (error instanceof HoldingsFault || !(error instanceof Error)) return error;
+    if (OURS.some((each) => error instanceof each)) return error;
     const code = codeOf(error);
     if (code === QUERY_CANCELED) {
       const limit = `${statementMsMax / 1000} s`;
@@ -109,7 +126,10 @@ export function openPool(
           // Where a server does not answer at all, it ends nothing at the time limit either.
           return await ask(sql, values, { signal: asker.signal, answerMsMax: 2 * statementMsMax });
         } catch (error) {
-          throw faultOf(error, () => 'the store is not available for now; /readyz says why');
+          throw faultOf(error, (cause) => {
+            warn?.(cause);
+            return 'the store is not available for now; /readyz or the log says why';
+          });
         } finally {
           end();
         }
@@ -125,6 +145,19 @@ export function openPool(
       },
     load: () => turns.load(),
     [Symbol.asyncDispose]: () => pool.end(),
+  };
+}
+
+/** The first failure is logged, and while there are more, one of them a minute. */
+function createWarning(logger: Pick<Logger, 'warn'>): (error: Error) => void {
+  let warnedMs = Number.NEGATIVE_INFINITY;
+  let statements = 0;
+  return (error) => {
+    statements += 1;
+    const nowMs = performance.now();
+    if (nowMs - warnedMs < WARN_AGAIN_MS) return;
+    logger.warn({ err: error, statements }, 'the store was not available for a client');
+    [warnedMs, statements] = [nowMs, 0];
   };
 }
 

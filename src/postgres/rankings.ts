@@ -1,5 +1,5 @@
 import type { PartyTotals, Ranking, SnapshotPlace } from '../holdings/insight/facts.ts';
-import { LastComputed } from '../holdings/last-computed.ts';
+import { LastComputed } from '../holdings/reading/last-computed.ts';
 import { TOTALS } from './changes.ts';
 import type { Ask } from './pool.ts';
 
@@ -17,18 +17,21 @@ interface Ranked {
   readonly rows: Buffer;
 }
 
-export type Rankings = ReturnType<typeof createRankings>;
+export interface Rankings {
+  ranking(asks: Asks, place: Place): Promise<Ranking>;
+  /** By their numbers: an owner's is its place among those with coin, by party id. */
+  numbered(asks: Asks, place: Place, numbers: readonly number[]): Promise<readonly PartyTotals[]>;
+}
 
 /** PostgreSQL orders all owners of a snapshot. The last orders are kept, because a sealed snapshot never changes. */
-export function createRankings() {
+export function createRankings(): Rankings {
   // Of each owner its number three times, and the place of its row.
   const last = new LastComputed<Ranked>(({ ranking, rows }) => 3 * ranking.total.byteLength + rows.length);
   const keyOf = ({ migrationId, seq }: Place): string => `${migrationId} ${seq}`;
   const rankedAt = ({ pass }: Asks, place: Place): Promise<Ranked> => last.of(keyOf(place), () => rank(pass, place));
   return {
-    ranking: async (asks: Asks, place: Place): Promise<Ranking> => (await rankedAt(asks, place)).ranking,
-    /** By their numbers: an owner's is its place among those with coin, by party id. */
-    async numbered(asks: Asks, place: Place, numbers: readonly number[]): Promise<readonly PartyTotals[]> {
+    ranking: async (asks, place) => (await rankedAt(asks, place)).ranking,
+    async numbered(asks, place, numbers) {
       for (const isAgain of [false, true]) {
         const { rows } = await rankedAt(asks, place);
         const owners = await readOwners(asks.ask, { ...place, rows }, numbers);

@@ -1,3 +1,5 @@
+import { FLAT_MIGRATION_MAX } from '../ledger/time.ts';
+
 // Only rows of one interval are asked for, by their indexes: of tables that have just been filled the planner knows nothing. What it
 // then takes for expensive it would also compile.
 const BY_INDEX = 'SET jit = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off';
@@ -40,7 +42,7 @@ END $$;
 -- The next interval that can be sealed, of the oldest such migration. Of every number that a migration may have, two rows are looked at.
 CREATE OR REPLACE FUNCTION next_interval() RETURNS SETOF snapshot_control LANGUAGE sql STABLE SET search_path FROM CURRENT
   ${BY_INDEX} AS $$
-  SELECT k.* FROM generate_series(0, 78) m LEFT JOIN sealed l ON l.migration_id = m
+  SELECT k.* FROM generate_series(0, ${FLAT_MIGRATION_MAX}) m LEFT JOIN sealed l ON l.migration_id = m
   JOIN snapshot_control k ON k.migration_id = m AND k.link = COALESCE(l.last_link, 0) + 1
   WHERE k.faults = 0 AND NOT EXISTS (SELECT FROM late WHERE late.migration_id = m)
     AND NOT EXISTS (SELECT FROM contradiction n WHERE n.migration_id = m)

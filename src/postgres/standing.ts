@@ -1,5 +1,5 @@
 import { counted } from '../counted.ts';
-import type { Micros } from '../ledger/time.ts';
+import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
 
 /** How much of what the engine has written is not sealed, and why. */
 export interface StoreStanding {
@@ -14,7 +14,7 @@ export interface StoreStanding {
 
 /** One row, a `StoreStanding`. Of every number that a migration may have, the last link is looked up: there may be a million rows. */
 export const STANDING = `SELECT
-  (SELECT COALESCE(sum(last - COALESCE(last_link, 0)), 0)::bigint FROM generate_series(0, 78) m
+  (SELECT COALESCE(sum(last - COALESCE(last_link, 0)), 0)::bigint FROM generate_series(0, ${FLAT_MIGRATION_MAX}) m
     CROSS JOIN LATERAL (SELECT max(link) AS last FROM snapshot_control WHERE migration_id = m) c
     LEFT JOIN sealed s ON s.migration_id = m WHERE last IS NOT NULL) AS unsealed,
   (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late,

@@ -6,7 +6,7 @@ import { createChangesReader, TOTALS } from './changes.ts';
 import { formProblem, SELECT_SETTING } from './migrate.ts';
 import { createOwnersReader } from './owners.ts';
 import { createPageReader } from './page.ts';
-import { type Ask, openPool } from './pool.ts';
+import { type Ask, openPool, type PoolOptions } from './pool.ts';
 import { type Asks, createRankings, type Rankings } from './rankings.ts';
 import type { PostgresSettings } from './settings.ts';
 import { createSnapshotReader, type SnapshotReader, type StoredSnapshot } from './snapshots.ts';
@@ -30,7 +30,7 @@ interface Setting {
   readonly periodUs: number;
 }
 
-interface StoreLimits {
+interface StoreOptions extends Pick<PoolOptions, 'logger'> {
   readonly places?: number;
   readonly readMsMax?: number;
   readonly ownMsMax?: number;
@@ -49,9 +49,9 @@ const SETTING_MS_MAX = 1_000;
 
 export function openPostgresStore(
   settings: PostgresSettings,
-  { places = PLACES, readMsMax = READ_MS_MAX, ownMsMax = OWN_MS_MAX }: StoreLimits = {},
+  { places = PLACES, readMsMax = READ_MS_MAX, ownMsMax = OWN_MS_MAX, ...options }: StoreOptions = {},
 ): PostgresStore {
-  const pool = openPool(settings, { places, isReadOnly: true, statementMsMax: readMsMax, ownMsMax });
+  const pool = openPool(settings, { ...options, places, isReadOnly: true, statementMsMax: readMsMax, ownMsMax });
   const passes = createTurns({ places: PASSES });
   let rankings = createRankings();
   let known: { readonly setting: Setting; readonly untilMs: number } | null = null;

@@ -1,6 +1,6 @@
 import type { Asker } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/fault.ts';
-import { WaitingReads } from '../holdings/waiting-reads.ts';
+import { WaitingReads } from '../holdings/reading/waiting-reads.ts';
 
 /** Statements that run, and those that wait for a connection. */
 export interface PoolLoad {

@@ -17,7 +17,7 @@ export function openPostgres(
   settings: PostgresSettings,
   { version, rules, logger }: { version: string; rules: AnswerRules; logger: Logger },
 ): Role {
-  const store = openPostgresStore(settings);
+  const store = openPostgresStore(settings, { logger });
   const sealer = startSealer(settings, logger);
   const name = describeServer(settings);
   const health = createPostgresHealth(store, { name, version, sealFailure: sealer.failure });

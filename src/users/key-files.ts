@@ -1,15 +1,8 @@
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readNamed } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import type { PublicKeyAlgorithm } from './tokens/auth-service.ts';
 import { fitsAlgorithm, RSA_BITS_MIN } from './tokens/key-set.ts';
-
-/** Where a file was named: the setting's key for messages, and the folder where its relative path starts. */
-interface FileSetting {
-  readonly key: string;
-  readonly folder: string;
-}
 
 const KEY_EXPECTED = {
   RS256: `an RSA key of at least ${RSA_BITS_MIN} bits`,
@@ -17,29 +10,15 @@ const KEY_EXPECTED = {
   ES512: 'a key on the curve P-521',
 } as const;
 
-/** The secret's bytes: the text given, or those of a file without one newline at the end. */
-export function readSecret(given: string | { readonly file: string }, setting: FileSetting): Uint8Array {
-  const secret = typeof given === 'string' ? Buffer.from(given) : withoutNewline(readFile(given.file, setting));
-  if (secret.length === 0) throw new Refusal(`${setting.key}: the secret is empty`);
-  return new Uint8Array(secret);
-}
-
-function withoutNewline(bytes: Buffer): Buffer {
-  if (bytes.at(-1) !== 0x0a) return bytes;
-  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1);
-}
-
-/** The public key of a PEM certificate or PEM public key. One that the algorithm cannot use is refused at the start. */
-export function readPublicKey(
-  file: string,
-  { algorithm, ...setting }: FileSetting & { readonly algorithm: PublicKeyAlgorithm },
-): KeyObject {
-  const pem = readFile(file, setting).toString('utf8');
-  const key = parsePem(pem);
-  if (key === null)
-    throw new Refusal(`${setting.key}: ${file} contains neither a PEM certificate nor a PEM public key`);
+/**
+ * The public key of a PEM certificate or PEM public key, in the file that the setting `name` names. One that the algorithm
+ * cannot use is refused at the start.
+ */
+export function readPublicKey(name: string, file: string, algorithm: PublicKeyAlgorithm): KeyObject {
+  const key = parsePem(readNamed(name, file).toString());
+  if (key === null) throw new Refusal(`${name}: ${file} contains neither a PEM certificate nor a PEM public key`);
   if (!fitsAlgorithm(key, algorithm))
-    throw new Refusal(`${setting.key}: ${file} does not fit ${algorithm}, expected ${KEY_EXPECTED[algorithm]}`);
+    throw new Refusal(`${name}: ${file} does not fit ${algorithm}, expected ${KEY_EXPECTED[algorithm]}`);
   return key;
 }
 
@@ -50,15 +29,5 @@ function parsePem(pem: string): KeyObject | null {
     return pem.includes('-----BEGIN CERTIFICATE-----') ? new X509Certificate(pem).publicKey : createPublicKey(pem);
   } catch {
     return null;
-  }
-}
-
-function readFile(file: string, { key, folder }: FileSetting): Buffer {
-  try {
-    return readFileSync(resolve(folder, file));
-  } catch (error) {
-    throw new Refusal(`${key}: cannot read ${resolve(folder, file)}: ${(error as NodeJS.ErrnoException).code}`, {
-      cause: error,
-    });
   }
 }

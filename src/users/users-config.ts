@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
+import { readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { hasCredentials, USER_ID_PATTERN } from './id-formats.ts';
-import { readPublicKey, readSecret } from './key-files.ts';
+import { hasCredentials, USER_ID_PATTERN } from './formats.ts';
+import { readPublicKey } from './key-files.ts';
 import type { AuthService, TokenMode } from './tokens/auth-service.ts';
 
 /** The `ledger` key of the configuration file, with its key files read; durations in seconds, as in tokens. */
@@ -129,15 +131,19 @@ function openService(service: GivenService, index: number, folder: string): Auth
   const shared = { mode: modeOf(service), lifetimeMaxS: service.maxTokenLifetime ?? null };
   switch (service.type) {
     case 'unsafe-jwt-hmac-256':
-      return { kind: 'secret', secret: readSecret(service.secret, { key: `${key}.secret`, folder }), ...shared };
+      return { kind: 'secret', secret: secretOf(service.secret, `${key}.secret`, folder), ...shared };
     case 'jwt-jwks':
       return { kind: 'key-set', url: service.url, ...shared };
     default: {
       const algorithm = PEM_ALGORITHMS[service.type];
-      const publicKey = readPublicKey(service.certificate, { key: `${key}.certificate`, folder, algorithm });
+      const publicKey = readPublicKey(`${key}.certificate`, resolve(folder, service.certificate), algorithm);
       return { kind: 'public-key', algorithm, publicKey, ...shared };
     }
   }
+}
+
+function secretOf(given: string | { readonly file: string }, key: string, folder: string): Uint8Array {
+  return new Uint8Array(typeof given === 'string' ? Buffer.from(given) : readSecret(key, resolve(folder, given.file)));
 }
 
 /** Where both targets are set the audience counts (docs/rules.md, tokens). */

@@ -91,11 +91,11 @@ describe('a coin create', () => {
 
 describe('which template is ours', () => {
   it.each([
-    ['p:Splice.Amulet:Amulet', 'splice-amulet', 'coin'],
-    ['p:Splice.Amulet:LockedAmulet', 'splice-amulet', 'Locked'],
-    ['#splice-amulet:Splice.Amulet:Amulet', undefined, 'coin'],
-    ['#splice-amulet:Splice.Amulet:Amulet', null, 'coin'],
-    ['#package-name:Splice.Amulet:Amulet', 'splice-amulet', 'coin'],
+    ['p:Splice.Amulet:Amulet', 'splice-amulet', 'Amulet'],
+    ['p:Splice.Amulet:LockedAmulet', 'splice-amulet', 'LockedAmulet'],
+    ['#splice-amulet:Splice.Amulet:Amulet', undefined, 'Amulet'],
+    ['#splice-amulet:Splice.Amulet:Amulet', null, 'Amulet'],
+    ['#package-name:Splice.Amulet:Amulet', 'splice-amulet', 'Amulet'],
     ['#splice-amulet:Splice.Amulet:Amulet', 'other', 'other package'],
     ['#other:Splice.Amulet:Amulet', undefined, 'other package'],
     ['p:Splice.Amulet:Amulet', 'splice-amulet-2', 'other package'],
@@ -105,13 +105,13 @@ describe('which template is ours', () => {
     ['p:Splice.Round:Amulet', 'splice-amulet', 'other template'],
     ['p:splice.amulet:Amulet', 'splice-amulet', 'other template'],
     // Neither is a control character: the two separators are of the categories Zl and Zs, the soft hyphen of Cf.
-    ['p\u2028\u00a0\u00ad:Splice.Amulet:Amulet', 'splice-amulet', 'coin'],
+    ['p\u2028\u00a0\u00ad:Splice.Amulet:Amulet', 'splice-amulet', 'Amulet'],
   ])('%s of package %s: %s', (templateId, packageName, expected) => {
     const message = change(messages.scanImport(), 'events_by_id/u:0/template_id', templateId);
     change(message, 'events_by_id/u:0/package_name', packageName);
-    if (expected === 'Locked') change(message, 'events_by_id/u:0/create_arguments', messages.lockedArguments());
+    if (expected === 'LockedAmulet') change(message, 'events_by_id/u:0/create_arguments', messages.lockedArguments());
     const { events, ignored } = decodeUpdate(message);
-    expect(events.map(({ kind }) => kind)).toEqual(expected.startsWith('other') ? [] : ['coin']);
+    expect(events.map(({ kind }) => kind)).toEqual(expected.startsWith('other') ? [] : [expected]);
     expect(ignored).toEqual(expected.startsWith('other') ? [expected] : []);
   });
 
@@ -127,7 +127,7 @@ describe('which template is ours', () => {
 
 describe('a round create', () => {
   const roundOf = (message: unknown): RoundCreate =>
-    decodeUpdate(message).events.find((event): event is RoundCreate => event.kind === 'round')!;
+    decodeUpdate(message).events.find((event): event is RoundCreate => event.kind === 'OpenMiningRound')!;
 
   it('has the same content in both formats, however they print Decimals and times', () => {
     const scan = messages.scanTransaction();

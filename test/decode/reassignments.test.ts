@@ -9,7 +9,7 @@ describe('reassignments', () => {
   ])('an assignment of the format %s is a create on its target', (_format, message) => {
     const update = decodeUpdate(message());
     expect(update.synchronizerId).toBe('other::1220ee');
-    expect(outline(update.events)).toEqual(['coin c0']);
+    expect(outline(update.events)).toEqual(['Amulet c0']);
   });
 
   it.each([
@@ -27,10 +27,10 @@ describe('reassignments', () => {
 
   it('an assignment within one synchronizer is the create that it is between two', () => {
     const scan = change(messages.scanAssignment(), 'event/source_synchronizer', 'other::1220ee');
-    expect(outline(decodeUpdate(scan).events)).toEqual(['coin c0']);
+    expect(outline(decodeUpdate(scan).events)).toEqual(['Amulet c0']);
     const event = 'update/Reassignment/value/events/0/JsAssignmentEvent';
     const ledgerApi = change(messages.ledgerApiAssignment(), `${event}/source`, 'other::1220ee');
-    expect(outline(decodeUpdate(ledgerApi).events)).toEqual(['coin c0']);
+    expect(outline(decodeUpdate(ledgerApi).events)).toEqual(['Amulet c0']);
   });
 
   it('an unassignment of the Ledger API within one synchronizer is ignored as an archive would be', () => {

@@ -5,7 +5,7 @@ import { change, decodeUpdate, outline, SYNC } from '../support/decode/messages.
 describe('a Scan transaction', () => {
   it('is read depth first from its roots, children in order, whatever the order of events_by_id', () => {
     const update = decodeUpdate(messages.scanTransaction());
-    expect(outline(update.events)).toEqual(['archive c1', 'coin c2', 'coin c10', 'round c11']);
+    expect(outline(update.events)).toEqual(['archive c1', 'Amulet c2', 'LockedAmulet c10', 'OpenMiningRound c11']);
     expect(update).toMatchObject({ format: 'scan', updateId: 'u', migrationId: 4, synchronizerId: SYNC });
     expect(update.recordTime).toBe(Date.UTC(2026, 2, 4, 5, 6, 8, 250) * 1000);
     expect(update.ignored).toEqual(['not consuming']);
@@ -15,7 +15,12 @@ describe('a Scan transaction', () => {
     const message = messages.scanTransaction();
     change(message, 'events_by_id/u:0/child_event_ids', ['u:1', 'u:2']);
     change(message, 'events_by_id/u:1/child_event_ids', ['u:11', 'u:10']);
-    expect(outline(decodeUpdate(message).events)).toEqual(['archive c1', 'round c11', 'coin c10', 'coin c2']);
+    expect(outline(decodeUpdate(message).events)).toEqual([
+      'archive c1',
+      'OpenMiningRound c11',
+      'LockedAmulet c10',
+      'Amulet c2',
+    ]);
   });
 
   it('may have no events at all', () => {
@@ -37,7 +42,7 @@ describe('a Scan transaction', () => {
   it('is an import when its record time is the flag', () => {
     const update = decodeUpdate(messages.scanImport());
     expect(update.recordTime).toBeNull();
-    expect(outline(update.events)).toEqual(['coin c0']);
+    expect(outline(update.events)).toEqual(['Amulet c0']);
   });
 
   it('counts an unlisted event of another template', () => {
@@ -53,7 +58,13 @@ describe('a Ledger API transaction', () => {
     ['bare', messages.bareTransaction],
   ])('%s is read in the order of its events, in the migration of its source', (_name, message) => {
     const update = decodeUpdate(message());
-    expect(outline(update.events)).toEqual(['archive c1', 'coin c2', 'coin c10', 'round c11', 'archive c12']);
+    expect(outline(update.events)).toEqual([
+      'archive c1',
+      'Amulet c2',
+      'LockedAmulet c10',
+      'OpenMiningRound c11',
+      'archive c12',
+    ]);
     expect(update).toMatchObject({ format: 'ledger-api', updateId: 'u', migrationId: 7, synchronizerId: SYNC });
     expect(update.recordTime).toBe(Date.UTC(2026, 2, 4, 5, 6, 8, 250) * 1000);
   });
@@ -65,7 +76,7 @@ describe('a Ledger API transaction', () => {
       for (const each of [message, (message.update as Record<string, { value: messages.Json }>).Transaction!.value]) {
         const update = decodeUpdate(each);
         expect(update).toMatchObject({ updateId: 'u', migrationId: 7, recordTime: null });
-        expect(outline(update.events)).toEqual(['coin c0', 'coin c1', 'round c2']);
+        expect(outline(update.events)).toEqual(['Amulet c0', 'LockedAmulet c1', 'OpenMiningRound c2']);
       }
     },
   );
@@ -76,13 +87,13 @@ describe('a Ledger API transaction', () => {
       change(message, `events/${path}/acsDelta`, false);
     }
     const update = decodeUpdate(message);
-    expect(outline(update.events)).toEqual(['coin c10', 'round c11']);
+    expect(outline(update.events)).toEqual(['LockedAmulet c10', 'OpenMiningRound c11']);
     expect(update.ignored).toEqual(['acsDelta false', 'acsDelta false', 'acsDelta false']);
   });
 
   it.each([null, undefined, true])('takes an event whose acsDelta is %s', (acsDelta) => {
     const message = change(messages.bareTransaction(), 'events/1/CreatedEvent/acsDelta', acsDelta);
-    expect(outline(decodeUpdate(message).events)).toContain('coin c2');
+    expect(outline(decodeUpdate(message).events)).toContain('Amulet c2');
   });
 
   it('ignores an exercise that consumes nothing, whatever else it says', () => {

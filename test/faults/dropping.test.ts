@@ -23,8 +23,8 @@ function spoil(lines: readonly string[], random: Random): string[] {
   return lines.flatMap((line, number) => {
     // The first and the last line, and otherwise now and then, also two in a row.
     const isBad = number === 0 || number === lines.length - 1 || random.chance(0.03);
-    const bad = random.pick(SPOILED)(line, number);
-    if (!isBad || bad === line) return [line];
+    if (!isBad) return [line];
+    const bad = random.pick(SPOILED.map((spoiled) => spoiled(line, number)).filter((spoiled) => spoiled !== line));
     return random.chance(0.3) ? [bad, `${bad} `, line] : [bad];
   });
 }

@@ -117,6 +117,44 @@ describe('a damaged page', () => {
   });
 });
 
+describe('a value that views.db cannot have', () => {
+  it.each([
+    ['setting', 'followed', '{'],
+    ['setting', 'followed', 'null'],
+    ['migration', 'seed_times', '{'],
+    ['migration', 'unlocked', '{'],
+    ['position', 'checkpoints', '{'],
+  ])('ends the writer with what to do, and is named: %s.%s %s', async (table, column, value) => {
+    const data = folder.at(`damaged-${column}-${value}`);
+    await replayInto(data, [feed], { snapshotPeriodUs: null });
+    const db = new DatabaseFile(join(data, 'views.db'));
+    db.exec(`UPDATE ${table} SET ${column} = '${value}'`);
+    db.close();
+    const ended = await runProgram(['serve', '--port', '0', '--data', data]);
+    expect(ended.code).toBe(1);
+    const says = '^holdfast: --data .*: a database there is damaged: `holdfast verify` names what; .*';
+    expectOneLine(ended, new RegExp(`${says}\\(views\\.db: ${table}\\.${column}: .*\\)$`));
+    expect((await holdfast('verify', '--data', data)).code).toBe(5);
+  });
+
+  it('is named where a dead letter is shown', async () => {
+    const data = folder.at('damaged-place');
+    await replayInto(data, [folder.writeLines('bad.ndjson', ['{"foo":1}'])]);
+    const db = new DatabaseFile(join(data, 'views.db'));
+    db.exec(`UPDATE dead_letter SET place = 'x'`);
+    db.close();
+    const listed = await holdfast('dead-letters', 'list', '--data', data);
+    const served = await runProgram(['serve', '--port', '0', '--data', data]);
+    for (const ended of [listed, served]) {
+      expect(ended.code).toBe(1);
+      expectOneLine(
+        ended,
+        /^holdfast: --data .*: a database there is damaged: .*\(views\.db: dead_letter\.place: .*\)$/,
+      );
+    }
+  });
+});
+
 describe('a thread that dies', () => {
   it.each(['writer', 'feed', 'decode'])('is named, and the process ends with 1: %s', async (name) => {
     const preload = `data:text/javascript,${encodeURIComponent(`

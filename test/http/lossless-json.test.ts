@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/http/server/lossless-json.ts';
+import { ExactNumber } from '../../src/json/exact-number.ts';
 import { int64Json, parseInt64 } from '../../src/json/int64.ts';
 import { showGiven } from '../../src/show-given.ts';
 
@@ -34,7 +35,10 @@ describe('an int64', () => {
     ['999999999999999.99', null],
     ['10000000.0000000001', null],
     ['1e-2', null],
-    ['0e-99', null],
+    ['0e-99', 0n],
+    ['0e99', 0n],
+    [`${'9'.repeat(19)}e-1`, null],
+    [`5${'0'.repeat(50)}e-50`, 5n],
     ['0.0e-9', 0n],
     ['1e30', null],
     ['1e400', null],
@@ -49,6 +53,13 @@ describe('an int64', () => {
   ])('%s is read as %s', (text, value) => {
     const { number } = parseJson(`{"number": ${text}}`) as Record<string, unknown>;
     expect(parseInt64(number)).toBe(value);
+  });
+
+  test('is not computed of very many digits, nor of a very large exponent', () => {
+    const numbers = [`1${'0'.repeat(2_000)}e-2000`, `1e${'9'.repeat(900)}`, `1e-${'9'.repeat(900)}`];
+    const read = parseJson(`[${numbers.join()}]`) as readonly unknown[];
+    expect(read.map(showGiven)).toEqual(numbers.map((text) => showGiven(new ExactNumber(text))));
+    expect(read.map(parseInt64)).toEqual([null, null, null]);
   });
 });
 

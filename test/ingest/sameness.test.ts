@@ -89,10 +89,10 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     for (let going = true; going; ) {
       const stop = new AbortController();
       // Every start reads the file from its beginning, so each is given more commits than the one before.
-      let left = 1 + stops * 3 + random.below(3);
+      let left = 1 + stops * 2 + random.below(2);
       await replayInto(directory.at('resumed'), [feed], {
-        chunkBytes: 1_000 + random.below(20_000),
-        batchEventsMax: 1 + random.below(40),
+        chunkBytes: 1_000 + random.below(10_000),
+        batchEventsMax: 1 + random.below(20),
         migrationId,
         signal: stop.signal,
         onProgress: () => {

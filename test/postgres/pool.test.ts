@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ask } from '../../src/postgres/pool.ts';
+import { type Ask, openPool, type StatementPool } from '../../src/postgres/pool.ts';
 import { createRankings } from '../../src/postgres/rankings.ts';
+import type { PostgresSettings } from '../../src/postgres/settings.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/postgres/store.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres/server.ts';
 import { writeStory } from '../support/postgres/story.ts';
@@ -13,10 +15,17 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-function open(limits: { places?: number; readMsMax?: number; ownMsMax?: number }): PostgresStore {
-  const { port } = server;
-  const who = { user: 'owner', password: null, ssl: null };
-  return openPostgresStore({ host: '127.0.0.1', port, database: 'postgres', ...who }, limits);
+function where(): PostgresSettings {
+  const who = { user: 'owner', password: 'a secret of the owner', ssl: null };
+  return { host: '127.0.0.1', port: server.port, database: 'postgres', ...who };
+}
+
+function open(options: Parameters<typeof openPostgresStore>[1]): PostgresStore {
+  return openPostgresStore(where(), options);
+}
+
+function openOwnPool(): StatementPool {
+  return openPool(where(), { places: 2, isReadOnly: true, statementMsMax: 10_000, ownMsMax: 10_000 });
 }
 
 it('a statement that takes too long is ended, and says so', async () => {
@@ -81,6 +90,61 @@ it('a cancel that comes after its statement has ended reaches no other', async (
     await holder.query('ROLLBACK');
     expect(await next).toBe(0);
   }
+});
+
+it('a client that goes while it waits for a connection leaves it to others', async () => {
+  await using pool = openOwnPool();
+  await using admin = await server.connect();
+  const leaving = new AbortController();
+  const left = pool.asker({ client: 'a', signal: leaving.signal })('SELECT 1');
+  setImmediate(() => leaving.abort());
+  await expect(left).rejects.toMatchObject({ code: 'not_begun' });
+  const { rows } = await admin.query<{ time: string }>('SELECT clock_timestamp()::text AS time');
+  const isOlder =
+    'SELECT backend_start < $1::timestamptz AS "isOlder" FROM pg_stat_activity WHERE pid = pg_backend_pid()';
+  expect(await pool.asker({ client: 'a' })(isOlder, [rows[0]!.time])).toEqual([{ isOlder: true }]);
+});
+
+it('a connection that the server ends with its statement is not used again', async () => {
+  await using pool = openOwnPool();
+  const ask = pool.asker({ client: 'a' });
+  for (let i = 0; i < 4; i++) {
+    await expect(ask('SELECT pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+    expect(await ask('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  }
+});
+
+it('a fault of this program is none of the store', async () => {
+  await using pool = openOwnPool();
+  for (const ask of [pool.asker({ client: 'a' }), pool.own()]) {
+    await expect(ask("SELECT 'NaN'::numeric")).rejects.toThrow(SyntaxError);
+    const circle: unknown[] = [];
+    circle.push({ circle });
+    await expect(ask('SELECT $1::json', [{ circle }])).rejects.toThrow(TypeError);
+  }
+});
+
+it('why the store was not available for a client alone is in the log, once a minute and without a secret', async () => {
+  const said: string[] = [];
+  await using store = open({ logger: pino({}, { write: (line: string) => void said.push(line) }) });
+  await using holder = await server.connect();
+  await using admin = await server.connect();
+  await holder.query('BEGIN; LOCK TABLE snapshot');
+  const end =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%snapshot%'";
+  for (let i = 0; i < 2; i++) {
+    await Promise.all([
+      expect(store.for({ client: 'a' }).facts({ kind: 'snapshots' })).rejects.toMatchObject({
+        code: 'store_unavailable',
+      }),
+      expect.poll(async () => (await admin.query(end)).rows.length).toBe(1),
+    ]);
+    expect(await store.standing()).toMatchObject({ faults: 0 });
+  }
+  expect(said.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, statements: 1, err: { code: '57P01' } }]);
+  expect(said.join('')).not.toContain('a secret of the owner');
 });
 
 describe('the largest owners', () => {

@@ -143,7 +143,7 @@ it('a PostgreSQL that is killed under load is away with a reason, and then answe
   const expected = await Promise.all(times.map((time) => said(readers[0], time)));
   const away = JSON.stringify({
     status: 503,
-    body: { error: 'the store is not available for now; /readyz says why' },
+    body: { error: 'the store is not available for now; /readyz or the log says why' },
   });
   const stop = new AbortController();
   let unexpected: string[] = [];

@@ -65,7 +65,7 @@ async function metricsOf({ url }: Service): Promise<string> {
 }
 
 /** To a client, without a word of where the store is. */
-const NOT_NOW = 'the store is not available for now; /readyz says why';
+const NOT_NOW = 'the store is not available for now; /readyz or the log says why';
 
 it('serves what it seals itself, cancels for a client that goes, and survives a database that goes away', async () => {
   await using service = await startService(options);
@@ -176,6 +176,8 @@ it('is not ready with a wrong password, which it shows nowhere, and with a serve
   expect(refused.status).toBe(503);
   expect(refused.body).toMatchObject({ reasons: [expect.stringMatching(/password authentication failed/)] });
   await service.program.logged('no snapshot can be sealed; trying again');
+  expect(await service.ask(SUMMARY, QUESTION)).toEqual({ status: 503, body: { error: NOT_NOW } });
+  await service.program.logged('the store was not available for a client');
   const said = [refused.body, (await service.ask('/status')).body, await metricsOf(service)];
   service.program.kill('SIGTERM');
   const { stdout, stderr } = await service.program.ended;

@@ -36,7 +36,7 @@ function tablesAtFault(name: string): string[] {
 function restoreBackup(): void {
   backUpViews(folder.at('data'), folder.at('backup'), { files: [], now: new Date() });
   mkdirSync(folder.at('restored'));
-  restoreViews(folder.at('backup'), folder.at('restored'), {});
+  restoreViews(folder.at('backup'), folder.at('restored'), []);
 }
 
 describe('a row of the settings', () => {
@@ -60,6 +60,6 @@ describe('a backup of other tables', () => {
     backup.close();
     sealFile(folder.at('backup'));
     mkdirSync(folder.at('restored'));
-    expect(() => restoreViews(folder.at('backup'), folder.at('restored'), {})).toThrow('has version 3 of the tables');
+    expect(() => restoreViews(folder.at('backup'), folder.at('restored'), [])).toThrow('has version 3 of the tables');
   });
 });

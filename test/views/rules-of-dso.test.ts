@@ -55,6 +55,7 @@ describe('rule 10: counterfeits', () => {
     const feed = directory.writeLines('feed.ndjson', [lines[0]!, senseless, lines[2]!]);
     const { halted, counts } = await replayInto(directory.at('data'), [feed]);
     expect({ halted, counterfeits: counts.counterfeits }).toEqual({ halted: null, counterfeits: 1 });
+    expect(counts.eventsByKind).toMatchObject({ 'create Amulet': 2, 'create OpenMiningRound': 0 });
     const ours = directory.writeLines('ours.ndjson', [lines[0]!, senseless.replace(FORGER, DSO)]);
     expect((await replayInto(directory.at('other'), [ours])).halted?.field).toContain('signatories');
   });

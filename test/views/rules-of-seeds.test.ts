@@ -132,6 +132,10 @@ describe('a seed', () => {
       halted: 'half_seed record_time',
       snapshots: [],
     });
+    const ofParticipant = linesOf(parseLedger('00:12 : +e erin 2'), 'acs-delta');
+    expect(await replayed('of-participant', [...imports, ...ofParticipant])).toMatchObject({
+      halted: 'half_seed recordTime',
+    });
     expect(await replayed('half', [...imports, mark])).toMatchObject({
       halted: null,
       snapshots: [expect.stringMatching(/^00:10 3 /)],

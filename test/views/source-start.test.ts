@@ -1,9 +1,11 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
+import { openEventLoopStore } from '../../src/views/read/store.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
 import { verifyViews } from '../../src/views/verify/verify.ts';
 import { preparePositions } from '../../src/views/write/positions.ts';
@@ -152,6 +154,28 @@ describe('where a topic begins', () => {
       inFile((db) => db.exec(statement), copy);
       expect(verify(copy), statement).toContain(difference);
     }
+  });
+});
+
+describe('who is followed', () => {
+  it('is read again while half a seed may begin anew with other parties, and stays once there is a time', async () => {
+    using writer = following();
+    using store = openEventLoopStore(data);
+    const [a, b, c] = ['a::1220', 'b::1220', 'c::1220'];
+    const others = async (): Promise<readonly string[]> => {
+      await nextTurn();
+      return (await store.facts({ kind: 'followed', parties: [a, b, c] })).others;
+    };
+    expect(await others()).toEqual([]);
+    writer.followSource({ ...startOf(0), followed: [a, b], anew: true });
+    expect(await others()).toEqual([c]);
+    writer.followSource({ ...startOf(0), followed: [b, c], anew: true });
+    expect(await others()).toEqual([a]);
+    applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 1));
+    writer.commit();
+    expect(await others()).toEqual([a]);
+    expect(() => writer.followSource({ ...startOf(0), followed: [a, b], anew: true })).toThrow(/other parties/);
+    expect(await others()).toEqual([a]);
   });
 });
 

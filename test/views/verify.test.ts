@@ -200,6 +200,16 @@ describe('verify', () => {
     }
   });
 
+  it('finds every owner that is not followed, and nothing where all are', () => {
+    const followed = 'SELECT json_group_array(party) FROM (SELECT DISTINCT party FROM owner ORDER BY party)';
+    const all = damaged((db) => db.exec(`UPDATE setting SET followed = (${followed})`));
+    expect(verify(all)).toEqual([]);
+    const fewer = damaged((db) =>
+      db.exec(`UPDATE setting SET followed = (${followed} WHERE party > (SELECT min(party) FROM owner))`),
+    );
+    expect(text(verify(fewer))).toMatch(/^(owner +owner \d+ to be one of followed in setting .+\n?)+$/);
+  });
+
   it('finds a contract both held and spent, and an id that is active twice', () => {
     const both = damaged((db) => {
       db.exec(`INSERT INTO spent SELECT owner, created_seq + 1, created_at, no, created_seq, expiry FROM held
@@ -215,6 +225,16 @@ describe('verify', () => {
         INSERT INTO held SELECT owner, created_at, ${no}, created_seq, expiry, id_hash FROM held WHERE no = ${from};`);
     });
     expect(text(verify(twice))).toMatch(/to be the only one with the id [0-9a-f]+/);
+  });
+
+  it('finds every damaged row of a range, also behind one whose id cannot be read', () => {
+    const dataDir = damaged((db) => {
+      db.exec(`UPDATE counterfeit SET contract_id = 7 WHERE h = (SELECT min(h) FROM counterfeit);
+        UPDATE counterfeit SET migration_id = 77 WHERE h = (SELECT max(h) FROM counterfeit);`);
+    });
+    const found = text(verify(dataDir, 100_000));
+    expect(found).toContain('a contract id in the form it is stored in');
+    expect(found).toContain('migration 77 to exist');
   });
 
   it('finds every digit of a version changed, except for a bound that is lower than it need be', () => {

@@ -13,7 +13,7 @@ import {
   type StartOffset,
   type StoredPosition,
 } from './positions.ts';
-import { hashesOf, type KafkaRecord, recordOf, sizeOf } from './record.ts';
+import { hashesOf, type KafkaRecord, recordOf, waitingBytesOf } from './record.ts';
 import type { TopicSettings } from './settings.ts';
 import type { TopicTelemetry } from './status.ts';
 
@@ -110,7 +110,7 @@ export class KafkaIntake {
     if (items.length === 0) return;
     buffer.endSeenAt = null;
     buffer.waiting += items.length;
-    for (const item of items) buffer.waitingBytes += sizeOf(item);
+    for (const item of items) buffer.waitingBytes += waitingBytesOf(item);
     this.#merge.add(partition, items);
   }
 
@@ -161,7 +161,7 @@ export class KafkaIntake {
     for (const item of items) {
       const buffer = this.#partitions.get(item.partition)!;
       buffer.waiting -= 1;
-      buffer.waitingBytes -= sizeOf(item);
+      buffer.waitingBytes -= waitingBytesOf(item);
       last.set(item.partition, item);
     }
     for (const [partition, { offset, bytes }] of last) {

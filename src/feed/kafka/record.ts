@@ -17,7 +17,7 @@ export function recordOf(partition: number, offset: number, value: Buffer | null
 }
 
 /** What it takes in memory while it waits. */
-export function sizeOf({ bytes }: KafkaRecord): number {
+export function waitingBytesOf({ bytes }: KafkaRecord): number {
   return (bytes?.length ?? 0) + OVERHEAD_BYTES;
 }
 

@@ -11,7 +11,7 @@ const RECORD_OVERHEAD_BYTES = 100;
 type Value = Uint8Array | string | null;
 
 /** The bytes of a record with this value. */
-export function sizeOf(value: Value): number {
+export function recordBytes(value: Value): number {
   return Buffer.byteLength(value ?? '') + RECORD_OVERHEAD_BYTES;
 }
 
@@ -23,12 +23,12 @@ export function* requestsOf<Sent extends { readonly partition: number; readonly 
   let bytes = new Map<number, number>();
   for (const record of records) {
     const { partition, value } = record;
-    if (bytes.has(partition) && bytes.get(partition)! + sizeOf(value) > PARTITION_BYTES_MAX) {
+    if (bytes.has(partition) && bytes.get(partition)! + recordBytes(value) > PARTITION_BYTES_MAX) {
       yield request;
       [request, bytes] = [[], new Map()];
     }
     request.push(record);
-    bytes.set(partition, (bytes.get(partition) ?? 0) + sizeOf(value));
+    bytes.set(partition, (bytes.get(partition) ?? 0) + recordBytes(value));
   }
   if (request.length > 0) yield request;
 }

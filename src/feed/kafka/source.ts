@@ -68,13 +68,17 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   }
 
   /** New partitions keep this beginning, even if the topic begins later when the next session looks. */
-  function startFrom({ identity: found, intake }: Session): SourceStart {
+  function notePositions({ intake }: Session): void {
     for (const [partition, position] of intake.positions()) positions.set(partition, position);
+  }
+
+  function startFrom(opened: Session): SourceStart {
+    notePositions(opened);
     const lacking = [...positions].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []);
     if (identity === null && lacking.length > 0)
       logger.warn({ topic }, `this topic begins late for these views: ${lacking.join('; ')}`);
-    identity = found;
-    return startOf(found, positions);
+    identity = opened.identity;
+    return startOf(identity, positions);
   }
 
   async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
@@ -92,7 +96,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
         else yield messages;
       }
     } finally {
-      startFrom(opened);
+      notePositions(opened);
       last = opened.intake.telemetry();
       session = null;
     }

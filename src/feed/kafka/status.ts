@@ -84,10 +84,10 @@ function statusOf(
 ): SourceStatus {
   const { stopped, blocking, caughtUpAt, newestRecordTime } = topic;
   const stored = positionsOf(lanes);
-  const partitions = topic.partitions.map(({ partition, nextOffset: told, endOffset, passedOver }) => {
+  const partitions = topic.partitions.map(({ partition, nextOffset: reported, endOffset, passedOver }) => {
     const position = stored.get(partition);
-    // The source is told what is stored after each batch, but not of the part of a batch before a halt.
-    const nextOffset = Math.max(told, position?.nextOffset ?? 0);
+    // The source learns what is stored after each batch, but not of the part of a batch before a halt.
+    const nextOffset = Math.max(reported, position?.nextOffset ?? 0);
     return {
       partition,
       first_offset: position?.firstOffset ?? null,
@@ -114,7 +114,9 @@ function statusOf(
     newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
     partitions,
   };
-  const lagMessages = partitions.reduce((sum, { lag }) => sum + (lag ?? 0), 0);
+  const lags = partitions.flatMap(({ lag }) => lag ?? []);
+  const isKnown = partitions.length > 0 && lags.length === partitions.length;
+  const lagMessages = isKnown ? lags.reduce((sum, lag) => sum + lag, 0) : null;
   const positions = positionOf(stored);
   const details = { position: positions, topic: shown };
   return { stopped, blocking, caughtUpAt, lagMessages, lagBytes: null, lagSeconds, positions, details };

@@ -1,7 +1,8 @@
 import { parseExactJson } from '../../json/exact-number.ts';
+import { isObject } from '../../json/untrusted.ts';
 import { listedElements } from '../file/elements.ts';
 import { type AboutFailure, AnswerFailure } from '../network/failure.ts';
-import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
+import type { JsonAnswer, JsonClient } from '../network/json-client.ts';
 import type { LedgerApiClient } from './client.ts';
 import { failureOfElement } from './wire-error.ts';
 

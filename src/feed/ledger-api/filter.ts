@@ -1,14 +1,14 @@
+import { PACKAGE_NAME, TEMPLATES } from '../../ledger/templates.ts';
 import { AnswerFailure } from '../network/failure.ts';
 import type { LedgerApiSettings } from './settings.ts';
 
-const COINS = ['Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet'];
-const ROUND = 'Splice.Round:OpenMiningRound';
-const PACKAGE = 'splice-amulet';
+const { OpenMiningRound: ROUND, ...COIN_TEMPLATES } = TEMPLATES;
+const COINS = Object.values(COIN_TEMPLATES);
 
 /** What a participant says where a package or template of the filter is not known to it; it then answers nothing at all. */
 const UNKNOWN = ['PACKAGE_NAMES_NOT_FOUND', 'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME'];
 
-export const ROUNDS_LEFT_OUT = `the participant does not know #${PACKAGE}:${ROUND}: no open round is read of it`;
+export const ROUNDS_LEFT_OUT = `the participant does not know #${PACKAGE_NAME}:${ROUND}: no open round is read of it`;
 
 /** What is asked of a participant: which templates of which parties. */
 export class Filter {
@@ -27,7 +27,7 @@ export class Filter {
   get eventFormat(): object {
     const templates = this.#hasRounds ? [...COINS, ROUND] : COINS;
     const cumulative = templates.map((name) => {
-      const value = { templateId: `#${PACKAGE}:${name}`, includeCreatedEventBlob: false };
+      const value = { templateId: `#${PACKAGE_NAME}:${name}`, includeCreatedEventBlob: false };
       return { identifierFilter: { TemplateFilter: { value } } };
     });
     if (this.#parties === 'all') return { filtersForAnyParty: { cumulative }, verbose: false };
@@ -46,7 +46,7 @@ export class Filter {
       this.#hasRounds = false;
       return 'without rounds';
     }
-    const waiting = `the participant does not know the coins of package ${PACKAGE} yet (${message})`;
+    const waiting = `the participant does not know the coins of package ${PACKAGE_NAME} yet (${message})`;
     return new AnswerFailure(waiting, { code });
   }
 }

@@ -1,7 +1,7 @@
 import { parseExactJson } from '../../json/exact-number.ts';
+import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { LedgerUpdate } from '../../ledger/update.ts';
-import { isObject } from '../network/json-client.ts';
 import type { Message } from '../source.ts';
 
 /** Leaves out the events of coins whose owners are not followed: who reads the messages later does not know who is. */
@@ -25,12 +25,14 @@ export class OwnEvents {
     const left = new Set<string>();
     for (const event of events) {
       const { contractId: id } = event;
-      if (event.kind === 'coin') {
+      if (event.kind === 'archive') {
+        if (this.#others.delete(id)) left.add(id);
+      } else if (event.kind !== 'OpenMiningRound') {
         const isOther = !(event.body instanceof BadUpdate) && !this.#followed.has(event.body.owner);
         if (isOther) this.#others.add(id);
         else this.#others.delete(id);
         if (isOther) left.add(id);
-      } else if (event.kind === 'archive' && this.#others.delete(id)) left.add(id);
+      }
     }
     return left;
   }

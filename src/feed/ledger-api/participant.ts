@@ -1,7 +1,8 @@
+import { isObject } from '../../json/untrusted.ts';
 import { isPartyId } from '../../ledger/party.ts';
 import { type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import { AnswerFailure } from '../network/failure.ts';
-import { isCount, isObject, isText, type JsonClient } from '../network/json-client.ts';
+import { isCount, isText, type JsonClient } from '../network/json-client.ts';
 
 /** More than a participant hosts; each is kept in memory and in the views. */
 const PARTIES_MAX = 1_000_000;

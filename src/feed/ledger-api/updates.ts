@@ -1,9 +1,9 @@
 import { tryDecode } from '../../decode/decode.ts';
 import { ledgerOffsetOf } from '../../decode/values.ts';
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
-import { isObject } from '../network/json-client.ts';
 import { failureOfElement } from './wire-error.ts';
 
 /** An element of a stream of updates. */
@@ -36,13 +36,10 @@ export function recordTimeOf({ decoded }: Element): Micros | null {
 
 /** Of an element of a kind that is ignored. */
 function offsetIn(bytes: Buffer): number | null {
-  try {
-    const { update } = JSON.parse(bytes.toString()) as { update?: unknown };
-    const [kind] = isObject(update) ? Object.values(update).filter(isObject) : [];
-    return isObject(kind?.value) ? ledgerOffsetOf(kind.value.offset) : null;
-  } catch {
-    return null;
-  }
+  const element = jsonOrNull(bytes.toString());
+  const update = isObject(element) && isObject(element.update) ? element.update : {};
+  const [kind] = Object.values(update).filter(isObject);
+  return isObject(kind?.value) ? ledgerOffsetOf(kind.value.offset) : null;
 }
 
 /** What is asked of the stream of updates, which then has no end. */

@@ -1,5 +1,5 @@
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { type AboutFailure, AnswerFailure, type Conduct, mayStatusPass } from '../network/failure.ts';
-import { isObject } from '../network/json-client.ts';
 import { type ReadError, shortened } from '../network/refused.ts';
 
 /** Errors that mean something else than their status says. */
@@ -38,12 +38,8 @@ export function failureOfElement(target: string, element: Uint8Array): AnswerFai
 type WireError = Readonly<Record<string, unknown>> & { readonly code: string };
 
 function errorIn(bytes: Uint8Array): WireError | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString());
-    return isObject(value) && typeof value.code === 'string' && !('update' in value) ? (value as WireError) : null;
-  } catch {
-    return null;
-  }
+  const value = jsonOrNull(Buffer.from(bytes).toString());
+  return isObject(value) && typeof value.code === 'string' && !('update' in value) ? (value as WireError) : null;
 }
 
 function saidBy({ code, cause }: WireError): string {

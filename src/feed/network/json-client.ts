@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https';
+import { isObject } from '../../json/untrusted.ts';
 import { CONTAINER_BYTES_MAX } from '../limits.ts';
 import { AnswerFailure } from './failure.ts';
 import { type ReadError, readBody, refusalOf } from './refused.ts';
@@ -114,10 +115,6 @@ export function requestOnce(target: URL, options: RequestOptions, body: string |
   return new Promise((resolve, reject) => {
     request(target, options).on('response', resolve).on('error', reject).end(body);
   });
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -1,3 +1,4 @@
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { mayStatusPass } from '../network/failure.ts';
 import { createJsonClient, type JsonClient, type JsonClientOptions } from '../network/json-client.ts';
 import { type ReadError, shortened } from '../network/refused.ts';
@@ -31,10 +32,6 @@ const readError: ReadError = (status, body) => {
 
 /** The text of a Scan's error; null where it is plain text, as of what is in front of it. */
 function ownError(bytes: Buffer): string | null {
-  try {
-    const { error } = JSON.parse(bytes.toString()) as { error?: unknown };
-    return typeof error === 'string' ? error : null;
-  } catch {
-    return null;
-  }
+  const answer = jsonOrNull(bytes.toString());
+  return isObject(answer) && typeof answer.error === 'string' ? answer.error : null;
 }

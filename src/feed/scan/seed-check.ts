@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
+import { isObject } from '../../json/untrusted.ts';
 import { formatAmount } from '../../ledger/amount.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { AnswerFailure } from '../network/failure.ts';
-import { isObject, type JsonClient } from '../network/json-client.ts';
+import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import type { SeedPlace } from './cursor.ts';
 import type { Scans } from './network.ts';
@@ -35,7 +36,7 @@ export class SeedCheck {
   add(decoded: Decoded): void {
     for (const event of decoded.kind === 'update' ? decoded.events : []) {
       this.contracts += 1;
-      if (event.kind !== 'coin' || event.dso !== this.#dso) continue;
+      if (event.kind === 'archive' || event.kind === 'OpenMiningRound' || event.dso !== this.#dso) continue;
       const { signatories, body } = event;
       if (signatories instanceof BadUpdate || body instanceof BadUpdate || !signatories.includes(this.#dso)) continue;
       this.#supply += body.amount;

@@ -1,6 +1,8 @@
+import { isObject } from '../../json/untrusted.ts';
+import { ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { AnswerFailure } from '../network/failure.ts';
-import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
+import type { JsonAnswer, JsonClient } from '../network/json-client.ts';
 import { importOf, type SeedMessage } from '../network/seed.ts';
 import type { SeedPlace } from './cursor.ts';
 import type { Scans } from './network.ts';
@@ -8,11 +10,7 @@ import { PageSize } from './page-size.ts';
 import type { SeedCheck } from './seed-check.ts';
 import { listedIn } from './updates.ts';
 
-const TEMPLATES = [
-  'splice-amulet:Splice.Amulet:Amulet',
-  'splice-amulet:Splice.Amulet:LockedAmulet',
-  'splice-amulet:Splice.Round:OpenMiningRound',
-];
+const TEMPLATES_ASKED = [...ENTITIES.keys()].map((template) => `${PACKAGE_NAME}:${template}`);
 
 /** The newest snapshot of a migration. `before`: our clock, milliseconds. */
 async function askSeedPlace(client: JsonClient, migrationId: number, before = Date.now()): Promise<SeedPlace> {
@@ -59,7 +57,7 @@ export async function* seedPages(
   { pageSize, check, ask }: { pageSize: number; check: SeedCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
 ): AsyncGenerator<readonly SeedMessage[]> {
   const size = new PageSize(pageSize);
-  const asked = { migration_id: migrationId, record_time: text, templates: TEMPLATES };
+  const asked = { migration_id: migrationId, record_time: text, templates: TEMPLATES_ASKED };
   let after: unknown = null;
   do {
     const more = after === null ? asked : { ...asked, after };

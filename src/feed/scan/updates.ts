@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { partialDecoder, tryDecode } from '../../decode/decode.ts';
+import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
 import { AnswerFailure } from '../network/failure.ts';
-import { isObject, type JsonAnswer, type JsonClient } from '../network/json-client.ts';
+import type { JsonAnswer, JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
 import { isAhead, type ScanCursor } from './cursor.ts';
 

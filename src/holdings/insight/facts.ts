@@ -74,6 +74,12 @@ export interface Totals {
   readonly contracts: number;
 }
 
+export const NO_COIN: Totals = { unlocked: 0n, locked: 0n, contracts: 0 };
+
+export function sameTotals(a: Totals, b: Totals): boolean {
+  return a.unlocked === b.unlocked && a.locked === b.locked && a.contracts === b.contracts;
+}
+
 export interface PartyTotals extends Totals {
   readonly party: string;
 }

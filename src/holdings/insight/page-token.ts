@@ -1,4 +1,5 @@
 import { parseInt64 } from '../../json/int64.ts';
+import { jsonOrNull } from '../../json/untrusted.ts';
 import { formatTime, parseRequestTime } from '../../ledger/time.ts';
 import { type Given, type ParameterName, parameter } from './parameters.ts';
 import { type Paged, type PageStart, TABLES, type TableName, type TableQuestion } from './question.ts';
@@ -65,12 +66,7 @@ export function nextQuestion(question: TableQuestion, token: string): TableQuest
 
 function parsed(text: string): unknown {
   const bytes = Buffer.from(text, 'base64url');
-  if (bytes.toString('base64url') !== text) return null;
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return null;
-  }
+  return bytes.toString('base64url') === text ? jsonOrNull(bytes.toString()) : null;
 }
 
 function givenOf(table: TableName, pairs: unknown): Map<ParameterName, unknown> | null {

@@ -3,7 +3,7 @@ import { showGiven } from '../../show-given.ts';
 import type { HoldingsStore } from '../facts.ts';
 import { HoldingsFault } from '../fault.ts';
 import type { Snapshot } from '../snapshot.ts';
-import { snapshotFault } from '../snapshots.ts';
+import { snapshotFault } from '../snapshot-answers.ts';
 import type { Order, SealedMigration } from './facts.ts';
 import type { PageStart } from './question.ts';
 

@@ -58,6 +58,5 @@ export const summaryV1 = holdingsOperation({
     .strictObject({ ...answered.snapshot, summaries: z.array(z.strictObject(totals)) })
     .meta({ id: 'HoldingsSummaryV1' }),
   faults: { ...BODY_FAULTS, ...NO_SNAPSHOT },
-  handle: (given, { ask }) =>
-    ask({ answer: 'summary v1', query: { ...requestFields.ownersQuery(given), asOfRound: null } }),
+  handle: (given, { ask }) => ask({ answer: 'summary v1', query: requestFields.ownersQuery(given) }),
 });

@@ -3,7 +3,7 @@ import type { TableName } from '../../holdings/insight/question.ts';
 import { amount, int64, party, snapshot, time } from '../holdings/answer-fields.ts';
 import type { OperationFacts } from '../server/operation.ts';
 
-/** An operation of this area answers with a table, which determines the parameters. */
+/** An operation that answers with a table, which determines the parameters. The area's other one is the stream: stream/operation.ts. */
 export interface TableOperation extends OperationFacts {
   readonly table: TableName;
   /** The answer in JSON. The `id` in its meta is its name in the document. */
@@ -151,5 +151,5 @@ export const top = {
   example: { migration_id: '0', record_time: '2025-02-12T00:35:00Z', by: 'unlocked', limit: '10' },
 } satisfies TableOperation;
 
-/** Every operation of the area: routes, requests, the document and the names in /metrics follow from this list. */
+/** Every table of the area: routes, requests, the document and the names in /metrics follow from this list. */
 export const TABLE_OPERATIONS: readonly TableOperation[] = [snapshots, owners, history, changes, top];

@@ -1,4 +1,4 @@
-import { ExactNumber } from '../../json/exact-number.ts';
+import { ExactNumber, NUMBER_CHARS_MAX } from '../../json/exact-number.ts';
 import { isInt64 } from '../../json/int64.ts';
 import { endOfString, isDeeperThan } from '../../json/nesting.ts';
 import { HttpFault } from './http-fault.ts';
@@ -10,10 +10,6 @@ const DEPTH_MAX = 64;
 /** A double is exact for that many. */
 const EXACT_DIGITS_MAX = 15;
 const INEXACT_SOURCE = /[.eE]|\d{16}/;
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
-/** An int64 has 19 digits. A number with far more, or with a larger exponent, is not computed: that may take long. */
-const EXPONENT_MAX = 40;
-const CHARS_MAX = 1000;
 
 /**
  * Parses the JSON of a request. Integers of 64 bits that a double would round come as bigint. Throws a 400 that says where the
@@ -61,17 +57,8 @@ function mayBeInexact(text: string): boolean {
 function keepExact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined || !INEXACT_SOURCE.test(source)) return value;
-  const integer = integerOf(source);
-  if (integer === null || !isInt64(integer)) return new ExactNumber(source);
+  const exact = new ExactNumber(source);
+  const integer = source.length > NUMBER_CHARS_MAX ? null : exact.whole;
+  if (integer === null || !isInt64(integer)) return exact;
   return Number.isSafeInteger(value) ? value : integer;
-}
-
-/** The integer that a JSON number is, exactly; null where it has a fraction or may be far beyond an int64. */
-function integerOf(source: string): bigint | null {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
-  const digits = `${whole}${fraction}`;
-  const shift = Number(exponent) - fraction.length;
-  if (source.length > CHARS_MAX || Math.abs(Number(exponent)) > EXPONENT_MAX) return null;
-  if (shift >= 0) return BigInt(`${sign}${digits}${'0'.repeat(shift)}`);
-  return /^0*$/.test(digits.slice(shift)) ? BigInt(`${sign}${digits.slice(0, shift) || '0'}`) : null;
 }

@@ -16,6 +16,7 @@ export async function readBody(c: Context, bytesMax: number): Promise<string> {
 const DEPTH_MAX = 64;
 /** More than any request needs; many small values cost far more time than their bytes. */
 const VALUES_MAX = 200_000;
+
 /** A body by its schema; throws a 400 in plain text for invalid JSON, too deep nesting, or another form. */
 export function decodeBody<Body>(schema: z.ZodType<Body>, bodyText: string): Body {
   // Checked on the text, so that no value too deep or too large is created.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { parseAccept } from 'hono/utils/accept';
-import { userIdFault } from '../../users/id-formats.ts';
+import { userIdFault } from '../../users/formats.ts';
 import type { Query } from '../../users/rules/caller.ts';
 import { invalidArgument } from '../../users/users-error.ts';
 import { HttpFault } from '../server/http-fault.ts';

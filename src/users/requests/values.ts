@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../../json/untrusted.ts';
 import type { Annotations } from '../annotations.ts';
 import { type GivenRight, isPartyKind, PARTY_KINDS, PLAIN_KINDS } from '../right.ts';
 
@@ -90,7 +91,3 @@ export const documentedRight = z
     ),
   })
   .meta({ id: 'Right' });
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -1,4 +1,4 @@
-import { ledgerStringFault } from '../id-formats.ts';
+import { ledgerStringFault } from '../formats.ts';
 import { type GivenRight, needsParticipantAdmin } from '../right.ts';
 import { DEFAULT_PROVIDER } from '../user.ts';
 import { permissionDenied, UsersError } from '../users-error.ts';

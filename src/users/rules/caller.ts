@@ -1,4 +1,4 @@
-import { userIdFault } from '../id-formats.ts';
+import { userIdFault } from '../formats.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import type { VerifiedToken } from '../tokens/token-verifier.ts';
 import { DEFAULT_PROVIDER } from '../user.ts';

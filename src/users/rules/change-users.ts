@@ -1,5 +1,5 @@
 import { checkAnnotations } from '../annotations.ts';
-import { ledgerStringFault } from '../id-formats.ts';
+import { ledgerStringFault } from '../formats.ts';
 import { type CreateUserRequest, EMPTY_USER, type MoveUserRequest } from '../requests/bodies.ts';
 import { distinctRights } from '../right.ts';
 import type { UsersWriter } from '../store/users-writer.ts';

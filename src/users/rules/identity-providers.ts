@@ -1,5 +1,5 @@
 import { counted } from '../../counted.ts';
-import { hasCredentials, ledgerStringFault } from '../id-formats.ts';
+import { hasCredentials, ledgerStringFault } from '../formats.ts';
 import type { GivenProvider, UpdateProviderRequest } from '../requests/bodies.ts';
 import { USERS_COUNTED_MAX, type UsersReader } from '../store/users-reader.ts';
 import type { UsersWriter } from '../store/users-writer.ts';

@@ -1,5 +1,5 @@
 import type { Annotations } from '../annotations.ts';
-import { userIdFault } from '../id-formats.ts';
+import { userIdFault } from '../formats.ts';
 import type { Right } from '../right.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import type { User } from '../user.ts';

@@ -1,5 +1,5 @@
 import { ANNOTATIONS_BYTES_MAX, type Annotations, annotationBytes, checkAnnotations } from '../annotations.ts';
-import { parseJavaLong } from '../id-formats.ts';
+import { parseJavaLong } from '../formats.ts';
 import type { GivenUser, UpdateUserRequest } from '../requests/bodies.ts';
 import type { UsersWriter } from '../store/users-writer.ts';
 import type { User } from '../user.ts';

@@ -1,4 +1,4 @@
-import { partyFault, userIdFault } from '../id-formats.ts';
+import { partyFault, userIdFault } from '../formats.ts';
 import { type GivenRight, isPartyKind, type Right } from '../right.ts';
 import type { UsersReader } from '../store/users-reader.ts';
 import { DEFAULT_PROVIDER, type User } from '../user.ts';

@@ -76,7 +76,7 @@ export class UsersReader extends OpenDatabase {
     return row === undefined ? null : this.#userOf(row);
   }
 
-  /** Users of one identity provider with ids after `after`, by byte value; read one by one as the caller takes them. */
+  /** Users of one identity provider with ids after `after`, by byte value; the annotations of each are read as the caller takes it. */
   *usersAfter(query: { identityProviderId: string; after: string; size: number }): Generator<User> {
     const provider = query.identityProviderId === DEFAULT_PROVIDER ? null : query.identityProviderId;
     for (const row of this.#page.all({ provider, after: query.after, size: query.size })) yield this.#userOf(row);

@@ -1,5 +1,6 @@
 import { readBounded } from '../../bounded-body.ts';
-import { hasCredentials } from '../id-formats.ts';
+import { fetchFailure } from '../../fetch-failure.ts';
+import { hasCredentials } from '../formats.ts';
 import { type KeySet, parseKeySet } from './key-set.ts';
 
 const BYTES_MAX = 1_048_576;
@@ -28,9 +29,7 @@ export async function fetchKeySet(
     if (keySet === null) throw new Error('the document is no key set');
     return keySet;
   } catch (error) {
-    // That of `fetch` says only that it failed.
-    const { message, cause } = error as Error;
-    throw new Error(cause instanceof Error ? cause.message || message : message, { cause: error });
+    throw new Error(fetchFailure(error), { cause: error });
   }
 }
 

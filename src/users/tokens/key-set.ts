@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import type { PublicKeyAlgorithm } from './auth-service.ts';
 
 /** Bounds the work and memory that one provider's document can cost; the reference's limit. */
@@ -39,19 +40,14 @@ export class KeySet {
 
 /** The key set of a JSON document, or null where it is none. Keys of other kinds, above all symmetric ones, are left out. */
 export function parseKeySet(text: string): KeySet | null {
-  let document: { readonly keys?: unknown } | null;
-  try {
-    document = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const keys = document?.keys;
+  const document = jsonOrNull(text);
+  const keys = isObject(document) ? document.keys : null;
   return Array.isArray(keys) ? new KeySet(keys.slice(0, KEYS_MAX).flatMap((key) => parseKey(key) ?? [])) : null;
 }
 
 function parseKey(value: unknown): Jwk | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { kid, use, key_ops: operations, alg, kty, crv, n, e, x, y } = value as Record<string, unknown>;
+  if (!isObject(value)) return null;
+  const { kid, use, key_ops: operations, alg, kty, crv, n, e, x, y } = value;
   const algorithm = algorithmOf(kty, crv);
   if (typeof kid !== 'string' || algorithm === null) return null;
   if (use !== undefined && use !== 'sig') return null;

@@ -1,3 +1,4 @@
+import { isObject } from '../../json/untrusted.ts';
 import { type Claims, parseClaims } from './claims.ts';
 
 /** Compact form: three base64url parts, nothing else. */
@@ -29,12 +30,10 @@ export function readToken(text: string): SignedToken | null {
   return { text, algorithm, keyId: typeof header.kid === 'string' ? header.kid : null, claims };
 }
 
-function readPart(part: string): Record<string, unknown> | null {
+function readPart(part: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(utf8.decode(Buffer.from(part, 'base64url')));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
@@ -12,10 +12,12 @@ export interface BackupFile {
   readonly bytes: Buffer;
 }
 
-/** Format 1 has neither a seal nor a hash of each file; `restore` still reads it. */
 export const BACKUP_FORMAT = 2;
 
-/** Besides the views' own tables, a backup has these two. The seal covers the whole file, the hashes show which part is altered. */
+/**
+ * Besides the views' own tables, a backup has these two. The seal covers the whole file; the hash of a file tells whoever looks
+ * into an altered backup whether that part of it is whole.
+ */
 const DDL = `
 CREATE TABLE backup(lock INTEGER PRIMARY KEY CHECK (lock = 1), format INTEGER NOT NULL, made_at TEXT NOT NULL) STRICT;
 CREATE TABLE backup_file(name TEXT PRIMARY KEY, bytes BLOB NOT NULL, sha256 BLOB NOT NULL) STRICT;
@@ -66,14 +68,10 @@ function addFiles(partial: string, { files, now }: { files: readonly BackupFile[
     copy.exec(DDL);
     copy.prepare('INSERT INTO backup VALUES (1, ?, ?)').run(BACKUP_FORMAT, now.toISOString());
     const insert = copy.prepare('INSERT INTO backup_file VALUES (?, ?, ?)');
-    for (const { name, bytes } of files) insert.run(name, bytes, sha256Of(bytes));
+    for (const { name, bytes } of files) insert.run(name, bytes, hash('sha256', bytes, 'buffer'));
   } finally {
     copy.close();
   }
-}
-
-export function sha256Of(bytes: Buffer): Buffer {
-  return createHash('sha256').update(bytes).digest();
 }
 
 function writing(file: string, write: () => void): void {

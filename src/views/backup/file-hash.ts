@@ -47,18 +47,3 @@ function hashOf(file: string, restBytes: number): { hash: Hash; rest: Buffer; le
     closeSync(descriptor);
   }
 }
-
-/** Whether a database file is shorter than its own header says: SQLite reads the missing part of the last page as zeros. */
-export function isCutDatabase(file: string): boolean {
-  const header = Buffer.alloc(32);
-  const descriptor = openSync(file, 'r');
-  try {
-    readSync(descriptor, header, 0, header.length, 0);
-    if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') return false;
-    // The page size is stored in two bytes, where 1 means 65536.
-    const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
-    return fstatSync(descriptor).size < header.readUInt32BE(28) * pageBytes;
-  } finally {
-    closeSync(descriptor);
-  }
-}

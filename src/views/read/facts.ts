@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { FactKind, Facts, FollowedFacts, Lookup, OwnersFacts } from '../../holdings/facts.ts';
 import { mayHaveExpired } from '../../holdings/fees.ts';
+import { followedIn } from '../store/columns.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
 import { type ReadKinds, type RowBudget, requireUnbounded } from './budget.ts';
 import { createExpiredReader } from './expired.ts';
@@ -32,13 +33,32 @@ export function createFactsReader(db: Database): FactsReader {
   const readExpired = createExpiredReader(db);
   /** Made when first needed: the event loop, which has no statement that scans, never reads a page. */
   let readPage: ReadPage | undefined;
-  const readFollowed = createFollowedReader(db);
-  /** Needed by nearly every request, and the same for all within a transaction. */
+  const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
+    `SELECT followed AS text,
+       followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
+  );
+  // Both are needed by nearly every request, and are the same for all within a transaction.
   let lowestOpen: bigint | null | undefined;
+  /** Null where all owners are followed. */
+  let followed: ReadonlySet<string> | null | undefined;
+  /** Who is followed never changes once a migration has a time: half a seed may begin anew with others. */
+  let isFollowedFinal = false;
 
   function lowestOpenRound(): bigint | null {
     if (lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
     return lowestOpen;
+  }
+
+  /** Says of parties whether their coins count. */
+  function readFollowed(parties: readonly string[]): FollowedFacts {
+    if (followed === undefined) {
+      const { text, isFinal } = storedFollowed.get() ?? { text: null, isFinal: 0 };
+      followed = followedIn(text);
+      isFollowedFinal = isFinal === 1;
+    }
+    if (followed === null) return { isLimited: false, others: [] };
+    const owners = followed;
+    return { isLimited: true, others: parties.filter((party) => !owners.has(party)) };
   }
 
   const ownerAt = rememberOwners((snapshot, party, round, budget) => {
@@ -81,20 +101,7 @@ export function createFactsReader(db: Database): FactsReader {
     read: (lookup, budget = { rows: Infinity }) => readers[lookup.kind](lookup, budget),
     newMoment() {
       lowestOpen = undefined;
+      if (!isFollowedFinal) followed = undefined;
     },
-  };
-}
-
-/** Says of parties whether their coins count. Once that is limited to some owners it never changes. */
-function createFollowedReader(db: Database): (parties: readonly string[]) => FollowedFacts {
-  const stored = db.prepare<[], string | null>('SELECT followed FROM setting').pluck();
-  let followed: ReadonlySet<string> | null = null;
-  return (parties) => {
-    if (followed === null) {
-      const text = stored.get() ?? null;
-      if (text === null) return { isLimited: false, others: [] };
-      followed = new Set(JSON.parse(text) as string[]);
-    }
-    return { isLimited: true, others: parties.filter((party) => !followed!.has(party)) };
   };
 }

@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3';
-import type {
-  Change,
-  OwnersChangesLookup,
-  PartyTotals,
-  SnapshotPlace,
-  StreamFactKinds,
-  TableFactKinds,
+import {
+  type Change,
+  NO_COIN,
+  type OwnersChangesLookup,
+  type PartyTotals,
+  type SnapshotPlace,
+  type StreamFactKinds,
+  type TableFactKinds,
 } from '../../holdings/insight/facts.ts';
 import { multiplesWithin } from '../../holdings/insight/grid.ts';
 import { NOT_BOUNDED, type ReadKinds, requireUnbounded } from './budget.ts';
@@ -15,7 +16,7 @@ import { createMigrationReader } from './migrations.ts';
 import { changesBetween, readChanges } from './owner-changes.ts';
 import { rankOwners } from './ranking.ts';
 import { prepareSnapshots, type SnapshotReader, type StoredSnapshot, snapshotOf } from './snapshots.ts';
-import { createVersionReader, NO_COIN } from './versions.ts';
+import { createVersionReader } from './versions.ts';
 
 /** Readers of the facts of tables and streams; of a stream's each reads a few rows for each thing that is named. */
 export function createInsightReaders(

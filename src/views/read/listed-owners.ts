@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { ListedOwnersLookup, PartyTotals } from '../../holdings/insight/facts.ts';
+import { type ListedOwnersLookup, NO_COIN, type PartyTotals } from '../../holdings/insight/facts.ts';
 import type { SealedGrid } from './grid.ts';
-import { NO_COIN, type VersionReader } from './versions.ts';
+import type { VersionReader } from './versions.ts';
 
 interface OwnerRow {
   readonly owner: number;

@@ -1,6 +1,14 @@
-import type { Change, ChangesFacts, ChangesLookup, Order, Totals } from '../../holdings/insight/facts.ts';
+import {
+  type Change,
+  type ChangesFacts,
+  type ChangesLookup,
+  NO_COIN,
+  type Order,
+  sameTotals,
+  type Totals,
+} from '../../holdings/insight/facts.ts';
 import type { SealedGrid } from './grid.ts';
-import { NO_COIN, type Version, type VersionReader } from './versions.ts';
+import type { Version, VersionReader } from './versions.ts';
 
 /** An owner's totals from a snapshot of the grid on. */
 interface State {
@@ -17,7 +25,8 @@ export function readChanges(
   const seqBefore = grid.seqBefore(from);
   const before = versions.at(owner, seqBefore)?.totals ?? NO_COIN;
   const inRange = versions.between(owner, { from: seqBefore + 1, to: grid.seqAt(to) }, order);
-  const changes = changesOf(statesInGrid(inRange, { start: before, grid, order }), order);
+  const states = statesInGrid(inRange, grid, order);
+  const changes = order === 'asc' ? forward(states, before) : backward(states, before);
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
 }
 
@@ -36,22 +45,14 @@ export function changesBetween(
     const recordTime = grid.find(version.seq)!.time;
     const before = versions.at(owner, grid.seqBefore(recordTime));
     const change = { recordTime, before: before?.totals ?? NO_COIN, after: version.totals };
-    if (!areEqual(change.before, change.after)) changes.unshift(change);
+    if (!sameTotals(change.before, change.after)) changes.unshift(change);
     version = before;
   }
   return changes;
 }
 
-/**
- * What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it; in
- * either order, with what was before all of them, whose time does not matter.
- */
-function* statesInGrid(
-  versions: Iterable<Version>,
-  { start, grid, order }: { start: Totals; grid: SealedGrid; order: Order },
-): Generator<State> {
-  const before: State = { recordTime: 0, totals: start };
-  if (order === 'asc') yield before;
+/** What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it. */
+function* statesInGrid(versions: Iterable<Version>, grid: SealedGrid, order: Order): Generator<State> {
   let held = null as State | null;
   for (const { seq, totals } of versions) {
     const recordTime: number = grid.find(seq)!.time;
@@ -60,20 +61,23 @@ function* statesInGrid(
     held = { recordTime, totals };
   }
   if (held !== null) yield held;
-  if (order === 'desc') yield before;
 }
 
-/** Where a state differs from the one before it. */
-function* changesOf(states: Iterable<State>, order: Order): Generator<Change> {
-  let last: State | null = null;
-  for (const state of states) {
-    const [before, after] = order === 'asc' ? [last, state] : [state, last];
-    if (before !== null && after !== null && !areEqual(before.totals, after.totals))
-      yield { recordTime: after.recordTime, before: before.totals, after: after.totals };
-    last = state;
+function* forward(states: Iterable<State>, start: Totals): Generator<Change> {
+  let before = start;
+  for (const { recordTime, totals: after } of states) {
+    if (!sameTotals(before, after)) yield { recordTime, before, after };
+    before = after;
   }
 }
 
-function areEqual(a: Totals, b: Totals): boolean {
-  return a.unlocked === b.unlocked && a.locked === b.locked && a.contracts === b.contracts;
+function* backward(states: Iterable<State>, start: Totals): Generator<Change> {
+  let later = null as State | null;
+  for (const state of states) {
+    if (later !== null && !sameTotals(state.totals, later.totals))
+      yield { recordTime: later.recordTime, before: state.totals, after: later.totals };
+    later = state;
+  }
+  if (later !== null && !sameTotals(start, later.totals))
+    yield { recordTime: later.recordTime, before: start, after: later.totals };
 }

@@ -1,6 +1,6 @@
 import type { FactKind, Facts, HoldingsStore, Lookup } from '../../holdings/facts.ts';
 import type { Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
-import { LastComputed } from '../../holdings/last-computed.ts';
+import { LastComputed } from '../../holdings/reading/last-computed.ts';
 
 /** The rankings of the last few snapshots requested. */
 export interface Rankings {

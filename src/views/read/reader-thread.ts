@@ -6,8 +6,8 @@ import type { PartyTotals, Ranking, SnapshotPlace } from '../../holdings/insight
 import type { TableQuestion } from '../../holdings/insight/question.ts';
 import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 import type { Question } from '../../holdings/question.ts';
+import { WaitingReads } from '../../holdings/reading/waiting-reads.ts';
 import type { AnswerRules } from '../../holdings/summary.ts';
-import { WaitingReads } from '../../holdings/waiting-reads.ts';
 import type { ThreadContract } from '../../threads/contract.ts';
 import { READING, startThread, type Thread, threadFile } from '../../threads/thread.ts';
 

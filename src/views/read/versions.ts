@@ -18,8 +18,6 @@ export interface VersionReader {
   all(migrationId: number, seq: number): Iterable<{ readonly owner: number; readonly totals: Totals }>;
 }
 
-export const NO_COIN: Totals = { unlocked: 0n, locked: 0n, contracts: 0 };
-
 interface Row {
   readonly seq: number;
   readonly v: Buffer;

@@ -1,9 +1,11 @@
 import { INT64_MAX } from '../../json/int64.ts';
+import { VIEWS_DAMAGED } from '../../machine-errors.ts';
 
 /** Amounts and ids as SQLite columns hold them: exact at any width. */
 export type Stored = string | number | bigint | Buffer | null;
 
-const WIDE_BYTES = 16;
+/** Of units that are too wide for an INTEGER. */
+export const WIDE_BYTES = 16;
 
 /** Units below 2^63 as an INTEGER, larger ones (below 2^127) as 16 bytes, big-endian. */
 export function unitsColumn(units: bigint): bigint | Buffer {
@@ -18,4 +20,25 @@ export function unitsOf(column: bigint | Buffer): bigint {
 /** An expiry round as a column: null for never. */
 export function expiryColumn(expiry: number | bigint): number | bigint | null {
   return expiry === Infinity ? null : expiry;
+}
+
+/** A value that is stored as text. Where it is not of the form that was written, the error is that of a damaged database. */
+export function parseColumn<T>(column: string, text: string, parse: (text: string) => T): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    const message = `views.db: ${column}: ${(error as Error).message}`;
+    throw Object.assign(new Error(message, { cause: error }), { code: VIEWS_DAMAGED });
+  }
+}
+
+/** Who is followed, as `setting` has it: a JSON list of parties; null where all owners are. */
+export function followedIn(text: string | null): ReadonlySet<string> | null {
+  return text === null ? null : parseColumn('setting.followed', text, partiesIn);
+}
+
+function partiesIn(text: string): ReadonlySet<string> {
+  const listed: unknown = JSON.parse(text);
+  if (Array.isArray(listed)) return new Set(listed);
+  throw new TypeError('it is no list');
 }

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { FaultCode } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
+import { parseColumn } from './columns.ts';
 
 export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'gap' | 'overtaken';
 /** What can be wrong with a message, or with its container or the update before it. */
@@ -122,7 +123,10 @@ export class DeadLetters {
 
   /** The halt that is not resolved, if there is one. */
   halted(): DeadLetter | null {
-    return this.#halted.get() ?? null;
+    const halted = this.#halted.get() ?? null;
+    // The threads that are told of it show its place: one that cannot be parsed ends the writer, which says what to do.
+    if (halted !== null) parseColumn('dead_letter.place', halted.place, JSON.parse);
+    return halted;
   }
 
   /** Whether there is a decision about any bytes. */
@@ -152,10 +156,10 @@ export class DeadLetters {
     return this.#newestQuarantined.get() ?? null;
   }
 
-  insert(letter: Omit<DeadLetter, 'id'>): number {
-    if (letter.decision === 'quarantined') this.#decidedLengths.add(letter.length);
+  insert(deadLetter: Omit<DeadLetter, 'id'>): number {
+    if (deadLetter.decision === 'quarantined') this.#decidedLengths.add(deadLetter.length);
     const id = (this.#last.get() ?? 0) + 1;
-    this.#insert.run({ ...letter, id });
+    this.#insert.run({ ...deadLetter, id });
     return id;
   }
 

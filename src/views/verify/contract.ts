@@ -1,12 +1,11 @@
+import { CONTRACT_ID_CHARS_MAX } from '../../decode/values.ts';
 import { INT64_MAX } from '../../json/int64.ts';
 import { type CoinColumns, coinContent, coinExtra } from '../../ledger/coin.ts';
 import { type StoredId, storedId } from '../../ledger/contract-id.ts';
 import { expiryRound } from '../../ledger/expiry.ts';
 import { type CoinEntity, ENTITIES } from '../../ledger/templates.ts';
+import { WIDE_BYTES } from '../store/columns.ts';
 import type { SumTerms } from '../store/totals.ts';
-
-const WIDE_BYTES = 16;
-const CONTRACT_ID_CHARS_MAX = 255;
 
 /** A row of `holding` as it is stored: a damaged one may have any values. */
 export interface StoredHolding {

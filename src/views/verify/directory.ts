@@ -6,6 +6,8 @@ import { verifyPositions } from './positions.ts';
 import { differsIn, inOneMoment, type VerifyContext, type VerifyStep } from './types.ts';
 
 const DAY_US = 86_400_000_000n;
+/** Of a list that may have a million parties. */
+const SHOWN_CHARS_MAX = 300;
 
 /** The small tables: settings, numbering, migrations and their clocks, snapshots in order, rounds, positions. */
 export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> {
@@ -16,20 +18,52 @@ export function* verifyDirectory(context: VerifyContext): Generator<VerifyStep> 
   }
 }
 
+interface SettingRow {
+  readonly period: bigint;
+  readonly dso: string | null;
+  readonly pinned: bigint;
+  readonly migrationId: bigint | null;
+  readonly followed: string | null;
+}
+
 function verifySetting(context: VerifyContext): void {
   const { db } = context;
   const differs = differsIn(context, 'setting');
-  const settings = db.prepare<[], { period: bigint; dso: string | null; pinned: bigint; migrationId: bigint | null }>(
-    'SELECT period, dso, dso_pinned AS pinned, source_migration_id AS migrationId FROM setting',
+  const settings = db.prepare<[], SettingRow>(
+    'SELECT period, dso, dso_pinned AS pinned, source_migration_id AS migrationId, followed FROM setting',
   );
   const setting = settings.get();
   if (setting === undefined) return differs('one row', 'none');
-  const { period, dso, pinned, migrationId } = setting;
+  const { period, dso, pinned, migrationId, followed } = setting;
   if (period <= 0n || DAY_US % period !== 0n) differs('a period that divides 24 h, in microseconds', period);
   if (pinned !== 0n && pinned !== 1n) differs('dso_pinned 0 or 1', pinned);
   if (migrationId !== null && migrationId < 0n) differs('source_migration_id >= 0', migrationId);
   const hasCoins = db.prepare('SELECT 1 FROM owner LIMIT 1').get() !== undefined;
   if (dso === null ? hasCoins : !isPartyId(dso)) differs('the DSO whose coins count', dso);
+  if (followed !== null) verifyFollowed(context, followed);
+}
+
+/** The owners whose coins count: no other is in the views (docs/rules.md, rule 14). */
+function verifyFollowed(context: VerifyContext, followed: string): void {
+  const parties = partiesIn(followed);
+  if (parties === null) {
+    const found = followed.length > SHOWN_CHARS_MAX ? `${followed.slice(0, SHOWN_CHARS_MAX)}...` : followed;
+    return differsIn(context, 'setting')('followed to be a JSON list of party ids, each once', found);
+  }
+  const owners = context.db.prepare<[], { id: bigint; party: string }>('SELECT id, party FROM owner');
+  for (const { id, party } of owners.iterate())
+    if (!parties.has(party)) differsIn(context, 'owner')(`owner ${id} to be one of followed in setting`, party);
+}
+
+function partiesIn(text: string): ReadonlySet<unknown> | null {
+  try {
+    const listed: unknown = JSON.parse(text);
+    if (!Array.isArray(listed) || !listed.every((each) => typeof each === 'string' && isPartyId(each))) return null;
+    const parties = new Set(listed);
+    return parties.size === listed.length ? parties : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Owners are numbered from 1 without gaps; contracts below the next number. */

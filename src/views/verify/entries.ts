@@ -3,7 +3,7 @@ import { coinEntity } from '../../ledger/templates.ts';
 import { expiryColumn } from '../store/columns.ts';
 import { NUMBER_MAX } from '../store/hash-index.ts';
 import { coinEntityOf, HOLDING_COLUMNS, isArguments, isStoredId, type StoredHolding, termsOf } from './contract.ts';
-import type { Met } from './met.ts';
+import type { ContractsSeen } from './contracts-seen.ts';
 import { isLedgerTime, type VerifyContext } from './types.ts';
 import type { OwnerFold } from './versions.ts';
 
@@ -39,7 +39,10 @@ interface Verified {
 /** Verifies every row of one owner, adds up its contracts, and returns the number of rows. */
 export type VerifyEntries = (owner: VerifiedOwner, fold: OwnerFold) => number;
 
-export function createEntryVerifier({ db, report }: VerifyContext, { numbers, heldIds, items }: Met): VerifyEntries {
+export function createEntryVerifier(
+  { db, report }: VerifyContext,
+  { numbers, heldIds, items }: ContractsSeen,
+): VerifyEntries {
   const prepare = (table: EntryTable) =>
     db.prepare<[bigint], Entry>(
       `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq, e.expiry AS entryExpiry,

@@ -1,6 +1,6 @@
 import { idText, storedIdHash } from '../../ledger/contract-id.ts';
 import { isStoredId } from './contract.ts';
-import type { HeldIds, NumbersSeen } from './met.ts';
+import type { HeldIds, NumbersSeen } from './contracts-seen.ts';
 import { differsIn, inRanges, type VerifyContext, type VerifyStep } from './types.ts';
 
 interface CounterfeitRow {
@@ -21,7 +21,10 @@ export function* verifyCounterfeits(context: VerifyContext, heldIds: HeldIds): G
   yield* inRanges(context, { table: 'counterfeit', key: 'h' }, (from, to) => {
     for (const { h, migrationId, contractId, isMigration } of rows.iterate(from, to)) {
       if (isMigration === 0n) differs(`migration ${migrationId} to exist`, 'none');
-      if (!isStoredId(contractId)) return differs('a contract id in the form it is stored in', contractId);
+      if (!isStoredId(contractId)) {
+        differs('a contract id in the form it is stored in', contractId);
+        continue;
+      }
       const name = `the id ${idText(contractId)} of migration ${migrationId}`;
       const hash = BigInt(storedIdHash(contractId, Number(migrationId)));
       if (hash !== h) differs(`h ${hash}, the hash of ${name}`, h);

@@ -1,4 +1,5 @@
 import { HALF_SEED } from '../write/state.ts';
+import { timesIn } from './positions.ts';
 import { verifySynchronizers } from './synchronizers.ts';
 import { differsIn, isLedgerTime, timeText, type VerifyContext } from './types.ts';
 
@@ -9,8 +10,8 @@ interface MigrationRow {
   readonly updateTime: bigint | null;
   readonly nextGrid: bigint | null;
   readonly seededAt: bigint | null;
-  /** The earliest time of a synchronizer that the seed named. */
-  readonly seededFrom: bigint | null;
+  readonly seedTimes: string;
+  readonly seedOffset: bigint | null;
   /** The largest last record time of its synchronizers. */
   readonly lastTime: bigint | null;
 }
@@ -30,8 +31,7 @@ export function verifyMigrations(context: VerifyContext): void {
   const period = db.prepare<[], bigint>('SELECT period FROM setting').pluck().get() ?? 0n;
   const migrations = db.prepare<[], MigrationRow>(
     `SELECT m.migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
-       next_grid AS nextGrid, seeded_at AS seededAt,
-       CASE WHEN json_valid(seed_times) THEN (SELECT min(value) FROM json_each(seed_times)) END AS seededFrom,
+       next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, seed_offset AS seedOffset,
        (SELECT max(record_time) FROM synchronizer s WHERE s.migration_id = m.migration_id) AS lastTime
      FROM migration m ORDER BY m.migration_id`,
   );
@@ -55,6 +55,7 @@ export function verifyMigrations(context: VerifyContext): void {
   verifySynchronizers(context);
   for (const row of migrations.all()) {
     const sealed = verifySnapshots(context, row, { rows: snapshots.iterate(row.migrationId), period });
+    verifySeed(context, row);
     verifyClock(context, row, sealed, period);
   }
 }
@@ -100,9 +101,28 @@ function verifySnapshots(
   return { count, last, lastGrid };
 }
 
+/** The seed that a migration begins with: all of it, half of it, or none. */
+function verifySeed(
+  context: VerifyContext,
+  { migrationId, timeReached, seededAt, seedTimes, seedOffset }: MigrationRow,
+): void {
+  const differs = differsIn(context, 'migration', `migration ${migrationId}`);
+  const times = timesIn(seedTimes);
+  if (times === null) differs('seed_times as JSON, a time of each synchronizer', seedTimes);
+  if (seededAt !== null && isLedgerTime(seededAt)) {
+    if (seedOffset !== null && seedOffset < 0n) differs('seed_offset >= 0', seedOffset);
+    return;
+  }
+  const isHalf = seededAt === BigInt(HALF_SEED);
+  if (seededAt !== null && !isHalf) differs('seeded_at in 1970-2200, -1 for half a seed, or none', seededAt);
+  if (isHalf && timeReached !== null) differs('no time reached after half a seed', timeText(timeReached));
+  if (seedOffset !== null) differs('no seed_offset, because it has no whole seed', seedOffset);
+  if (times !== null && times.length > 0) differs('no seed_times, because it has no whole seed', seedTimes);
+}
+
 function verifyClock(
   context: VerifyContext,
-  { migrationId, openSeq, timeReached, updateTime, nextGrid, seededAt, seededFrom, lastTime }: MigrationRow,
+  { migrationId, openSeq, timeReached, updateTime, nextGrid, seededAt, seedTimes, lastTime }: MigrationRow,
   { count, last, lastGrid }: Sealed,
   period: bigint,
 ): void {
@@ -119,8 +139,11 @@ function verifyClock(
     return;
   }
   if (timeReached < begun) differs(`time_reached from ${shown(begun)} on`, shown(timeReached));
-  const covered = seededAt !== null && seededFrom !== null && seededFrom < seededAt ? seededFrom : seededAt;
-  if (begun < (covered ?? begun)) differs(`update_time after its seed, ${shown(covered)}`, shown(begun));
+  const covered = (timesIn(seedTimes) ?? []).reduce(
+    (least, time) => (time < least ? BigInt(time) : least),
+    seededAt ?? begun,
+  );
+  if (begun < covered) differs(`update_time after its seed, ${shown(covered)}`, shown(begun));
   if (timeReached < (last ?? 0n))
     differs(`time_reached from ${shown(last)} on, its newest snapshot`, shown(timeReached));
   if (period <= 0n) return;

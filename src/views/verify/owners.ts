@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { isPartyId } from '../../ledger/party.ts';
+import type { ContractsSeen } from './contracts-seen.ts';
 import { createEntryVerifier, ENTRY_TABLES, type VerifyEntries } from './entries.ts';
-import type { Met } from './met.ts';
 import type { SupplyFold } from './supply.ts';
 import { BEFORE_ALL, differsIn, inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
 import { compareVersions, OwnerFold, type Version } from './versions.ts';
@@ -16,16 +16,16 @@ interface OwnerRow {
 
 /**
  * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against their sums. The owners' sums
- * are added up in `supply`, interval by interval; the contracts found go into `met`.
+ * are added up in `supply`, interval by interval; the contracts found go into `seen`.
  */
 export function* verifyOwners(
   context: VerifyContext,
-  { supply, met }: { supply: SupplyFold; met: Met },
+  { supply, seen }: { supply: SupplyFold; seen: ContractsSeen },
 ): Generator<VerifyStep> {
   const { db, rowsPerStep } = context;
   const next = prepareNextOwner(db);
   const last = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
-  const verifyOwner = createOwnerVerifier(context, createEntryVerifier(context, met), supply);
+  const verifyOwner = createOwnerVerifier(context, createEntryVerifier(context, seen), supply);
   let owner: bigint | null = BEFORE_ALL;
   while (owner !== null) {
     const from: bigint = owner;

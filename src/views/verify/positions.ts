@@ -1,6 +1,6 @@
-import { LEDGER_TIME_MAX } from '../../ledger/time.ts';
+import type { Micros } from '../../ledger/time.ts';
 import { IMPORT_TIME } from '../write/positions.ts';
-import { type Differs, differsIn, type VerifyContext } from './types.ts';
+import { type Differs, differsIn, isLedgerTime, type VerifyContext } from './types.ts';
 
 const SHA256_BYTES = 32;
 
@@ -40,7 +40,7 @@ function verifyPosition(row: PositionRow, differs: Differs): void {
   if (sha256 !== null && sha256.length !== SHA256_BYTES) differs('a SHA-256', `${sha256.length} bytes`);
   if (cursor === start && sha256 !== null) differs('no sha256, because nothing of it was applied', 'one');
   if (start !== null && cursor !== start && sha256 === null) differs('a sha256 of the last message applied', 'none');
-  if (!isTimes(checkpoints)) differs('checkpoint times as JSON', checkpoints);
+  if (timesIn(checkpoints) === null) differs('checkpoint times as JSON', checkpoints);
   const isPlace = migrationId !== null && recordTime !== null && migrationId >= 0n && isPlaceTime(recordTime);
   if (!isPlace && (migrationId !== null || recordTime !== null))
     differs('the furthest place read: a migration and a time, or neither', `${migrationId} and ${recordTime}`);
@@ -48,14 +48,19 @@ function verifyPosition(row: PositionRow, differs: Differs): void {
 
 /** An import is before every time. */
 function isPlaceTime(time: bigint): boolean {
-  return time === BigInt(IMPORT_TIME) || (time >= 0n && time < BigInt(LEDGER_TIME_MAX));
+  return time === BigInt(IMPORT_TIME) || isLedgerTime(time);
 }
 
-function isTimes(text: string): boolean {
+/** The times of a JSON object that has nothing else; null where the text is no such object. */
+export function timesIn(text: string): readonly Micros[] | null {
   try {
-    const times: unknown[] = Object.values(JSON.parse(text) as object);
-    return times.every((time) => typeof time === 'number' && time >= 0 && time < LEDGER_TIME_MAX);
+    const times = Object.values(JSON.parse(text) as object);
+    return text.startsWith('{') && times.every(isTime) ? times : null;
   } catch {
-    return false;
+    return null;
   }
+}
+
+function isTime(value: unknown): value is Micros {
+  return Number.isInteger(value) && isLedgerTime(BigInt(value as number));
 }

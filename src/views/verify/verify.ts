@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import { isDamaged } from '../../machine-errors.ts';
 import { openForReading } from '../store/database.ts';
-import { verifyLetters } from './dead-letters.ts';
+import { type ContractsSeen, HeldIds, NumbersSeen } from './contracts-seen.ts';
+import { verifyDeadLetters } from './dead-letters.ts';
 import { dataVersion, verifyDigests, verifyOpenItems } from './digests.ts';
 import { verifyDirectory } from './directory.ts';
 import { verifyFile } from './file.ts';
 import { verifyCounterfeits, verifyHoldings } from './indexes.ts';
 import { ItemsFound } from './items-found.ts';
-import { HeldIds, NumbersSeen } from './met.ts';
 import { verifyOwners } from './owners.ts';
 import { SupplyFold, verifyOpenSupplies, verifySnapshotSupplies } from './supply.ts';
 import {
@@ -55,18 +55,18 @@ export function* verifyViews(
     const context: VerifyContext = { db, report, rowsPerStep, sealed };
     const supply = new SupplyFold();
     using items = new ItemsFound(context);
-    const met = { numbers: new NumbersSeen(nextNo), heldIds: new HeldIds(db), items };
+    const seen: ContractsSeen = { numbers: new NumbersSeen(nextNo), heldIds: new HeldIds(db), items };
     const phases: readonly (readonly [table: string, steps: Generator<VerifyStep>])[] = [
       ['views.db', verifyFile(context)],
       ['setting', verifyDirectory(context)],
-      ['dead_letter', verifyLetters(context)],
-      ['owner_total', verifyOwners(context, { supply, met })],
+      ['dead_letter', verifyDeadLetters(context)],
+      ['owner_total', verifyOwners(context, { supply, seen })],
       ['snapshot', verifySnapshotSupplies(context, supply)],
       ['snapshot', verifyDigests(context, items)],
       ['open_items', verifyOpenItems(context, items, version)],
       ['migration', verifyOpenSupplies(context)],
-      ['holding', verifyHoldings(context, met.numbers)],
-      ['counterfeit', verifyCounterfeits(context, met.heldIds)],
+      ['holding', verifyHoldings(context, seen.numbers)],
+      ['counterfeit', verifyCounterfeits(context, seen.heldIds)],
     ];
     for (const [table, steps] of phases) {
       try {

@@ -9,7 +9,7 @@ import type { Batch } from './batch.ts';
 import { addIgnored } from './counts.ts';
 import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';
-import { IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
+import { checkpointKey, IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
 import { gapAfterFiles, isUnproven, isUnseen, type PossibleGap, requireNoGapBefore } from './possible-gap.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
@@ -52,19 +52,53 @@ function applyTimed(batch: Batch, update: UpdateCursor, lane: LaneState, rules: 
   noteFurthest(lane, time);
 }
 
-function applyUpdate(
-  batch: Batch,
-  update: UpdateCursor,
-  { recordTime, lane, overtaken }: { recordTime: Micros; lane: LaneState; overtaken: boolean },
-  rules: ApplyRules,
-): void {
+/** Where and when an update comes. */
+interface Arrival {
+  readonly recordTime: Micros;
+  readonly lane: LaneState;
+  readonly overtaken: boolean;
+}
+
+function applyUpdate(batch: Batch, update: UpdateCursor, arrival: Arrival, rules: ApplyRules): void {
+  const { recordTime, overtaken } = arrival;
   const { synchronizerId } = update;
   const migration = migrationOf(batch, update.migrationId);
-  if (isCoveredBySeed(migration, update, recordTime)) {
+  if (isCoveredBySeed(migration, update, recordTime) || isRedelivered(batch, migration, update, arrival)) {
     batch.counts.redelivered += 1;
     return;
   }
-  if (lane.start !== null && isUnproven(batch.state, migration)) throw afterSeed(migration, lane, recordTime);
+  if (overtaken && isSealed(migration, recordTime, rules.periodUs)) {
+    const expected = 'a time after the last snapshot: its lane was passed over as idle';
+    throw badTime('overtaken', update, recordTime, expected);
+  }
+  const { timeReached } = migration;
+  checkClock(recordTime, rules, { timeReached, field: update.fieldName('record_time') });
+  sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
+  applyEvents(batch, migration, update);
+  migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
+  migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
+  migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
+  const last = migration.synchronizers.get(synchronizerId);
+  const isOfLastTime = recordTime === last?.recordTime;
+  if (isOfLastTime) last.updates.add(update.ref());
+  const updates = isOfLastTime ? last.updates : LastUpdates.first(update.ref());
+  const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
+  const repairs = (last?.repairs ?? 0) + (isOfLastTime ? 1 : 0);
+  migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, repairs, unseen, changed: true });
+}
+
+/**
+ * Whether its synchronizer has the update already (docs/rules.md, rule 1). Notes that a source after files, by showing one, reaches
+ * back to their end. Throws BadUpdate for one that is out of order, PossibleGap where others may be missing before it.
+ */
+function isRedelivered(
+  { state }: Batch,
+  migration: MigrationState,
+  update: UpdateCursor,
+  { recordTime, lane }: Arrival,
+): boolean {
+  const { synchronizerId } = update;
+  if (lane.start !== null && isUnproven(state, migration)) throw afterSeed(migration, lane, recordTime);
   const last = migration.synchronizers.get(synchronizerId);
   if (last === undefined && lane.start !== null && isUnseen(migration))
     throw gapAfterFiles(`have nothing of synchronizer ${synchronizerId}`, lane.source, recordTime);
@@ -85,10 +119,7 @@ function applyUpdate(
     const expected = `a time from ${formatTime(last.firstTime)} on, that of the first update known of this synchronizer`;
     throw badTime('before_first', update, recordTime, expected);
   }
-  if (isApplied) {
-    batch.counts.redelivered += 1;
-    return;
-  }
+  if (isApplied) return true;
   const { checkpoints } = lane;
   const checkpoint =
     checkpoints.size > 0 ? checkpoints.get(checkpointKey(migration.migrationId, synchronizerId)) : undefined;
@@ -96,28 +127,13 @@ function applyUpdate(
     const expected = `a time from ${formatTime(checkpoint)} on, the checkpoint read before it for this synchronizer`;
     throw badTime('disorder', update, recordTime, expected);
   }
-  if (overtaken && isSealed(migration, recordTime, rules.periodUs)) {
-    const expected = 'a time after the last snapshot: its lane was passed over as idle';
-    throw badTime('overtaken', update, recordTime, expected);
-  }
-  const { timeReached } = migration;
-  checkClock(recordTime, rules, { timeReached, field: update.fieldName('record_time') });
-  sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
-  applyEvents(batch, migration, update);
-  migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
-  migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
-  migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
-  if (isOfLastTime) last.updates.add(update.ref());
-  const updates = isOfLastTime ? last.updates : LastUpdates.first(update.ref());
-  const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
-  const repairs = (last?.repairs ?? 0) + (isOfLastTime ? 1 : 0);
-  migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, repairs, unseen, changed: true });
+  return false;
 }
 
 /** Imports open a migration; they do not move time, and rule 1 does not apply to them (docs/rules.md, rule 5). */
 function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): void {
   const migration = migrationOf(batch, update.migrationId);
-  if (overtaken && !isRedelivered(batch, migration, update)) {
+  if (overtaken && !isImportRedelivered(batch, migration, update)) {
     const expected = 'no import: its lane was passed over as idle';
     throw new BadUpdate('overtaken', update.fieldName('record_time'), 'an import', expected);
   }
@@ -135,7 +151,7 @@ function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): vo
 }
 
 /** Whether every contract of an import is already active. */
-function isRedelivered(batch: Batch, migration: MigrationState, update: UpdateCursor): boolean {
+function isImportRedelivered(batch: Batch, migration: MigrationState, update: UpdateCursor): boolean {
   const event = update.events();
   while (event.next()) if (!isActive(batch, migration, event)) return false;
   return true;
@@ -174,10 +190,6 @@ function isAheadOfUnseen(migration: MigrationState, { times }: Checkpoint): bool
     return last?.unseen === true && recordTime > last.recordTime;
   };
   return isUnseen(migration) || times.some(isAhead);
-}
-
-function checkpointKey(migrationId: number, synchronizerId: string): string {
-  return `${migrationId} ${synchronizerId}`;
 }
 
 function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: Checkpoint): void {
@@ -226,7 +238,7 @@ function isCoveredBySeed(migration: MigrationState, update: UpdateCursor, record
   if (seededAt === null) return false;
   if (seededAt === HALF_SEED) {
     const expected = 'the mark of the seed before it, whose imports alone may be half of what was active';
-    throw new BadUpdate('half_seed', 'record_time', formatTime(recordTime), expected);
+    throw badTime('half_seed', update, recordTime, expected);
   }
   // Repairs have equal times before and behind a seed: only the offset distinguishes them.
   if (seedOffset !== null && update.format === 'ledger-api') return ledgerOffsetOf(update) <= seedOffset;

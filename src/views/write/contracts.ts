@@ -108,25 +108,28 @@ export class Contracts {
         nos.push(no);
       });
     }
-    readByKey(this.#holding, Float64Array.from(nos).sort(), (row) => {
-      const no = Number(row[0]);
-      const [rate, round] = [unitsOf(row[5]), row[6]];
-      const coin: StoredCoin = {
-        no,
-        idHash: idHashes[wanted.number(wanted.first(spread(no)))]!,
-        idText: row[8],
-        owner: this.#owners.ofNo(Number(row[1])),
-        createdSeq: Number(row[2]),
-        locked: row[3] === 1n,
-        amount: unitsOf(row[4]),
-        rate,
-        rateRound: rate * round,
-        round,
-        createdAt: Number(row[7]),
-        archivedSeq: 0,
-      };
-      this.#fetchedIndex.add(coin.idHash, this.#fetched.push(coin) - 1);
-    });
+    readByKey(
+      this.#holding,
+      Float64Array.from(nos).sort(),
+      ([storedNo, owner, createdSeq, locked, amount, storedRate, round, createdAt, idText]) => {
+        const [no, rate] = [Number(storedNo), unitsOf(storedRate)];
+        const coin: StoredCoin = {
+          no,
+          idHash: idHashes[wanted.number(wanted.first(spread(no)))]!,
+          idText,
+          owner: this.#owners.ofNo(Number(owner)),
+          createdSeq: Number(createdSeq),
+          locked: locked === 1n,
+          amount: unitsOf(amount),
+          rate,
+          rateRound: rate * round,
+          round,
+          createdAt: Number(createdAt),
+          archivedSeq: 0,
+        };
+        this.#fetchedIndex.add(coin.idHash, this.#fetched.push(coin) - 1);
+      },
+    );
   }
 
   /** The active coin with that event's id in that migration. */

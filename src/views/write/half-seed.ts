@@ -8,7 +8,8 @@ const KEPT = ['setting', 'dead_letter'];
 
 /**
  * Empties the views, in which nothing but half a seed may be, so that another one can begin: contracts of the first that are not in
- * the second would stay for ever. Throws FeedRefused where there is more.
+ * the second would stay for ever. A transaction of its own: a crash behind it leaves views as they were before any feed. Throws
+ * FeedRefused where there is more.
  */
 export function forgetHalfSeed(
   db: Database,

@@ -9,8 +9,8 @@ export interface BadMessage {
   readonly bad: BadUpdate;
 }
 
-function isDecided(message: UpdateCursor, letters: DeadLetters): boolean {
-  return letters.mayBeDecided(message.length) && letters.isDecided(message.sha256());
+function isDecided(message: UpdateCursor, deadLetters: DeadLetters): boolean {
+  return deadLetters.mayBeDecided(message.length) && deadLetters.isDecided(message.sha256());
 }
 
 const NONE: ReadonlySet<number> = new Set();
@@ -19,12 +19,12 @@ const NONE: ReadonlySet<number> = new Set();
 export function decidedIn(
   chunk: Chunk,
   { from, to }: { from: number; to: number },
-  letters: DeadLetters,
+  deadLetters: DeadLetters,
 ): ReadonlySet<number> {
-  if (!letters.anyDecided) return NONE;
+  if (!deadLetters.anyDecided) return NONE;
   const decided = new Set<number>();
   const message = new UpdateCursor(chunk);
-  for (let i = from; i < to; i++) if (isDecided(message.moveTo(i), letters)) decided.add(i);
+  for (let i = from; i < to; i++) if (isDecided(message.moveTo(i), deadLetters)) decided.add(i);
   return decided;
 }
 
@@ -32,12 +32,12 @@ export function decidedIn(
 export function firstKnownBad(
   chunk: Chunk,
   { from, to }: { from: number; to: number },
-  letters: DeadLetters,
+  deadLetters: DeadLetters,
 ): BadMessage | null {
   const message = new UpdateCursor(chunk);
   for (let at = from; at < to; at++) {
     const { undecodable } = message.moveTo(at);
-    if (undecodable === null || isDecided(message, letters)) continue;
+    if (undecodable === null || isDecided(message, deadLetters)) continue;
     return { at, bad: BadUpdate.restore(undecodable.fault) };
   }
   return null;

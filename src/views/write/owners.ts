@@ -78,7 +78,7 @@ export class Owners {
     const aging = this.#oldParties.get(migration)?.get(party);
     if (aging !== undefined) return this.#remember(aging);
     const no = this.#byParty.get(migration.migrationId, party);
-    if (no !== undefined) return this.#young.get(no) ?? this.#load(no, migration, party);
+    if (no !== undefined) return this.#load(no, migration, party);
     const owner = { no: this.#state.nextOwner++, migration, party, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
     this.#added.push(owner);
     return this.#remember(owner);

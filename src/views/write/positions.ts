@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { StoredLane, StoredSource } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
-import type { Stored } from '../store/columns.ts';
+import { parseColumn, type Stored } from '../store/columns.ts';
 import { lastMessages, type Segment } from './segment.ts';
 
 /** How far one lane was read. */
@@ -10,14 +10,18 @@ export interface LaneState {
   /** Its cursor when it was first seen; null where the source does not resume. */
   readonly start: string | null;
   cursor: string;
-  /** The stored cursor, null for no row: everything since was applied after it. */
+  /** The cursor of the stored row, which the next commit must still find there (`preparePositions`); null: no row yet. */
   storedCursor: string | null;
   /** The hash of the last message before the cursor; kept where the source resumes. */
   sha256: Buffer | null;
-  /** The newest time per `<migration> <synchronizer>` that a checkpoint named there (docs/rules.md, rule 1). */
+  /** The newest time that a checkpoint named there, by `checkpointKey` (docs/rules.md, rule 1). */
   readonly checkpoints: Map<string, Micros>;
   /** The furthest place read there; imports are before every time of their migration. Null before the first. */
   furthest: { migrationId: number; recordTime: Micros } | null;
+}
+
+export function checkpointKey(migrationId: number, synchronizerId: string): string {
+  return `${migrationId} ${synchronizerId}`;
 }
 
 /** Where the source that resumes continues. */
@@ -90,7 +94,8 @@ export function loadLanes(db: Database): Map<string, LaneState> {
   );
   const entries = rows.all().map((row): [string, LaneState] => {
     const { lane, source, start, cursor, sha256, migrationId, recordTime } = row;
-    const checkpoints = new Map(Object.entries(JSON.parse(row.checkpoints) as Record<string, number>));
+    const times = parseColumn<Record<string, Micros>>('position.checkpoints', row.checkpoints, JSON.parse);
+    const checkpoints = new Map(Object.entries(times));
     const furthest = migrationId === null || recordTime === null ? null : { migrationId, recordTime };
     return [lane, { source, start, cursor, storedCursor: cursor, sha256, checkpoints, furthest }];
   });

@@ -1,6 +1,6 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { SeedMark } from '../../ledger/update.ts';
-import { IMPORT_TIME, type LaneState } from './positions.ts';
+import { checkpointKey, IMPORT_TIME, type LaneState } from './positions.ts';
 import { HALF_SEED, type MigrationState, type WriterState } from './state.ts';
 
 /** What follows may begin after the end of what was applied: what is between would be missing without a trace. */
@@ -34,7 +34,7 @@ export function requireNoGapBefore(
     Math.max(
       seedTimes[synchronizerId] ?? seededAt ?? Number.NEGATIVE_INFINITY,
       synchronizers.get(synchronizerId)?.recordTime ?? Number.NEGATIVE_INFINITY,
-      ...checkpoints.map((each) => each.get(`${migrationId} ${synchronizerId}`) ?? Number.NEGATIVE_INFINITY),
+      ...checkpoints.map((each) => each.get(checkpointKey(migrationId, synchronizerId)) ?? Number.NEGATIVE_INFINITY),
     );
   const isBehind = times.some((each) => each.recordTime > reachedOn(each.synchronizerId));
   if (recordTime <= timeReached && !isBehind) return;

@@ -16,7 +16,7 @@ export interface Segment {
 }
 
 /** The messages' bytes are most of a chunk; applying it again needs none of them. */
-export function withoutMessages(segment: Segment, { keepsHash }: { keepsHash: boolean }): Segment {
+export function withoutMessageBytes(segment: Segment, { keepsHash }: { keepsHash: boolean }): Segment {
   const hashes = segment.hashes ?? (keepsHash ? lastHashes(segment) : new Map());
   return { ...segment, hashes, chunk: withoutBytes(segment.chunk) };
 }

@@ -37,7 +37,10 @@ export function isAnother({ feed }: WriterState, { identity }: SourceStart): boo
   return feed !== null && feed !== identity;
 }
 
-/** Forgets where another source was read to: the next one continues after what it has brought. */
+/**
+ * Forgets where another source was read to: the next one continues after what it has brought. A transaction of its own: after a
+ * crash behind it, a source follows these views as it follows those of files.
+ */
 export function forgetPositions(db: Database): void {
   db.transaction(() => {
     db.prepare('DELETE FROM position WHERE start IS NOT NULL').run();

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Micros } from '../../ledger/time.ts';
+import { followedIn, parseColumn } from '../store/columns.ts';
 import { LastUpdates, prepareLastUpdates } from './last-updates.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
@@ -92,7 +93,7 @@ export function loadState(db: Database): WriterState {
     .get();
   if (setting === undefined) throw new Error('views.db has no settings row');
   const dsoPinned = setting.dsoPinned === 1;
-  const followed = setting.followed === null ? null : new Set(JSON.parse(setting.followed) as string[]);
+  const followed = followedIn(setting.followed);
   return { ...setting, dsoPinned, followed, migrations: loadMigrations(db), lanes: loadLanes(db) };
 }
 
@@ -107,8 +108,11 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
      FROM migration m ORDER BY migration_id`,
   );
   for (const row of rows.all()) {
-    const supply = { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
-    const seedTimes = JSON.parse(row.seedTimes) as Record<string, Micros>;
+    const supply = {
+      unlocked: parseColumn('migration.unlocked', row.unlocked, BigInt),
+      locked: parseColumn('migration.locked', row.locked, BigInt),
+    };
+    const seedTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.seedTimes, JSON.parse);
     migrations.set(row.migrationId, { ...row, ...supply, seedTimes, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(

@@ -17,7 +17,7 @@ import { forgetHalfSeed } from './half-seed.ts';
 import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
 import { movePast, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
 import { PossibleGap } from './possible-gap.ts';
-import { type Segment, withoutMessages } from './segment.ts';
+import { type Segment, withoutMessageBytes } from './segment.ts';
 import { checkSourceStart, forgetPositions, isAnother, isNews, noteSourceStart } from './source-start.ts';
 
 export interface WriterOptions extends DirectorySettings {
@@ -93,7 +93,7 @@ export class ViewsWriter implements Disposable {
     return storedSourceOf(this.#batch.state);
   }
 
-  /** One transaction: what the source's cursors belong to, and where its lanes begin; before any of its messages is applied. */
+  /** Stores what the source's cursors belong to and where its lanes begin, before its messages; first forgets what it replaces. */
   followSource(start: SourceStart): void {
     // What a failed commit noted is only in memory.
     if (!this.#broken && !isNews(this.#batch.state, start)) return;
@@ -185,7 +185,7 @@ export class ViewsWriter implements Disposable {
   }
 
   #kept(segment: Segment): Segment {
-    return withoutMessages(segment, { keepsHash: this.#begun.kind.resumes });
+    return withoutMessageBytes(segment, { keepsHash: this.#begun.kind.resumes });
   }
 
   #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
@@ -200,19 +200,19 @@ export class ViewsWriter implements Disposable {
   /** Commits what was applied and the dead letter of the message after it, in one transaction. */
   #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
-    const letter = deadLetterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
-    const halts = this.options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(letter.kind);
+    const deadLetter = deadLetterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
+    const halts = this.options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(deadLetter.kind);
     if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
-    return this.#leave({ ...letter, decision: halts ? 'halted' : 'quarantined' });
+    return this.#commitWith({ ...deadLetter, decision: halts ? 'halted' : 'quarantined' });
   }
 
   /** One transaction: all that was applied, and a dead letter after it. */
-  #leave(letter: Omit<DeadLetter, 'id'>): DeadLetter {
+  #commitWith(deadLetter: Omit<DeadLetter, 'id'>): DeadLetter {
     let id = 0;
     this.commit(() => {
-      id = this.deadLetters.insert(letter);
+      id = this.deadLetters.insert(deadLetter);
     });
-    return { ...letter, id };
+    return { ...deadLetter, id };
   }
 
   /**
@@ -263,14 +263,14 @@ export class ViewsWriter implements Disposable {
   /** Remembers a halt that is not an update: a broken container. */
   halt(broken: BrokenContainer): DeadLetter {
     const about = { source: this.#begun, now: this.options.now() };
-    return this.#leave({ ...containerDeadLetter(broken, about), decision: 'halted' });
+    return this.#commitWith({ ...containerDeadLetter(broken, about), decision: 'halted' });
   }
 
   /**
    * Applies the halted message at its own place, ends the halt and moves the position after it, in one durable transaction; or
    * returns what is still wrong with it, with nothing changed. The chunk has only that message.
    */
-  retry(letter: DeadLetter, chunk: Chunk): BadUpdate | null {
+  retry(deadLetter: DeadLetter, chunk: Chunk): BadUpdate | null {
     this.commit();
     const segment = this.#segment(chunk, { from: 0, to: 1, now: this.options.now() });
     const fault = this.#applyRange(segment);
@@ -279,19 +279,19 @@ export class ViewsWriter implements Disposable {
       return fault.bad;
     }
     this.#segments = [segment];
-    this.#durably(() => this.commit(() => this.deadLetters.decide(letter, 'applied')));
+    this.#durably(() => this.commit(() => this.deadLetters.decide(deadLetter, 'applied')));
     return null;
   }
 
   /** Ends a halt, durably; `moveOn`: the position of its lane goes past the message. */
-  resolve(letter: DeadLetter, decision: 'dropped' | 'resolved', { moveOn }: { moveOn: boolean }): void {
+  resolve(deadLetter: DeadLetter, decision: 'dropped' | 'resolved', { moveOn }: { moveOn: boolean }): void {
     this.commit();
-    if (moveOn && letter.cursor !== null) {
-      const position = stateOf(this.#batch.state.lanes, letter.lane);
-      position.cursor = letter.cursor;
-      if (position.start !== null) position.sha256 = letter.sha256;
+    if (moveOn && deadLetter.cursor !== null) {
+      const position = stateOf(this.#batch.state.lanes, deadLetter.lane);
+      position.cursor = deadLetter.cursor;
+      if (position.start !== null) position.sha256 = deadLetter.sha256;
     }
-    this.#durably(() => this.commit(() => this.deadLetters.decide(letter, decision)));
+    this.#durably(() => this.commit(() => this.deadLetters.decide(deadLetter, decision)));
   }
 
   [Symbol.dispose](): void {

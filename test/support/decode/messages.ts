@@ -287,7 +287,7 @@ export function faultOf(message: unknown): BadUpdate | null {
 /** The coin of an update's only coin create. */
 export function onlyCoin(message: unknown): Coin {
   const [create, ...others] = decodeUpdate(message).events.filter(
-    (event): event is CoinCreate => event.kind === 'coin',
+    (event): event is CoinCreate => event.kind === 'Amulet' || event.kind === 'LockedAmulet',
   );
   if (create === undefined || others.length > 0) throw new Error('not exactly one coin create');
   if (create.body instanceof BadUpdate) throw create.body;

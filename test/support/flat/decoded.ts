@@ -1,6 +1,6 @@
-import { type DecodedBatch, decodeBatch } from '../../../src/decoder/decode-batch.ts';
-import type { Position } from '../../../src/decoder/position.ts';
 import { recordOf } from '../../../src/feed/kafka/record.ts';
+import { type DecodedBatch, decodeBatch } from '../../../src/flat-decoder/decode-batch.ts';
+import type { Position } from '../../../src/flat-decoder/position.ts';
 import { TEN_MINUTES_US } from '../views/replayed.ts';
 import type { ReadEvent } from './fold.ts';
 

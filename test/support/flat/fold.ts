@@ -30,7 +30,7 @@ export interface FoldedCoin {
 
 export interface FoldedMigration {
   readonly coins: Map<string, FoldedCoin>;
-  readonly ghosts: Set<string>;
+  readonly counterfeits: Set<string>;
   readonly rounds: Map<string, number>;
   readonly archivedRounds: Set<string>;
   /** The intervals that have an event, with the time of the first update in each that is no import; Infinity for none. */
@@ -56,7 +56,7 @@ export function foldFlat(partitions: readonly (readonly ReadEvent[])[]): Map<num
 function migrationOf(migrations: Map<number, FoldedMigration>, m: number): FoldedMigration {
   const known = migrations.get(m) ?? {
     coins: new Map(),
-    ghosts: new Set(),
+    counterfeits: new Set(),
     rounds: new Map(),
     archivedRounds: new Set(),
     intervals: new Map(),
@@ -67,7 +67,7 @@ function migrationOf(migrations: Map<number, FoldedMigration>, m: number): Folde
 }
 
 function apply(migration: FoldedMigration, event: ReadEvent): void {
-  const { coins, ghosts, rounds, archivedRounds } = migration;
+  const { coins, counterfeits, rounds, archivedRounds } = migration;
   const { k, seq, t, cid = '' } = event;
   const first = k === 'T' || t === null ? Infinity : t;
   migration.intervals.set(seq, Math.min(migration.intervals.get(seq) ?? Infinity, first));
@@ -76,14 +76,14 @@ function apply(migration: FoldedMigration, event: ReadEvent): void {
     const known = coins.get(cid);
     if (known !== undefined && known.create.fp !== event.fp) throw new Error(`${cid} has two contents`);
     if (known === undefined) coins.set(cid, { create: event, archivedSeq: Infinity });
-  } else if (k === 'G') ghosts.add(cid);
+  } else if (k === 'G') counterfeits.add(cid);
   else if (k === 'O') rounds.set(cid, event.round!);
   else if (k === 'X') archivedRounds.add(cid);
   else if (k === 'A' || k === 'P') {
     const coin = coins.get(cid);
     if (coin !== undefined) coin.archivedSeq = Math.min(coin.archivedSeq, seq);
     else if (k === 'P') archivedRounds.add(cid);
-    else if (!ghosts.has(cid)) throw new Error(`${cid} was never created`);
+    else if (!counterfeits.has(cid)) throw new Error(`${cid} was never created`);
   } else if (k !== 'M' && k !== 'T') throw new Error(`an event of kind ${k}`);
 }
 

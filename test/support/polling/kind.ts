@@ -6,7 +6,7 @@ import type { Message, Source, SourceContext, SourceKind } from '../../../src/fe
  * the record time of the last update, `<migration id> <record time>`, and asking for it gives what comes after.
  */
 const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
-  kind: 'network',
+  kind: 'polled network',
   resumes: true,
   placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
   open: async (settings, context) => openPolling(settings, context),

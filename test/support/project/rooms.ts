@@ -1,6 +1,6 @@
 /**
  * Every room, from the top down, with the rooms below it that it may import; what is not listed may not be imported. A
- * room that is a folder ends with a slash (`config.ts` is the whole configuration, `config/` the kinds of value in it);
+ * room that is a folder ends with a slash (`config.ts` is the whole configuration, `config/` its parts);
  * `feed/`, `http/` and `views/` are houses whose folders are rooms of their own.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -17,7 +17,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ingest/',
     'dead-letters/',
     'flink/',
-    'decoder/',
+    'flat-decoder/',
     'flat/',
     'postgres/',
     'views/backup/',
@@ -93,23 +93,23 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ledger/',
   ],
   'dead-letters/': ['views/store/', 'ledger/'],
-  'flink/': ['decoder/', 'feed/', 'feed/kafka/', 'postgres/'],
-  'decoder/': ['feed/', 'feed/kafka/', 'decode/', 'flat/', 'ledger/'],
+  'flink/': ['flat-decoder/', 'feed/', 'feed/kafka/', 'postgres/', 'json/'],
+  'flat-decoder/': ['feed/', 'feed/kafka/', 'decode/', 'flat/', 'ledger/', 'json/'],
   'flat/': ['ledger/'],
   'postgres/': ['holdings/', 'ledger/'],
-  'compare/': ['holdings/', 'ledger/'],
+  'compare/': ['holdings/', 'ledger/', 'json/'],
   'views/backup/': ['views/store/'],
   'views/verify/': ['views/write/', 'views/store/', 'decode/', 'json/', 'ledger/'],
   'views/read/': ['threads/', 'holdings/', 'views/store/', 'ledger/'],
   'views/write/': ['views/store/', 'feed/', 'chunk/', 'ledger/'],
   'views/store/': ['json/', 'ledger/'],
-  'users/': ['ledger/'],
+  'users/': ['ledger/', 'json/'],
   'holdings/': ['ledger/', 'json/'],
   'config/': ['postgres/', 'holdings/', 'feed/kafka/', 'feed/ledger-api/', 'feed/scan/', 'json/', 'ledger/'],
   'feed/file/': ['feed/'],
-  'feed/scan/': ['feed/', 'feed/file/', 'feed/network/', 'decode/', 'ledger/'],
+  'feed/scan/': ['feed/', 'feed/file/', 'feed/network/', 'decode/', 'json/', 'ledger/'],
   'feed/ledger-api/': ['feed/', 'feed/file/', 'feed/network/', 'decode/', 'json/', 'ledger/'],
-  'feed/network/': ['feed/', 'decode/', 'ledger/'],
+  'feed/network/': ['feed/', 'decode/', 'json/', 'ledger/'],
   'feed/kafka/': ['feed/', 'decode/', 'ledger/'],
   'feed/': ['ledger/'],
   'decode/': ['threads/', 'json/', 'ledger/'],
@@ -118,6 +118,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'json/': [],
   refusal: [],
   'show-given': [],
+  'named-file': [],
   version: [],
   counted: [],
   'shell-word': [],
@@ -125,6 +126,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'machine-errors': [],
   retry: [],
   'bounded-body': [],
+  'fetch-failure': [],
   'threads/': [],
 };
 
@@ -132,6 +134,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 export const ANYWHERE = [
   'refusal',
   'show-given',
+  'named-file',
   'version',
   'counted',
   'shell-word',
@@ -139,4 +142,5 @@ export const ANYWHERE = [
   'machine-errors',
   'retry',
   'bounded-body',
+  'fetch-failure',
 ];

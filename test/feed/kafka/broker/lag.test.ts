@@ -86,6 +86,7 @@ describe('the lag in /status', () => {
     await topic.send(updates(50, 55));
     await service.until('refused', async () => (await service.status()).phase === 'refused');
     await untilPartitions(service, [{ partition: 0, next_offset: 10, end_offset: null, lag: null }]);
+    expect(await (await service.get('/metrics')).text()).not.toMatch(/^holdfast_source_lag_messages \d/m);
     expect(await topicOf(service)).toMatchObject({
       stopped: expect.stringContaining('created again'),
       caught_up_at: null,

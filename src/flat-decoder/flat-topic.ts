@@ -5,6 +5,7 @@ import { describeKafkaError } from '../feed/kafka/errors.ts';
 import { readRecords, WHILE_GROUP_LOADS } from '../feed/kafka/read-records.ts';
 import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
+import { jsonOrNull } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { type GroupSettings, keptSettings } from './position.ts';
@@ -116,7 +117,7 @@ export async function endsOf(
 }
 
 function checkEvent(value: Buffer | null, { where, periodUs }: { where: string; periodUs: number }): void {
-  const event = EVENT.safeParse(parsed(value));
+  const event = EVENT.safeParse(jsonOrNull(String(value)));
   if (!event.success) {
     throw new Refusal(
       `${where} has no flat coin events but ${showGiven(value?.toString() ?? null)}: name the topic that holdfast decode writes to`,
@@ -128,12 +129,4 @@ function checkEvent(value: Buffer | null, { where, periodUs }: { where: string; 
     `${where} was decoded with another --snapshot-period than the store's of ${periodUs} microseconds: ` +
       `an event of ${t} is in interval ${seq}, not ${Math.ceil(t / periodUs)}`,
   );
-}
-
-function parsed(value: Buffer | null): unknown {
-  try {
-    return JSON.parse(String(value));
-  } catch {
-    return null;
-  }
 }

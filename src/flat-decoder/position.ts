@@ -1,3 +1,4 @@
+import { jsonOrNull } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';
 import type { WasRead } from './seeds.ts';
 
@@ -77,9 +78,5 @@ const SAME = [
 ] as const;
 
 function parse(text: string | null): Kept | null {
-  try {
-    return JSON.parse(text ?? 'null') as Kept | null;
-  } catch {
-    return null;
-  }
+  return jsonOrNull(text ?? 'null') as Kept | null;
 }

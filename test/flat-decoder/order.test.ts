@@ -1,16 +1,14 @@
 import { expect, it } from 'vitest';
 import { decodeLines, type LinesTask } from '../support/flat/decoded.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
-import { linesOf } from '../support/views/replayed.ts';
+import { type Format, linesOf } from '../support/views/replayed.ts';
 
-const [FIRST, NEXT, LATE, LAST] = linesOf(
-  parseLedger(`
-    00:05 : +a alice 10
-    00:25 : +b bob 5
-    00:06 : -a
-    00:26 : -b`),
-  'scan',
-) as [string, string, string, string];
+const LEDGER = parseLedger(`
+  00:05 : +a alice 10
+  00:25 : +b bob 5
+  00:06 : -a
+  00:26 : -b`);
+const [FIRST, NEXT, LATE, LAST] = linesOf(LEDGER, 'scan') as [string, string, string, string];
 
 /** The kinds of events with the minutes of their times, and what is bad. */
 function shown(lines: readonly string[], task: Partial<LinesTask> = {}) {
@@ -27,6 +25,14 @@ it('an update of an interval before the one that its partition has reached is a 
     events: ['C5', 'C25', 'A26'],
     faults: ['quarantined disorder'],
   });
+});
+
+it('names the field of the time as the format of the update writes it', () => {
+  const fieldsOf = (format: Format) => {
+    const [first, next, late] = linesOf(LEDGER, format);
+    return decodeLines([first!, next!, late!], { dso: partyOf('DSO') }).bad.map(({ fault }) => fault.field);
+  };
+  expect([fieldsOf('scan'), fieldsOf('ledger-api')]).toEqual([['record_time'], ['recordTime']]);
 });
 
 it('is one after a restart too, because how far time has come is kept with the position', () => {

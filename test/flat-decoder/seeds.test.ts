@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deadLetter } from '../../src/decoder/dead-letter.ts';
-import { positionText, readPosition } from '../../src/decoder/position.ts';
+import { deadLetter } from '../../src/flat-decoder/dead-letter.ts';
+import { positionText, readPosition } from '../../src/flat-decoder/position.ts';
 import { decodeLines, type LinesTask } from '../support/flat/decoded.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
@@ -111,6 +111,8 @@ describe('half a seed', () => {
 
   it('is named by the update after it, and is whole once its mark is there', () => {
     expect(shown([...IMPORTS, LEDGER[2]!])).toEqual(['C a import', 'halted half_seed']);
+    const ofOtherFormat = ledger('00:12 : +e erin 2', 'ledger-api');
+    expect(decode([...IMPORTS, ...ofOtherFormat]).bad.map(({ fault }) => fault.field)).toEqual(['recordTime']);
     expect(shown([...IMPORTS, ...NEWER])).toEqual(['C a import', 'halted half_seed']);
     expect(shown([...IMPORTS, ...CHECKPOINT, ...IMPORTS, MARK, LEDGER[2]!])).toEqual([
       'C a import',

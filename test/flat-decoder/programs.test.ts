@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
-import { readCommitted } from '../support/decoder/read-committed.ts';
 import { eventsOfLines } from '../support/flat/decoded.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
+import { readCommitted } from '../support/flat-decoder/read-committed.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { runProgram, startProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';

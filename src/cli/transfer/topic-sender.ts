@@ -1,11 +1,11 @@
-import { counted } from '../counted.ts';
-import { tryDecode } from '../decode/decode.ts';
-import { type ProducedRecord, sizeOf } from '../feed/kafka/requests.ts';
-import type { RecordProducer } from '../feed/kafka/sole-producer.ts';
-import type { Message, SourceLogger } from '../feed/source.ts';
-import { createPartitionPlan, type Destination, destinationFor } from '../feed/synchronizer-partitions.ts';
-import { BadUpdate } from '../ledger/bad-update.ts';
-import { Refusal } from '../refusal.ts';
+import { counted } from '../../counted.ts';
+import { tryDecode } from '../../decode/decode.ts';
+import { type ProducedRecord, recordBytes } from '../../feed/kafka/requests.ts';
+import type { RecordProducer } from '../../feed/kafka/sole-producer.ts';
+import type { Message, SourceLogger } from '../../feed/source.ts';
+import { createPartitionPlan, type Destination, destinationFor } from '../../feed/synchronizer-partitions.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import { Refusal } from '../../refusal.ts';
 import type { Entry, Resumed } from './topic-resume.ts';
 
 /** Bytes not sent yet, over all partitions: enough for the end of a transaction to cost little beside them. */
@@ -76,7 +76,7 @@ export async function createSender(
 
   async function put(partition: number, entries: readonly Entry[]): Promise<void> {
     for (const { value, message } of entries) {
-      const size = sizeOf(value);
+      const size = recordBytes(value);
       if (total > 0 && total + size > BATCH_BYTES_MAX) await flush();
       records.push({ partition, value });
       total += size;

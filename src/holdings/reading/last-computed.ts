@@ -40,7 +40,10 @@ export class LastComputed<Value> {
         kept.bytes = this.#bytesOf(computed);
         this.#forgetOldest();
       },
-      () => this.forget(key),
+      () => {
+        // Meanwhile it may have been forgotten and another one begun.
+        if (this.#kept.get(key) === kept) this.forget(key);
+      },
     );
     return kept;
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
-import { deadLettersIn, eventsIn, eventsOf, marksOf, spreadRows, taskOf } from '../support/decoder/flat-topic.ts';
-import { type Member, type MemberTask, startMember } from '../support/decoder/members.ts';
+import { deadLettersIn, eventsIn, eventsOf, marksOf, spreadRows, taskOf } from '../support/flat-decoder/flat-topic.ts';
+import { type Member, type MemberTask, startMember } from '../support/flat-decoder/members.ts';
 import { createTopic, type Row, type TestTopic } from '../support/kafka/topic.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 

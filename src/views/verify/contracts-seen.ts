@@ -4,8 +4,8 @@ import { HashIndex } from '../store/hash-index.ts';
 import { isStoredId } from './contract.ts';
 import type { ItemsFound } from './items-found.ts';
 
-/** What was met among the rows of `held` and `spent` so far. */
-export interface Met {
+/** The contracts in the rows of `held` and `spent` seen so far. */
+export interface ContractsSeen {
   readonly numbers: NumbersSeen;
   readonly heldIds: HeldIds;
   readonly items: ItemsFound;
@@ -36,7 +36,7 @@ export class NumbersSeen {
   }
 }
 
-/** The contracts met in `held`, by the hash of their id. Some 15 bytes each; the contract with such an id is read when needed. */
+/** The contracts seen in `held`, by the hash of their id. Some 15 bytes each; the contract with such an id is read when needed. */
 export class HeldIds {
   readonly #numbers = new HashIndex();
   readonly #idIfHeld;

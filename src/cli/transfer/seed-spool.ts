@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LinesFile, openLinesFile } from '../feed/file/lines-file.ts';
-import { openFileSource } from '../feed/file/source.ts';
-import type { Message } from '../feed/source.ts';
+import { type LinesFile, openLinesFile } from '../../feed/file/lines-file.ts';
+import { openFileSource } from '../../feed/file/source.ts';
+import type { Message } from '../../feed/source.ts';
 
 /**
  * Keeps a seed on disk until all of it is there: another Scan, or the same one later, has another seed, and who reads a topic

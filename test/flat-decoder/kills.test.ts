@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, it } from 'vitest';
-import { deadLettersIn, eventsIn, eventsOf, spreadRows, taskOf } from '../support/decoder/flat-topic.ts';
-import { spawnMember } from '../support/decoder/members.ts';
+import { deadLettersIn, eventsIn, eventsOf, spreadRows, taskOf } from '../support/flat-decoder/flat-topic.ts';
+import { spawnMember } from '../support/flat-decoder/members.ts';
 import { createTopic, type Row } from '../support/kafka/topic.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { soakCount } from '../support/program/soak.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, inject, it, vi } from 'vitest';
-import { endsOf, type FlatTopic, lookAtFlatTopic } from '../../src/decoder/flat-topic.ts';
-import { spreadRows, taskOf } from '../support/decoder/flat-topic.ts';
-import { type MemberTask, startMember } from '../support/decoder/members.ts';
+import { endsOf, type FlatTopic, lookAtFlatTopic } from '../../src/flat-decoder/flat-topic.ts';
 import { FLAT_DSO } from '../support/flat/ledgers.ts';
+import { spreadRows, taskOf } from '../support/flat-decoder/flat-topic.ts';
+import { type MemberTask, startMember } from '../support/flat-decoder/members.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { createTopic, plainConnection } from '../support/kafka/topic.ts';
 import { TEN_MINUTES_US } from '../support/views/replayed.ts';

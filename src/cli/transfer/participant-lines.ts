@@ -1,12 +1,12 @@
-import { tryDecode } from '../decode/decode.ts';
-import { LANE } from '../feed/ledger-api/cursor.ts';
-import { OwnEvents } from '../feed/ledger-api/own-events.ts';
-import type { LedgerApiSettings } from '../feed/ledger-api/settings.ts';
-import { openLedgerApiSource } from '../feed/ledger-api/source.ts';
-import { AnswerFailure } from '../feed/network/failure.ts';
-import { FeedRefused, type Message, type SourceStart } from '../feed/source.ts';
-import { BadUpdate } from '../ledger/bad-update.ts';
-import { Refusal } from '../refusal.ts';
+import { tryDecode } from '../../decode/decode.ts';
+import { LANE } from '../../feed/ledger-api/cursor.ts';
+import { OwnEvents } from '../../feed/ledger-api/own-events.ts';
+import type { LedgerApiSettings } from '../../feed/ledger-api/settings.ts';
+import { openLedgerApiSource } from '../../feed/ledger-api/source.ts';
+import { AnswerFailure } from '../../feed/network/failure.ts';
+import { FeedRefused, type Message, type SourceStart } from '../../feed/source.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import { Refusal } from '../../refusal.ts';
 import { batchesOf, type NetworkLines, type NetworkReading, storedUpTo, type Written } from './network-source.ts';
 
 /** Where lines of a participant end. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
-import { openLane } from '../../src/decoder/lane.ts';
 import { createKafkaClient } from '../../src/feed/kafka/client.ts';
 import { isFenced } from '../../src/feed/kafka/errors.ts';
 import { recordOf } from '../../src/feed/kafka/record.ts';
+import { openLane } from '../../src/flat-decoder/lane.ts';
 import { FLAT_DSO } from '../support/flat/ledgers.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { createTopic, plainConnection } from '../support/kafka/topic.ts';

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { type DecoderOptions, runDecoder } from '../../../src/decoder/decoder.ts';
-import { createFigures, type DecoderFigures } from '../../../src/decoder/figures.ts';
+import { type DecoderOptions, runDecoder } from '../../../src/flat-decoder/decoder.ts';
+import { createFigures, type DecoderFigures } from '../../../src/flat-decoder/figures.ts';
 import { FLAT_DSO } from '../flat/ledgers.ts';
 import { keepingLogger, type LogLine } from '../kafka/reading.ts';
 import { plainConnection } from '../kafka/topic.ts';

@@ -1,9 +1,9 @@
-import type { Config } from '../config.ts';
-import { cursorText, IN_SEED, LANE, laterOf, type ScanCursor } from '../feed/scan/cursor.ts';
-import { dsosOf, lastPlace } from '../feed/scan/place-of-line.ts';
-import { openScanSource } from '../feed/scan/source.ts';
-import { FeedRefused, type SourceContext } from '../feed/source.ts';
-import { Refusal } from '../refusal.ts';
+import type { Config } from '../../config.ts';
+import { cursorText, IN_SEED, LANE, laterOf, type ScanCursor } from '../../feed/scan/cursor.ts';
+import { dsosOf, lastPlace } from '../../feed/scan/place-of-line.ts';
+import { openScanSource } from '../../feed/scan/source.ts';
+import { FeedRefused, type SourceContext } from '../../feed/source.ts';
+import { Refusal } from '../../refusal.ts';
 import { batchesOf, type NetworkLines, type NetworkReading, storedUpTo, type Written } from './network-source.ts';
 import { openParticipantLines } from './participant-lines.ts';
 

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
 import { serveDecoderMetrics } from '../../src/cli/decode-metrics.ts';
-import { createLagReader } from '../../src/decoder/figures.ts';
-import { taskOf } from '../support/decoder/flat-topic.ts';
-import { startMember } from '../support/decoder/members.ts';
+import { createLagReader } from '../../src/flat-decoder/figures.ts';
 import { metricsAskedFor } from '../support/deploy/expressions.ts';
+import { taskOf } from '../support/flat-decoder/flat-topic.ts';
+import { startMember } from '../support/flat-decoder/members.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { createTopic, plainConnection } from '../support/kafka/topic.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Source, StoredSource } from '../feed/source.ts';
+import type { Source, StoredSource } from '../../feed/source.ts';
 
 /** What was written of a network before, and is continued. */
 export interface Written {

@@ -7,7 +7,7 @@ import type { Place } from '../flat/place.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { Position } from './position.ts';
-import { behindSeed, LateSeed, type Seed, type WasRead } from './seeds.ts';
+import { behindSeed, LateSeed, type Seed, timeField, type WasRead } from './seeds.ts';
 
 export interface DecodeRules extends FlattenRules {
   /** The migration of messages that name none. */
@@ -95,7 +95,8 @@ function tryFlatten(record: KafkaRecord, before: WasRead, rules: DecodeRules): F
     const events = (message === null ? [] : flatten(message, rules)).filter(
       (event) => event.k !== 'T' || isAfter(event, before.last),
     );
-    if (events[0] !== undefined) checkOpen(events[0], before.last);
+    if (message !== null && events[0] !== undefined)
+      checkOpen(events[0], { last: before.last, field: timeField(message) });
     return { events, seed };
   } catch (error) {
     if (error instanceof BadUpdate) return error;
@@ -107,14 +108,14 @@ function tryFlatten(record: KafkaRecord, before: WasRead, rules: DecodeRules): F
  * Whoever adds up the events closes an interval once each partition's time is behind it. So what comes later is refused here,
  * where the time reached is stored: an engine that was restarted no longer knows what it had closed. Throws BadUpdate.
  */
-function checkOpen({ m, t, seq }: Place, last: Place | null): void {
+function checkOpen({ m, t, seq }: Place, { last, field }: { last: Place | null; field: string }): void {
   if (last === null || m > last.m || (m === last.m && seq >= last.seq)) return;
   const given = `${t === null ? 'an import' : formatTime(t)} of migration ${m}`;
   const reached = last.t === null ? 'its imports' : formatTime(last.t);
   const expected =
     `none of an interval before the one that the partition has reached (${reached} of migration ${last.m}): ` +
     'record times must rise in each partition; a message that came before may be dropped';
-  throw new BadUpdate('disorder', 'record_time', given, expected);
+  throw new BadUpdate('disorder', field, given, expected);
 }
 
 /** A checkpoint behind the time reached moves no time (docs/rules.md, rule 4). */

@@ -1,11 +1,11 @@
-import { tryDecode } from '../decode/decode.ts';
-import { identify } from '../decode/identify.ts';
-import { ENDS_BYTES_SURE, ENDS_LEAST, type TopicEnds } from '../feed/kafka/ends.ts';
-import { sha256 } from '../feed/kafka/record.ts';
-import { isAfter, isAhead, laterOf, type ScanCursor } from '../feed/scan/cursor.ts';
-import { BadUpdate } from '../ledger/bad-update.ts';
-import { Refusal } from '../refusal.ts';
-import { showGiven } from '../show-given.ts';
+import { tryDecode } from '../../decode/decode.ts';
+import { identify } from '../../decode/identify.ts';
+import { ENDS_BYTES_SURE, ENDS_LEAST, type TopicEnds } from '../../feed/kafka/ends.ts';
+import { sha256 } from '../../feed/kafka/record.ts';
+import { isAfter, isAhead, laterOf, type ScanCursor } from '../../feed/scan/cursor.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import { Refusal } from '../../refusal.ts';
+import { showGiven } from '../../show-given.ts';
 
 /** A message on its way to one of its partitions. */
 export interface Entry {

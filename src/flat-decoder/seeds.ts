@@ -1,7 +1,7 @@
 import type { Place } from '../flat/place.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
-import type { Decoded, LedgerUpdate, SeedMark } from '../ledger/update.ts';
+import { type Decoded, fieldNameIn, type LedgerUpdate, type SeedMark } from '../ledger/update.ts';
 
 /** The seed that a partition has read last (docs/rules.md, rule 13). */
 export interface Seed {
@@ -97,7 +97,12 @@ function isCovered(
 function halfSeed(message: LedgerUpdate | SeedMark): BadUpdate {
   const given = message.recordTime === null ? 'an import' : formatTime(message.recordTime);
   const expected = 'the mark of the seed before it, whose imports alone may be half of what was active';
-  return new BadUpdate('half_seed', 'record_time', given, expected);
+  return new BadUpdate('half_seed', timeField(message), given, expected);
+}
+
+/** The field of a message that has its time. */
+export function timeField(message: Decoded): string {
+  return message.kind === 'update' ? fieldNameIn(message.format, 'record_time') : 'record_time';
 }
 
 function lateSeed({ recordTime, migrationId }: SeedMark | LedgerUpdate): BadUpdate {

@@ -1,0 +1,13 @@
+/** JSON of somebody else, as it was parsed; null where it is none, which is as useless as the JSON text `null`. */
+export function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether it is a JSON object, whose members are not validated yet. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

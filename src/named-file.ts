@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { Refusal } from './refusal.ts';
+
+/** The file that a setting names; `name` is the setting's in messages. Throws a Refusal where it cannot be read. */
+export function readNamed(name: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Refusal(`${name}: cannot read ${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The secret in such a file; one newline at its end is not part of it. Throws a Refusal also where it is empty. */
+export function readSecret(name: string, file: string): Buffer {
+  const bytes = readNamed(name, file);
+  const newline = bytes.at(-1) !== 0x0a ? 0 : bytes.at(-2) === 0x0d ? 2 : 1;
+  if (bytes.length === newline) throw new Refusal(`${name}: the secret is empty: ${file}`);
+  return bytes.subarray(0, bytes.length - newline);
+}
