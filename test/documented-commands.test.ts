@@ -91,7 +91,10 @@ function scriptOf(commands: string, { ports: [port, other], broker, topic, scans
       HOLDFAST_PORT=${port} '${process.execPath}' '${root}/dist/main.js' "$@" 2>service.log & started=$!
       services="$services $started"
       # A port that is shared may be answered by another one before this one listens.
-      until grep -q '"msg":"listening"' service.log; do kill -0 $started; sleep 0.1; done
+      until grep -q '"msg":"listening"' service.log; do
+        kill -0 $started || { cat service.log >&2; return 1; }
+        sleep 0.1
+      done
       for i in $(seq 150); do
         kill -0 $started || { cat service.log >&2; return 1; }
         command curl -s http://127.0.0.1:$at/readyz >ready.json || true
