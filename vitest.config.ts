@@ -19,6 +19,8 @@ export default defineConfig({
   test: {
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // What a test waits for comes at once on a machine that is idle, and late on one that is not.
+    expect: { poll: { timeout: 60_000 } },
     // Twice the processors of a small machine: many tests wait, and leave their processor to another.
     maxWorkers: 4,
     sequence: { sequencer: SpreadOut },

@@ -65,7 +65,7 @@ describe('fetch', () => {
     scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
     {
       await using program = startProgram(['fetch', '--scan', scan.url, '--output', output]);
-      await expect.poll(() => scan.asked.some(({ path }) => path.includes('summary')), { timeout: 30_000 }).toBe(true);
+      await expect.poll(() => scan.asked.some(({ path }) => path.includes('summary'))).toBe(true);
       program.kill('SIGKILL');
       await program.ended;
     }
@@ -80,9 +80,9 @@ describe('fetch', () => {
     const output = directory.at('feed.ndjson');
     const args = ['--output', output, '--follow', '--start', 'beginning', '--scan-poll-interval', '100ms'];
     await using program = startProgram(['fetch', '--scan', scan.url, ...args]);
-    await expect.poll(() => existsSync(output) && linesIn('feed.ndjson').length, { timeout: 30_000 }).toBe(150);
+    await expect.poll(() => existsSync(output) && linesIn('feed.ndjson').length).toBe(150);
     scan.add(...LINES.slice(150));
-    await expect.poll(() => linesIn('feed.ndjson').length, { timeout: 30_000 }).toBe(200);
+    await expect.poll(() => linesIn('feed.ndjson').length).toBe(200);
     program.kill('SIGTERM');
     expect(await program.ended).toMatchObject({ code: 0 });
   });

@@ -53,7 +53,7 @@ describe('holdfast status', () => {
     using directory = temporaryDirectory();
     await holdfast('replay', '--data', directory.at('data'), STORY);
     await using watching = startProgram(['status', '--watch', '--data', directory.at('data')]);
-    await expect.poll(() => watching.stdout().split('newest snapshot').length, { timeout: 60_000 }).toBeGreaterThan(2);
+    await expect.poll(() => watching.stdout().split('newest snapshot').length).toBeGreaterThan(2);
     watching.kill('SIGTERM');
     expect(await watching.ended).toMatchObject({ code: 0, stderr: '' });
   });

@@ -51,7 +51,7 @@ async function firing(of: keyof typeof instances): Promise<string[]> {
 }
 
 const untilFiring = (of: keyof typeof instances, names: unknown): Promise<void> =>
-  expect.poll(() => firing(of), { timeout: 60_000, interval: 200 }).toEqual(names);
+  expect.poll(() => firing(of), { interval: 200 }).toEqual(names);
 
 beforeAll(async () => {
   const scan = (): Promise<FakeScan> =>

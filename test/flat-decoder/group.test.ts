@@ -8,7 +8,6 @@ import { emptyUpdate } from '../support/ledger/empty-update.ts';
 const address = inject('kafka').addresses.plain;
 const PARTITIONS = 3;
 
-const WAIT = { timeout: 30_000, interval: 100 };
 const BAD = '{"update_id": 7}';
 
 async function filledTopic(
@@ -25,7 +24,7 @@ const expectedOf = (rows: readonly Row[], partitions = PARTITIONS): string[][] =
 
 /** Of a topic that may not exist yet. */
 async function untilDecoded(task: MemberTask, expected: readonly string[][]): Promise<void> {
-  await expect.poll(() => eventsOf(task).catch(() => []), WAIT).toEqual(expected);
+  await expect.poll(() => eventsOf(task).catch(() => [])).toEqual(expected);
 }
 
 const says = (member: Member, pattern: RegExp): boolean => member.log.some(({ message }) => pattern.test(message));
@@ -39,7 +38,7 @@ describe('members of a group', () => {
     await untilDecoded(task, expectedOf(part(0, 1)));
     {
       await using second = startMember(task);
-      await expect.poll(() => says(second, /decoding a partition/), WAIT).toBe(true);
+      await expect.poll(() => says(second, /decoding a partition/)).toBe(true);
       await topic.send(part(1, 2));
       await untilDecoded(task, expectedOf(part(0, 2)));
     }
@@ -74,11 +73,11 @@ describe('members of a group', () => {
     const marking = { ...task, markIntervalMs: 200 };
     {
       await using _ = startMember(marking);
-      await expect.poll(async () => (await marksOf(task).catch(() => []))[0]?.length, WAIT).toBeGreaterThan(1);
+      await expect.poll(async () => (await marksOf(task).catch(() => []))[0]?.length).toBeGreaterThan(1);
     }
     const before = (await marksOf(task))[0]!.length;
     await using _ = startMember(marking);
-    await expect.poll(async () => (await marksOf(task))[0]!.length, WAIT).toBeGreaterThan(before);
+    await expect.poll(async () => (await marksOf(task))[0]!.length).toBeGreaterThan(before);
     const [marks, none] = await marksOf(task);
     const newest = JSON.parse(expectedOf(rows, 2)[0]!.at(-1)!) as Record<string, unknown>;
     expect([...new Set(marks)].map((mark) => JSON.parse(mark))).toEqual([{ ...newest, k: 'T' }]);
@@ -101,12 +100,12 @@ describe('a message that cannot be decoded', () => {
     {
       await using member = startMember(task);
       await untilDecoded(task, halted);
-      await expect.poll(() => says(member, /partition 0 stopped: --drop 0:1 goes on without it/), WAIT).toBe(true);
+      await expect.poll(() => says(member, /partition 0 stopped: --drop 0:1 goes on without it/)).toBe(true);
     }
     expect(await deadLettersIn(task)).toEqual([`0:1 halted ${BAD}`]);
     {
       await using member = startMember({ ...task, rules: { onBadUpdate: 'quarantine' }, drop: [1, 1] });
-      await expect.poll(() => says(member, /partition 0 stopped/), WAIT).toBe(true);
+      await expect.poll(() => says(member, /partition 0 stopped/)).toBe(true);
     }
     expect(await eventsOf(task)).toEqual(halted);
     expect(await deadLettersIn(task)).toHaveLength(1);
@@ -118,15 +117,15 @@ describe('a message that cannot be decoded', () => {
   it('is no longer there for a member that gets a partition back from one that dropped it', async () => {
     const { topic, task } = await filledTopic(rows, 2);
     await using first = startMember(task);
-    await expect.poll(() => says(first, /partition 0 stopped/), WAIT).toBe(true);
+    await expect.poll(() => says(first, /partition 0 stopped/)).toBe(true);
     for (let isDecoded = false; !isDecoded; ) {
       // Who gets the partition is decided by random ids.
       const joined = Array.from({ length: 5 }, () => startMember({ ...task, drop: [0, 1] }));
       const end = () => Promise.all(joined.map((member) => member[Symbol.asyncDispose]()));
       try {
-        await expect.poll(() => joined.every((member) => says(member, /joined the consumer group/)), WAIT).toBe(true);
+        await expect.poll(() => joined.every((member) => says(member, /joined the consumer group/))).toBe(true);
         const holder = (): Member | undefined => [first, ...joined].find(({ figures }) => figures.partitions.has(0));
-        await expect.poll(holder, WAIT).toBeDefined();
+        await expect.poll(holder).toBeDefined();
         isDecoded = holder() !== first;
         if (isDecoded) await untilDecoded(task, expectedOf(good, 2));
       } finally {
@@ -153,7 +152,7 @@ describe('a message that cannot be decoded', () => {
     const { task } = await filledTopic([{ partition: 0, value: ahead }], 1);
     const rules = { onBadUpdate: 'quarantine', recordTimeAheadMaxUs: 0 } as const;
     await using member = startMember({ ...task, rules, markIntervalMs: 300 });
-    await expect.poll(() => says(member, /waiting until our clock is there/), WAIT).toBe(true);
+    await expect.poll(() => says(member, /waiting until our clock is there/)).toBe(true);
     await untilDecoded(task, [[expect.stringContaining('"k":"M"')]] as string[][]);
     expect(await deadLettersIn(task)).toEqual([]);
   });

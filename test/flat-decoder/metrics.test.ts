@@ -11,7 +11,6 @@ import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { holdfast } from '../support/program/command.ts';
 
 const address = inject('kafka').addresses.plain;
-const WAIT = { timeout: 30_000, interval: 100 };
 
 it('/metrics of a decoder says what it decodes, how far it is behind, and where it stopped', async () => {
   const topic = await createTopic(address, { partitions: 2 });
@@ -35,7 +34,7 @@ it('/metrics of a decoder says what it decodes, how far it is behind, and where 
       .sort();
   const reached = (JSON.parse(emptyUpdate('s', 1)) as { record_time: string }).record_time;
   await expect
-    .poll(figures, WAIT)
+    .poll(figures)
     .toEqual([
       'holdfast_decoder_dead_letters_total{decision="dropped"} 0',
       'holdfast_decoder_dead_letters_total{decision="halted"} 1',

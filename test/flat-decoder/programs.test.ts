@@ -25,7 +25,7 @@ it('a seed and what follows it go from a file through both topics, and the decod
   const { url } = await decoder.logged('metrics are served');
   const expected = eventsOfLines(feed, { dso: FLAT_DSO });
   const metrics = async (): Promise<string> => (await fetch(`${String(url)}/metrics`)).text();
-  await expect.poll(metrics, { timeout: 30_000 }).toContain(`holdfast_decoder_messages_total ${feed.length}\n`);
+  await expect.poll(metrics).toContain(`holdfast_decoder_messages_total ${feed.length}\n`);
   const [events = []] = await readCommitted(address, flat);
   expect(events.map(({ value }) => JSON.parse(String(value)) as unknown)).toEqual(expected);
   expect(await metrics()).toContain('holdfast_decoder_lag_messages 0\n');

@@ -90,7 +90,7 @@ it('two readers of a store, of which one seals, say the same of every snapshot w
   const controls = TABLES.snapshot_control!.length;
   const sealed = async (): Promise<number> =>
     (await engine.query<{ n: number }>('SELECT COALESCE(max(last_link), 0)::int AS n FROM sealed')).rows[0]!.n;
-  await expect.poll(sealed, { timeout: 20_000 }).toBe(controls);
+  await expect.poll(sealed).toBe(controls);
   await look();
   expect(known.size).toBeGreaterThan(10);
   const [first, second] = await Promise.all(readers.map(snapshotsOf));
@@ -118,7 +118,7 @@ it('slow questions of one client do not hold those of another', async () => {
   const slow = Array.from({ length: 12 }, () => ask('10.0.0.1', '/v1/holdings/state'));
   const waiting =
     "SELECT FROM pg_stat_activity WHERE usename = 'sealing' AND wait_event_type = 'Lock' AND query LIKE '%contract_id%'";
-  await expect.poll(async () => (await admin.query(waiting)).rows.length, { timeout: 10_000 }).toBe(7);
+  await expect.poll(async () => (await admin.query(waiting)).rows.length).toBe(7);
   const quick = await ask('10.0.0.2', path);
   expect([quick.status, await quick.text()]).toEqual([200, expected]);
   await holder.query('ROLLBACK');
@@ -168,7 +168,7 @@ it('a PostgreSQL that is killed under load is away with a reason, and then answe
     const before = answered;
     await expect.poll(() => answered).toBeGreaterThan(before + 20);
     process.kill(Number(file[0]!.pid), 'SIGKILL');
-    await expect.poll(() => processesIn(folder), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => processesIn(folder)).toEqual([]);
     await server.stop();
   }
   for (const reader of readers) {

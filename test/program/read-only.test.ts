@@ -37,7 +37,7 @@ async function allAnswer(port: number, target: string, wanted: { status: number;
   const all = async (): Promise<unknown[]> => {
     return await Promise.all(Array.from({ length: QUESTIONS }, () => ask(port, target)));
   };
-  await expect.poll(all, { timeout: 20_000 }).toEqual(Array(QUESTIONS).fill(wanted));
+  await expect.poll(all).toEqual(Array(QUESTIONS).fill(wanted));
 }
 
 /** The `--owners-max` of each process that answers, by which they are told apart. */

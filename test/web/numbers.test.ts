@@ -95,7 +95,7 @@ it('tells each point of the chart exactly, to the keyboard and in the table', as
   for (const index of [0, 1, 2]) {
     const { record_time, total_unlocked_coin, total_locked_coin, total_coin } = snapshots[index]!;
     const told = [shown(record_time), total_unlocked_coin, total_locked_coin, total_coin];
-    await expect.poll(() => within.locator('.readout dd').allTextContents(), { timeout: 10_000 }).toEqual(told);
+    await expect.poll(() => within.locator('.readout dd').allTextContents()).toEqual(told);
     await page.keyboard.press('ArrowRight');
   }
   await within.locator('summary').click();

@@ -31,12 +31,12 @@ describe.concurrent('a consumer of a broker that is well', () => {
     await topic.send(quiet(0, 5));
     const consumer = await startConsumer(topicOptions(topic, directory));
     const isAt = async (offset: number): Promise<boolean> => (await consumer.status()).source?.position['0'] === offset;
-    await expect.poll(() => isAt(5), { timeout: 40_000 }).toBe(true);
+    await expect.poll(() => isAt(5)).toBe(true);
     consumer.signal('SIGSTOP');
     await topic.send(quiet(5, 10));
     await sleep(4_000);
     consumer.signal('SIGCONT');
-    await expect.poll(() => isAt(10), { timeout: 40_000 }).toBe(true);
+    await expect.poll(() => isAt(10)).toBe(true);
     expect((await consumer.status()).counts).toMatchObject({ updates: 10, redelivered: 0 });
     expect(await consumer.end('SIGTERM')).toBe(0);
   });
@@ -47,14 +47,14 @@ describe.concurrent('a consumer of a broker that is well', () => {
     await topic.send(quiet(0, 5));
     const consumer = await startConsumer(topicOptions(topic, directory));
     const offset = async (): Promise<number | undefined> => (await consumer.status()).source?.position['0'];
-    await expect.poll(offset, { timeout: 40_000 }).toBe(5);
+    await expect.poll(offset).toBe(5);
     consumer.signal('SIGSTOP');
     await topic.recreate();
     // As long as the old one and longer: its offsets alone do not show it.
     await topic.send(quiet(5, 20));
     await sleep(3_000);
     consumer.signal('SIGCONT');
-    await expect.poll(async () => (await consumer.status()).phase, { timeout: 40_000 }).toBe('refused');
+    await expect.poll(async () => (await consumer.status()).phase).toBe('refused');
     expect(await consumer.status()).toMatchObject({
       last_error: { message: expect.stringMatching(/created again/) },
       counts: { updates: 5 },

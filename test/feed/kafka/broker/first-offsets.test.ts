@@ -145,7 +145,7 @@ describe('a fresh directory that begins above offset 0', () => {
         'partition 1 began at offset 4 when these views first saw it: what was before is not in them, unless files had it',
       ];
       await expect
-        .poll(async () => (await service.status()).source?.topic, { timeout: 20_000 })
+        .poll(async () => (await service.status()).source?.topic)
         .toMatchObject({
           lacking,
           partitions: [

@@ -35,8 +35,6 @@ const valuesIn = async (topic: TestTopic): Promise<string[]> =>
 const offsetsIn = async (topic: TestTopic): Promise<number[]> =>
   (await valuesIn(topic)).filter((value) => /"(Transaction|Reassignment)":/.test(value)).map(offsetOf);
 
-const WAIT = { timeout: 60_000 };
-
 it('produce --ledger-api sends a seed and what follows it, goes on behind a kill, and is refused behind another participant', {
   timeout: 150_000,
 }, async () => {
@@ -45,15 +43,15 @@ it('produce --ledger-api sends a seed and what follows it, goes on behind a kill
     (await offsetsIn(topic)).includes(offsetOf(OWN.findLast((line) => offsetOf(line) <= offsetOf(LINES[until - 1]!))!));
   {
     await using program = startProgram(argsFor(topic, '--follow'));
-    await expect.poll(() => valuesIn(topic), WAIT).toContainEqual(expect.stringContaining('{"seed":'));
+    await expect.poll(() => valuesIn(topic)).toContainEqual(expect.stringContaining('{"seed":'));
     participant.add(...LINES.slice(SEEDED, 200));
-    await expect.poll(isSent(200), WAIT).toBe(true);
+    await expect.poll(isSent(200)).toBe(true);
     program.kill('SIGKILL');
     await program.ended;
   }
   participant.add(...LINES.slice(200));
   await using program = startProgram(argsFor(topic, '--follow'));
-  await expect.poll(isSent(LINES.length), WAIT).toBe(true);
+  await expect.poll(isSent(LINES.length)).toBe(true);
   program.kill('SIGTERM');
   expect(await program.ended).toMatchObject({ code: 0 });
   await expectViewsOf(WANTED, topic, { directory, dso: DSO });

@@ -18,9 +18,6 @@ const address = inject('kafka').addresses.plain;
 const directory = freshDirectory();
 const scan = freshScan({ migrationId: 0 });
 
-/** The brokers end a transaction at each partition a moment after they have said that it is there. */
-const SOON = { timeout: 10_000 };
-
 const into = ({ name }: TestTopic): string[] => ['--kafka-brokers', address, '--kafka-topic', name];
 const produced = (topic: TestTopic, lines: readonly string[]): Promise<Ended> =>
   holdfast('produce', directory.writeLines('feed.ndjson', lines), ...into(topic));
@@ -43,7 +40,7 @@ describe('produce killed or overtaken in the middle', () => {
     const program = startProgram(['produce', pipe, ...into(topic)]);
     const input = createWriteStream(pipe).on('error', () => {});
     input.write(textOf(lines.slice(0, 35_000)));
-    await expect.poll(async () => (await valuesOf(topic)).length, { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await valuesOf(topic)).length).toBeGreaterThan(0);
     const had = (await valuesOf(topic)).length;
     expect(had).toBeLessThan(35_000);
     return { program, input, had };
@@ -59,7 +56,7 @@ describe('produce killed or overtaken in the middle', () => {
       limits: `exec < ${directory.writeLines('feed.ndjson', lines)}`,
     });
     expect(again).toMatchObject(saying(topic, { sent: lines.length - had, had }));
-    await expect.poll(() => valuesOf(topic), SOON).toEqual(lines);
+    await expect.poll(() => valuesOf(topic)).toEqual(lines);
   });
 
   it('where a second one begins, that goes on behind what is there, and the first ends', async () => {
@@ -73,7 +70,7 @@ describe('produce killed or overtaken in the middle', () => {
         /another process has begun to write to topic .*; \d+ messages sent before; called again/,
       ),
     });
-    await expect.poll(() => valuesOf(topic), SOON).toEqual(lines);
+    await expect.poll(() => valuesOf(topic)).toEqual(lines);
   });
 });
 
@@ -83,14 +80,14 @@ it('ends a bridge that writes the topic of a network, and continues it with file
   scan.add(...lines.slice(0, 100));
   const following = ['--scan', scan.url, '--start', 'beginning', '--follow', '--scan-poll-interval', '100ms'];
   await using bridge = startProgram(['produce', ...following, ...into(topic)]);
-  await expect.poll(async () => (await valuesOf(topic)).length, { timeout: 60_000 }).toBe(100);
+  await expect.poll(async () => (await valuesOf(topic)).length).toBe(100);
   expect(await produced(topic, lines.slice(0, 150))).toMatchObject(saying(topic, { sent: 50, had: 100 }));
   scan.add(...lines.slice(100));
   expect(await bridge.ended).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('another process has begun to write'),
   });
-  await expect.poll(() => valuesOf(topic), SOON).toEqual(lines.slice(0, 150));
+  await expect.poll(() => valuesOf(topic)).toEqual(lines.slice(0, 150));
 });
 
 it('continues several partitions wherever they end, also with messages that are there again or cannot be read', async () => {
@@ -100,9 +97,7 @@ it('continues several partitions wherever they end, also with messages that are 
   const again = [...lines.slice(0, 40), unread, lines[39]!, unread, ...lines.slice(30, 60), unread, ...lines.slice(60)];
   const whole = await createTopic(address, { partitions: 3 });
   expect(await produced(whole, again)).toMatchObject({ code: 0 });
-  await expect
-    .poll(async () => (await readTopic(address, whole.name)).length, SOON)
-    .toBeGreaterThanOrEqual(again.length);
+  await expect.poll(async () => (await readTopic(address, whole.name)).length).toBeGreaterThanOrEqual(again.length);
   const rows = await readTopic(address, whole.name);
   expect(new Set(rows.map(({ partition }) => partition)).size).toBe(3);
   // Before and behind what is there again, and at a place where nothing is.
@@ -111,7 +106,7 @@ it('continues several partitions wherever they end, also with messages that are 
     expect(await produced(topic, again.slice(0, cut))).toMatchObject({ code: 0 });
     const run = await produced(topic, again);
     expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(`; ${cut} left out, up to where it ended\n$`) });
-    await expect.poll(() => readTopic(address, topic.name), SOON).toEqual(rows);
+    await expect.poll(() => readTopic(address, topic.name)).toEqual(rows);
   }
 });
 
@@ -124,7 +119,7 @@ it('continues within a seed, and behind one', async () => {
     const topic = await createTopic(address);
     await topic.send(feed.slice(0, cut).map((value) => ({ partition: 0, value })));
     expect(await produced(topic, feed)).toMatchObject(saying(topic, { sent: feed.length - cut, had: cut }));
-    await expect.poll(() => valuesOf(topic), SOON).toEqual(feed);
+    await expect.poll(() => valuesOf(topic)).toEqual(feed);
   }
 });
 
@@ -135,7 +130,7 @@ it('continues within imports, which say no time, also where it looks at the last
   const topic = await createTopic(address);
   await topic.send(imports.slice(0, 2_300).map((value) => ({ partition: 0, value })));
   expect(await produced(topic, imports)).toMatchObject(saying(topic, { sent: 300, had: 2_300 }));
-  await expect.poll(() => valuesOf(topic), SOON).toEqual(imports);
+  await expect.poll(() => valuesOf(topic)).toEqual(imports);
 });
 
 describe('produce into a topic that has messages', () => {
@@ -181,7 +176,7 @@ describe('produce into a topic that has messages', () => {
     expect(run).toMatchObject(
       ok ? saying(topic, { sent, had: files.length - sent }) : { code: 2, stderr: expect.stringMatching(sent) },
     );
-    await expect.poll(() => valuesOf(topic), SOON).toEqual(ok ? [...held, ...files.slice(files.length - sent)] : held);
+    await expect.poll(() => valuesOf(topic)).toEqual(ok ? [...held, ...files.slice(files.length - sent)] : held);
   });
 
   it('looks at each partition by itself', async () => {
@@ -202,7 +197,7 @@ describe('produce into a topic that has messages', () => {
     const rows = [of('a', 0, 1, 2, 3), of('b', 0, 1, 2, 3, 4)].flatMap((lines, partition) =>
       lines.map((value) => ({ partition, value })),
     );
-    await expect.poll(() => readTopic(address, topic.name), SOON).toEqual(rows);
+    await expect.poll(() => readTopic(address, topic.name)).toEqual(rows);
   });
 
   it.each([
@@ -223,7 +218,7 @@ describe('produce into a topic that has messages', () => {
       code: 2,
       stderr: expect.stringMatching(/partition 0 of topic .* ends with/),
     });
-    await expect.poll(() => valuesOf(topic), SOON).toEqual(held);
+    await expect.poll(() => valuesOf(topic)).toEqual(held);
   });
 
   it('sends nothing again where its last messages are all of another synchronizer', async () => {

@@ -122,6 +122,6 @@ describe('a topic of one partition', () => {
         const [offsets] = await admin.fetchOffsets({ groupId: options.group, topics: [topic.name] });
         return offsets?.partitions[0]?.offset;
       });
-    await expect.poll(committed, { timeout: 10_000 }).toBe('5');
+    await expect.poll(committed).toBe('5');
   });
 });
