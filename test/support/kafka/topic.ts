@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Admin, CompressionTypes, Message, Producer } from 'kafkajs';
+import type { Admin, CompressionTypes, Kafka, Message, Producer } from 'kafkajs';
 import { awaitBounds } from '../../../src/feed/kafka/bounds.ts';
 import { createKafkaClient } from '../../../src/feed/kafka/client.ts';
 import { kafkajs } from '../../../src/feed/kafka/kafkajs.ts';
@@ -69,8 +69,8 @@ export async function createTopic(
       await producer.disconnect();
     }
   }
-  async function connectedTransactionalProducer(): Promise<Producer> {
-    const producer = kafka.producer({ transactionalId: randomUUID(), maxInFlightRequests: 1, idempotent: true });
+  async function connectedTransactionalProducer(transactionalId: string = randomUUID()): Promise<Producer> {
+    const producer = kafka.producer({ transactionalId, maxInFlightRequests: 1, idempotent: true });
     await producer.connect();
     return producer;
   }
@@ -93,11 +93,13 @@ export async function createTopic(
       );
     },
     async sendTransaction(rows, end) {
-      const producer = await connectedTransactionalProducer();
+      const transactionalId = randomUUID();
+      const producer = await connectedTransactionalProducer(transactionalId);
       const transaction = await producer.transaction();
       await transaction.send({ topic: name, messages: [...rows] as Message[] });
       await (end === 'commit' ? transaction.commit() : transaction.abort());
       await producer.disconnect();
+      await untilEnded(kafka, transactionalId);
     },
     async beginTransaction() {
       const producer = await connectedTransactionalProducer();
@@ -126,6 +128,31 @@ export async function createTopic(
         while (!(await client.createTopics({ topics, waitForLeaders: false })));
       }),
   };
+}
+
+/**
+ * The brokers end a transaction in each partition a moment after they have said that it is there; what is sent to the topic before has
+ * the offset of that end. Who opens the transactional id waits for it, and is the only one that can use it then.
+ */
+async function untilEnded(kafka: Kafka, transactionalId: string): Promise<void> {
+  const producer = kafka.producer({ transactionalId, maxInFlightRequests: 1, idempotent: true });
+  await producer.connect();
+  try {
+    await (await producer.transaction()).abort();
+  } finally {
+    await producer.disconnect();
+  }
+}
+
+/** Resolves when all can be read that `holdfast produce` has sent to a topic; a process that still sends is refused from then on. */
+export async function untilSent(address: string, topic: string): Promise<void> {
+  await untilEnded(createKafkaClient(plainConnection(address), keepingLogger()), `holdfast-produce.${topic}`);
+}
+
+/** `readTopic`, for a topic to which nobody sends any more. */
+export async function readSent(address: string, topic: string): Promise<Row[]> {
+  await untilSent(address, topic);
+  return readTopic(address, topic);
 }
 
 /** Every record of a topic but those of aborted transactions, by partition and offset. */

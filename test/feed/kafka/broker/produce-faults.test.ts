@@ -8,7 +8,7 @@ import { openPatientProducer } from '../../../../src/feed/kafka/patient-producer
 import { openSoleProducer, openSoleTopic } from '../../../../src/feed/kafka/sole-producer.ts';
 import { type Broker, startBroker } from '../../../support/kafka/broker.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
-import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, plainConnection, readSent, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { holdfast } from '../../../support/program/command.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
@@ -30,7 +30,7 @@ const updates = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, n) => emptyUpdate('s', from + n));
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  await expect.poll(holds, { timeout: 30_000, message: what }).toBe(true);
+  await expect.poll(holds, { message: what }).toBe(true);
 }
 
 async function endOf(topic: TestTopic): Promise<number> {
@@ -64,7 +64,7 @@ describe('produce to a broker that goes away', () => {
     const { code, stdout, stderr } = await run;
     expect(stderr).toMatch(new RegExp(`cannot write to topic ${topic.name}: .*; waiting for it, for \\d+ s at most`));
     expect([code, stdout]).toEqual([0, `60000 messages sent to topic ${topic.name}, 1 partition\n`]);
-    const found = (await readTopic(address, topic.name)).map((row) => row.value);
+    const found = (await readSent(address, topic.name)).map((row) => row.value);
     expect(found).toEqual(rows);
   });
 
@@ -99,7 +99,7 @@ describe('produce to a broker that goes away', () => {
     // As a broker does that stores a transaction and goes away before it says so.
     await written(one, after);
     await first.send(after!);
-    expect((await readTopic(address, one.name)).map(({ value }) => value)).toEqual(updates(0, 2));
+    expect((await readSent(address, one.name)).map(({ value }) => value)).toEqual(updates(0, 2));
     await written(two, other);
     await expect(second.send(after!)).rejects.toThrow(`another process has written to topic ${two.name}`);
   });
@@ -117,7 +117,7 @@ it('produce --scan --follow waits for a broker that goes away, and then sends ea
   await until('the first half is sent', () => isThere(100));
   await broker.kill();
   scan.add(...lines.slice(100));
-  await expect.poll(() => program.stderr(), { timeout: 30_000 }).toContain('; waiting for it"');
+  await expect.poll(() => program.stderr()).toContain('; waiting for it"');
   await broker.start();
   await until('the rest is sent', () => isThere(200));
   program.kill('SIGTERM');
@@ -125,7 +125,7 @@ it('produce --scan --follow waits for a broker that goes away, and then sends ea
     code: 0,
     stdout: `200 messages sent to topic ${topic.name}, 1 partition\n`,
   });
-  expect((await readTopic(address, topic.name)).map(({ value }) => value)).toEqual(lines);
+  expect((await readSent(address, topic.name)).map(({ value }) => value)).toEqual(lines);
 });
 
 it('produce that fails in the middle says how much it sent', async () => {
@@ -133,7 +133,7 @@ it('produce that fails in the middle says how much it sent', async () => {
   const file = directory.at('broken.ndjson.gz');
   writeFileSync(file, gzipSync(updates(0, 40_000).join('\n')).subarray(0, -2_000));
   const { code, stderr } = await holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', topic.name);
-  const sent = (await readTopic(address, topic.name)).length;
+  const sent = (await readSent(address, topic.name)).length;
   expect(sent).toBeGreaterThan(0);
   expect(code).toBe(1);
   expect(stderr).toMatch(

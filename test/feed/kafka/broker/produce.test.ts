@@ -8,7 +8,7 @@ import { runCommandLine } from '../../../../src/cli/command-line.ts';
 import { kafkajs } from '../../../../src/feed/kafka/kafkajs.ts';
 import { openPatientProducer } from '../../../../src/feed/kafka/patient-producer.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
-import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, plainConnection, readSent, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { ledgerApiLine } from '../../../support/ledger/ledger-api-lines.ts';
 import { oddLedger } from '../../../support/ledger/options.ts';
@@ -44,7 +44,7 @@ async function produce(...args: string[]): Promise<Run> {
 }
 
 async function recordsOf(topic: string): Promise<Map<number, (string | null)[]>> {
-  const rows = await readTopic(address, topic);
+  const rows = await readSent(address, topic);
   return Map.groupBy(rows, (row) => row.partition)
     .entries()
     .reduce(
@@ -130,7 +130,7 @@ describe('holdfast produce', () => {
     const file = directory.writeLines('feed.ndjson', rows);
     const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(await readTopic(address, topic.name)).toEqual(
+    expect(await readSent(address, topic.name)).toEqual(
       placed(items.length).toSorted((a, b) => a.partition - b.partition),
     );
   });

@@ -33,10 +33,6 @@ async function refusal(topic: TestTopic): Promise<string> {
 async function recreateWithTransaction(topic: TestTopic): Promise<void> {
   await topic.recreate();
   await topic.sendTransaction(updates(50, 54), 'commit');
-  // The end is written after it was promised; what is sent before would be in its place.
-  const end = (): Promise<string | undefined> =>
-    topic.admin(async (admin) => (await admin.fetchTopicOffsets(topic.name))[0]?.high);
-  await expect.poll(end, { timeout: WAIT_MAX_MS }).toBe('5');
 }
 
 describe('the topic has no message where the last applied one was', () => {

@@ -4,7 +4,7 @@ import { readBounds } from '../../../../src/feed/kafka/bounds.ts';
 import { openSoleProducer, openSoleTopic } from '../../../../src/feed/kafka/sole-producer.ts';
 import { expectViewsOf } from '../../../support/kafka/bridge.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
-import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, plainConnection, readSent, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { createRandom } from '../../../support/ledger/random.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { runProgram, startProgram } from '../../../support/program/program.ts';
@@ -43,7 +43,7 @@ it('of two that both found the topic empty, one sends, and the other is refused'
     second.whole(() => second.send(seed('second'))),
     expect(first.whole(() => first.send(seed('first')))).rejects.toThrow(refused),
   ]);
-  expect(await readTopic(address, name)).toEqual([{ partition: 0, value: 'second' }]);
+  expect(await readSent(address, name)).toEqual([{ partition: 0, value: 'second' }]);
 });
 
 it.each([
@@ -68,18 +68,18 @@ it('produce --follow ends where another one begins, which goes on behind it', as
   const args = argsFor(topic, '--follow', '--start', 'beginning');
   scan.add(...LINES.slice(0, 100));
   await using first = startProgram(args);
-  await expect.poll(async () => (await valuesOf(topic)).length, { timeout: 60_000 }).toBe(100);
+  await expect.poll(async () => (await valuesOf(topic)).length).toBe(100);
   await using second = startProgram(args);
   const asked = scan.asked.length;
   const isRead = (): boolean =>
     scan.asked.slice(asked).filter(({ path }) => path.startsWith('/v0/dso-party-id')).length > 0;
-  await expect.poll(isRead, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isRead).toBe(true);
   scan.add(...LINES.slice(100));
   expect(await first.ended).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`another process has begun to write to topic ${topic.name}, and only one may`),
   });
-  await expect.poll(async () => (await valuesOf(topic)).length, { timeout: 60_000 }).toBe(LINES.length);
+  await expect.poll(async () => (await valuesOf(topic)).length).toBe(LINES.length);
   second.kill('SIGTERM');
   expect(await second.ended).toMatchObject({ code: 0 });
   expect(await valuesOf(topic)).toEqual(LINES);
@@ -98,7 +98,7 @@ it(`produce killed with SIGKILL while it sends a seed, ${KILLS} times, leaves no
     const highOf = async (): Promise<number> =>
       (await topic.admin((admin) => readBounds(admin, topic.name))).get(0)!.high;
     const before = await highOf();
-    await expect.poll(highOf, { timeout: 60_000, interval: 10 }).toBeGreaterThan(before);
+    await expect.poll(highOf, { interval: 10 }).toBeGreaterThan(before);
     await sleep(random.below(50));
     program.kill('SIGKILL');
     await program.ended;
