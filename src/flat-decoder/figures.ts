@@ -40,16 +40,21 @@ export function addBatch(figures: DecoderFigures, { messages, events, bad }: Dec
 /** Whoever asks for metrics does not wait long. */
 const LAG_MS_MAX = 3_000;
 
-/** Counts the messages that the partitions of this process have left; null while no broker says so. */
+/** Counts the messages that the partitions of this process have left; null while no broker says so of each of them. */
 export function createLagReader(
   figures: DecoderFigures,
   { connection, topic, logger }: { connection: KafkaConnection; topic: string; logger: SourceLogger },
 ): () => Promise<number | null> {
   const kafka = createKafkaClient(connection, logger);
-  async function lag(): Promise<number> {
+  async function lag(): Promise<number | null> {
     const bounds = await withAdmin(kafka, (admin) => readBounds(admin, topic));
-    const left = [...figures.partitions].map(([partition, { next }]) => (bounds.get(partition)?.high ?? next) - next);
-    return left.reduce((sum, each) => sum + Math.max(each, 0), 0);
+    let left = 0;
+    for (const [partition, { next }] of figures.partitions) {
+      const end = bounds.get(partition)?.high;
+      if (end === undefined) return null;
+      left += Math.max(end - next, 0);
+    }
+    return left;
   }
   return () => {
     const late = new Promise<null>((resolve) => setTimeout(resolve, LAG_MS_MAX, null).unref());

@@ -51,6 +51,8 @@ it('/metrics of a decoder says what it decodes, how far it is behind, and where 
   const names = (await figures()).map((line) => /^\w+/.exec(line)![0]);
   expect(metricsAskedFor('holdfast_decoder_')).toEqual([...new Set(names)]);
   expect(await answer('/livez')).toBe('alive\n');
+  const elsewhere = { ...member.figures, partitions: new Map([[2, [...member.figures.partitions.values()][0]!]]) };
+  expect(await createLagReader(elsewhere, { connection, topic: topic.name, logger: keepingLogger() })()).toBeNull();
   await member[Symbol.asyncDispose]();
   expect(await figures()).toContain('holdfast_decoder_partitions 0');
 });

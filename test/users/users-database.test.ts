@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
 import { migrate } from '../../src/users/store/schema.ts';
+import { localService } from '../../src/users/tokens/local-secret.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { onTransaction } from '../support/users/on-transaction.ts';
@@ -95,7 +96,14 @@ describe('users.db', () => {
     open()[Symbol.dispose]();
     writeFileSync(at('token-secret'), 'short\n');
     expect(() => open()).toThrow(Refusal);
-    expect(() => open()).toThrow(/token-secret has fewer than 32 characters/);
+    expect(() => open()).toThrow(/token-secret has fewer than 32 bytes/);
+  });
+
+  it('takes the bytes of a secret that was put there by hand, also where they are no text', () => {
+    open()[Symbol.dispose]();
+    const secret = Buffer.from(Array.from({ length: 40 }, (_, n) => 200 + n));
+    writeFileSync(at('token-secret'), Buffer.concat([secret, Buffer.from('\n')]));
+    expect(localService(at('.')).secret).toEqual(secret);
   });
 
   it('closes a secret to others that was put there by hand', () => {

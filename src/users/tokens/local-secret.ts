@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMachineError } from '../../machine-errors.ts';
+import { readSecret } from '../../named-file.ts';
 import { Refusal } from '../../refusal.ts';
 import type { AuthService } from './auth-service.ts';
 
 export const LOCAL_SECRET_FILE = 'token-secret';
 const SECRET_BYTES = 48;
-const SECRET_CHARS_MIN = 32;
+const SECRET_BYTES_MIN = 32;
 
 /** The service that is used where none is configured, with the data directory's own secret. */
 export function localService(dataDir: string): Extract<AuthService, { kind: 'secret' }> {
@@ -16,19 +17,19 @@ export function localService(dataDir: string): Extract<AuthService, { kind: 'sec
 
 /**
  * The data directory's own HS256 secret, created where it is missing. The file appears whole or not at all, so
- * two processes that start at once agree on one. Its text is the key, as with a configured `{"file": ...}`.
+ * two processes that start at once agree on one. Its bytes are the key, as with a configured `{"file": ...}`.
  */
 function openLocalSecret(dataDir: string): Uint8Array {
   const file = join(dataDir, LOCAL_SECRET_FILE);
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : makeSecret(dataDir, file);
-  const secret = text.replace(/\r?\n$/, '');
-  if (secret.length < SECRET_CHARS_MIN)
-    throw new Refusal(`${file} has fewer than ${SECRET_CHARS_MIN} characters: remove it, and a new one is created`);
+  if (!existsSync(file)) makeSecret(dataDir, file);
+  const secret = readSecret(LOCAL_SECRET_FILE, file);
+  if (secret.length < SECRET_BYTES_MIN)
+    throw new Refusal(`${file} has fewer than ${SECRET_BYTES_MIN} bytes: remove it, and a new one is created`);
   closeToOthers(file);
-  return new TextEncoder().encode(secret);
+  return secret;
 }
 
-function makeSecret(dataDir: string, file: string): string {
+function makeSecret(dataDir: string, file: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -43,7 +44,6 @@ function makeSecret(dataDir: string, file: string): string {
   } finally {
     rmSync(draft, { force: true });
   }
-  return readFileSync(file, 'utf8');
 }
 
 /** A secret that was put there by hand may be open to others. Where the file is not ours, its mode is its owner's decision. */

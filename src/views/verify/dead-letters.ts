@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { identify } from '../../decode/identify.ts';
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { DEAD_LETTER_COLUMNS, DEAD_LETTER_KINDS, DECISIONS } from '../store/dead-letters.ts';
 import { type Differs, differsIn, inRanges, timeText, type VerifyContext, type VerifyStep } from './types.ts';
@@ -86,12 +87,10 @@ function verifyDeadLetter(deadLetter: DeadLetterRow, next: bigint, differs: Diff
 
 /** Whether it is JSON as a source writes it: an object of texts, numbers and nulls. */
 function isPlace(text: string): boolean {
-  try {
-    const values: unknown[] = Object.values(JSON.parse(text) as object);
-    return text.startsWith('{') && values.every((value) => value === null || /^(string|number)$/.test(typeof value));
-  } catch {
-    return false;
-  }
+  const place = jsonOrNull(text);
+  return (
+    isObject(place) && Object.values(place).every((value) => value === null || /^(string|number)$/.test(typeof value))
+  );
 }
 
 /** The reason that follows from its parts; null where some are missing. A container has none, only a reason. */

@@ -1,3 +1,4 @@
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { IMPORT_TIME } from '../write/positions.ts';
 import { type Differs, differsIn, isLedgerTime, type VerifyContext } from './types.ts';
@@ -53,12 +54,10 @@ function isPlaceTime(time: bigint): boolean {
 
 /** The times of a JSON object that has nothing else; null where the text is no such object. */
 export function timesIn(text: string): readonly Micros[] | null {
-  try {
-    const times = Object.values(JSON.parse(text) as object);
-    return text.startsWith('{') && times.every(isTime) ? times : null;
-  } catch {
-    return null;
-  }
+  const value = jsonOrNull(text);
+  if (!isObject(value)) return null;
+  const times = Object.values(value);
+  return times.every(isTime) ? times : null;
 }
 
 function isTime(value: unknown): value is Micros {
