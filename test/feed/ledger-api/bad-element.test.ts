@@ -28,7 +28,7 @@ it('the offset of an element that cannot be read moves nothing', async () => {
   const source = openSource({ url: participant.url, parties: PARTIES, start: 'beginning' });
   const last = String(offsetOf(LINES.at(-1)!));
   const cursors: unknown[] = [];
-  for await (const batch of source.batches(AbortSignal.timeout(5_000))) {
+  for await (const batch of source.batches(AbortSignal.timeout(60_000))) {
     if (!('identity' in batch)) cursors.push(...batch.map(({ cursor }) => cursor));
     if (cursors.includes(String(FAR)) || cursors.includes(last)) break;
   }

@@ -75,12 +75,13 @@ async function serveUpdates(
       await Promise.race([sleep(checkpointMs), new Promise<void>((resolve) => client.once('close', () => resolve()))]);
       if (client.readyState !== client.OPEN) return;
       if (answers.end() !== end_) continue;
-      if (answers.end() > 0) await element(answers.checkpoint());
-      at = end_;
+      // From here on: what is added while the checkpoint is sent must wake it too.
       const more = new Promise<void>((resolve) => {
         wake = resolve;
         client.once('close', () => resolve());
       });
+      if (answers.end() > 0) await element(answers.checkpoint());
+      at = end_;
       await more;
       if (client.readyState !== client.OPEN) return;
     }
