@@ -5,6 +5,7 @@ import { type DecoderOptions, runDecoder } from '../../../src/flat-decoder/decod
 import { createFigures, type DecoderFigures } from '../../../src/flat-decoder/figures.ts';
 import { FLAT_DSO } from '../flat/ledgers.ts';
 import { keepingLogger, type LogLine } from '../kafka/reading.ts';
+import { KILLED_SESSION_MS, STAYING_SESSION_MS } from '../kafka/sessions.ts';
 import { plainConnection } from '../kafka/topic.ts';
 import { programEnv } from '../program/soak.ts';
 import { TEN_MINUTES_US } from '../views/replayed.ts';
@@ -19,6 +20,7 @@ export interface MemberTask {
   readonly rules?: Partial<DecoderOptions['rules']>;
   readonly drop?: readonly [partition: number, offset: number];
   readonly markIntervalMs?: number;
+  readonly sessionTimeoutMs?: number;
 }
 
 export interface Member extends AsyncDisposable {
@@ -51,7 +53,7 @@ export function startMember(task: MemberTask, lines: LogLine[] = []): Member {
     rules,
     dropped: new Map(task.drop && [[task.drop[0], new Set([task.drop[1]])]]),
     markIntervalMs: task.markIntervalMs ?? 60_000,
-    sessionTimeoutMs: 1_500,
+    sessionTimeoutMs: task.sessionTimeoutMs ?? STAYING_SESSION_MS,
     figures,
     logger,
   };
@@ -76,7 +78,8 @@ export interface SpawnedMember extends AsyncDisposable {
 
 /** A decoder in a process of its own, which goes with this one. */
 export function spawnMember(task: MemberTask): SpawnedMember {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'member.ts'), JSON.stringify(task)], {
+  const killed = JSON.stringify({ ...task, sessionTimeoutMs: KILLED_SESSION_MS });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'member.ts'), killed], {
     env: programEnv(),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -8,6 +8,7 @@ import { ViewsWriter, type WriterOptions } from '../../../src/views/write/writer
 import { openInlineFeed } from '../views/inline-feed.ts';
 import { CLOCK_US, TEN_MINUTES_US } from '../views/replayed.ts';
 import { keepingLogger } from './reading.ts';
+import { STAYING_SESSION_MS } from './sessions.ts';
 import { plainConnection } from './topic.ts';
 
 /** Steps between Kafka's mistakes and the views; tests leave one out to show that it is needed. */
@@ -43,7 +44,7 @@ export function openIngest(
     migrationId: 0,
     stored: writer.storedSource,
     logger: keepingLogger(),
-    sessionTimeoutMs: 1_500,
+    sessionTimeoutMs: STAYING_SESSION_MS,
     ...(session === undefined ? {} : { guards: session }),
   });
   const feed = openInlineFeed(source, { migrationId: 0 });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type KafkaSourceOptions, openKafkaSource } from '../../../src/feed/kafka/source.ts';
 import type { TopicTelemetry } from '../../../src/feed/kafka/status.ts';
 import type { Message, Source, SourceLogger, SourceStart } from '../../../src/feed/source.ts';
+import { STAYING_SESSION_MS } from './sessions.ts';
 
 export interface LogLine {
   readonly level: string;
@@ -27,14 +28,14 @@ export interface Reading extends AsyncDisposable {
   until(what: string, holds: () => boolean): Promise<void>;
 }
 
-const WAIT_MAX_MS = 30_000;
+const WAIT_MAX_MS = 60_000;
 
 /** `stores`: the source hears at once that what it handed over is stored, as the views say after each commit. */
 export function startReading(
   options: Omit<KafkaSourceOptions, 'logger'> & { logger?: SourceLogger },
   { stores = true }: { stores?: boolean } = {},
 ): Reading {
-  const source = openKafkaSource({ logger: keepingLogger(), sessionTimeoutMs: 1_500, ...options });
+  const source = openKafkaSource({ logger: keepingLogger(), sessionTimeoutMs: STAYING_SESSION_MS, ...options });
   const stop = new AbortController();
   const messages: Message[] = [];
   let start: SourceStart | null = null;

@@ -4,9 +4,10 @@ import { type Config, loadConfig } from '../../../src/config.ts';
 import { startService } from '../../../src/service.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { keepingLogger, type LogLine } from './reading.ts';
+import { STAYING_SESSION_MS } from './sessions.ts';
 import type { TestTopic } from './topic.ts';
 
-/** A service on a topic, in this process, as `serve` starts it; its group notices a dead member soon. */
+/** A service on a topic, in this process, as `serve` starts it. */
 export interface RunningService extends AsyncDisposable {
   readonly log: readonly LogLine[];
   readyz(): Promise<{ status: number; ready: boolean; reasons: string[]; degraded: string[] }>;
@@ -43,12 +44,15 @@ export interface Status {
   readonly last_error: { readonly message: string } | null;
 }
 
-const WAIT_MAX_MS = 30_000;
+const WAIT_MAX_MS = 60_000;
 
 /** The configuration of a command line, with what tests need besides. */
-export function serviceConfig(options: Readonly<Record<string, unknown>>): Config {
+export function serviceConfig(
+  options: Readonly<Record<string, unknown>>,
+  { sessionTimeoutMs = STAYING_SESSION_MS }: { sessionTimeoutMs?: number } = {},
+): Config {
   const { config } = loadConfig({ options: { port: '0', ...options }, env: {} });
-  const kafka = config.kafka && { ...config.kafka, sessionTimeoutMs: 1_500 };
+  const kafka = config.kafka && { ...config.kafka, sessionTimeoutMs };
   return { ...config, kafka };
 }
 

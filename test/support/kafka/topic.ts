@@ -29,6 +29,8 @@ export interface TestTopic {
   cut(partition: number, offset: number): Promise<void>;
   /** Deletes the topic and makes it again, with the same name. */
   recreate(): Promise<void>;
+  /** Resolves when each partition has its leader at work: a broker that was started again listens before that. */
+  untilLed(): Promise<void>;
   admin<Result>(body: (admin: Admin) => Promise<Result>): Promise<Result>;
 }
 
@@ -41,6 +43,9 @@ export interface TopicOptions {
   readonly partitions?: number;
   readonly config?: Readonly<Record<string, string>>;
 }
+
+/** Until it is known who leads a topic that was just made, however busy its broker is. */
+const PATIENCE = { retries: 20, initialRetryTime: 200, maxRetryTime: 2_000 };
 
 export const plainConnection = (address: string): KafkaConnection => ({ brokers: [address], ssl: null, sasl: null });
 
@@ -61,7 +66,7 @@ export async function createTopic(
     }
   }
   async function withProducer(body: (producer: Producer) => Promise<unknown>): Promise<void> {
-    const producer = kafka.producer({ allowAutoTopicCreation: false });
+    const producer = kafka.producer({ allowAutoTopicCreation: false, retry: PATIENCE });
     await producer.connect();
     try {
       await body(producer);
@@ -70,7 +75,7 @@ export async function createTopic(
     }
   }
   async function connectedTransactionalProducer(transactionalId: string = randomUUID()): Promise<Producer> {
-    const producer = kafka.producer({ transactionalId, maxInFlightRequests: 1, idempotent: true });
+    const producer = kafka.producer({ transactionalId, maxInFlightRequests: 1, idempotent: true, retry: PATIENCE });
     await producer.connect();
     return producer;
   }
@@ -127,6 +132,7 @@ export async function createTopic(
         // At once: who writes next waits for it to be known.
         while (!(await client.createTopics({ topics, waitForLeaders: false })));
       }),
+    untilLed: async () => void (await awaitBounds(kafka, name)),
   };
 }
 
@@ -135,7 +141,7 @@ export async function createTopic(
  * the offset of that end. Who opens the transactional id waits for it, and is the only one that can use it then.
  */
 async function untilEnded(kafka: Kafka, transactionalId: string): Promise<void> {
-  const producer = kafka.producer({ transactionalId, maxInFlightRequests: 1, idempotent: true });
+  const producer = kafka.producer({ transactionalId, maxInFlightRequests: 1, idempotent: true, retry: PATIENCE });
   await producer.connect();
   try {
     await (await producer.transaction()).abort();

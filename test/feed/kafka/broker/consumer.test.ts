@@ -21,6 +21,7 @@ describe.concurrent('a consumer of a broker that is well', () => {
     const missing = `cannot read topic ${topic.name}: there is no topic ${topic.name} on this cluster`;
     await service.until('missing', async () => (await service.readyz()).reasons.includes(missing));
     await topic.admin((admin) => admin.createTopics({ topics: [{ topic: topic.name }], waitForLeaders: false }));
+    await topic.untilLed();
     await topic.send(quiet(0, 5));
     await service.untilReady();
   });

@@ -35,6 +35,7 @@ it('a broker that is down at the start or later is waited for, and readiness and
   await broker.kill();
   await service.until('unreachable again', async () => unreachable.test(await reasonsOf(service)));
   await broker.start();
+  await topic.untilLed();
   await topic.send(quiet(5, 10));
   await service.until('went on', async () => (await service.status()).source?.position['0'] === 10);
   expect((await service.status()).counts).toMatchObject({ updates: 10, redelivered: 0 });
