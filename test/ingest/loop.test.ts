@@ -83,7 +83,7 @@ it('says what is stored, also where a new partition of the topic is what stores 
     // As of a feed that has more, which keeps what was applied from being committed.
     ready: { get: () => partitions === 1 },
   });
-  const late = setTimeout(() => stop.abort('late'), 10_000);
+  const late = setTimeout(() => stop.abort('late'), 60_000);
   await runLoop(writer, beside, {
     ...LOOP,
     source: { name: 'topic t', kind: TOPIC_KIND },

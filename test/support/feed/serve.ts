@@ -16,8 +16,6 @@ export interface Serving extends AsyncDisposable {
   until(path: string, wanted: object): Promise<void>;
 }
 
-const POLLED_MS = 30_000;
-
 /** A service that reads what its options say, or other sources. */
 export async function serveSources(
   options: Readonly<Record<string, unknown>>,
@@ -40,7 +38,7 @@ export async function serveSources(
       const response = await fetch(new URL(path, service.url), { method: 'POST', headers, body: JSON.stringify(body) });
       return [response.status, await response.json()];
     },
-    until: (path, wanted) => expect.poll(() => get(path), { timeout: POLLED_MS }).toMatchObject(wanted),
+    until: (path, wanted) => expect.poll(() => get(path)).toMatchObject(wanted),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   };
 }

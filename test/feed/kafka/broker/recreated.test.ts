@@ -7,7 +7,7 @@ import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 
 const address = inject('kafka').addresses.plain;
-const WAIT_MAX_MS = 20_000;
+const WAIT_MAX_MS = 60_000;
 
 const directory = freshDirectory();
 
