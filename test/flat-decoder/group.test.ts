@@ -147,13 +147,21 @@ describe('a message that cannot be decoded', () => {
 
   it('waits under either policy where its time is ahead of our clock, and is decoded once that is there', async () => {
     const soon = (ms: number): string => new Date(Date.now() + ms).toISOString().replace('Z', '000Z');
-    const ahead = emptyUpdate('s', 1).replace(/"record_time":"[^"]*"/, `"record_time":"${soon(4_000)}"`);
-    expect(ahead).not.toBe(emptyUpdate('s', 1));
-    const { task } = await filledTopic([{ partition: 0, value: ahead }], 1);
+    const topic = await createTopic(address);
+    const task = taskOf(topic);
     const rules = { onBadUpdate: 'quarantine', recordTimeAheadMaxUs: 0 } as const;
     await using member = startMember({ ...task, rules, markIntervalMs: 300 });
-    await expect.poll(() => says(member, /waiting until our clock is there/)).toBe(true);
-    await untilDecoded(task, [[expect.stringContaining('"k":"M"')]] as string[][]);
+    await expect.poll(() => member.figures.partitions.has(0)).toBe(true);
+    const expected: string[] = [];
+    // Where the machine is so busy that our clock is there before the message is read, one that is further ahead.
+    for (let ms = 2_000; !says(member, /waiting until our clock is there/) && ms < 60_000; ms *= 2) {
+      const ahead = emptyUpdate('s', 1).replace(/"record_time":"[^"]*"/, `"record_time":"${soon(ms)}"`);
+      expect(ahead).not.toBe(emptyUpdate('s', 1));
+      await topic.send([{ partition: 0, value: ahead }]);
+      expected.push(expect.stringContaining('"k":"M"') as string);
+      await untilDecoded(task, [expected]);
+    }
+    expect(says(member, /waiting until our clock is there/)).toBe(true);
     expect(await deadLettersIn(task)).toEqual([]);
   });
 });
@@ -162,7 +170,7 @@ describe('a decoder refuses', () => {
   const rows = [{ partition: 0, value: emptyUpdate('s', 1) }];
   const refusal = async (task: MemberTask): Promise<string> => {
     await using member = startMember(task);
-    const failure = await Promise.race([member.ended, sleep(30_000, 'nothing')]).then(
+    const failure = await Promise.race([member.ended, sleep(60_000, 'nothing')]).then(
       String,
       (error: Error) => error.message,
     );

