@@ -175,9 +175,11 @@ describe('the commands of the job', () => {
     await expect
       .poll(status, WAIT)
       .toMatch(/partition 2 +read to offset \d+ of \d+, time 2026-01-01T00:10:00Z, migration 41\n/);
+    await expect
+      .poll(status, WAIT)
+      .toMatch(/\nstate +RUNNING since \S+, (\d+) of \1 tasks run\nrestarts +0\nlast checkpoint +\d+ s ago/);
     const said = await status();
     expect(said).toMatch(/^job +[0-9a-f]{32}\n/);
-    expect(said).toMatch(/\nstate +RUNNING since \S+, (\d+) of \1 tasks run\nrestarts +0\nlast checkpoint +\d+ s ago/);
     expect(said).toMatch(/\nattention +\d+ events in table fault: .*\n +next .*\nattention +1 event in table late/);
     const ahead = { partition: 1, value: oddMessage(MIGRATION, PERIOD_US, null, ['M', 200]) };
     await sendTo(address, flatTopic, [ahead]);

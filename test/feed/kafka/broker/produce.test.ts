@@ -7,6 +7,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { runCommandLine } from '../../../../src/cli/command-line.ts';
 import { kafkajs } from '../../../../src/feed/kafka/kafkajs.ts';
 import { openPatientProducer } from '../../../../src/feed/kafka/patient-producer.ts';
+import { withoutNotices } from '../../../support/kafka/notices.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
 import { createTopic, plainConnection, readSent, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
@@ -40,7 +41,7 @@ async function produce(...args: string[]): Promise<Run> {
   const terminal = { env: {}, stdout: into('stdout'), stderr: into('stderr') };
   const stopSignal = (): AbortSignal => new AbortController().signal;
   const exitCode = await runCommandLine(['produce', ...args], { ...terminal, stopSignal });
-  return { exitCode, ...written };
+  return { exitCode, stdout: written.stdout, stderr: withoutNotices(written.stderr) };
 }
 
 async function recordsOf(topic: string): Promise<Map<number, (string | null)[]>> {
