@@ -159,6 +159,7 @@ describe('the commands of the job', () => {
     return jobCommand(of, name, ...more);
   };
   const status = async (): Promise<string> => (await command('status')).stdout;
+  const says = (pattern: RegExp): Promise<void> => expect.poll(status, WAIT).toMatch(pattern);
   const send = (minute: number, ...contracts: readonly (readonly [k: string, cid: string])[]): Promise<void> =>
     sendClosed(address, flatTopic, { m: MIGRATION, periodUs: PERIOD_US, partitions: PARTITIONS, minute, contracts });
   const idsOf = async (table: string): Promise<string[]> => {
@@ -172,20 +173,14 @@ describe('the commands of the job', () => {
   it('say how far it is, and what keeps snapshots from being sealed', async () => {
     await send(1, ['C', 'kept'], ['C', 'spent before'], ['A', 'spent before']);
     await expect.poll(() => idsOf('coin'), WAIT).toEqual(['kept', 'spent before']);
-    await expect
-      .poll(status, WAIT)
-      .toMatch(/partition 2 +read to offset \d+ of \d+, time 2026-01-01T00:10:00Z, migration 41\n/);
-    await expect
-      .poll(status, WAIT)
-      .toMatch(/\nstate +RUNNING since \S+, (\d+) of \1 tasks run\nrestarts +0\nlast checkpoint +\d+ s ago/);
+    await says(/partition 2 +read to offset \d+ of \d+, time 2026-01-01T00:10:00Z, migration 41\n/);
+    await says(/\nstate +RUNNING since \S+, (\d+) of \1 tasks run\nrestarts +0\nlast checkpoint +\d+ s ago/);
     const said = await status();
     expect(said).toMatch(/^job +[0-9a-f]{32}\n/);
     expect(said).toMatch(/\nattention +\d+ events in table fault: .*\n +next .*\nattention +1 event in table late/);
     const ahead = { partition: 1, value: oddMessage(MIGRATION, PERIOD_US, null, ['M', 200]) };
     await sendTo(address, flatTopic, [ahead]);
-    await expect
-      .poll(status, WAIT)
-      .toMatch(/\nattention +all that is there is read, and partition 0, 2 holds back .*\n +next /);
+    await says(/\nattention +all that is there is read, and partition 0, 2 holds back .*\n +next /);
     const { stdout } = await command('status', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       job: { state: 'RUNNING', pending_messages: expect.any(Number) },
@@ -279,11 +274,9 @@ describe('the commands of the job', () => {
   it('say that it cannot go on where events are gone that it has not read', async () => {
     // It goes back to the savepoint.
     await sendTo(address, flatTopic, [{ partition: 0, value: 'no JSON' }]);
-    await expect.poll(status, WAIT).toMatch(/\nlast exception .*JSON/);
+    await says(/\nlast exception .*JSON/);
     await cutTopic(address, flatTopic, 0, -1);
-    await expect
-      .poll(status, WAIT)
-      .toMatch(/\nattention +the job is [A-Z]+, .*out of range.*\n +next +events are gone that it has not read/);
+    await says(/\nattention +the job is [A-Z]+, .*out of range.*\n +next +events are gone that it has not read/);
     // It has made no checkpoint yet.
     expect(await command('stop', '--without-savepoint')).toMatchObject({
       code: 0,
