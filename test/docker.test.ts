@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../src/config.ts';
+import { freePorts } from './support/program/free-ports.ts';
 import { type Circumstances, startProgram } from './support/program/program.ts';
 import { programEnv } from './support/program/soak.ts';
 import { temporaryDirectory } from './support/program/temporary-directory.ts';
@@ -37,14 +37,6 @@ describe('the health check of the container', () => {
     return spawnSync(command!, own, { env: { ...programEnv(), ...env }, encoding: 'utf8' });
   }
 
-  async function freePort(): Promise<number> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-
   it.each<[name: string, (port: number, file: string) => { args?: string[]; env?: Record<string, string> }]>([
     ['by an option', (port) => ({ args: ['--port', String(port)] })],
     ['by an option with an equals sign', (port) => ({ args: [`--port=${port}`] })],
@@ -61,7 +53,7 @@ describe('the health check of the container', () => {
     ],
   ])('asks at the port that was given %s', async (_name, given) => {
     using folder = temporaryDirectory();
-    const port = await freePort();
+    const [port] = (await freePorts(1)) as [number];
     const file = folder.at('holdfast.json');
     writeFileSync(file, JSON.stringify({ port }));
     const { args: options = [], env = {} } = given(port, file);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../support/http/service.ts';
 import { holdfast } from '../support/program/command.ts';
+import { freePorts } from '../support/program/free-ports.ts';
 import { runProgram, startProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
@@ -59,13 +59,15 @@ describe('holdfast status', () => {
   });
 
   it('of what is no Holdfast says so in a line', async () => {
-    const server = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');
+    const [port] = await freePorts(1);
+    const server = createServer((_, response) => response.end('<html>')).listen(port, '127.0.0.1');
     await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${port}`;
     const { code, stdout, stderr } = await runProgram(['status', '--url', url]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^holdfast: http:\S+\/readyz: no answer of a Holdfast \(.*\)\n$/);
-    server.close();
+    server.close().closeAllConnections();
+    await once(server, 'close');
     expect((await runProgram(['status', '--url', url])).stderr).toMatch(/no answer of a Holdfast \(.*ECONNREFUSED/);
     expect(await runProgram(['status', '--url', 'x'])).toMatchObject({
       code: 2,

@@ -29,11 +29,11 @@ function openOwnPool(): StatementPool {
 }
 
 it('a statement that takes too long is ended, and says so', async () => {
-  await using store = open({ readMsMax: 200 });
+  await using store = open({ readMsMax: 3_000 });
   await using holder = await server.connect();
   await holder.query('BEGIN; LOCK TABLE snapshot');
   const asked = store.for({ client: 'a' }).facts({ kind: 'snapshots' });
-  await expect(asked).rejects.toMatchObject({ code: 'read_too_long', message: expect.stringContaining('0.2 s') });
+  await expect(asked).rejects.toMatchObject({ code: 'read_too_long', message: expect.stringContaining('3 s') });
 });
 
 it('what the process asks for itself gives up soon where the server does not answer', async () => {
@@ -72,7 +72,7 @@ it('slow questions of one client leave room for another, and for the process its
   await holder.query('ROLLBACK');
   expect(await Promise.all(many)).toEqual(many.map(() => 0));
   expect([await slow, await others]).toEqual([[], []]);
-  expect(store.load()).toEqual({ busy: 0, waiting: 0 });
+  await expect.poll(() => store.load()).toEqual({ busy: 0, waiting: 0 });
 });
 
 it('a cancel that comes after its statement has ended reaches no other', async () => {
@@ -95,14 +95,16 @@ it('a cancel that comes after its statement has ended reaches no other', async (
 it('a client that goes while it waits for a connection leaves it to others', async () => {
   await using pool = openOwnPool();
   await using admin = await server.connect();
+  const { rows } = await admin.query<{ time: string }>('SELECT clock_timestamp()::text AS time');
   const leaving = new AbortController();
   const left = pool.asker({ client: 'a', signal: leaving.signal })('SELECT 1');
   setImmediate(() => leaving.abort());
   await expect(left).rejects.toMatchObject({ code: 'not_begun' });
-  const { rows } = await admin.query<{ time: string }>('SELECT clock_timestamp()::text AS time');
-  const isOlder =
-    'SELECT backend_start < $1::timestamptz AS "isOlder" FROM pg_stat_activity WHERE pid = pg_backend_pid()';
-  expect(await pool.asker({ client: 'a' })(isOlder, [rows[0]!.time])).toEqual([{ isOlder: true }]);
+  const since = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND backend_start > $1";
+  const begun = async (): Promise<unknown[]> => (await admin.query(since, [rows[0]!.time])).rows;
+  // The server may still be at work on the connection that was asked for.
+  await expect.poll(async () => (await begun()).length).toBe(1);
+  expect(await pool.asker({ client: 'a' })('SELECT pg_backend_pid() AS pid')).toEqual(await begun());
 });
 
 it('a connection that the server ends with its statement is not used again', async () => {
@@ -229,7 +231,7 @@ it('another store at the same place is noticed by questions alone', async () => 
     (await store.facts({ kind: 'migration', migrationId: null }))?.dso;
   expect(await dso()).toMatch(/^DSO::/);
   await admin.query("UPDATE setting SET store = gen_random_uuid(), dso = 'other::12'");
-  await expect.poll(dso, { timeout: 5_000 }).toBe('other::12');
+  await expect.poll(dso).toBe('other::12');
   await admin.query('ALTER TABLE snapshot RENAME TO gone');
   await expect(store.for({ client: 'a' }).facts({ kind: 'snapshots' })).rejects.toMatchObject({
     code: 'store_unavailable',

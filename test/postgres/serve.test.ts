@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { withJobStore } from '../../src/postgres/jobs.ts';
 import { openPostgresStore } from '../../src/postgres/store.ts';
 import { metricsAskedFor } from '../support/deploy/expressions.ts';
@@ -34,6 +34,8 @@ beforeAll(async () => {
   await admin.query(`CREATE ROLE alice LOGIN PASSWORD '${PASSWORD}'; GRANT holdfast_reader TO alice`);
   await admin.query('ALTER SYSTEM SET ssl = on');
   await admin.query('SELECT pg_reload_conf()');
+  const hasTls = async (): Promise<boolean> => (await admin.query('SHOW ssl')).rows[0].ssl === 'on';
+  await vi.waitUntil(hasTls, { timeout: 60_000 });
   writeFileSync(directory.at('password'), `${PASSWORD}\n`);
   const tls = ['--postgres-ca', directory.at('server.pem')];
   options = ['--postgres', server.url('alice'), ...tls, '--postgres-password-file', directory.at('password')];
@@ -108,7 +110,8 @@ it('serves what it seals itself, cancels for a client that goes, and survives a 
     await expect.poll(() => running(admin)).toBe(1);
     leaving.abort();
     await expect(asked).rejects.toThrow(/aborted/);
-    await expect.poll(() => running(admin), { timeout: 5_000 }).toBe(0);
+    // Before the server ends it by itself, after 10 s.
+    await expect.poll(() => running(admin), { timeout: 8_000 }).toBe(0);
   }
 
   const [holder, admin] = [await server.connect(), await server.connect()];
@@ -151,7 +154,9 @@ it('asks for the end of a statement through TLS, as for the statement', async ()
   const who = { database: 'postgres', user: 'alice', password: PASSWORD };
   const ssl = { ca: readFileSync(directory.at('server.pem'), 'utf8') };
   {
-    await using store = openPostgresStore({ host: '127.0.0.1', port, ...who, ssl });
+    // Nothing but that ends it.
+    const limits = { readMsMax: 600_000 };
+    await using store = openPostgresStore({ host: '127.0.0.1', port, ...who, ssl }, limits);
     await using holder = await server.connect();
     await using admin = await server.connect();
     await holder.query('BEGIN; LOCK TABLE snapshot');
@@ -160,7 +165,7 @@ it('asks for the end of a statement through TLS, as for the statement', async ()
     await expect.poll(() => running(admin)).toBe(1);
     leaving.abort();
     await expect(asked).rejects.toMatchObject({ code: 'not_begun' });
-    await expect.poll(() => running(admin), { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => running(admin)).toBe(0);
   }
   expect(connections).toHaveLength(2);
   // A request for TLS, and then nothing that can be read: 80877102 would be the request to cancel.

@@ -139,8 +139,9 @@ describe('seal', () => {
     await db.client.query('DELETE FROM late');
     await expect(seal()).rejects.toThrow(/lock timeout/);
     await engine.query('COMMIT');
-    expect(await seal()).toBeGreaterThan(0);
+    // The server's own work on the table may be in the way for a moment.
     await db.client.query('RESET lock_timeout');
+    expect(await seal()).toBeGreaterThan(0);
   });
 
   it('is all that a reader may do besides reading', async () => {
@@ -170,7 +171,7 @@ it('sealers come to the end of what takes longer than they wait, and make the sa
     await using first = start();
     await using second = start();
     await expect.poll(unsealed).toBe('0');
-    await expect.poll(() => [first.failure(), second.failure()], { timeout: 5_000 }).toEqual([null, null]);
+    await expect.poll(() => [first.failure(), second.failure()]).toEqual([null, null]);
   }
   expect(said.join('')).toContain('sealing took longer than 0.002 s, and is tried for 0.004 s');
   const sealed = await sealedSnapshots();

@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { type Service, startService } from '../support/http/service.ts';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -10,20 +11,20 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const ASKERS = 4;
+const PARTS = 5;
 const ROUND = 19_900n;
 const FAR = '2100-01-01T00:00:00Z';
 const options = { updates: 1_200, owners: 60, activeTarget: 300, synchronizers: 1, shares: { wideAmount: 0 } };
 
-/** Asks until the service has read its feed to the end; gives the times of the snapshots whose answers were compared. */
+/** Asks until the service has read its feed to the end; adds the times of the snapshots whose answers were compared. */
 async function askUntilReady(
   service: Service,
   snapshots: readonly OracleSnapshot[],
-  random: Random,
-): Promise<ReadonlySet<string>> {
+  { random, compared }: { readonly random: Random; readonly compared: Set<string> },
+): Promise<void> {
   const byTime = new Map(snapshots.map((snapshot) => [shortTime(snapshot.recordTime), snapshot]));
   const parties = ownersOf(snapshots.at(-1)!);
   const [{ migrationId }] = snapshots as [OracleSnapshot];
-  const compared = new Set<string>();
   for (;;) {
     const ready = (await service.ask('/readyz')).status === 200;
     const newest = await service.ask(`/v0/state/acs/snapshot-timestamp?before=${FAR}&migration_id=${migrationId}`);
@@ -43,7 +44,7 @@ async function askUntilReady(
       stateV1(snapshot!, owner_party_ids),
     );
     compared.add(record_time);
-    if (ready) return compared;
+    if (ready) return;
   }
 }
 
@@ -64,15 +65,30 @@ it('answers all the while it replays, and every answer is of one sealed snapshot
   const items = [...randomLedger(oddLedger(815, options))].filter(({ kind }) => kind === 'update');
   const { snapshots } = oracle(items, { periodMicros: TEN_MINUTES_US });
   const lines = linesOf(items, 'scan');
-  const size = Math.ceil(lines.length / 10);
-  // Several files, so that there are many commits to read in between.
-  const files = Array.from({ length: 10 }, (_, i) => {
-    return directory.writeLines(`part-${i}.ndjson`, lines.slice(i * size, (i + 1) * size));
-  });
-  await using service = await startService(['--data', directory.at('data'), '--file', ...files]);
-  const askers = Array.from({ length: ASKERS }, (_, i) => askUntilReady(service, snapshots, createRandom(i)));
-  const compared = await Promise.all(askers);
-  for (const times of compared) expect(times.size).toBeGreaterThan(2);
+  const size = Math.ceil(lines.length / PARTS);
+  const pipe = directory.namedPipe('feed');
+  await using service = await startService(['--data', directory.at('data'), '--file', pipe]);
+  await using feed = await open(pipe, 'w');
+  const compared = Array.from({ length: ASKERS }, () => new Set<string>());
+  const asked = Promise.all(
+    compared.map((times, i) => askUntilReady(service, snapshots, { random: createRandom(i), compared: times })),
+  );
+  // One that fails must not be waited for.
+  let hasEnded = false;
+  const ended = (): void => {
+    hasEnded = true;
+  };
+  asked.then(ended, ended);
+  for (let part = 0; part < PARTS; part++) {
+    await feed.write(`${lines.slice(part * size, (part + 1) * size).join('\n')}\n`);
+    // However slow the machine is, everybody asks between the commits of two parts.
+    const before = compared.map(({ size }) => size);
+    if (part < PARTS - 1)
+      await expect.poll(() => hasEnded || compared.every(({ size }, i) => size > before[i]!)).toBe(true);
+  }
+  await feed.close();
+  await asked;
+  for (const times of compared) expect(times.size).toBeGreaterThanOrEqual(PARTS - 1);
   const { body } = await service.ask(
     `/v0/state/acs/snapshot-timestamp?before=${FAR}&migration_id=${snapshots[0]!.migrationId}`,
   );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fetchKeySet } from '../../src/users/tokens/fetch-key-set.ts';
+import { freePorts } from '../support/program/free-ports.ts';
 import { makeKey, startKeyServer } from '../support/users/keys.ts';
 
 const { signal: closed } = new AbortController();
@@ -25,11 +26,8 @@ describe('fetching a key set', () => {
   });
 
   it('says why it failed where no server listens', async () => {
-    const { url } = await (async () => {
-      await using server = await startKeyServer();
-      return server;
-    })();
-    await expect(fetchKeySet(url, { closed })).rejects.toThrow(/ECONNREFUSED/);
+    const [port] = await freePorts(1);
+    await expect(fetchKeySet(`http://127.0.0.1:${port}`, { closed })).rejects.toThrow(/ECONNREFUSED/);
   });
 
   it('does not take a compressed document for a small one', async () => {

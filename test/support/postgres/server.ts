@@ -58,7 +58,7 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
       shell.stdin!.end();
       await exited;
     };
-    for (let left = 300; ; left--) {
+    for (let left = 1_000; ; left--) {
       try {
         await (await connect()).end();
         return;
