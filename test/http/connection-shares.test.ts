@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SERVER_LIMITS } from '../../src/http/server/limits.ts';
 import { type ListeningHoldings, listenHoldings } from '../support/http/holdings-service.ts';
@@ -55,9 +54,10 @@ async function idle(count: number, from: string): Promise<Socket[]> {
 /** Connections on which a request has begun: its body is not sent to the end. */
 async function busy(count: number, from: string): Promise<Socket[]> {
   const sockets = await idle(count, from);
+  const before = service.connections.count().busy;
   for (const socket of sockets) socket.write(UNFINISHED);
   // So that the server has read all of them.
-  await sleep(100);
+  await expect.poll(() => service.connections.count().busy).toBe(before + count);
   return sockets;
 }
 
@@ -101,7 +101,7 @@ describe('the share of an address', () => {
     for (let i = 0; i < 5; i++) {
       const held = await busy(8, '127.0.0.1');
       for (const socket of held) socket.destroy();
-      await sleep(100);
+      await expect.poll(() => service.connections.count()).toEqual({ busy: 0, idle: 0 });
     }
     expect(await served(await idle(8, '127.0.0.1'))).toEqual(times(8, true));
     expect(warnings()).toEqual([]);

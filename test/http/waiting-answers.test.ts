@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { SERVER_LIMITS } from '../../src/http/server/limits.ts';
 import { listenHoldings } from '../support/http/holdings-service.ts';
@@ -76,7 +75,7 @@ describe('answers that wait for slow clients', () => {
     expect(connections.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(opened.length);
 
     for (const socket of opened) socket.destroy();
-    await sleep(100);
+    await expect.poll(() => service.connections.count()).toEqual({ busy: 0, idle: 0 });
     for (const from of ['127.0.0.1', '127.0.0.2', '127.0.0.3']) expect(await ask(from, state)).toBe(200);
     expect(service.log).toEqual([]);
   });

@@ -75,7 +75,8 @@ it('is used by keyboard alone', async () => {
   await page.locator('.command').first().waitFor();
   await tabTo(/^Balance over time: the arrow keys/);
   await page.keyboard.press('Home');
-  expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toContain('2025-02-12 00:10 UTC: unlocked 500');
+  const reached = '2025-02-12 00:10 UTC: unlocked 500';
+  await expect.poll(() => page.getByRole('slider').getAttribute('aria-valuetext')).toContain(reached);
   expect(faults).toEqual([]);
 });
 

@@ -93,7 +93,7 @@ describe('the rows of all pages in one answer', () => {
     );
     const quick = await service.ask(`${V1}/top?limit=1`);
     expect(quick.status).toBe(200);
-    const db = new Database(join(dataDir, 'views.db'));
+    const db = new Database(join(dataDir, 'views.db'), { timeout: 60_000 });
     // Something to be put away, and then all of the log at once: nobody reads what is in it.
     db.prepare('UPDATE dead_letter SET created_at = created_at + 1 WHERE id = 1').run();
     expect(statSync(join(dataDir, 'views.db-wal')).size).toBeGreaterThan(0);

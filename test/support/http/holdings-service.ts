@@ -8,7 +8,7 @@ import type { AnswerRules } from '../../../src/holdings/summary.ts';
 import { type AppDeps, createApp } from '../../../src/http/app.ts';
 import type { StreamStatus } from '../../../src/http/insight/stream/operation.ts';
 import { createStreams } from '../../../src/http/insight/stream/streams.ts';
-import { createConnections } from '../../../src/http/server/connections.ts';
+import { type Connections, createConnections } from '../../../src/http/server/connections.ts';
 import { SERVER_LIMITS, type ServerLimits } from '../../../src/http/server/limits.ts';
 import { createMetrics, measureConnections } from '../../../src/http/server/metrics.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
@@ -67,6 +67,8 @@ export function openHoldings(
 
 export interface ListeningHoldings extends AsyncDisposable {
   readonly port: number;
+  /** As the server counts them. */
+  readonly connections: Connections;
   /** What the app logged, and what the server and the reader threads did. */
   readonly log: readonly string[];
   readonly serverLog: readonly string[];
@@ -98,6 +100,7 @@ export async function listenHoldings(
   const started = parts.move();
   return {
     port: Number(new URL(server.url).port),
+    connections,
     log,
     serverLog,
     [Symbol.asyncDispose]: () => started.disposeAsync(),

@@ -51,6 +51,7 @@ export async function startDashboard({ migrations = 1 }: { readonly migrations?:
 
 export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', ...options });
+  context.setDefaultTimeout(WAIT_MAX_MS);
   const page = await context.newPage();
   const watched = watchPage(page, new URL(url).origin);
   await page.goto(url);
@@ -58,12 +59,17 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   return { page, ...watched };
 }
 
-const ASKS_WITHIN_MS = 60;
+const WAIT_MAX_MS = 60_000;
 
-/** Until everything on the page has its answer. */
+/** What was clicked, or answered, has been drawn and has asked what it asks: effects run behind the frame that draws. */
+const DRAWN = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))';
+
+/** Until everything on the page has its answer, and nothing more was asked because of it. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main .card').first().waitFor();
-  // What was clicked has asked by then.
-  await page.waitForTimeout(ASKS_WITHIN_MS);
-  while ((await page.locator('.loading, [aria-busy="true"]').count()) > 0) await page.waitForTimeout(ASKS_WITHIN_MS);
+  for (let isQuiet = false, wasQuiet = false; !(isQuiet && wasQuiet); ) {
+    await page.evaluate(DRAWN);
+    wasQuiet = isQuiet;
+    isQuiet = (await page.locator('.loading, [aria-busy="true"]').count()) === 0;
+  }
 }
