@@ -95,7 +95,7 @@ function scriptOf(commands: string, { ports: [port, other], broker, topic, scans
         kill -0 $started || { cat service.log >&2; return 1; }
         sleep 0.1
       done
-      for i in $(seq 150); do
+      for i in $(seq 400); do
         kill -0 $started || { cat service.log >&2; return 1; }
         command curl -s http://127.0.0.1:$at/readyz >ready.json || true
         grep -qE '"ready":true|"reasons":\\["no snapshot is sealed yet"' ready.json && return
@@ -107,7 +107,7 @@ function scriptOf(commands: string, { ports: [port, other], broker, topic, scans
     curl() {
       if [ "$1" != -N ]; then command curl -sS --fail-with-body "$@"; return; fi
       command curl -sS "$@" >stream.txt & local asked=$!
-      for i in $(seq 300); do grep -q '^event: snapshot' stream.txt && { kill $asked; return; }; sleep 0.1; done
+      for i in $(seq 800); do grep -q '^event: snapshot' stream.txt && { kill $asked; return; }; sleep 0.1; done
       echo 'no snapshot in the stream:' >&2; cat stream.txt >&2; return 1
     }
     npm() { [ "$1" = run ] && shift; case ' ${Object.keys(scripts).join(' ')} ' in *" $1 "*) ;; *) echo "no script $1" >&2; return 1;; esac; }

@@ -66,10 +66,10 @@ describe('fetch', () => {
     {
       await using program = startProgram(['fetch', '--scan', scan.url, '--output', output]);
       await expect.poll(() => scan.asked.some(({ path }) => path.includes('summary'))).toBe(true);
+      await expect.poll(() => linesIn('feed.ndjson').length).toBeGreaterThan(20);
       program.kill('SIGKILL');
       await program.ended;
     }
-    expect(linesIn('feed.ndjson').length).toBeGreaterThan(20);
     scan.fail('/v1/holdings/summary', null);
     scan.add(...LINES.slice(150));
     expect(await fetched('--output', output)).toMatchObject({ code: 0 });

@@ -118,12 +118,21 @@ describe('a SIGTERM at a random moment', () => {
   });
 
   it('ends replay with code 1, and what was applied is on disk', { timeout: TIMEOUT_MS }, async () => {
-    const data = directory.at('stopped');
-    await using program = startProgram(['replay', '--data', data, ...feed]);
-    while (!existsSync(`${data}/views.db`)) await sleep(10);
-    program.kill('SIGTERM');
-    const { code, stderr } = await program.ended;
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('run it again to continue') });
+    let data = '';
+    for (let tries = 0, isStopped = false; !isStopped; tries++) {
+      data = directory.at(`stopped-${tries}`);
+      await using program = startProgram(['replay', '--data', data, ...feed]);
+      while (!existsSync(`${data}/views.db`)) await sleep(10);
+      program.kill('SIGTERM');
+      const { code, stderr } = await program.ended;
+      // On a machine that is busy it may have come to its end before.
+      isStopped = code !== 0;
+      if (isStopped)
+        expect({ code, stderr }).toMatchObject({
+          code: 1,
+          stderr: expect.stringContaining('run it again to continue'),
+        });
+    }
     expect(await holdfast('replay', '--data', data, ...feed)).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(wanted);
   });
