@@ -24,8 +24,9 @@ async function figure(within: Locator, name: string): Promise<string> {
 
 /** The text of the columns of a table's rows, all at once: there may be hundreds. */
 async function cells(within: Locator): Promise<string[][]> {
-  const textOf = "(rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent.trim()))";
-  return (await within.locator('tbody tr').evaluateAll(textOf)) as string[][];
+  return await within
+    .locator('tbody tr')
+    .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent.trim())));
 }
 
 const shown = (time: unknown): string =>

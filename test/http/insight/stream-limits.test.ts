@@ -23,7 +23,7 @@ await replayInto(dataDir, [feed], { snapshotPeriodUs: 60_000_000 });
 const [FIRST, LAST] = ['0 2025-02-12T00:01:00Z', '0 2025-02-12T03:59:00Z'];
 
 it('cuts a client that takes nothing, and the others go on to the end', async () => {
-  await using service = await startStreaming(dataDir, { takeTimeoutMs: 2_000 });
+  await using service = await startStreaming(dataDir, { takeTimeoutMs: 5_000 });
   const all = { owners: MANY_OWNERS, lastEventId: FIRST };
   using idle = await openStream(service.url, all);
   idle.pause();
