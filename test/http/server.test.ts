@@ -5,6 +5,7 @@ import { type HttpServer, startHttpServer } from '../../src/http/server/server.t
 import { Refusal } from '../../src/refusal.ts';
 import { fixture } from '../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings } from '../support/http/holdings-service.ts';
+import { freePorts } from '../support/program/free-ports.ts';
 
 const service = openHoldings(await makeDataDirectory([fixture('story.scan.ndjson')]), {
   limits: { ownersMax: 3, bodyBytesMax: 2000 },
@@ -129,7 +130,8 @@ describe('starting and stopping', () => {
   });
 
   test('stopping ends idle connections and accepts no more', async () => {
-    const stopped = await start('127.0.0.1');
+    const [free] = await freePorts(1);
+    const stopped = await start('127.0.0.1', free);
     const idle = await fetch(`${stopped.url}/livez`);
     expect(idle.status).toBe(200);
     await stopped[Symbol.asyncDispose]();

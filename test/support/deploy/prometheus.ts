@@ -40,12 +40,12 @@ export interface Prometheus extends AsyncDisposable {
 }
 
 const CONFIG = (rules: readonly string[], targets: readonly string[]): object => ({
-  global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' },
+  global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '500ms' },
   rule_files: rules,
   scrape_configs: [{ job_name: 'holdfast', static_configs: [{ targets }] }],
 });
 
-/** Starts a Prometheus that scrapes the targets several times a second. */
+/** Starts a Prometheus that scrapes the targets every second. */
 export async function startPrometheus(
   folder: TemporaryDirectory,
   { rules, targets }: { rules: readonly string[]; targets: readonly string[] },

@@ -58,10 +58,9 @@ export function startProgram(args: readonly string[], { limits, uid, preload, en
     stderr: () => stderr.text(),
     async logged(message) {
       for (let over = false; ; ) {
-        const line = stderr
-          .text()
-          .split('\n')
-          .find((text) => text.includes(`"msg":${JSON.stringify(message)}`));
+        // The last one may not be whole yet.
+        const lines = stderr.text().split('\n').slice(0, -1);
+        const line = lines.find((text) => text.includes(`"msg":${JSON.stringify(message)}`));
         if (line !== undefined) return JSON.parse(line) as Record<string, unknown>;
         if (over) throw new Error(`the program ended without logging "${message}":\n${stderr.text()}`);
         over = await Promise.race([stderr.more().then(() => false), ended.then(() => true)]);
