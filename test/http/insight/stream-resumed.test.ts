@@ -51,7 +51,7 @@ it('has every snapshot and every change once, however often a proxy cuts it in t
   await using service = await startLiveService(directory, { lines: first });
   await service.untilApplied(2);
   await using proxy = await startCuttingProxy(service.url);
-  const following = follow(proxy.url, '0 2025-02-12T19:50:00Z', () => proxy.cutAfter(700 + random.below(1_600)));
+  const following = follow(proxy.url, '0 2025-02-12T19:50:00Z', () => proxy.cutAfter(700 + random.below(2_400)));
   for (const line of lines) {
     service.network.add(line);
     await new Promise((resolve) => setTimeout(resolve, 30));
