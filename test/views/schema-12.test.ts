@@ -1,0 +1,44 @@
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { holdfast } from '../support/program/command.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+
+const fixtures = join(import.meta.dirname, '../../fixtures');
+const oldViews = join(fixtures, 'views-12');
+
+/** Each directory of schema 12 with the feed it was made from. */
+const DIRECTORIES = {
+  story: ['story.scan.ndjson', 'story-migration.scan.ndjson'].map((name) => join(fixtures, name)),
+  random: [join(oldViews, 'random.scan.ndjson.gz')],
+} as const;
+
+describe.each(Object.entries(DIRECTORIES))('the directory of schema 12 from the %s ledger', (name, feed) => {
+  it('has the snapshots, totals and digests of a replay, and reads its whole feed again', async () => {
+    using folder = temporaryDirectory();
+    // Opening a directory writes to it.
+    cpSync(join(oldViews, name), folder.at('old'), { recursive: true });
+    const replayed = await holdfast('replay', '--data', folder.at('new'), ...feed);
+    expect(replayed.code, replayed.stderr).toBe(0);
+    const snapshots = await Promise.all(
+      ['old', 'new'].map((each) => holdfast('snapshots', '--json', '--data', folder.at(each))),
+    );
+    expect(JSON.parse(snapshots[0]!.stdout).length).toBeGreaterThan(5);
+    expect(snapshots[0]!.stdout).toBe(snapshots[1]!.stdout);
+    expect(await holdfast('verify', '--data', folder.at('old'))).toMatchObject({ code: 0 });
+    expect(await holdfast('replay', '--data', folder.at('old'), ...feed)).toMatchObject({ code: 0 });
+    const after = await holdfast('snapshots', '--json', '--data', folder.at('old'));
+    expect(after.stdout).toBe(snapshots[0]!.stdout);
+  });
+});
+
+describe('the feed of the random ledger', () => {
+  it('has what a migration must bring over: locked coins, rounds, imports, several eras, counterfeits, archives', () => {
+    const feed = gunzipSync(readFileSync(join(oldViews, 'random.scan.ndjson.gz'))).toString();
+    const needed = [':LockedAmulet"', ':OpenMiningRound"', '"0001-01-01T00:00:00.000000Z"', '"consuming":true'];
+    expect(needed.filter((each) => !feed.includes(each))).toEqual([]);
+    expect(new Set(feed.match(/"migration_id":\d+/g)).size).toBe(2);
+    expect(new Set(feed.match(/"dso":"[^"]+"/g)).size).toBeGreaterThan(1);
+  });
+});
