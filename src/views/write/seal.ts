@@ -2,11 +2,10 @@ import type { Database } from 'better-sqlite3';
 import { changesHash } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import type { Batch } from './batch.ts';
 import { DigestChain } from './digest-chain.ts';
 import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owners.ts';
-import type { MigrationState } from './state.ts';
+import type { MigrationState, WriterState } from './state.ts';
 
 /** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
 export const SNAPSHOTS_MAX = 10_000;
@@ -125,7 +124,7 @@ export function sealGrid(
 
 /** Seals as much of a gap as the transaction has room for, as a checkpoint within the gap does. */
 export function sealPart(
-  { state, seals }: Pick<Batch, 'state' | 'seals'>,
+  { state, seals }: { readonly state: WriterState; readonly seals: Seals },
   { migrationId, first, periodUs }: SealedRun,
 ): void {
   const migration = state.migrations.get(migrationId)!;

@@ -47,6 +47,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'feed/',
   ],
   'service/': [
+    'compare/',
     'health',
     'config',
     'http/holdings/',
@@ -61,6 +62,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'views/store/',
     'feed/',
     'users/',
+    'ledger/',
   ],
   health: ['http/service/', 'holdings/', 'ingest/', 'dead-letters/', 'views/read/', 'ledger/'],
   sources: ['feed/', 'feed/file/', 'feed/kafka/', 'feed/ledger-api/', 'feed/scan/'],
