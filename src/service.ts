@@ -3,13 +3,16 @@ import type { Config } from './config.ts';
 import type { SourceSpec } from './feed/source.ts';
 import { createApp } from './http/app.ts';
 import { DOCUMENTS } from './http/documents.ts';
+import type { StreamStatus } from './http/insight/stream/operation.ts';
 import { createStreams } from './http/insight/stream/streams.ts';
 import { createClientAddress } from './http/server/client-address.ts';
 import { createConnections } from './http/server/connections.ts';
 import { createMetrics, measureConnections, measureStreams } from './http/server/metrics.ts';
 import { startHttpServer } from './http/server/server.ts';
 import type { ServedDocument } from './http/service/docs.ts';
+import type { Health } from './http/service/health.ts';
 import { createUsersArea } from './http/users/area.ts';
+import { startComparison } from './service/comparison.ts';
 import { measureIngest } from './service/ingest-metrics.ts';
 import { measureService } from './service/metrics.ts';
 import { openReading } from './service/reading.ts';
@@ -41,18 +44,24 @@ export async function startService(
   const version = readVersion();
   const { host, port, reusePort, trustedProxies } = config;
   const role = starting.use(await startRole(config, { logger, sources, version }));
-  const { health, users, force, failed, ingestStatus } = role;
+  const { users, force, failed, ingestStatus } = role;
   const { store, answers, name, measure } = role.holdings;
 
   const metrics = createMetrics();
   const { registry } = metrics;
+  const comparison = starting.use(startComparison(config.compareWith ?? [], { store, logger, registry }));
+  const withComparison = <Status extends { readonly degraded: readonly string[] }>(status: Status): Status => {
+    return { ...status, degraded: [...status.degraded, ...comparison.differences()] };
+  };
+  const health: Health = { ...role.health, ready: async () => withComparison(await role.health.ready()) };
   measureService(registry, { version, health, store });
   measure(registry);
   if (ingestStatus !== null) measureIngest(registry, ingestStatus);
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createConnections({ logger, trustedProxies });
   measureConnections(registry, connections);
-  const { streamStatus: status, streamLookMs: lookMs } = role;
+  const { streamLookMs: lookMs } = role;
+  const status = (): StreamStatus => withComparison(role.streamStatus());
   const streams = createStreams({ store, status, lookMs, logger });
   measureStreams(registry, streams.openCount);
   const app = createApp({

@@ -58,6 +58,7 @@ describe('where a setting comes from', () => {
       dataDir: resolve('data'),
       host: '127.0.0.1',
       dashboard: 'on',
+      compareWith: null,
       port: 8080,
       reusePort: false,
       readOnly: false,

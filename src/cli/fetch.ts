@@ -2,6 +2,9 @@ import { LEDGER_API_KEYS } from '../config/ledger-api.ts';
 import { SCAN_KEYS } from '../config/scan.ts';
 import { counted } from '../counted.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
+import { openFileSource } from '../feed/file/source.ts';
+import { IN_SEED } from '../feed/scan/cursor.ts';
+import { placeOfLine } from '../feed/scan/place-of-line.ts';
 import { Refusal } from '../refusal.ts';
 import type { CliCommand } from './command.ts';
 import { openNetworkLines } from './transfer/network-lines.ts';
@@ -30,11 +33,13 @@ export const fetchCommand: CliCommand = {
       throw new Refusal('--scan or --ledger-api says which network to fetch');
     const path = (options.output as string | undefined) ?? null;
     const tail = path === null ? NOTHING : readTail(path);
+    const stop = terminal.stopSignal();
     const network = openNetworkLines(
       { ends: [tail.lines], name: `--output ${path}`, otherwise: 'name another file' },
       config,
-      { follow: options.follow === true, stop: terminal.stopSignal(), logger },
+      { follow: options.follow === true, stop, logger },
     );
+    if (path !== null && network.isHalfSeed) await requireOnlyImport(path, tail, stop);
     let output: LinesFile | null = null;
     let updates = 0;
     try {
@@ -50,3 +55,16 @@ export const fetchCommand: CliCommand = {
     logger.info({ updates, output: path }, `${counted(updates, 'line')} written`);
   },
 };
+
+/** A file is emptied only where all its whole lines are of the unfinished snapshot import at its end. */
+async function requireOnlyImport(path: string, { endsAt }: Tail, stop: AbortSignal): Promise<void> {
+  const file = openFileSource(path, { headBytes: endsAt, reuseBuffers: true });
+  for await (const lines of file.batches(stop)) {
+    const other = lines.find(({ bytes }) => bytes === null || placeOfLine(bytes) !== IN_SEED);
+    if (other !== undefined)
+      throw new Refusal(
+        `--output ${path}: ends within an unfinished snapshot import, and line ${other.offset} is not part of that import; ` +
+          'name another file, or remove the lines of the unfinished import from this one',
+      );
+  }
+}

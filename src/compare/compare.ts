@@ -18,6 +18,8 @@ export interface Compared extends Range {
 export interface Wanted {
   readonly from: Micros | null;
   readonly to: Micros | null;
+  /** Only the next page, behind a snapshot that is compared already; null: the first page. */
+  readonly pageAfter?: Micros | null;
 }
 
 /** Null where it has no snapshot of that migration on the grid. */
@@ -51,8 +53,10 @@ export async function compareChains(
   const isOneStart = chains.own.first === chains.other.first;
   const leftOut =
     isOneStart || isBehind ? null : ({ recordTime: begin, of: chains.own.first === begin ? 'own' : 'other' } as const);
-  const from = isBehind ? Math.ceil(wanted.from! / periodUs) * periodUs : begin + (leftOut === null ? 0 : periodUs);
-  const to = Math.min(chains.own.newest, chains.other.newest, wanted.to ?? Infinity);
+  const first = isBehind ? Math.ceil(wanted.from! / periodUs) * periodUs : begin + (leftOut === null ? 0 : periodUs);
+  const from = Math.max(first, (wanted.pageAfter ?? -Infinity) + periodUs);
+  const pageEnd = wanted.pageAfter === undefined ? Infinity : from + (DIGESTS_AT_ONCE - 1) * periodUs;
+  const to = Math.min(chains.own.newest, chains.other.newest, wanted.to ?? Infinity, pageEnd);
   const by = isOneStart && wanted.from === null ? 'digest' : 'changes_digest';
   const there = digestsOf(other, chains.other, { from, to });
   let [compared, last] = [0, from];

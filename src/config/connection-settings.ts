@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
-import { count, durationMs, flag, httpAddress, path, setting, text } from './setting.ts';
-import { isHttpUrl, isPostgresUrl, LONGEST, list, msWithin } from './value-schemas.ts';
+import { count, durationMs, flag, httpAddress, httpAddresses, path, setting, text } from './setting.ts';
+import { isPostgresUrl, LONGEST, list, msWithin } from './value-schemas.ts';
 
 /** More super validators than any network has. */
 const SCANS_MAX = 100;
@@ -57,11 +57,7 @@ export const KAFKA_SETTINGS = {
 } as const;
 
 export const SCAN_SETTINGS = {
-  scan: setting(list(z.string().refine(isHttpUrl)), {
-    expected: 'http or https addresses without a user, several separated by commas',
-    help: 'addresses of Scans of one network; the next is read where one fails',
-    placeholder: 'URL,...',
-  }),
+  scan: httpAddresses('addresses of Scans of one network; the next is read where one fails'),
   scanAgree: count(1, SCANS_MAX, {
     help: 'an update counts once so many of the Scans tell it alike; 1 reads only one of them',
     default: '1',

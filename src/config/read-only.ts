@@ -11,6 +11,7 @@ const READING: readonly string[] = [
   'port',
   'readOnly',
   'reusePort',
+  'compareWith',
   'emptyOwners',
   'ownersMax',
   'bodyBytesMax',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DURATION_EXPECTED } from '../ledger/duration.ts';
-import { isHttpUrl, microsWithin, msWithin, wholeNumber } from './value-schemas.ts';
+import { isHttpUrl, list, microsWithin, msWithin, wholeNumber } from './value-schemas.ts';
 
 /** One setting, whose option, environment variable and key in the configuration file share one name. */
 export interface Setting<Value, Default extends string | null = string | null> {
@@ -41,6 +41,12 @@ export const httpAddress = (help: string) =>
     expected: 'a http or https address without a user',
     help,
     placeholder: 'URL',
+  });
+export const httpAddresses = (help: string) =>
+  setting(list(z.string().refine(isHttpUrl)), {
+    expected: 'http or https addresses without a user, several separated by commas',
+    help,
+    placeholder: 'URL,...',
   });
 /** A switch: the bare option is true; the environment says `true` or `false` (or 1 or 0). */
 const switched = z.union([

@@ -9,7 +9,7 @@ import {
   POSTGRES_SETTINGS,
   SCAN_SETTINGS,
 } from './connection-settings.ts';
-import { count, durationMs, durationUs, flag, oneOf, setting, text } from './setting.ts';
+import { count, durationMs, durationUs, flag, httpAddresses, oneOf, setting, text } from './setting.ts';
 import { ipAddress, LONGEST, list, microsWithin, wholeNumber } from './value-schemas.ts';
 
 const DAY_US = 86_400_000_000;
@@ -111,6 +111,7 @@ export const SETTINGS = {
     help: 'how far behind its source the service may be and still be ready',
     default: '1m',
   }),
+  compareWith: httpAddresses('other Holdfasts, whose digests must equal those of this one'),
   dashboard: oneOf(['on', 'off'], { help: 'the page at /: on or off', default: 'on' }),
   corsOrigins: setting(list(z.string().regex(/^(\*|https?:\/\/[^\s/,]+)$/)), {
     expected: '*, or origins such as https://example.org separated by commas',

@@ -61,7 +61,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
           openMessages = 0;
         }
         openMessages += messageCount(next);
-        const halted = await applyChunk(writer, next, options);
+        const halted = await applyChunk(writer, next, { ...options, feed });
         if (halted !== null) return halted;
         feed.applied(next);
         // Where its last message was bad, the writer has stored all of it already.
@@ -90,10 +90,21 @@ function storedCursors(writer: ViewsWriter): Map<string, string> {
   return new Map([...writer.storedSource.lanes].map(([lane, { cursor }]) => [lane, cursor]));
 }
 
-async function applyChunk(writer: ViewsWriter, chunk: Chunk, options: LoopOptions): Promise<DeadLetter | null> {
+/** Null where the chunk is applied, or the signal aborted within a long gap. */
+async function applyChunk(
+  writer: ViewsWriter,
+  chunk: Chunk,
+  options: LoopOptions & { readonly feed: Feed },
+): Promise<DeadLetter | null> {
   for (;;) {
     const applied = await options.persist(() => writer.apply(chunk));
     if (applied.done) return null;
+    if (applied.halted === null) {
+      options.onCommit(options.feed);
+      await turn();
+      if (options.signal.aborted) return null;
+      continue;
+    }
     options.onHalt(applied.halted);
     if (applied.halted.kind !== 'ahead' || options.onAhead === 'stop') return applied.halted;
     if ((await awaitClock(writer, applied.halted, options)) !== null) return applied.halted;

@@ -1,9 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
+import { makeDatabasePrivate } from '../private-file.ts';
 import { USERS_FILE } from './backup.ts';
 import { databaseError } from './database-error.ts';
 import { EMPTY_USER } from './requests/bodies.ts';
@@ -49,9 +50,9 @@ export interface Users extends Disposable {
 export function openUsers({ dataDir, config, participantId, logger }: UsersOptions): Users {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, USERS_FILE);
+  makeDatabasePrivate(file);
   const db = new BetterSqlite3(file, { timeout: BUSY_TIMEOUT_MS });
   try {
-    chmodSync(file, 0o600);
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');

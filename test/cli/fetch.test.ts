@@ -76,6 +76,24 @@ describe('fetch', () => {
     expect(await viewsOf('views', output)).toEqual(await wantedViews());
   });
 
+  it.each([
+    ['updates', LINES.slice(0, 50)],
+    ['a whole snapshot import and updates', seededFeed(LINES.slice(0, 90), { recordTime: SEEDED_AT })],
+  ])('does not empty a file in which an unfinished snapshot import follows %s', async (_, history) => {
+    const seed = seededFeed(LINES, { recordTime: timeOf(LINES[100]!) });
+    const half = seed.slice(
+      0,
+      seed.findIndex((line) => line.startsWith('{"seed":')),
+    );
+    const output = directory.writeLines('feed.ndjson', [...history, ...half]);
+    appendFileSync(output, '{"update_id"');
+    const before = readFileSync(output, 'utf8');
+    const { code, stderr } = await fetched('--output', output);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is not part of that import') });
+    expect(stderr).toContain('name another file');
+    expect(readFileSync(output, 'utf8')).toBe(before);
+  });
+
   it('with --follow writes what comes later, until it is stopped', async () => {
     const output = directory.at('feed.ndjson');
     const args = ['--output', output, '--follow', '--start', 'beginning', '--scan-poll-interval', '100ms'];

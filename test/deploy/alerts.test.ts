@@ -64,7 +64,15 @@ beforeAll(async () => {
   const following = ['--scan', urls, '--scan-agree', '2', '--scan-poll-interval', '100ms', '--start', 'beginning'];
   const started = await Promise.all([
     startService(['--data', folder.at('halted'), '--file', bad]),
-    startService(['--data', folder.at('network'), ...following, '--ready-lag-max', '2s']),
+    startService([
+      '--data',
+      folder.at('network'),
+      ...following,
+      '--ready-lag-max',
+      '2s',
+      '--compare-with',
+      'http://127.0.0.1:9',
+    ]),
     startService(['--data', folder.at('full'), '--file', large], { limits: SMALL_DISK }),
   ]);
   for (const service of started) parts.use(service);

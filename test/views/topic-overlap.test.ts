@@ -22,7 +22,7 @@ async function filesThenTopic(topic: string, format: Format = 'ledger-api'): Pro
   for (const [offset, line] of linesOf(parseLedger(topic), format).entries()) {
     const chunk = decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }, { migrationId: 0 });
     const applied = writer.apply(chunk);
-    if (!applied.done) throw new Error(applied.halted.reason);
+    if (!applied.done) throw new Error(applied.halted?.reason);
   }
   writer.commit();
   return writer.counts;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMachineError } from '../../machine-errors.ts';
 import { readSecret } from '../../named-file.ts';
+import { closeToOthers } from '../../private-file.ts';
 import { Refusal } from '../../refusal.ts';
 import type { AuthService } from './auth-service.ts';
 
@@ -25,6 +25,7 @@ function openLocalSecret(dataDir: string): Uint8Array {
   const secret = readSecret(LOCAL_SECRET_FILE, file);
   if (secret.length < SECRET_BYTES_MIN)
     throw new Refusal(`${file} has fewer than ${SECRET_BYTES_MIN} bytes: remove it, and a new one is created`);
+  // A secret that was put there by hand may be open to others.
   closeToOthers(file);
   return secret;
 }
@@ -43,15 +44,5 @@ function makeSecret(dataDir: string, file: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });
-  }
-}
-
-/** A secret that was put there by hand may be open to others. Where the file is not ours, its mode is its owner's decision. */
-function closeToOthers(file: string): void {
-  if ((statSync(file).mode & 0o077) === 0) return;
-  try {
-    chmodSync(file, 0o600);
-  } catch (error) {
-    if (!isMachineError(error, 'unwritable')) throw error;
   }
 }

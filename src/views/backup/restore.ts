@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
+import { makeDatabasePrivate } from '../../private-file.ts';
 import { Refusal } from '../../refusal.ts';
 import { otherVersion, partialViewsFile, versionOf, viewsFile } from '../store/database.ts';
 import { SCHEMA_VERSION } from '../store/schema.ts';
@@ -17,6 +18,7 @@ export function restoreViews(file: string, dataDir: string, allowed: readonly st
   const views = viewsFile(dataDir);
   const partial = partialViewsFile(dataDir);
   copyFileSync(file, partial);
+  makeDatabasePrivate(partial);
   unseal(file, partial);
   const db = new DatabaseFile(partial);
   try {

@@ -1,6 +1,7 @@
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { isDamaged, isMachineError } from '../../machine-errors.ts';
+import { makeDatabasePrivate } from '../../private-file.ts';
 import { Refusal } from '../../refusal.ts';
 import { type DirectoryMade, makeViews, versionOf, viewsFile } from '../store/database.ts';
 import { sync } from './backup.ts';
@@ -47,6 +48,7 @@ function readMade(db: Database): Partial<DirectoryMade> {
  * one would delete the log of that name when it is closed, which is then the new file's.
  */
 function leaveLog(dataDir: string): void {
+  makeDatabasePrivate(viewsFile(dataDir));
   const db = new DatabaseFile(viewsFile(dataDir), { fileMustExist: true });
   try {
     db.pragma('journal_mode = DELETE');

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../../ledger/duration.ts';
+import { makeDatabasePrivate } from '../../private-file.ts';
 import { Refusal } from '../../refusal.ts';
 import { shellWord } from '../../shell-word.ts';
 import { createTables, SCHEMA_VERSION } from './schema.ts';
@@ -70,6 +71,7 @@ export function makeDataDirectory(dataDir: string): void {
 export function openForWriting(dataDir: string, settings: DirectorySettings): Database {
   refuseHalfRestored(dataDir);
   const file = viewsFile(dataDir);
+  makeDatabasePrivate(file);
   const db = new DatabaseFile(file);
   try {
     db.pragma('page_size = 4096');
@@ -145,6 +147,7 @@ export function madeNow({ snapshotPeriodUs, dso }: Pick<DirectorySettings, 'snap
 
 /** Creates a file of empty views. */
 export function makeViews(file: string, made: DirectoryMade): void {
+  makeDatabasePrivate(file);
   const db = new DatabaseFile(file);
   try {
     db.pragma('page_size = 4096');

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { isDiskError, isMachineError } from '../../machine-errors.ts';
+import { makeDatabasePrivate } from '../../private-file.ts';
 import { Refusal } from '../../refusal.ts';
 
 /**
@@ -24,8 +25,10 @@ export function lockForWriting(dataDir: string): Disposable {
 }
 
 function openLock(dataDir: string): DatabaseFile.Database {
+  const file = join(dataDir, 'lock.db');
   try {
-    return new DatabaseFile(join(dataDir, 'lock.db'), { timeout: 0 });
+    makeDatabasePrivate(file);
+    return new DatabaseFile(file, { timeout: 0 });
   } catch (error) {
     throw new Refusal(`--data ${dataDir}: cannot be written to (${(error as Error).message})`, { cause: error });
   }

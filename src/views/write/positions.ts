@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { StoredLane, StoredSource } from '../../feed/source.ts';
+import type { NamedSource, StoredLane, StoredSource } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn, type Stored } from '../store/columns.ts';
 import { lastMessages, type Segment } from './segment.ts';
@@ -47,6 +47,12 @@ export const IMPORT_TIME: Micros = -1;
 /** A lane before its first message. `start`: null where the source does not resume. */
 export function newLane(source: string, { start, cursor }: Pick<LaneState, 'start' | 'cursor'>): LaneState {
   return { source, start, cursor, storedCursor: null, sha256: null, checkpoints: new Map(), furthest: null };
+}
+
+/** The lane of a source that does not resume begins at its start. */
+export function beginLane(lanes: Map<string, LaneState>, { name, kind: { kind: lane } }: NamedSource): void {
+  const storedCursor = lanes.get(lane)?.storedCursor ?? null;
+  lanes.set(lane, { ...newLane(name, { start: null, cursor: '1' }), storedCursor });
 }
 
 /** The state of a lane, which exists since before its first message was applied. */

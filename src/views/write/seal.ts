@@ -5,7 +5,10 @@ import { BulkRows } from '../store/bulk-rows.ts';
 import { DigestChain } from './digest-chain.ts';
 import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owners.ts';
-import type { MigrationState } from './state.ts';
+import type { MigrationState, WriterState } from './state.ts';
+
+/** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
+export const SNAPSHOTS_MAX = 10_000;
 
 /** Snapshots of equal content, one period apart: one that was sealed and the quiet intervals after it. */
 interface SealedRun {
@@ -23,12 +26,20 @@ interface SealedRun {
   readonly locked: string;
 }
 
+/** A message that seals too many snapshots for one transaction, and the last run of them. */
+export interface LongGap {
+  readonly at: number;
+  readonly gap: SealedRun;
+}
+
 /** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
 export class Seals {
   readonly #owners: Owners;
   readonly #items: OpenItems;
   readonly #chain: DigestChain;
   readonly #insert: BulkRows;
+  /** The number of snapshots that wait for the commit. */
+  pending = 0;
   readonly #runs: SealedRun[] = [];
   #nextNo: number;
 
@@ -38,6 +49,11 @@ export class Seals {
     this.#chain = new DigestChain(db);
     this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
     this.#nextNo = db.prepare<[], number>('SELECT coalesce(max(no), 0) + 1 FROM snapshot').pluck().get()!;
+  }
+
+  /** The last run, where more than so many snapshots wait for the commit. */
+  lastBeyond(snapshotsMax: number): SealedRun | null {
+    return this.pending > snapshotsMax ? this.#runs.at(-1)! : null;
   }
 
   /** Seals the open interval at a grid time, and `count - 1` quiet ones after it: a row each, and nothing else. */
@@ -59,6 +75,7 @@ export class Seals {
     this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo, contracts, owners, ...supply });
     migration.openSeq += run.count;
     this.#nextNo += run.count;
+    this.pending += run.count;
   }
 
   flush(): void {
@@ -77,6 +94,7 @@ export class Seals {
 
   settle(): void {
     this.#runs.length = 0;
+    this.pending = 0;
   }
 }
 
@@ -102,4 +120,15 @@ export function sealGrid(
   const count = Math.floor((last - first) / periodUs) + 1;
   seals.seal(migration, first, { count, periodUs });
   migration.nextGrid = first + count * periodUs;
+}
+
+/** Seals as much of a gap as the transaction has room for, as a checkpoint within the gap does. */
+export function sealPart(
+  { state, seals }: { readonly state: WriterState; readonly seals: Seals },
+  { migrationId, first, periodUs }: SealedRun,
+): void {
+  const migration = state.migrations.get(migrationId)!;
+  const end = first + (SNAPSHOTS_MAX - seals.pending - 1) * periodUs;
+  sealGrid(seals, migration, { end, inclusive: true, periodUs });
+  migration.timeReached = Math.max(migration.timeReached!, end);
 }

@@ -15,8 +15,9 @@ import { checkFollowed } from './followed.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import { forgetHalfSeed } from './half-seed.ts';
 import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
-import { movePast, newLane, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
+import { beginLane, movePast, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
 import { PossibleGap } from './possible-gap.ts';
+import { type LongGap, SNAPSHOTS_MAX, sealPart } from './seal.ts';
 import { type Segment, withoutMessageBytes } from './segment.ts';
 import { checkSourceStart, forgetPositions, isAnother, isNews, noteSourceStart } from './source-start.ts';
 
@@ -35,10 +36,8 @@ export interface WriterOptions extends DirectorySettings {
 /** After a bad message the next may be near, and what is applied beyond it would be thrown away. Doubles while none is. */
 const REACH_BEHIND_FAULT = 64;
 
-/** Whether all messages were applied, or at which one it stopped. */
-export type Applied =
-  | { readonly done: true }
-  | { readonly done: false; readonly halted: DeadLetter; readonly at: number };
+/** Whether all messages were applied. `halted` is null where a part of a long gap was committed: call again with the chunk. */
+export type Applied = { readonly done: true } | { readonly done: false; readonly halted: DeadLetter | null };
 
 /**
  * The only writer of views.db. Messages are applied in memory in feed order and written by `commit`; an update that cannot be
@@ -77,10 +76,8 @@ export class ViewsWriter implements Disposable {
   beginSource(source: NamedSource): void {
     this.commit();
     this.#source = source;
-    const [{ resumes, kind: lane }, { lanes }] = [source.kind, this.#batch.state];
-    if (resumes) return;
-    const storedCursor = lanes.get(lane)?.storedCursor ?? null;
-    lanes.set(lane, { ...newLane(source.name, { start: null, cursor: '1' }), storedCursor });
+    if (source.kind.resumes) return;
+    beginLane(this.#batch.state.lanes, source);
     this.commit();
   }
 
@@ -127,7 +124,7 @@ export class ViewsWriter implements Disposable {
 
   /**
    * Applies the chunk's messages. Under `halt` it stops at a bad one, with everything before it on disk. Called again with
-   * the same chunk, after an error of the disk or an ended halt, it continues where it stopped.
+   * the same chunk, after an error of the disk, an ended halt or a part of a gap, it continues where it stopped.
    */
   apply(chunk: Chunk): Applied {
     if (this.#broken) this.#reapply(this.#segments);
@@ -138,24 +135,31 @@ export class ViewsWriter implements Disposable {
       const known = firstKnownBad(chunk, { from: start, to: Math.min(end, start + reach) }, this.deadLetters);
       const range = this.#segment(chunk, { from: start, to: known?.at ?? Math.min(end, start + reach), now });
       this.#cursor = { chunk, at: start };
-      const fault = this.#applyRange(range);
-      if (fault === null) this.#segments.push(this.#kept(range));
-      else this.#reapply([...this.#segments, { ...range, to: fault.at }]);
-      const stop = fault ?? known;
+      const stopped = this.#applyRange(range, SNAPSHOTS_MAX);
+      if (stopped === null) this.#segments.push(this.#kept(range));
+      else this.#reapply([...this.#segments, { ...range, to: stopped.at }]);
+      const stop = stopped ?? known;
       start = stop?.at ?? range.to;
       this.#cursor = { chunk, at: start };
-      reach = fault === null ? reach * 2 : REACH_BEHIND_FAULT;
+      if (stop !== null && 'gap' in stop) {
+        sealPart(this.#batch, stop.gap);
+        this.commit();
+        return { done: false, halted: null };
+      }
+      reach = stopped === null ? reach * 2 : REACH_BEHIND_FAULT;
       if (stop === null) continue;
       const left = this.#stopAt(chunk, stop, now);
-      if (left.decision === 'halted') return { done: false, halted: left, at: start };
+      if (left.decision === 'halted') return { done: false, halted: left };
       start += 1;
       this.#cursor = { chunk, at: start };
     }
     return { done: true };
   }
 
-  /** Applies messages in memory; returns the first that is bad. The batch is then unusable, as it is after any error. */
-  #applyRange(segment: Segment): BadMessage | null {
+  /** Applies messages in memory; returns the first that is bad or seals too many snapshots. The batch is then unusable. */
+  #applyRange(segment: Segment): BadMessage | null;
+  #applyRange(segment: Segment, snapshotsMax: number): BadMessage | LongGap | null;
+  #applyRange(segment: Segment, snapshotsMax = Infinity): BadMessage | LongGap | null {
     const { chunk, from, to, now, decided } = segment;
     if (from === to) return null;
     this.#broken = true;
@@ -174,8 +178,10 @@ export class ViewsWriter implements Disposable {
         if (error instanceof PossibleGap) this.#reapply([...this.#segments, { ...segment, to: i }]);
         throw error;
       }
+      const gap = this.#batch.seals.lastBeyond(snapshotsMax);
+      if (gap !== null) return { at: i, gap };
     }
-    this.#moveOn(segment);
+    movePast(this.#batch.state.lanes, segment);
     this.#broken = false;
     return null;
   }
@@ -188,10 +194,6 @@ export class ViewsWriter implements Disposable {
     return withoutMessageBytes(segment, { keepsHash: this.#begun.kind.resumes });
   }
 
-  #moveOn(range: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>): void {
-    movePast(this.#batch.state.lanes, range);
-  }
-
   get #begun(): NamedSource {
     if (this.#source === null) throw new Error('a message of a source that was not begun');
     return this.#source;
@@ -202,7 +204,7 @@ export class ViewsWriter implements Disposable {
     const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
     const deadLetter = deadLetterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
     const halts = this.options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(deadLetter.kind);
-    if (!halts) this.#moveOn({ chunk, from: at, to: at + 1 });
+    if (!halts) movePast(this.#batch.state.lanes, { chunk, from: at, to: at + 1 });
     return this.#commitWith({ ...deadLetter, decision: halts ? 'halted' : 'quarantined' });
   }
 
@@ -215,10 +217,7 @@ export class ViewsWriter implements Disposable {
     return { ...deadLetter, id };
   }
 
-  /**
-   * Throws the batch away (a failed commit leaves it half written) and applies these segments to what is on disk. Where that
-   * fails too, the segments are unchanged.
-   */
+  /** Throws the batch away and applies these segments to what is on disk. Where that fails too, the segments are unchanged. */
   #reapply(segments: readonly Segment[]): void {
     this.#broken = true;
     this.#batch = new Batch(this.db, this.#lasting, this.#committed);

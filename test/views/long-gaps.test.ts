@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { FILE_KIND } from '../../src/feed/file/kind.ts';
+import { isMachineError } from '../../src/machine-errors.ts';
+import { openForReading } from '../../src/views/store/database.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
+import { freshDirectory } from '../support/program/fresh-directory.ts';
+import { fileChunks } from '../support/views/file-chunks.ts';
+import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
+
+const SECOND_US = 1_000_000;
+const PERIOD = { snapshotPeriodUs: SECOND_US } as const;
+/** Of one transaction (docs/rules.md, rule 6). */
+const SNAPSHOTS_MAX = 10_000;
+
+const BEFORE = '00:00:01 =a : +a alice 10\n00:00:02.5 =b : +b bob 5 ; +c carol 2';
+const BEHIND = '07:00 =c : -a ; +d alice 3\n07:00:01.5 =d : -c';
+/** 25,198 snapshots from the first update behind on; and the same ledger with checkpoints, which no gap of 10,000 is between. */
+const LONG = `${BEFORE}\n${BEHIND}`;
+const DIVIDED = `${BEFORE}\n${['01', '03', '05'].map((hour) => `checkpoint : @s1 ${hour}:00`).join('\n')}\n${BEHIND}`;
+
+const directory = freshDirectory();
+
+function feedOf(name: string, text: string): string {
+  return directory.writeLines(`${name}.ndjson`, linesOf(parseLedger(text), 'ledger-api'));
+}
+
+function snapshotsIn(name: string): number {
+  const db = openForReading(directory.at(name));
+  try {
+    return db.prepare<[], number>('SELECT count(*) FROM snapshot').pluck().get()!;
+  } finally {
+    db.close();
+  }
+}
+
+async function wantedViews(text = DIVIDED): Promise<ReturnType<typeof dumpViews>> {
+  await replayInto(directory.at('divided'), [feedOf('divided', text)], PERIOD);
+  return dumpViews(directory.at('divided'));
+}
+
+describe('a gap of more than 10,000 snapshots', () => {
+  it('is committed in parts, which give the rows of a gap that checkpoints divide', async () => {
+    const counts: number[] = [];
+    const onProgress = (): void => void counts.push(snapshotsIn('long'));
+    await replayInto(directory.at('long'), [feedOf('long', LONG)], { ...PERIOD, onProgress });
+    const added = counts.map((count, i) => count - (counts[i - 1] ?? 0));
+    expect(Math.max(...added)).toBe(SNAPSHOTS_MAX);
+    expect(counts.at(-1)).toBeGreaterThan(2 * SNAPSHOTS_MAX);
+    expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
+  });
+
+  it('gives the same rows where a checkpoint ends it', async () => {
+    const end = '\ncheckpoint : @s1 06:59:59.5';
+    await replayInto(directory.at('long'), [feedOf('long', `${BEFORE}${end}\n${BEHIND}`)], PERIOD);
+    expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
+  });
+
+  it('bounds one transaction of several shorter gaps too', async () => {
+    const text = ['02', '04', '06'].map((hour) => `${hour}:00 =${hour} : +${hour} bob 1`).join('\n');
+    const counts: number[] = [];
+    const onProgress = (): void => void counts.push(snapshotsIn('long'));
+    await replayInto(directory.at('long'), [feedOf('long', `${BEFORE}\n${text}`)], { ...PERIOD, onProgress });
+    expect(Math.max(...counts.map((count, i) => count - (counts[i - 1] ?? 0)))).toBeLessThanOrEqual(SNAPSHOTS_MAX);
+    const single = { ...PERIOD, chunkBytes: 64, batchEventsMax: 1 };
+    await replayInto(directory.at('single'), [feedOf('single', `${BEFORE}\n${text}`)], single);
+    expect(dumpViews(directory.at('long'))).toEqual(dumpViews(directory.at('single')));
+  });
+
+  it.each(['halt', 'quarantine'] as const)(
+    'seals nothing where the update behind it is bad (%s)',
+    async (onBadUpdate) => {
+      const bad = '07:00 =bad : +e erin 1 ; -nothing';
+      const options = { ...PERIOD, onBadUpdate };
+      await replayInto(directory.at('long'), [feedOf('long', `${BEFORE}\n${bad}`)], options);
+      await replayInto(directory.at('before'), [feedOf('before', BEFORE)], PERIOD);
+      expect(dumpViews(directory.at('long'))).toEqual(dumpViews(directory.at('before')));
+    },
+  );
+
+  it('is valid between two parts, and gives the same rows after a stop there', async () => {
+    const feed = feedOf('long', LONG);
+    for (let parts = 1; parts <= 2; parts++) {
+      const stop = new AbortController();
+      const onProgress = (): void => {
+        if (snapshotsIn('long') >= parts * SNAPSHOTS_MAX) stop.abort();
+      };
+      await replayInto(directory.at('long'), [feed], { ...PERIOD, signal: stop.signal, onProgress });
+      expect(snapshotsIn('long')).toBe(parts * SNAPSHOTS_MAX);
+      expect(await holdfast('verify', '--data', directory.at('long'))).toMatchObject({ code: 0 });
+    }
+    await replayInto(directory.at('long'), [feed], PERIOD);
+    expect(await holdfast('verify', '--data', directory.at('long'))).toMatchObject({ code: 0 });
+    expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
+  });
+
+  it('gives the same rows where the disk is full at a part, and then is not', async () => {
+    using writer = new ViewsWriter(directory.at('.'), { ...WRITER_OPTIONS, ...PERIOD });
+    writer.beginSource({ name: 'long', kind: FILE_KIND });
+    let failures = 0;
+    for await (const chunk of fileChunks(feedOf('long', LONG))) {
+      for (let isDone = false; !isDone; ) {
+        const pages = writer.db.pragma('page_count', { simple: true }) as number;
+        try {
+          writer.db.pragma(`max_page_count = ${pages + 3}`);
+          isDone = writer.apply(chunk).done;
+        } catch (error) {
+          if (!isMachineError(error, 'full')) throw error;
+          failures += 1;
+          writer.db.pragma(`max_page_count = ${pages + 10_000}`);
+          isDone = writer.apply(chunk).done;
+        }
+      }
+      writer.db.pragma('max_page_count = 1000000');
+      writer.commit();
+    }
+    expect(failures).toBeGreaterThan(1);
+    expect(dumpViews(directory.at('.'))).toEqual(await wantedViews());
+  });
+
+  it('is sealed at once where a retry applies the update behind it', async () => {
+    const gapMaxUs = 3600 * SECOND_US;
+    const feed = feedOf('long', LONG);
+    await replayInto(directory.at('long'), [feed], { ...PERIOD, recordTimeGapMaxUs: gapMaxUs });
+    expect(snapshotsIn('long')).toBe(1);
+    expect(await holdfast('dead-letters', 'retry', '--data', directory.at('long'))).toMatchObject({ code: 0 });
+    await replayInto(directory.at('long'), [feed], PERIOD);
+    expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
+  });
+});
