@@ -53,7 +53,6 @@ const CASES: Cases = {
   ],
   HoldfastDegraded: [one(`holdfast_degraded{${INSTANCE}}`, '0 2x9', 5, 6)],
   HoldfastQuarantined: [one(`holdfast_dead_letters{${INSTANCE},decision="quarantined"}`, '7x5 8x5', 5, 7)],
-  HoldfastSourceDisagrees: [one(`holdfast_source_disagreements_total{${INSTANCE},server="s"}`, '0x5 1x5', 5, 7)],
   HoldfastDiskFilling: [
     // A gigabyte an hour fills 90 in less than four days, but not 110.
     one(`holdfast_disk_free_bytes{${INSTANCE}}`, '90e9-16666666x120', 60, 61),
