@@ -4,8 +4,6 @@ import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { count, durationMs, flag, httpAddress, httpAddresses, path, setting, text } from './setting.ts';
 import { isPostgresUrl, LONGEST, list, msWithin } from './value-schemas.ts';
 
-/** More super validators than any network has. */
-const SCANS_MAX = 100;
 /** What a Scan gives at most. */
 const SCAN_PAGE_SIZE_MAX = 1000;
 /** Flink keeps a job's state in 128 parts, unless it is told otherwise, and gives each to one task. */
@@ -58,10 +56,6 @@ export const KAFKA_SETTINGS = {
 
 export const SCAN_SETTINGS = {
   scan: httpAddresses('addresses of Scans of one network; the next is read where one fails'),
-  scanAgree: count(1, SCANS_MAX, {
-    help: 'an update counts once so many of the Scans tell it alike; 1 reads only one of them',
-    default: '1',
-  }),
   scanPageSize: count(1, SCAN_PAGE_SIZE_MAX, { help: 'updates that a Scan is asked for at once', default: '500' }),
   scanPollInterval: durationMs('100ms', '1h', {
     help: 'how often a Scan is asked for more at its end',

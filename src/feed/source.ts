@@ -128,8 +128,6 @@ export interface SourceStatus {
   readonly lagSeconds: number | null;
   /** The number of the message at which reading continues, by lane; of a source that numbers them. */
   readonly positions?: Readonly<Record<string, number>>;
-  /** How many of its updates were not believed, by the server that gave them; of a source that compares several. */
-  readonly disagreements?: Readonly<Record<string, number>>;
   /** What `/status` says of it besides its name: JSON. */
   readonly details: Readonly<Record<string, unknown>>;
 }

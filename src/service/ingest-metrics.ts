@@ -37,11 +37,6 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
       label: 'what',
       read: () => status().counts.ignored,
     },
-    holdfast_source_disagreements_total: {
-      help: 'Updates of a server that others did not tell alike, and that were not believed.',
-      label: 'server',
-      read: () => status().source?.status.disagreements ?? {},
-    },
   });
   histograms(registry, {
     holdfast_commit_seconds: {

@@ -8,7 +8,6 @@ describe('the settings of Scans', () => {
   it('name addresses with or without the path of the operations', () => {
     expect(load({ scan: 'https://a.example,http://b.example:8080/,https://c.example/api/scan/' })).toEqual({
       urls: ['https://a.example/api/scan', 'http://b.example:8080/api/scan', 'https://c.example/api/scan'],
-      agree: 1,
       pageSize: 500,
       pollIntervalMs: 10_000,
       ca: null,
@@ -21,7 +20,6 @@ describe('the settings of Scans', () => {
     [{ scan: 'https://me:secret@a.example' }, 'expected http or https addresses without a user'],
     [{ scan: 'https://a.example?x=1' }, 'expected http or https addresses'],
     [{ scan: 'https://a.example,https://a.example/api/scan' }, '--scan: https://a.example/api/scan is given twice'],
-    [{ scan: 'https://a.example', scanAgree: '2' }, '--scan-agree 2: 1 Scan named in --scan'],
     [{ scanPageSize: '10' }, '--scan-page-size needs --scan too'],
     [{ start: 'beginning' }, '--start needs --scan or --ledger-api too'],
     [{ scan: 'https://a.example', scanPageSize: '1001' }, '--scan-page-size: given "1001"'],

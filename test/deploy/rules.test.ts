@@ -53,7 +53,6 @@ const CASES: Cases = {
   ],
   HoldfastDegraded: [one(`holdfast_degraded{${INSTANCE}}`, '0 2x9', 5, 6)],
   HoldfastQuarantined: [one(`holdfast_dead_letters{${INSTANCE},decision="quarantined"}`, '7x5 8x5', 5, 7)],
-  HoldfastSourceDisagrees: [one(`holdfast_source_disagreements_total{${INSTANCE},server="s"}`, '0x5 1x5', 5, 7)],
   HoldfastPeerDiffers: [one(`holdfast_compare_different{${INSTANCE},peer="http://b:8080"}`, '0 0 1 1', 1, 2)],
   HoldfastDiskFilling: [
     // A gigabyte an hour fills 90 in less than four days, but not 110.

@@ -14,9 +14,8 @@ export const SCAN_KIND: SourceKind<ScanSettings, ScanTelemetry> = {
   },
   follow: (name) => ({
     status(state) {
-      const { scan, disagreements } = state.telemetry ?? { scan: '', disagreements: {} };
-      const status = networkStatus(name, state, { lane: LANE, node: { scan }, figures: { disagreements } });
-      return { ...status, disagreements };
+      const { scan } = state.telemetry ?? { scan: '' };
+      return networkStatus(name, state, { lane: LANE, node: { scan } });
     },
   }),
 };

@@ -4,24 +4,10 @@ import { FeedRefused } from '../source.ts';
 import type { ScanCursor } from './cursor.ts';
 import type { ScanUpdate } from './updates.ts';
 
-/** All Scans of the settings, and how many must say the same. */
-export interface Scans {
-  readonly clients: readonly JsonClient[];
-  readonly needed: number;
-}
-
 /** Small questions about a Scan's network. Each throws AnswerFailure for an answer without what was asked for. */
 
-/** As many Scans as are needed must tell the same one. */
-export async function askDso(client: JsonClient, { clients, needed }: Scans): Promise<string> {
-  const own = await client.askField('/v0/dso-party-id', 'dso_party_id', isText);
-  if (needed === 1) return own;
-  const told = await Promise.allSettled(
-    clients.map((each) => each.askField('/v0/dso-party-id', 'dso_party_id', isText)),
-  );
-  const alike = told.filter((each) => each.status === 'fulfilled' && each.value === own).length;
-  if (alike >= needed) return own;
-  throw new AnswerFailure(`${client.url}: only ${alike} of ${clients.length} Scans say that the DSO is ${own}`);
+export async function askDso(client: JsonClient): Promise<string> {
+  return client.askField('/v0/dso-party-id', 'dso_party_id', isText);
 }
 
 export async function askMigrationId(client: JsonClient): Promise<number> {

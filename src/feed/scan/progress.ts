@@ -2,7 +2,6 @@ import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
 import { type NetworkTelemetry, NOTHING_READ } from '../network/status.ts';
 import type { SourceLogger } from '../source.ts';
-import type { Disputed } from './agreement.ts';
 import { IN_SEED, isAfter, parseCursor, type ScanCursor } from './cursor.ts';
 
 /** How often a long step is reported in the log. */
@@ -14,8 +13,6 @@ const PACE_MS = 30_000;
 export interface ScanTelemetry extends NetworkTelemetry {
   /** The Scan that answered last, or is asked. */
   readonly scan: string;
-  /** How many updates of a Scan were not believed, by its address. */
-  readonly disagreements: Readonly<Record<string, number>>;
 }
 
 interface PageRead {
@@ -39,14 +36,12 @@ export class ScanProgress {
   readonly #logger: SourceLogger;
   #telemetry: ScanTelemetry;
   #stored: string | null;
-  #supply: string | null;
   /** When the Scan's end was asked for: reached once all read by then is stored. */
   #end: { readonly at: number; readonly place: ScanCursor | null } | null = null;
   #pace: { readonly at: number; readonly recordTime: Micros }[] = [];
   #reportedMs = performance.now();
 
   constructor({ urls, logger, stored, supply }: ProgressOptions) {
-    this.#supply = supply;
     this.#logger = logger;
     this.#stored = stored;
     this.#telemetry = {
@@ -54,8 +49,6 @@ export class ScanProgress {
       stopped: `connecting to ${urls.join(', ')}`,
       scan: urls[0]!,
       degraded: supply === null ? [] : [supply],
-      // Each from the start, so that the first one is seen as an increase.
-      disagreements: Object.fromEntries(urls.map((url) => [url, 0])),
     };
   }
 
@@ -78,32 +71,6 @@ export class ScanProgress {
     this.#logger.warn({ scan: this.#telemetry.scan, retryInMs: Math.round(retryInMs) }, stopped);
   };
 
-  /** One of several Scans that are read at once. */
-  oneFailed(scan: string, { error, retryInMs }: Pause): void {
-    this.#set({ errors: this.#telemetry.errors + 1, lastError: error.message });
-    this.#logger.warn({ scan, retryInMs: Math.round(retryInMs) }, `cannot read a Scan: ${error.message}`);
-  }
-
-  /** What these Scans tell is not believed. */
-  disagreed({ update, toldBy, notBy }: Disputed<string>): void {
-    const { id: updateId } = update;
-    const last = `update ${updateId}${timeText(update)} of ${toldBy.join(', ')} is not that of ${notBy.join(', ')}`;
-    const counts = { ...this.#telemetry.disagreements };
-    for (const scan of toldBy) counts[scan] = (counts[scan] ?? 0) + 1;
-    this.#set({
-      disagreements: counts,
-      degraded: [...(this.#supply === null ? [] : [this.#supply]), `Scans disagree: ${last}`],
-    });
-    this.#logger.error({ scans: toldBy, others: notBy, updateId }, `Scans disagree, and it is not believed: ${last}`);
-  }
-
-  waits({ update, toldBy, notBy }: Disputed<string>): void {
-    const lacking = notBy.length === 0 ? 'no other has come so far' : `not told alike by ${notBy.join(', ')}`;
-    const stopped = `waiting before update ${update.id}${timeText(update)}, told by ${toldBy.join(', ')}: ${lacking}`;
-    if (stopped !== this.#telemetry.stopped) this.#logger.warn({ scans: toldBy, others: notBy }, stopped);
-    this.#set({ stopped, lagSeconds: null, secondsLeft: null });
-  }
-
   stop(stopped: string): void {
     this.#set({ stopped });
   }
@@ -118,7 +85,6 @@ export class ScanProgress {
 
   seeded(difference: string | null, time: string): void {
     const { scan, seedContracts: contracts } = this.#telemetry;
-    this.#supply = difference;
     this.#set({ stopped: null, degraded: difference === null ? [] : [difference] });
     if (difference !== null) this.#logger.warn({ scan }, difference);
     this.#logger.info({ scan, contracts, recordTime: time }, 'all active contracts are read; updates follow');
@@ -179,8 +145,4 @@ export class ScanProgress {
     const behindMs = last.at - last.recordTime / 1000;
     return pace > 1 && behindMs > 0 ? Math.round(behindMs / (pace - 1) / 1000) : null;
   }
-}
-
-function timeText({ at }: Disputed['update']): string {
-  return at === null ? '' : ` of ${formatTime(at.recordTime)}`;
 }

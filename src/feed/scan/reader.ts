@@ -52,10 +52,6 @@ export class UpdatesReader {
     this.#furthest = from;
   }
 
-  get furthest(): ScanCursor | null {
-    return this.#furthest;
-  }
-
   /** Whether nothing else has read further. */
   isAt(place: ScanCursor | null): boolean {
     return place === null || (this.#furthest !== null && !isAfter(place, this.#furthest));

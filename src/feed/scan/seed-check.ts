@@ -8,7 +8,6 @@ import { AnswerFailure } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import type { SeedPlace } from './cursor.ts';
-import type { Scans } from './network.ts';
 
 /** Owners whose sums are compared. */
 const SAMPLE = 50;
@@ -60,22 +59,9 @@ export class SeedCheck {
     return sums;
   }
 
-  /**
-   * Throws FeedRefused where its Scan says otherwise, and AnswerFailure where it says nothing, or where fewer Scans than are needed
-   * say the same.
-   */
-  async compareOwners(client: JsonClient, place: SeedPlace, { clients, needed }: Scans): Promise<void> {
+  /** Throws FeedRefused where its Scan says otherwise, and AnswerFailure where it says nothing. */
+  async compareOwners(client: JsonClient, { text, migrationId }: SeedPlace): Promise<void> {
     if (this.#sample.size === 0) return;
-    await this.#compareOwnersOf(client, place);
-    if (needed === 1) return;
-    const told = await Promise.allSettled(clients.map((each) => this.#compareOwnersOf(each, place)));
-    const alike = told.filter(({ status }) => status === 'fulfilled').length;
-    if (alike >= needed) return;
-    const [why] = told.flatMap((each) => (each.status === 'rejected' ? [(each.reason as Error).message] : []));
-    throw new AnswerFailure(`${client.url}: only ${alike} of ${clients.length} Scans agree with its seed: ${why}`);
-  }
-
-  async #compareOwnersOf(client: JsonClient, { text, migrationId }: SeedPlace): Promise<void> {
     const owner_party_ids = [...this.#sample.keys()];
     const asked = { migration_id: migrationId, record_time: text, owner_party_ids };
     const { value } = await client.ask('/v1/holdings/summary', asked);

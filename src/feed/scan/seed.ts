@@ -5,16 +5,15 @@ import { AnswerFailure } from '../network/failure.ts';
 import type { JsonAnswer, JsonClient } from '../network/json-client.ts';
 import { importOf, type SeedMessage } from '../network/seed.ts';
 import type { SeedPlace } from './cursor.ts';
-import type { Scans } from './network.ts';
 import { PageSize } from './page-size.ts';
 import type { SeedCheck } from './seed-check.ts';
 import { listedIn } from './updates.ts';
 
 const TEMPLATES_ASKED = [...ENTITIES.keys()].map((template) => `${PACKAGE_NAME}:${template}`);
 
-/** The newest snapshot of a migration. `before`: our clock, milliseconds. */
-async function askSeedPlace(client: JsonClient, migrationId: number, before = Date.now()): Promise<SeedPlace> {
-  const time = encodeURIComponent(new Date(before).toISOString());
+/** The newest snapshot of a migration. */
+export async function askSeedPlace(client: JsonClient, migrationId: number): Promise<SeedPlace> {
+  const time = encodeURIComponent(new Date().toISOString());
   const path = `/v0/state/acs/snapshot-timestamp?before=${time}&migration_id=${migrationId}`;
   const { value } = await client.ask(path).catch((error: unknown) => {
     throw mayCome(error, `has no snapshot of migration ${migrationId} yet`);
@@ -23,22 +22,6 @@ async function askSeedPlace(client: JsonClient, migrationId: number, before = Da
   const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
   if (recordTime === null) throw new AnswerFailure(`${client.url}: answers without the time of its snapshot`);
   return { migrationId, recordTime, text: text as string };
-}
-
-/** The newest snapshot of a Scan that as many of them have as are needed. */
-export async function askCommonSeedPlace(
-  client: JsonClient,
-  migrationId: number,
-  { clients, needed }: Scans,
-): Promise<SeedPlace> {
-  if (needed === 1) return askSeedPlace(client, migrationId);
-  const told = await Promise.allSettled(clients.map((each) => askSeedPlace(each, migrationId)));
-  const newest = told.flatMap((each) => (each.status === 'fulfilled' ? [each.value.recordTime] : []));
-  const common = newest.sort((a, b) => b - a)[needed - 1];
-  if (common === undefined)
-    throw new AnswerFailure(`${client.url}: only ${newest.length} of ${clients.length} Scans have a snapshot`);
-  // To the millisecond above: snapshots are hours apart.
-  return askSeedPlace(client, migrationId, Math.ceil(common / 1000));
 }
 
 /** A page of a snapshot is gone: snapshots are removed in time, and another one can be read. */

@@ -2,8 +2,6 @@
 export interface ScanSettings {
   /** Each with the path below which its operations are: `https://scan.example/api/scan`. */
   readonly urls: readonly string[];
-  /** An update counts once so many of them tell it alike; 1: only one of them is read. */
-  readonly agree: number;
   /** Updates asked for at once. */
   readonly pageSize: number;
   /** How long to wait at the end, before it is asked for more. */

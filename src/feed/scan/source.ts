@@ -3,7 +3,6 @@ import { createPauses, type Pauses, retry } from '../../retry.ts';
 import { AnswerFailure, RETRY_ANSWER, RETRY_ANY } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
-import { AgreeingReader } from './agreeing-reader.ts';
 import { createScanClient } from './client.ts';
 import {
   AT_START,
@@ -16,18 +15,10 @@ import {
   type ScanCursor,
   SUPPLY,
 } from './cursor.ts';
-import {
-  askDso,
-  askMigrationId,
-  enteredMigration,
-  identityOf,
-  requireBeginning,
-  requireMigration,
-  type Scans,
-} from './network.ts';
+import { askDso, askMigrationId, enteredMigration, identityOf, requireBeginning, requireMigration } from './network.ts';
 import { ScanProgress, type ScanTelemetry } from './progress.ts';
-import { type ReadPage, UpdatesReader } from './reader.ts';
-import { askCommonSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
+import { UpdatesReader } from './reader.ts';
+import { askSeedPlace, mayCome, seedMark, seedPages } from './seed.ts';
 import { SeedCheck } from './seed-check.ts';
 import { type ScanSettings, scanName } from './settings.ts';
 
@@ -44,7 +35,7 @@ export function openScanSource(
   settings: ScanSettings,
   { stored, reached, furthest, logger }: SourceContext,
 ): Source<ScanTelemetry> {
-  const { urls, agree, pageSize, pollIntervalMs } = settings;
+  const { urls, pageSize, pollIntervalMs } = settings;
   const known = stored.lanes.get(LANE)?.cursor ?? null;
   const progress = new ScanProgress({ urls, logger, stored: known, supply: stored.lanes.get(SUPPLY)?.cursor ?? null });
   const cursor = known === null ? null : parseCursor(known);
@@ -67,7 +58,6 @@ export function openScanSource(
 
   async function* batches(signal: AbortSignal): Batches {
     const clients = urls.map((url) => createScanClient(url, { ca: settings.ca, signal }));
-    const scans = { clients, needed: agree };
     const pauses = createPauses(RETRY_ANY, { signal });
     /** Scans that refuse what is asked, and why: to ask again changes nothing. */
     const refusing = new Map<JsonClient, string>();
@@ -78,7 +68,7 @@ export function openScanSource(
           throw new FeedRefused(`${[...refusing.values()].join('; ')}; it is not asked again before the next start`);
         const client = asked[turn % asked.length]!;
         try {
-          yield* readFrom(client, scans, pauses);
+          yield* readFrom(client, pauses);
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof AnswerFailure)) throw error;
@@ -92,13 +82,13 @@ export function openScanSource(
     }
   }
 
-  async function* readFrom(client: JsonClient, scans: Scans, pauses: Pauses): Batches {
+  async function* readFrom(client: JsonClient, pauses: Pauses): Batches {
     progress.begin(client.url);
-    const dso = await askDso(client, scans);
+    const dso = await askDso(client);
     const identity = identityOf(dso);
     if (network !== null && network !== identity)
       throw new FeedRefused(`${client.url} is of ${identity}, and the other Scans are of ${network}`);
-    if (at === null && settings.start === 'snapshot') yield* seed(client, dso, scans);
+    if (at === null && settings.start === 'snapshot') yield* seed(client, dso);
     else if (network === null) {
       if (at === null) await requireBeginning(client);
       const cursors = new Map([[LANE, at === null ? AT_START : cursorText(at)]]);
@@ -106,9 +96,9 @@ export function openScanSource(
     }
     network = identity;
     if (at !== null) await requireMigration(client, at.migrationId);
-    const next = readerFrom(earlierOf(at, applied()), client, scans);
+    const reader = readerFrom(earlierOf(at, applied()), client);
     while (!client.signal.aborted) {
-      const { updates, isEnd, askedAt } = await next();
+      const { updates, isEnd, askedAt } = await reader.next(client);
       pauses.afterSuccess();
       const entered = enteredMigration(updates, at);
       const messages = updates.slice(0, entered?.from).map(({ bytes, upTo, decoded }) => {
@@ -118,26 +108,21 @@ export function openScanSource(
       if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, askedAt });
       if (messages.length > 0) yield messages;
       if (entered !== null) throw entered.refusal;
-      if (isEnd && agree === 1) await sleep(pollIntervalMs, undefined, { signal: client.signal }).catch(() => {});
+      if (isEnd) await sleep(pollIntervalMs, undefined, { signal: client.signal }).catch(() => {});
     }
   }
 
-  function readerFrom(from: ScanCursor | null, client: JsonClient, scans: Scans): () => Promise<ReadPage> {
-    if (agree > 1) {
-      const { signal } = client;
-      const reader = new AgreeingReader({ ...scans, pollIntervalMs, progress, signal, from, pageSize, applied });
-      return () => reader.next();
-    }
+  function readerFrom(from: ScanCursor | null, client: JsonClient): UpdatesReader {
     const known = readers.get(client);
     const reader = known?.isAt(from) === true ? known : new UpdatesReader({ from, pageSize, applied });
     readers.set(client, reader);
-    return () => reader.next(client);
+    return reader;
   }
 
   /** All of a snapshot, compared with what its Scan says of it, and only then its mark. */
-  async function* seed(client: JsonClient, dso: string, scans: Scans): Batches {
+  async function* seed(client: JsonClient, dso: string): Batches {
     const migrationId = await askMigrationId(client);
-    const place = await askCommonSeedPlace(client, migrationId, scans);
+    const place = await askSeedPlace(client, migrationId);
     yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
     const check = new SeedCheck(dso);
     const policy = { ...RETRY_ANSWER, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null };
@@ -147,7 +132,7 @@ export function openScanSource(
       progress.seeding(check.contracts, place.text);
       yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_SEED, more));
     }
-    await ask(() => check.compareOwners(client, place, scans)).catch((error: unknown) => {
+    await ask(() => check.compareOwners(client, place)).catch((error: unknown) => {
       throw mayCome(error, `the summary of ${place.text} is gone`);
     });
     const difference = await ask(() => check.supplyDifference(client, place)).catch(unanswered);

@@ -22,8 +22,6 @@ export interface ScanUpdate {
   readonly at: ScanCursor | null;
   /** How far the ledger is read with it; null where that is no further than before: it is bad, or its time cannot be yet. */
   readonly upTo: ScanCursor | null;
-  /** Empty where it has none that can be read. */
-  readonly synchronizer: string;
   /** What it means; left out where it is bad. */
   readonly decoded?: Decoded;
 }
@@ -91,9 +89,9 @@ function updateOf(bytes: Buffer, seen: Decoded | undefined): ScanUpdate {
   // What is wrong in it must not move the place past all that follows.
   if (decoded instanceof BadUpdate) return { ...undecodedOf(bytes), upTo: null };
   if (decoded.kind !== 'update' || decoded.recordTime === null) return undecodedOf(bytes);
-  const { updateId: id, migrationId, recordTime, synchronizerId: synchronizer } = decoded;
+  const { updateId: id, migrationId, recordTime } = decoded;
   const at = { migrationId, recordTime };
-  return { bytes, id, at, upTo: upToOf(at), synchronizer, decoded };
+  return { bytes, id, at, upTo: upToOf(at), decoded };
 }
 
 /** Nobody has judged its time yet. */
@@ -108,10 +106,8 @@ function undecodedOf(bytes: Buffer): ScanUpdate {
   const { update_id: id, record_time: time } = item;
   const event = isObject(item.event) ? item.event : null;
   const migrationId = event === null ? item.migration_id : event.migration_id;
-  const assigned = isObject(event?.created_event) ? event.target_synchronizer : event?.source_synchronizer;
-  const synchronizer = event === null ? item.synchronizer_id : assigned;
   const recordTime = typeof time === 'string' ? parseLedgerTime(time) : null;
   const at = typeof migrationId === 'number' && recordTime !== null ? { migrationId, recordTime } : null;
   const text = typeof id === 'string' ? id : bytes.toString();
-  return { bytes, id: text, at, upTo: upToOf(at), synchronizer: typeof synchronizer === 'string' ? synchronizer : '' };
+  return { bytes, id: text, at, upTo: upToOf(at) };
 }
