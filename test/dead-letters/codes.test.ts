@@ -47,7 +47,8 @@ async function codesOf(feed: Feed, onBadUpdate: 'halt' | 'quarantine' = 'halt'):
   using folder = temporaryDirectory();
   // A file that begins with no update is refused where nothing was applied yet.
   const topology = '{"update":{"TopologyTransaction":{"value":{}}}}';
-  await replayInto(folder.at('data'), [folder.writeLines('feed', [topology, ...feed])], { ...OPTIONS, onBadUpdate });
+  const lines = String(feed[0]).startsWith('[') ? feed : [topology, ...feed];
+  await replayInto(folder.at('data'), [folder.writeLines('feed', [...lines])], { ...OPTIONS, onBadUpdate });
   using deadLetters = openDeadLetters(folder.at('data'));
   return deadLetters.list().map(({ code }) => code);
 }
