@@ -50,7 +50,7 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
     expect(await holdfast('produce', ...topic)).toMatchObject({ code: 0 });
   }
   if (!commands.includes('dead-letters')) return;
-  const halted = directory.writeLines('halted.ndjson', ['{"foo": 1}']);
+  const halted = directory.writeLines('halted.ndjson', ['{"update_id": 1}']);
   expect(await holdfast('replay', '--data', directory.at('data'), halted)).toMatchObject({ code: 3 });
 }
 

@@ -3,7 +3,7 @@ import { tryDecode } from '../decode/decode.ts';
 import { openFileSource } from '../feed/file/source.ts';
 import { UnusableFile } from '../feed/file/unusable-file.ts';
 import { BrokenContainer } from '../feed/source.ts';
-import { BadUpdate } from '../ledger/bad-update.ts';
+import { BadUpdate, type FaultCode } from '../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import type { Decoded } from '../ledger/update.ts';
 import { Refusal } from '../refusal.ts';
@@ -25,10 +25,13 @@ interface Met {
   readonly recordTime: Micros;
 }
 
+/** What is wrong with a first message that is of no feed at all. */
+const NO_FEED: readonly FaultCode[] = ['not_json', 'not_utf8', 'not_a_feed'];
+
 /**
  * Reads the start of each file, in the order given, before anything is applied. Throws a Refusal where one begins before an
  * earlier one (docs/rules.md, rule 1): what is between would never be applied. Pipes, and what cannot be read or decoded,
- * are left out here.
+ * are left out here; but where nothing was applied yet, a file whose first message is of no feed is refused too.
  */
 export async function refuseDisorder(
   files: readonly string[],
@@ -53,6 +56,8 @@ export interface LookOptions {
   /** The migration of messages that name none. */
   readonly migrationId: number;
   readonly signal: AbortSignal;
+  /** Whether nothing was applied yet: the wrong file is then likely, and nothing of it needs to be kept. */
+  readonly isFirst?: boolean;
   /** Whether a message of these bytes was dropped or quarantined before. */
   readonly isLeftOut?: (bytes: Uint8Array) => boolean;
   /** Called with each decoded message. */
@@ -61,16 +66,20 @@ export interface LookOptions {
 
 async function* decodedHead(
   file: string,
-  { migrationId, signal, isLeftOut = () => false }: Omit<LookOptions, 'onMessage'>,
+  { migrationId, signal, isFirst = false, isLeftOut = () => false }: Omit<LookOptions, 'onMessage'>,
 ): AsyncGenerator<Decoded> {
   try {
     if (file === '-' || !statSync(file).isFile()) return;
     const source = openFileSource(file, { headBytes: HEAD_BYTES, chunkBytes: CHUNK_BYTES });
+    let mustBeFeed = isFirst;
     for await (const messages of source.batches(signal)) {
-      for (const { bytes, overlong } of messages) {
+      for (const { bytes, overlong, offset } of messages) {
         if (bytes === null || overlong !== undefined || isLeftOut(bytes)) continue;
         const message = tryDecode(bytes, { migrationId });
         if (!(message instanceof BadUpdate)) yield message;
+        else if (mustBeFeed && NO_FEED.includes(message.code))
+          throw new Refusal(`${file} is not a feed: line ${offset} is ${message.given}, expected ${message.expected}`);
+        mustBeFeed = false;
       }
     }
   } catch (error) {

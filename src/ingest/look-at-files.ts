@@ -5,17 +5,18 @@ import { requireSourceMigration } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { refuseDisorder } from './file-order.ts';
 
-/** Before a data directory is made: none is for files that are out of order. */
+/** Before a data directory is made: none is for files that are out of order or no feed. */
 export async function lookBeforeMaking(
   dataDir: string,
   files: readonly string[],
   { migrationId, signal }: { migrationId: number | null; signal: AbortSignal },
 ): Promise<void> {
-  if (!existsSync(viewsFile(dataDir))) await refuseDisorder(files, { migrationId: migrationId ?? 0, signal });
+  if (existsSync(viewsFile(dataDir))) return;
+  await refuseDisorder(files, { migrationId: migrationId ?? 0, signal, isFirst: true });
 }
 
 /**
- * Before files are applied to the views: throws a Refusal where they are out of order, or where a file carries no migration
+ * Before files are applied to the views: throws a Refusal where they are out of order, where the first are no feed, or where a file carries no migration
  * id and the views would have to guess it. Only the start of each file is read.
  */
 export function lookAtFiles(
@@ -29,6 +30,7 @@ export function lookAtFiles(
   return refuseDisorder(files, {
     migrationId: sourceMigrationId,
     signal,
+    isFirst: migrations.size === 0,
     isLeftOut: (bytes) =>
       deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(hash('sha256', bytes, 'buffer')),
     onMessage: (message, file) => {

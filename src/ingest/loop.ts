@@ -1,8 +1,8 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { type Chunk, messageCount } from '../chunk/chunk.ts';
 import { BrokenContainer, FeedRefused, type NamedSource } from '../feed/source.ts';
+import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
-import { PossibleGap } from '../views/write/possible-gap.ts';
 import { furthestOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
@@ -76,7 +76,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
     }
   } catch (error) {
     // What came before it is good.
-    if (error instanceof FeedRefused || error instanceof PossibleGap) await commit();
+    if (error instanceof FeedRefused || error instanceof Refusal) await commit();
     if (!(error instanceof BrokenContainer)) throw error;
     const halted = await persist(() => writer.halt(error));
     options.onHalt(halted);

@@ -143,7 +143,7 @@ describe('replay', () => {
 
   test('ends with 3 at a bad update and says where, why and what to do', async () => {
     const dir = folder.at('halted');
-    const feed = folder.writeLines('bad.ndjson', ['{"foo": "\u202e"}']);
+    const feed = folder.writeLines('bad.ndjson', ['{"update_id": "\u202e"}']);
     const { code, stdout, stderr } = await holdfast('replay', '--data', dir, feed);
     expect(code).toBe(3);
     expect(stdout).toMatch(/^applied 0 updates, .* dead letters 1; newest snapshot none\n$/);

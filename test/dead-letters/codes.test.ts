@@ -45,7 +45,10 @@ const LINES: readonly (readonly [DeadLetterCode, Feed])[] = [
 
 async function codesOf(feed: Feed, onBadUpdate: 'halt' | 'quarantine' = 'halt'): Promise<readonly DeadLetterCode[]> {
   using folder = temporaryDirectory();
-  await replayInto(folder.at('data'), [folder.writeLines('feed', [...feed])], { ...OPTIONS, onBadUpdate });
+  // A file that begins with no update is refused where nothing was applied yet.
+  const topology = '{"update":{"TopologyTransaction":{"value":{}}}}';
+  const lines = String(feed[0]).startsWith('[') ? feed : [topology, ...feed];
+  await replayInto(folder.at('data'), [folder.writeLines('feed', [...lines])], { ...OPTIONS, onBadUpdate });
   using deadLetters = openDeadLetters(folder.at('data'));
   return deadLetters.list().map(({ code }) => code);
 }

@@ -24,7 +24,9 @@ function spoil(lines: readonly string[], random: Random): string[] {
     // The first and the last line, and otherwise now and then, also two in a row.
     const isBad = number === 0 || number === lines.length - 1 || random.chance(0.03);
     if (!isBad) return [line];
-    const bad = random.pick(SPOILED.map((spoiled) => spoiled(line, number)).filter((spoiled) => spoiled !== line));
+    // A first line that is no update at all would be refused.
+    const ways = number === 0 ? SPOILED.slice(0, -1) : SPOILED;
+    const bad = random.pick(ways.map((spoiled) => spoiled(line, number)).filter((spoiled) => spoiled !== line));
     return random.chance(0.3) ? [bad, `${bad} `, line] : [bad];
   });
 }

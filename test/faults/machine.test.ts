@@ -139,7 +139,7 @@ describe('a value that views.db cannot have', () => {
 
   it('is named where a dead letter is shown', async () => {
     const data = folder.at('damaged-place');
-    await replayInto(data, [folder.writeLines('bad.ndjson', ['{"foo":1}'])]);
+    await replayInto(data, [folder.writeLines('bad.ndjson', ['{"update_id":1}'])]);
     const db = new DatabaseFile(join(data, 'views.db'));
     db.exec(`UPDATE dead_letter SET place = 'x'`);
     db.close();

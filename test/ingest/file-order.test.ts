@@ -27,6 +27,7 @@ async function replayed(files: readonly string[]): Promise<string | null> {
 }
 
 const DAY_1 = '00:01 : +a alice 5\n00:11 : +b alice 2';
+const IGNORED = '{"update":{"TopologyTransaction":{"value":{}}}}';
 const DAY_2 = '00:21 : +c alice 7\n00:31 : -c';
 
 describe('files of one command', () => {
@@ -73,7 +74,7 @@ describe('files of one command', () => {
       (lines) => lines.map((line) => JSON.stringify(JSON.parse(line), null, 1)).join('\n'),
     ],
     ['a byte order mark and blank lines', (lines) => `\ufeff\n\n${lines.join('\n')}`],
-    ['broken lines before it', (lines) => `{"foo":1}\n\xff\nnull\n{"update_id":\n${lines.join('\n')}`],
+    ['broken lines before it', (lines) => `${IGNORED}\n{"foo":1}\n\xff\nnull\n{"update_id":\n${lines.join('\n')}`],
     ['an over-long line after it', (lines) => `${lines.join('\n')}\n"${'x'.repeat(2 ** 21)}"`],
   ])('are looked at in every form: %s', async (_, wrap) => {
     const files = write([DAY_2, DAY_1]);
@@ -105,10 +106,46 @@ describe('files of one command', () => {
     );
   });
 
-  it('halt where they always did when the first of them begins with what is no update', async () => {
+  it.each([
+    ['JSON of another kind', '{"foo":1}', '{"foo":1}, expected one update, as an item of Scan /v2/updates or of the'],
+    [
+      'a listing',
+      '{"created_events":[]}',
+      '{"created_events":[]}, expected one update, as an item of Scan /v2/updates or',
+    ],
+    ['text', '# Notes', '"# Notes", expected JSON (Unexpected token'],
+    ['bytes', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0a, 0x0a]), '"\ufffdPNG", expected UTF-8 text'],
+  ])(
+    'are refused before anything is written where one is no feed, and nothing was applied: %s',
+    async (_, line, says) => {
+      const [a, b] = write([DAY_1, DAY_2]) as [string, string];
+      for (const wrong of [a, b]) {
+        const good = readFileSync(wrong);
+        writeFileSync(wrong, Buffer.concat([Buffer.from(line), Buffer.from('\n'), good]));
+        const name = wrong === a ? 'a' : 'b';
+        expect(await replayed([a, b])).toContain(`${name} is not a feed: line 1 is ${says}`);
+        expect(existsSync(directory.at('data'))).toBe(false);
+        writeFileSync(wrong, good);
+      }
+    },
+  );
+
+  it('are refused as no feed in a directory that was made and has nothing yet, and halt once it has something', async () => {
     const [a, b] = write([DAY_1, DAY_2]) as [string, string];
-    directory.writeLines('a', ['{"foo":1}', ...linesOf(parseLedger(DAY_1), 'scan')]);
-    expect(await replayed([a, b])).toContain('halted at a, message 1: one update');
+    const readme = directory.writeLines('readme', ['# Notes']);
+    expect(await replayed([directory.writeLines('empty', [])])).toBeNull();
+    expect(await replayed([readme])).toContain('readme is not a feed: line 1 is "# Notes"');
+    expect(await replayed([a])).toBeNull();
+    expect(await replayed([readme, b])).toContain('halted at readme, message 1: JSON');
+  });
+
+  it('halt at an update of a feed that is bad or cut off, though it is the first', async () => {
+    const [a] = write([DAY_1]) as [string];
+    const [line = ''] = linesOf(parseLedger(DAY_1), 'scan');
+    for (const [i, bad] of [line.slice(0, -9), line.replace('record_time', 'recorded')].entries()) {
+      directory.writeLines('a', [bad]);
+      expect((await replayInto(directory.at(`data ${i}`), [a])).halted).toMatchObject({ offset: 1 });
+    }
   });
 
   it('ignore a message that was dropped', async () => {

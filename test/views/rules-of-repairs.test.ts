@@ -39,7 +39,7 @@ describe('rule 1: at the time of the last update applied', () => {
       00:01 =c : +c carol 30
       00:02 =d : -c
       00:01 =a : +a alice 10
-      00:01 =unknown : -b
+      00:01 =unknown : +x xavier 1
       00:11 :`;
     const { halted, snapshots, counts } = await outcome(text, IN_B);
     expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: alice 10, bob 20'] });

@@ -93,8 +93,11 @@ describe('a seed', () => {
     const mark = seedMark(0, recordTime, { s1: timeOf(behind[0]!).replace('12:', '11:') });
     const seeded = await replayed('seeded', [...imports, mark, ...behind]);
     expect(seeded).toMatchObject({ halted: null, counts: { redelivered: 0 } });
-    const other = await replayed('other', [...imports, seedMark(0, recordTime), ...behind]);
+    const later = seedAt('00:21').imports;
+    const other = await replayed('other', [...later, seedMark(0, recordTime), ...behind]);
     expect(other).toMatchObject({ halted: null, counts: { redelivered: 2 } });
+    const unlike = await replayed('unlike', [...imports, seedMark(0, recordTime), ...behind]);
+    expect(unlike).toMatchObject({ halted: 'disorder contract_id', counts: { redelivered: 0 } });
   });
 
   it('in a migration that has begun is skipped and counted, also a later one', async () => {

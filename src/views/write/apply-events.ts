@@ -60,10 +60,14 @@ function applyEvent(applying: Applying): void {
   else create(applying);
 }
 
+/** Whether a create is signed by the DSO that it names, and that is the one that counts (docs/rules.md, rule 10). */
+export function isOurs({ state: { dso } }: Batch, event: EventCursor): boolean {
+  return (dso === null || dso === event.dso) && event.isSigned();
+}
+
 function create(applying: Applying): void {
   const { batch, event } = applying;
-  const isOurs = batch.state.dso === null || batch.state.dso === event.dso;
-  if (!isOurs || !event.isSigned()) return createCounterfeit(applying);
+  if (!isOurs(batch, event)) return createCounterfeit(applying);
   batch.state.dso = event.dso;
   const { openRound } = event;
   const { followed } = batch.state;

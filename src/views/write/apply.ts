@@ -10,7 +10,15 @@ import { addIgnored } from './counts.ts';
 import { LastUpdates } from './last-updates.ts';
 import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';
 import { checkpointKey, IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
-import { gapAfterFiles, isUnproven, isUnseen, type PossibleGap, requireNoGapBefore } from './possible-gap.ts';
+import {
+  gapAfterFiles,
+  isUnproven,
+  isUnseen,
+  type PossibleGap,
+  requireNoGapBefore,
+  requireOverlap,
+} from './possible-gap.ts';
+import { isKnownImport, requireApplied } from './redelivery.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-migration.ts';
 import { HALF_SEED, type MigrationState, newMigration } from './state.ts';
@@ -28,6 +36,7 @@ export function applyMessage(batch: Batch, message: UpdateCursor, rules: ApplyRu
   if (undecodable !== null) throw BadUpdate.restore(undecodable.fault);
   if (ignoredAs !== null) return addIgnored(batch.counts, ignoredAs);
   const lane = stateOf(batch.state.lanes, message.lane);
+  if (batch.state.feed !== null) requireOverlap(batch.state, lane, message);
   if (seedMark !== null) return applySeedMark(batch, seedMark, lane, rules);
   if (checkpoint === null) return applyTimed(batch, message, lane, rules);
   requireMigration(batch, rules);
@@ -47,8 +56,8 @@ function applyTimed(batch: Batch, update: UpdateCursor, lane: LaneState, rules: 
   }
   const time: LedgerTime = { migrationId, recordTime: recordTime ?? IMPORT_TIME };
   const overtaken = isOvertaken(batch.state.lanes, lane, time);
-  if (recordTime === null) applyImport(batch, update, overtaken);
-  else applyUpdate(batch, update, { recordTime, lane, overtaken }, rules);
+  if (recordTime !== null) applyUpdate(batch, update, { recordTime, lane, overtaken }, rules);
+  else if (!applyImport(batch, update, { lane, overtaken })) return;
   noteFurthest(lane, time);
 }
 
@@ -64,6 +73,7 @@ function applyUpdate(batch: Batch, update: UpdateCursor, arrival: Arrival, rules
   const { synchronizerId } = update;
   const migration = migrationOf(batch, update.migrationId);
   if (isCoveredBySeed(migration, update, recordTime) || isRedelivered(batch, migration, update, arrival)) {
+    requireApplied(batch, migration, update, recordTime);
     batch.counts.redelivered += 1;
     return;
   }
@@ -130,24 +140,43 @@ function isRedelivered(
   return false;
 }
 
-/** Imports open a migration; they do not move time, and rule 1 does not apply to them (docs/rules.md, rule 5). */
-function applyImport(batch: Batch, update: UpdateCursor, overtaken: boolean): void {
+/**
+ * Imports open a migration; they do not move time, and rule 1 does not apply to them (docs/rules.md, rule 5). False for one that may
+ * never have been applied: it shows nothing of the migration.
+ */
+function applyImport(
+  batch: Batch,
+  update: UpdateCursor,
+  { lane, overtaken }: Pick<Arrival, 'lane' | 'overtaken'>,
+): boolean {
   const migration = migrationOf(batch, update.migrationId);
   if (overtaken && !isImportRedelivered(batch, migration, update)) {
     const expected = 'no import: its lane was passed over as idle';
     throw new BadUpdate('overtaken', update.fieldName('record_time'), 'an import', expected);
   }
   if (migration.timeReached !== null) {
+    const isKnown = !isJudged(migration, update, lane) || isKnownImport(batch, migration, update);
     batch.counts.importsLate += 1;
-    return;
+    return isKnown;
   }
   if (update.isSeed) migration.seededAt = HALF_SEED;
   const { events, createsRepeated } = batch.counts;
   applyEvents(batch, migration, update);
   const creates = batch.counts.events - events;
-  if (creates === 0 || batch.counts.createsRepeated - createsRepeated < creates) return;
+  if (creates === 0 || batch.counts.createsRepeated - createsRepeated < creates) return true;
   batch.counts.updates -= 1;
   batch.counts.redelivered += 1;
+  return true;
+}
+
+/**
+ * Whether a late import must be known: until its lane has shown something of the migration that is. What a migration's own seed
+ * leaves out is not known; the seed of a source that resumes is judged by its mark.
+ */
+function isJudged({ migrationId, seededAt }: MigrationState, update: UpdateCursor, lane: LaneState): boolean {
+  const { furthest, start } = lane;
+  const isShown = furthest !== null && furthest.migrationId >= migrationId;
+  return seededAt === null && !isShown && !(update.isSeed && start !== null);
 }
 
 /** Whether every contract of an import is already active. */

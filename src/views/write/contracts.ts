@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { EventCursor } from '../../chunk/event-cursor.ts';
 import type { EventRef } from '../../chunk/refs.ts';
 import type { ComparedCoin } from '../../ledger/coin.ts';
+import type { StoredId } from '../../ledger/contract-id.ts';
 import { expiryOf } from '../../ledger/expiry.ts';
 import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
 import { unitsOf } from '../store/columns.ts';
@@ -80,6 +81,9 @@ export class Contracts {
   readonly #active: ActiveIds;
   readonly #holding: KeyReader<HoldingRow>;
   readonly #readCoin: (no: number) => ComparedCoin;
+  readonly #creator;
+  readonly #idText;
+  readonly #spentIds;
   readonly #create = new EventCursor();
 
   constructor(db: Database, owners: Owners, active: ActiveIds) {
@@ -88,6 +92,13 @@ export class Contracts {
     this.#readCoin = createCoinReader(db);
     const facts = `no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT}`;
     this.#holding = prepareByKey(db, { columns: facts, table: 'holding', key: 'no' });
+    this.#creator = db.prepare<[number], StoredId | null>('SELECT update_id FROM holding WHERE no = ?').pluck();
+    this.#idText = db.prepare<[number], string>(`SELECT ${ID_TEXT} FROM holding WHERE no = ?`).pluck();
+    this.#spentIds = db
+      .prepare<[number, number], string>(
+        `SELECT ${ID_TEXT} FROM spent JOIN holding USING (no) WHERE spent.owner = ? AND archived_seq >= ?`,
+      )
+      .pluck();
     for (const statement of [this.#holding.many, this.#holding.one]) statement.raw().safeIntegers();
   }
 
@@ -161,6 +172,27 @@ export class Contracts {
   /** The content of an active contract's create. */
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
     return isPending(coin) ? this.#create.moveTo(coin).coin() : this.#readCoin(coin.no);
+  }
+
+  /** The update that created a contract; null for an import whose update is not known. */
+  creatorOf(coin: PendingCoin | StoredCoin): StoredId | null {
+    return isPending(coin) ? this.#create.moveTo(coin).updateId() : (this.#creator.get(coin.no) ?? null);
+  }
+
+  /** Whether a contract of that owner with that event's id was archived in interval `from` or later, in one after that of its creation. */
+  wasArchived(event: EventCursor, owner: Owner, from: number): boolean {
+    const isMeant = (coin: PendingCoin | ArchivedCoin): boolean =>
+      coin.archivedSeq >= from && coin.owner.no === owner.no;
+    const { idHash } = event;
+    const created = this.#createdIndex;
+    for (let slot = created.first(idHash); slot >= 0; slot = created.next(idHash, slot)) {
+      const coin = this.created[created.number(slot)]!;
+      if (isMeant(coin) && event.hasIdOf(coin)) return true;
+    }
+    const ofHash = this.archived.filter((coin) => coin.idHash === idHash && isMeant(coin));
+    if (ofHash.some(({ no }) => event.hasIdText(this.#idText.get(no)!))) return true;
+    for (const text of this.#spentIds.iterate(owner.no, from)) if (event.hasIdText(text)) return true;
+    return false;
   }
 
   add(coin: PendingCoin): void {

@@ -73,15 +73,21 @@ export class Owners {
 
   /** The owner of that name, numbered by first appearance in the feed. */
   ofParty(migration: MigrationState, party: string): Owner {
+    const known = this.find(migration, party);
+    if (known !== undefined) return known;
+    const owner = { no: this.#state.nextOwner++, migration, party, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
+    this.#added.push(owner);
+    return this.#remember(owner);
+  }
+
+  /** The owner of that name; undefined where the migration has had no coin of it. */
+  find(migration: MigrationState, party: string): Owner | undefined {
     const known = this.#youngParties.get(migration)?.get(party);
     if (known !== undefined) return known;
     const aging = this.#oldParties.get(migration)?.get(party);
     if (aging !== undefined) return this.#remember(aging);
     const no = this.#byParty.get(migration.migrationId, party);
-    if (no !== undefined) return this.#load(no, migration, party);
-    const owner = { no: this.#state.nextOwner++, migration, party, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
-    this.#added.push(owner);
-    return this.#remember(owner);
+    return no === undefined ? undefined : this.#load(no, migration, party);
   }
 
   ofNo(no: number): Owner {

@@ -1,10 +1,12 @@
+import type { UpdateCursor } from '../../chunk/update-cursor.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { SeedMark } from '../../ledger/update.ts';
+import { Refusal } from '../../refusal.ts';
 import { checkpointKey, IMPORT_TIME, type LaneState } from './positions.ts';
-import { HALF_SEED, type MigrationState, type WriterState } from './state.ts';
+import { HALF_SEED, type MigrationState, newMigration, type WriterState } from './state.ts';
 
 /** What follows may begin after the end of what was applied: what is between would be missing without a trace. */
-export class PossibleGap extends Error {
+export class PossibleGap extends Refusal {
   constructor(gap: string, mended: string) {
     super(`possible gap: ${gap}; ${mended}, or start with another --data directory`);
     this.name = 'PossibleGap';
@@ -23,26 +25,75 @@ export function gapAfterFiles(files: string, source: string, first: Micros): Pos
  * seed do not count, and what was created and archived before it would be missing.
  */
 export function requireNoGapBefore(
-  { recordTime, times, migrationId }: SeedMark,
+  { recordTime, times }: SeedMark,
   migration: MigrationState,
   { lanes, source }: { lanes: Iterable<LaneState>; source: string },
 ): void {
-  const { timeReached, seededAt, seedTimes, synchronizers } = migration;
+  const { timeReached } = migration;
   if (timeReached === null) return;
-  const checkpoints = [...lanes].map((lane) => lane.checkpoints);
-  const reachedOn = (synchronizerId: string): Micros =>
-    Math.max(
-      seedTimes[synchronizerId] ?? seededAt ?? Number.NEGATIVE_INFINITY,
-      synchronizers.get(synchronizerId)?.recordTime ?? Number.NEGATIVE_INFINITY,
-      ...checkpoints.map((each) => each.get(checkpointKey(migrationId, synchronizerId)) ?? Number.NEGATIVE_INFINITY),
-    );
-  const isBehind = times.some((each) => each.recordTime > reachedOn(each.synchronizerId));
+  const known = [...lanes];
+  const isBehind = times.some((each) => each.recordTime > reachedOn(migration, each.synchronizerId, known));
   if (recordTime <= timeReached && !isBehind) return;
   const end = isBehind && recordTime <= timeReached ? 'earlier on a synchronizer' : `at ${formatTime(timeReached)}`;
   throw new PossibleGap(
     `${source} has a seed of ${formatTime(recordTime)}, and what was read before it ends ${end}`,
     'replay files of what is between',
   );
+}
+
+/** Up to when everything of a synchronizer was read; NEGATIVE_INFINITY where nothing is known of it. */
+function reachedOn(
+  { migrationId, seededAt, seedTimes, synchronizers }: MigrationState,
+  synchronizerId: string,
+  lanes: readonly LaneState[],
+): Micros {
+  const key = checkpointKey(migrationId, synchronizerId);
+  const times = [
+    seedTimes[synchronizerId] ?? seededAt,
+    synchronizers.get(synchronizerId)?.recordTime,
+    ...lanes.map(({ checkpoints }) => checkpoints.get(key)),
+  ];
+  return times.reduce<Micros>((most, time) => Math.max(most, time ?? most), Number.NEGATIVE_INFINITY);
+}
+
+/**
+ * Throws a Refusal for a message of a file that leaves a gap in a directory which follows a source that resumes: nothing reports the
+ * gap, and the source brings it too late. What a file first shows of each synchronizer must be at or before what is applied of it.
+ */
+export function requireOverlap({ lanes, migrations }: WriterState, lane: LaneState, message: UpdateCursor): void {
+  const followed = lane.start === null ? [...lanes.values()].filter(holdsPosition) : [];
+  const [source] = followed;
+  if (source === undefined) return;
+  const { checkpoint, seedMark, recordTime: time } = message;
+  const { migrationId } = checkpoint ?? seedMark ?? message;
+  const migration = migrations.get(migrationId) ?? newMigration(migrationId);
+  const update = time === null ? [] : [{ synchronizerId: message.synchronizerId, recordTime: time }];
+  const refuse = (first: string, why: string, remedy: string): never => {
+    throw new Refusal(
+      `${lane.source} begins with ${first} of migration ${migrationId}, and this directory, which follows ${source.source}, ${why}: ` +
+        `${remedy}, or give another --data directory`,
+    );
+  };
+  if (migration.timeReached === null) refuse('contracts', 'has no update of that', 'read it from there');
+  for (const { synchronizerId, recordTime } of checkpoint?.times ?? update) {
+    const key = checkpointKey(migrationId, synchronizerId);
+    if (lane.checkpoints.has(key)) continue;
+    const reached = reachedOn(migration, synchronizerId, followed);
+    const has = reached > Number.NEGATIVE_INFINITY ? `has it up to ${formatTime(reached)}` : 'has nothing of it';
+    if (recordTime > reached)
+      refuse(
+        `record time ${formatTime(recordTime)} of synchronizer ${synchronizerId}`,
+        `${has}, so that updates between them may be missing`,
+        'replay a file that begins at that time or before',
+      );
+    // From here on the file continues what is applied.
+    lane.checkpoints.set(key, recordTime);
+  }
+}
+
+/** Whether the lane's source continues at a position of its own: it has brought something, or takes over what others have. */
+function holdsPosition({ start, cursor, furthest }: LaneState): boolean {
+  return start !== null && (cursor !== start || furthest !== null);
 }
 
 /**

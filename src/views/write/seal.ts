@@ -40,6 +40,7 @@ export class Seals {
   readonly #insert: BulkRows;
   /** The number of snapshots that wait for the commit. */
   pending = 0;
+  readonly #sealedAt;
   readonly #runs: SealedRun[] = [];
   #nextNo: number;
 
@@ -48,6 +49,9 @@ export class Seals {
     this.#items = items;
     this.#chain = new DigestChain(db);
     this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
+    this.#sealedAt = db
+      .prepare<[number, number], Micros>('SELECT record_time FROM snapshot WHERE migration_id = ? AND seq = ?')
+      .pluck();
     this.#nextNo = db.prepare<[], number>('SELECT coalesce(max(no), 0) + 1 FROM snapshot').pluck().get()!;
   }
 
@@ -76,6 +80,14 @@ export class Seals {
     migration.openSeq += run.count;
     this.#nextNo += run.count;
     this.pending += run.count;
+  }
+
+  /** The time of the snapshot that ended an interval; null where it is open, and before the first. */
+  endOf(migrationId: number, seq: number): Micros | null {
+    const isIn = (run: SealedRun): boolean => seq >= run.seq && seq < run.seq + run.count;
+    const run = this.#runs.find((each) => each.migrationId === migrationId && isIn(each));
+    if (run !== undefined) return run.first + (seq - run.seq) * run.periodUs;
+    return this.#sealedAt.get(migrationId, seq) ?? null;
   }
 
   flush(): void {

@@ -4,6 +4,7 @@ import { UpdateCursor } from '../../chunk/update-cursor.ts';
 import type { BrokenContainer, NamedSource, SourceStart, StoredSource } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
+import { Refusal } from '../../refusal.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
 import { type DeadLetter, DeadLetters } from '../store/dead-letters.ts';
 import { ActiveIds, type ActiveRead } from './active-ids.ts';
@@ -16,7 +17,6 @@ import { type ForceOutcome, sealNow } from './force.ts';
 import { forgetHalfSeed } from './half-seed.ts';
 import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
 import { beginLane, movePast, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
-import { PossibleGap } from './possible-gap.ts';
 import { type LongGap, SNAPSHOTS_MAX, sealPart } from './seal.ts';
 import { type Segment, withoutMessageBytes } from './segment.ts';
 import { checkSourceStart, forgetPositions, isAnother, isNews, noteSourceStart } from './source-start.ts';
@@ -175,7 +175,7 @@ export class ViewsWriter implements Disposable {
         applyMessage(this.#batch, message.moveTo(i), rules);
       } catch (error) {
         if (error instanceof BadUpdate) return { at: i, bad: error };
-        if (error instanceof PossibleGap) this.#reapply([...this.#segments, { ...segment, to: i }]);
+        if (error instanceof Refusal) this.#reapply([...this.#segments, { ...segment, to: i }]);
         throw error;
       }
       const gap = this.#batch.seals.lastBeyond(snapshotsMax);

@@ -112,6 +112,29 @@ describe('only coins of followed owners count', () => {
   });
 });
 
+describe('before files', () => {
+  const own = followedLines(SEEN, FOLLOWED);
+  it('one that leaves a gap is refused, and one that overlaps is applied', async () => {
+    participant.lines.splice(0, Infinity, ...LINES.filter((line) => offsetOf(line) <= offsetOf(own[100]!)));
+    {
+      await using service = await serveParticipant(options());
+      await service.until('/status', { source: { position: String(offsetOf(own[100]!)) } });
+    }
+    const gap = directory.writeLines('gap.ndjson', own.slice(130));
+    expect(await holdfast('replay', gap, '--data', data)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`gap.ndjson begins with record time`),
+    });
+    const overlap = directory.writeLines('overlap.ndjson', own.slice(60));
+    expect(await holdfast('replay', overlap, '--data', data)).toMatchObject({ code: 0 });
+    participant.lines.splice(0, Infinity, ...LINES);
+    await using service = await serveParticipant(options());
+    await service.until('/status', END);
+    await service[Symbol.asyncDispose]();
+    expect(counted(dumpViews(data))).toEqual(await wanted());
+  });
+});
+
 describe('after files', () => {
   const own = followedLines(SEEN, FOLLOWED);
   const last = offsetOf(own[99]!);

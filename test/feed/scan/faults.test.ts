@@ -211,6 +211,34 @@ describe('a network', () => {
     );
   });
 
+  it('is not continued by a file that leaves a gap; by one that overlaps it is, and then it continues behind that', async () => {
+    scan.lines.splice(0, Infinity, ...LINES.slice(0, 50));
+    {
+      await using service = await serveScan(options());
+      await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: 50 } });
+    }
+    const known = dumpViews(data());
+    const gap = directory.writeLines('gap.ndjson', LINES.slice(60, 80));
+    for (const command of ['replay', 'serve']) {
+      const file = command === 'serve' ? ['--port', '0', '--file', gap] : [gap];
+      const { code, stderr } = await holdfast(command, ...file, '--data', data());
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringMatching(/gap.ndjson begins with record time .* of synchronizer .*, which follows Scan/),
+      });
+    }
+    expect(dumpViews(data()).holding).toEqual(known.holding);
+    const overlap = directory.writeLines('overlap.ndjson', LINES.slice(30, 80));
+    expect(await holdfast('replay', overlap, '--data', data())).toMatchObject({ code: 0 });
+    scan.add(...LINES.slice(50));
+    await using service = await serveScan(options());
+    await service.until('/status', { source: { network: { lag_seconds: 0 } }, counts: { updates: LINES.length - 80 } });
+    await service[Symbol.asyncDispose]();
+    await replayInto(directory.at('wanted'), [directory.writeLines('feed.ndjson', LINES)], { dso: DSO });
+    expect(dumpViews(data()).holding).toEqual(dumpViews(directory.at('wanted')).holding);
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
+  });
+
   it('halts at a bad update, and continues behind it once that is dropped', async () => {
     const [last, more] = [LINES.length - 1, LINES.at(-1)!];
     scan.lines[last] = more.replace(/"record_time":"[^"]*"/, '"record_time":"never"');

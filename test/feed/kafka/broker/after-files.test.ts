@@ -4,6 +4,7 @@ import { type RunningService, serve } from '../../../support/kafka/service.ts';
 import { createTopic, type Row } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { parseLedger } from '../../../support/ledger/parse-ledger.ts';
+import { holdfast } from '../../../support/program/command.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { type Format, linesOf, replayInto } from '../../../support/views/replayed.ts';
 import { dumpViews } from '../../../support/views/views-dump.ts';
@@ -145,5 +146,38 @@ describe('a history file first, the topic after', () => {
     await service.until('refused', async () => (await service.status()).phase === 'refused');
     expect((await service.readyz()).reasons.join()).toContain('possible gap');
     expect(dumpViews(directory.at('views')).snapshot).toEqual(snapshot);
+  });
+});
+
+describe('a file after the topic', () => {
+  const rows = scanRows(12);
+  const lines = rows.map((row) => row.value!);
+  const at = (share: number): number => Math.floor(rows.length * share);
+
+  it('is refused where it leaves a gap, and applied where it overlaps; the topic continues at its own place', async () => {
+    const topic = await createTopic(address);
+    await topic.send(rows.slice(0, at(0.4)));
+    {
+      await using service = await serveBehind(null, topic.name);
+      await service.untilReady();
+    }
+    const gap = directory.writeLines('gap.ndjson', lines.slice(at(0.6)));
+    const data = directory.at('views');
+    const refused = {
+      code: 2,
+      stderr: expect.stringContaining(`and this directory, which follows topic ${topic.name}, has`),
+    };
+    expect(await holdfast('replay', gap, '--data', data)).toMatchObject(refused);
+    expect(await holdfast('serve', '--file', gap, '--port', '0', '--data', data)).toMatchObject(refused);
+    await expectEqualToReplay(directory, rows.slice(0, at(0.4)));
+    const overlap = directory.writeLines('overlap.ndjson', lines.slice(at(0.1), at(0.8)));
+    expect(await holdfast('replay', overlap, '--data', data)).toMatchObject({ code: 0 });
+    await topic.send(rows.slice(at(0.4)));
+    {
+      await using service = await serveBehind(null, topic.name);
+      await service.untilReady();
+      expect((await service.status()).source!.position).toEqual({ 0: rows.length });
+    }
+    await expectEqualToReplay(directory, rows);
   });
 });

@@ -1,0 +1,100 @@
+import { EventCursor } from '../../chunk/event-cursor.ts';
+import type { UpdateCursor } from '../../chunk/update-cursor.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
+import { idText } from '../../ledger/contract-id.ts';
+import { coinEntity } from '../../ledger/templates.ts';
+import { formatTime, type Micros } from '../../ledger/time.ts';
+import { isActive, isOurs } from './apply-events.ts';
+import type { Batch } from './batch.ts';
+import type { PendingCoin, StoredCoin } from './contracts.ts';
+import type { MigrationState } from './state.ts';
+
+/** How much earlier than the record time of its update a contract may say that it was created. */
+const CREATED_BEFORE_US = 1_000_000;
+
+/**
+ * Throws BadUpdate where an update that is to be skipped as a redelivery archives a coin or round that is active: then it was never
+ * applied (docs/rules.md, rule 1).
+ */
+export function requireApplied(
+  batch: Batch,
+  migration: MigrationState,
+  update: UpdateCursor,
+  recordTime: Micros,
+): void {
+  const event = update.events();
+  while (event.next()) {
+    if (!event.isArchive || !isStillActive(batch, migration, event, recordTime) || isCreatedIn(update, event)) continue;
+    const expected =
+      'the id of a contract that is not active: the update is skipped as a redelivery, because its record time ' +
+      `${formatTime(recordTime)} has passed, and it archives a contract that is active, so it was never applied`;
+    throw new BadUpdate('disorder', update.fieldName('contract_id'), idText(event.contractId()), expected);
+  }
+}
+
+/** Whether the contract that an archive names is active, and was not created again after it. */
+function isStillActive(batch: Batch, migration: MigrationState, archive: EventCursor, recordTime: Micros): boolean {
+  const { migrationId } = migration;
+  const { entity } = archive;
+  const coin = batch.contracts.find(archive, migrationId);
+  if (coin !== undefined) {
+    // A contract of another template is another one with the same id.
+    const isSame = entity === null || entity === coinEntity(batch.contracts.termsOf(coin).locked);
+    return isSame && !isCreatedAfter(batch, migration, { coin, archive, recordTime });
+  }
+  return (entity === null || entity === 'OpenMiningRound') && batch.rounds.find(archive, migrationId) !== undefined;
+}
+
+/**
+ * Whether a coin that is active was created after an archive of its id at that record time. No record time is stored with a coin, so
+ * its interval decides; within the interval of the archive, its own time of creation, the updates at the last record time, and
+ * whether a contract of that id was archived there, as before a repair that imports it again. Times of several synchronizers
+ * cannot be compared.
+ */
+function isCreatedAfter(
+  { contracts, seals }: Batch,
+  { migrationId, synchronizers }: MigrationState,
+  { coin, archive, recordTime }: { coin: PendingCoin | StoredCoin; archive: EventCursor; recordTime: Micros },
+): boolean {
+  const { createdSeq, owner } = coin;
+  const ended = seals.endOf(migrationId, createdSeq);
+  if (ended !== null && ended < recordTime) return false;
+  const begun = seals.endOf(migrationId, createdSeq - 1);
+  if ((begun !== null && begun >= recordTime) || synchronizers.size > 1) return true;
+  if (contracts.coinOf(coin).createdAt > recordTime - CREATED_BEFORE_US) return true;
+  const creator = contracts.creatorOf(coin);
+  if (creator !== null && [...synchronizers.values()].some(({ updates }) => updates.has(creator))) return true;
+  return contracts.wasArchived(archive, owner, createdSeq);
+}
+
+/** Whether the update creates the contract that one of its archives names: only passing through it, or again. */
+function isCreatedIn(update: UpdateCursor, archive: EventCursor): boolean {
+  const { chunk, update: number } = update.ref();
+  const ref = archive.ref();
+  const event = new EventCursor().begin(chunk, number);
+  while (event.next()) if (!event.isArchive && event.hasIdOf(ref)) return true;
+  return false;
+}
+
+/**
+ * Whether a contract of an import that comes after its migration has begun is known: active or archived. False where one may be that
+ * was created and archived within one interval, which leaves only its owner. Throws BadUpdate where a coin was never applied, because
+ * its owner is not known either.
+ */
+export function isKnownImport(batch: Batch, migration: MigrationState, update: UpdateCursor): boolean {
+  const { followed } = batch.state;
+  let missing: string | null = null;
+  const event = update.events();
+  while (event.next()) {
+    if (isActive(batch, migration, event)) return true;
+    if (!isOurs(batch, event) || event.openRound !== null || followed?.has(event.owner) === false) continue;
+    const owner = batch.owners.find(migration, event.owner);
+    if (owner === undefined) missing ??= idText(event.contractId());
+    else if (batch.contracts.wasArchived(event, owner, 1)) return true;
+  }
+  if (missing === null) return false;
+  const expected =
+    `a contract that is known in migration ${migration.migrationId}, which has begun: this import was never applied, ` +
+    'and neither was any before it here';
+  throw new BadUpdate('before_first', update.fieldName('contract_id'), missing, expected);
+}
