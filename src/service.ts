@@ -115,8 +115,9 @@ function servedDocuments(version: string, areas: readonly string[]): readonly Se
   });
 }
 
-/** The users' area is everything under /v2; the path begins after `http://host`. */
+/** The users' area is everything under /v2 but the holdings; the path begins after `http://host`. */
 function isUsersPath(url: string): boolean {
   const path = url.indexOf('/', url.indexOf('://') + 3);
-  return url.startsWith('/v2', path) && (url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?');
+  if (!url.startsWith('/v2', path) || url.startsWith('/v2/holdings/', path)) return false;
+  return url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?';
 }

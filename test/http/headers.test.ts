@@ -9,19 +9,25 @@ afterAll(() => service[Symbol.dispose]());
 
 const GOOD = { migration_id: 0, record_time: '2025-02-12T00:10:00Z', owner_party_ids: ['alice::1220ab'] };
 
-describe('the deprecated summary', () => {
+describe('a deprecated operation', () => {
   test.each([
-    ['/v0/holdings/summary', '</v1/holdings/summary>; rel="successor-version"'],
-    ['/api/scan/v0/holdings/summary', '</api/scan/v1/holdings/summary>; rel="successor-version"'],
-  ])('%s names its successor', async (path, link) => {
-    const response = await post(app, path, GOOD);
+    ['/v0/holdings/summary', '/v1/holdings/summary'],
+    ['/api/scan/v0/holdings/summary', '/api/scan/v1/holdings/summary'],
+    ['/v0/holdings/state', '/v2/holdings/state'],
+    ['/v1/holdings/state', '/v2/holdings/state'],
+    ['/api/scan/v0/holdings/state', '/api/scan/v2/holdings/state'],
+    ['/api/scan/v1/holdings/state', '/api/scan/v2/holdings/state'],
+  ])('%s names its successor, which is served', async (path, successor) => {
+    const body = { ...GOOD, page_size: 1 };
+    const response = await post(app, path, body, { origin: 'https://explorer.example' });
     expect(response.headers.get('deprecation')).toMatch(/^@\d{10}$/);
-    expect(response.headers.get('link')).toBe(link);
+    expect(response.headers.get('link')).toBe(`<${successor}>; rel="successor-version"`);
+    expect(response.headers.get('access-control-expose-headers')).toBe('Deprecation, Link');
+    expect((await post(app, successor, body)).status).toBe(200);
   });
 
-  test('is the only one: v1 and the state are not deprecated', async () => {
-    expect((await post(app, '/v1/holdings/summary', GOOD)).headers.has('deprecation')).toBe(false);
-    expect((await post(app, '/v0/holdings/state', { ...GOOD, page_size: 1 })).headers.has('deprecation')).toBe(false);
+  test.each(['/v1/holdings/summary', '/v2/holdings/state'])('is not %s', async (path) => {
+    expect((await post(app, path, { ...GOOD, page_size: 1 })).headers.has('deprecation')).toBe(false);
   });
 });
 

@@ -3,7 +3,7 @@ import { parseInt64 } from '../../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../../ledger/party.ts';
 import { parseRequestTime } from '../../ledger/time.ts';
 import { type Field, field, optional, type ReadFields } from '../server/fields.ts';
-import { wrongValue } from '../server/http-fault.ts';
+import { HttpFault, wrongValue } from '../server/http-fault.ts';
 import type { RequestLimits } from '../server/operation.ts';
 
 const PAGE_SIZE_MAX = 1000;
@@ -47,17 +47,21 @@ function parsePageSize(given: unknown): number | null {
   return size !== null && size >= 1n && size <= PAGE_SIZE_MAX ? Number(size) : null;
 }
 
-/** Distinct owners, in the order requested. They are counted as sent, before any of them is validated. */
+/** Distinct owners, in the order requested. They are counted as sent, and before any other check, in the words of Splice 0.9. */
 function ownerPartyIds(ownersMax: number): Field<readonly string[]> {
   const items = { type: 'string', maxLength: 255 };
   return {
     read(given, name) {
       if (!Array.isArray(given) || given.length === 0)
         throw wrongValue(name, given, 'a list of at least one item, each a party id');
-      if (given.length > ownersMax) throw wrongValue(name, given, `at most ${ownersMax} owners in one request`);
       const bad = given.findIndex((party) => typeof party !== 'string' || !isPartyId(party));
       if (bad >= 0) throw wrongValue(`${name}[${bad}]`, given[bad], PARTY_EXPECTED);
       return [...new Set<string>(given)];
+    },
+    limit(given) {
+      if (!Array.isArray(given) || given.length <= ownersMax) return;
+      const expected = `Expected 'owner_party_ids' to contain at most ${ownersMax} items`;
+      throw new HttpFault(400, `${expected}, but contained ${given.length}.`);
     },
     schema: { type: 'array', minItems: 1, maxItems: ownersMax, items, examples: [['alice::1220ab']] },
   };
