@@ -4,7 +4,7 @@ import { answerTable } from './insight/answer.ts';
 import type { TableQuestion } from './insight/question.ts';
 import { type TableForm, type TableText, tableText } from './insight/table.ts';
 import type { Question } from './question.ts';
-import { lastMigration, snapshotAfter, snapshotBefore } from './snapshot-answers.ts';
+import { dsoPartyId, lastMigration, snapshotAfter, snapshotBefore } from './snapshot-answers.ts';
 import { continuedState, pageFacts, stateV0, stateV1, stateV2 } from './state.ts';
 import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary.ts';
 
@@ -63,5 +63,7 @@ async function answer(question: Question, store: HoldingsStore, rules: AnswerRul
       return snapshotAfter(question.query, await store.facts({ kind: 'snapshot after', ...question.query }));
     case 'last migration':
       return lastMigration(await store.facts({ kind: 'last migration' }));
+    case 'dso':
+      return dsoPartyId(await store.facts({ kind: 'dso' }));
   }
 }

@@ -34,7 +34,7 @@ export type Question =
   | { readonly answer: 'state v0' | 'state v1'; readonly query: StateQuery }
   | { readonly answer: 'state v2'; readonly query: StateQuery<string> }
   | { readonly answer: 'snapshot before' | 'snapshot after'; readonly query: TimeQuery }
-  | { readonly answer: 'last migration' };
+  | { readonly answer: 'last migration' | 'dso' };
 
 /** How many owners one question may name unless the service is configured otherwise. */
 export const OWNERS_MAX_DEFAULT = 1000;

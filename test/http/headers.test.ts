@@ -13,6 +13,7 @@ describe('a deprecated operation', () => {
   test.each([
     ['/v0/holdings/summary', '/v1/holdings/summary'],
     ['/api/scan/v0/holdings/summary', '/api/scan/v1/holdings/summary'],
+    ['/api/validator/v0/scan-proxy/holdings/summary', '/api/validator/v1/scan-proxy/holdings/summary'],
     ['/v0/holdings/state', '/v2/holdings/state'],
     ['/v1/holdings/state', '/v2/holdings/state'],
     ['/api/scan/v0/holdings/state', '/api/scan/v2/holdings/state'],
@@ -26,9 +27,12 @@ describe('a deprecated operation', () => {
     expect((await post(app, successor, body)).status).toBe(200);
   });
 
-  test.each(['/v1/holdings/summary', '/v2/holdings/state'])('is not %s', async (path) => {
-    expect((await post(app, path, { ...GOOD, page_size: 1 })).headers.has('deprecation')).toBe(false);
-  });
+  test.each(['/v1/holdings/summary', '/v2/holdings/state', '/api/validator/v1/scan-proxy/holdings/summary'])(
+    'is not %s',
+    async (path) => {
+      expect((await post(app, path, { ...GOOD, page_size: 1 })).headers.has('deprecation')).toBe(false);
+    },
+  );
 });
 
 describe('pages of other origins', () => {
@@ -36,25 +40,29 @@ describe('pages of other origins', () => {
     to.request(path, { method: 'OPTIONS', headers });
   const asks = { origin: 'https://explorer.example', 'access-control-request-method': 'POST' };
 
-  test('may ask for every read operation', async () => {
-    const response = await preflight('/v0/holdings/summary', {
-      ...asks,
-      'access-control-request-headers': 'content-type,x-more',
-    });
-    expect(response.status).toBe(204);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'POST, OPTIONS',
-      'access-control-allow-headers': 'content-type,x-more',
-    });
-    expect(await response.text()).toBe('');
-  });
+  test.each(['/v0/holdings/summary', '/v2/holdings/state', '/api/validator/v0/scan-proxy/holdings/summary'])(
+    'may ask for a read operation: %s',
+    async (path) => {
+      const response = await preflight(path, {
+        ...asks,
+        'access-control-request-headers': 'content-type,x-more',
+      });
+      expect(response.status).toBe(204);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'POST, OPTIONS',
+        'access-control-allow-headers': 'content-type,x-more',
+      });
+      expect(await response.text()).toBe('');
+    },
+  );
 
   test('may read answers and faults', async () => {
-    for (const body of [GOOD, {}]) {
-      const response = await post(app, '/v1/holdings/summary', body, { origin: 'https://explorer.example' });
-      expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    }
+    for (const body of [GOOD, {}])
+      for (const path of ['/v1/holdings/summary', '/api/validator/v1/scan-proxy/holdings/summary']) {
+        const response = await post(app, path, body, { origin: 'https://explorer.example' });
+        expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      }
     expect((await app.request('/nothing')).headers.get('access-control-allow-origin')).toBe('*');
   });
 

@@ -1,7 +1,7 @@
 import type { JsonOperation } from '../server/operation.ts';
 import { forceSnapshot } from './force.ts';
 import type { HoldingsCall } from './operation.ts';
-import { lastMigration, snapshotAfter, snapshotBefore } from './snapshot-operations.ts';
+import { dsoPartyId, lastMigration, snapshotAfter, snapshotBefore } from './snapshot-operations.ts';
 import { stateV0, stateV1, stateV2 } from './state-operations.ts';
 import { summaryV0, summaryV1 } from './summary-operations.ts';
 
@@ -16,4 +16,5 @@ export const HOLDINGS_OPERATIONS: readonly JsonOperation<HoldingsCall>[] = [
   snapshotAfter,
   forceSnapshot,
   lastMigration,
+  dsoPartyId,
 ];

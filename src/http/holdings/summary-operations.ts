@@ -29,6 +29,7 @@ export const summaryV0 = holdingsOperation({
   summary: 'Coin totals and holding fees of owners at a snapshot. Superseded by /v1/holdings/summary.',
   // The day of the first release.
   deprecated: { since: '2026-11-21', successor: '/v1/holdings/summary' },
+  scanProxy: true,
   request: {
     fields: (limits) => ({
       ...requestFields.ownersAtSnapshot(limits),
@@ -53,6 +54,7 @@ export const summaryV1 = holdingsOperation({
   path: '/v1/holdings/summary',
   operationId: 'getHoldingsSummaryAtV1',
   summary: 'Coin totals of owners at a snapshot, without fees.',
+  scanProxy: true,
   request: { fields: requestFields.ownersAtSnapshot, example: requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE },
   answer: z
     .strictObject({ ...answered.snapshot, summaries: z.array(z.strictObject(totals)) })

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { fieldsSchema } from './fields.ts';
-import type { JsonOperation, OperationFacts, RequestForm, RequestLimits } from './operation.ts';
+import {
+  type JsonOperation,
+  type OperationFacts,
+  type RequestForm,
+  type RequestLimits,
+  scanProxyPath,
+} from './operation.ts';
 
 const COMPONENTS = '#/components/schemas/';
 
@@ -48,8 +54,9 @@ export const ERROR = z
 
 /** One operation in the document. */
 export function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits): object {
-  const { method, deprecated, request, answer, alsoAnswers = {}, faults = {} } = operation;
+  const { method, path, deprecated, scanProxy, request, answer, alsoAnswers = {}, faults = {} } = operation;
   return {
+    ...(scanProxy === undefined ? {} : { description: `Also at ${scanProxyPath(path)}, as a validator serves it.` }),
     ...(deprecated === undefined ? {} : { deprecated: true }),
     ...(request === undefined ? {} : describeRequest(method, request, limits)),
     responses: {

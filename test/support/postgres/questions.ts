@@ -35,6 +35,8 @@ export function holdingsRequests(place: Place, owners: readonly string[]): Ask[]
     { path: `/v0/state/acs/snapshot-timestamp?${query}` },
     { path: `/v0/state/acs/snapshot-timestamp-after?${query.replace('before', 'after')}` },
     { path: '/v0/migrations/last' },
+    { path: '/v0/dso-party-id' },
+    { path: '/api/validator/v1/scan-proxy/holdings/summary', body: request },
   ];
 }
 
