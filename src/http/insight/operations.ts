@@ -88,14 +88,22 @@ export const history = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/history',
   operationId: 'getOwnerHistory',
-  summary: "An owner's totals at points in time: at most 5000, and at most 1000 where `every` is not given.",
+  summary:
+    "An owner's totals at points in time: at most 5000, and at most 1000 where `every` is not given. The last is the newest snapshot in the range.",
   table: 'history',
   answer: z
     .strictObject({
       migration_id: int64('The migration of the snapshots.', 4),
       party_id: party,
       every: z.string().meta({ description: 'The time between two points.', examples: ['1h'] }),
-      points: z.array(z.strictObject(at)),
+      points: z.array(
+        z.strictObject({
+          ...at,
+          partial: z.literal(true).optional().meta({
+            description: 'Only of the last point, where its time is no multiple of `every`.',
+          }),
+        }),
+      ),
     })
     .meta({ id: 'OwnerHistory' }),
   example: { party: ALICE, migration_id: '0', to: '2025-02-12T00:40:00Z', every: '20m' },

@@ -53,6 +53,8 @@ export function tableRequests({ migration_id, record_time }: Place, owners: read
       const party = encodeURIComponent(owner);
       return [
         `/holdfast/v1/owners/${party}/history?${until}`,
+        `/holdfast/v1/owners/${party}/history?${until}&every=70m`,
+        `/holdfast/v1/owners/${party}/history?${until}&every=1d&format=csv`,
         `/holdfast/v1/owners/${party}/changes?${until}`,
         `/holdfast/v1/owners/${party}/changes?migration_id=${migration_id}&from=${record_time}&order=asc`,
       ];
