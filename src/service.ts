@@ -2,13 +2,12 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { SourceSpec } from './feed/source.ts';
 import { createApp } from './http/app.ts';
-import { DOCUMENTS } from './http/documents.ts';
+import { servedDocuments } from './http/documents.ts';
 import { createStreams } from './http/insight/stream/streams.ts';
 import { createClientAddress } from './http/server/client-address.ts';
 import { createConnections } from './http/server/connections.ts';
 import { createMetrics, measureConnections, measureStreams } from './http/server/metrics.ts';
 import { startHttpServer } from './http/server/server.ts';
-import type { ServedDocument } from './http/service/docs.ts';
 import { createUsersArea } from './http/users/area.ts';
 import { measureIngest } from './service/ingest-metrics.ts';
 import { measureService } from './service/metrics.ts';
@@ -66,7 +65,7 @@ export async function startService(
     dashboard: config.dashboard === 'on',
     corsOrigins: config.corsOrigins,
     version,
-    documents: servedDocuments(version, users === null ? ['holdings'] : ['holdings', 'ledger']),
+    documents: servedDocuments({ version, areas: users === null ? ['holdings'] : ['holdings', 'ledger'], answers }),
     logger,
     metrics,
     clockMs: () => performance.now(),
@@ -106,13 +105,6 @@ function followedSources({ kafka, scan, ledgerApi }: Config): readonly SourceSpe
   if (ledgerApi !== null) return [ledgerApiSpec(ledgerApi)];
   if (scan !== null) return [scanSpec(scan)];
   return kafka === null ? [] : [topicSpec(kafka)];
-}
-
-function servedDocuments(version: string, areas: readonly string[]): readonly ServedDocument[] {
-  return areas.map((area) => {
-    const { name, create } = DOCUMENTS[area]!;
-    return { name, path: `/openapi/${area}.json`, document: create(version) };
-  });
 }
 
 /** The users' area is everything under /v2 but the holdings; the path begins after `http://host`. */

@@ -119,7 +119,9 @@ describe("the service's own routes", () => {
 });
 
 describe('the API page', () => {
-  const documents = [{ name: 'holdings', path: '/openapi/holdings.json', document: { openapi: '3.1.0' } }];
+  const documents = [
+    { name: 'holdings', path: '/openapi/holdings.json', read: async () => Buffer.from('{"openapi":"3.1.0"}') },
+  ];
 
   test('comes from our own origin, with all that it needs', async () => {
     using shown = openHoldings(dataDir, { documents });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Question, StateQuery } from '../../holdings/question.ts';
 import { type Field, field, optional, type ReadFields } from '../server/fields.ts';
-import type { RequestLimits } from '../server/operation.ts';
+import type { ExampleValues, RequestLimits } from '../server/operation.ts';
 import * as answered from './answer-fields.ts';
 import { BODY_FAULTS, type HoldingsCall, holdingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as requestFields from './request-fields.ts';
@@ -12,10 +12,10 @@ const requestOf = <Token>(token: Field<Token>) => ({
     page_size: requestFields.pageSize,
     after: optional(token),
   }),
-  example: { ...requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE, page_size: 100 },
+  example: (values: ExampleValues) => ({ ...requestFields.ownersExample(values), page_size: 100 }),
 });
 
-const request = requestOf(requestFields.int64([1234]));
+const request = requestOf(requestFields.int64);
 const opaqueToken = field(
   (given) => (typeof given === 'string' ? given : null),
   'a next_page_token of the page before, a string',

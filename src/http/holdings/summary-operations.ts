@@ -33,9 +33,9 @@ export const summaryV0 = holdingsOperation({
   request: {
     fields: (limits) => ({
       ...requestFields.ownersAtSnapshot(limits),
-      as_of_round: optional(requestFields.int64([20203])),
+      as_of_round: optional(requestFields.int64),
     }),
-    example: { ...requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE, as_of_round: 104 },
+    example: requestFields.ownersExample,
   },
   answer: z
     .strictObject({
@@ -55,7 +55,7 @@ export const summaryV1 = holdingsOperation({
   operationId: 'getHoldingsSummaryAtV1',
   summary: 'Coin totals of owners at a snapshot, without fees.',
   scanProxy: true,
-  request: { fields: requestFields.ownersAtSnapshot, example: requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE },
+  request: { fields: requestFields.ownersAtSnapshot, example: requestFields.ownersExample },
   answer: z
     .strictObject({ ...answered.snapshot, summaries: z.array(z.strictObject(totals)) })
     .meta({ id: 'HoldingsSummaryV1' }),

@@ -25,8 +25,16 @@ export interface ServedLimits extends RequestLimits {
 /** What a request has: a GET in its query, a POST in its body. */
 export interface RequestForm<F extends Fields = Fields> {
   readonly fields: (limits: RequestLimits) => F;
-  /** An example for the document, answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
-  readonly example: Readonly<Record<string, unknown>>;
+  /** An example for the document, of the fields that must be given. The service answers it with 200. */
+  readonly example: (values: ExampleValues) => Readonly<Record<string, unknown>>;
+}
+
+/** What examples are made of. */
+export interface ExampleValues {
+  readonly migrationId: number;
+  /** Of a snapshot. */
+  readonly recordTime: string;
+  readonly owner: string;
 }
 
 /** The JSON text of a 200, or of another status with an answer of the same form. */
