@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ExampleValues, JsonOperation, OperationFacts } from '../server/operation.ts';
+import type { JsonOperation, OperationFacts } from '../server/operation.ts';
 import { int64, party, time } from './answer-fields.ts';
 import { type HoldingsCall, holdingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as requestFields from './request-fields.ts';
@@ -9,19 +9,18 @@ const answer = z.strictObject({ record_time: time('The time of the snapshot.') }
 /** Asks about a time and a migration; the time has the operation's own name for it. */
 const askingForTime = (
   name: 'before' | 'after',
-  {
-    exampleTime,
-    ...facts
-  }: Pick<OperationFacts, 'path' | 'operationId' | 'summary'> & {
-    readonly exampleTime: (values: ExampleValues) => string;
-  },
+  facts: Pick<OperationFacts, 'path' | 'operationId' | 'summary'>,
 ): JsonOperation<HoldingsCall> =>
   holdingsOperation({
     ...facts,
     method: 'GET',
     request: {
       fields: () => ({ [name]: requestFields.queryTime, migration_id: requestFields.int64 }),
-      example: (values) => ({ [name]: exampleTime(values), migration_id: values.migrationId }),
+      // No snapshot is after the newest.
+      example: ({ recordTime, migrationId }) => ({
+        [name]: name === 'before' ? recordTime : '1970-01-01T00:00:00Z',
+        migration_id: migrationId,
+      }),
     },
     answer,
     faults: { 400: 'A parameter is missing or wrong.', ...NO_SNAPSHOT },
@@ -33,7 +32,6 @@ export const snapshotBefore = askingForTime('before', {
   path: '/v0/state/acs/snapshot-timestamp',
   operationId: 'getDateOfMostRecentSnapshotBefore',
   summary: 'The time of the newest snapshot at or before a time, in that migration only.',
-  exampleTime: ({ recordTime }) => recordTime,
 });
 
 export const snapshotAfter = askingForTime('after', {
@@ -41,8 +39,6 @@ export const snapshotAfter = askingForTime('after', {
   operationId: 'getDateOfFirstSnapshotAfter',
   summary:
     'The time of the first snapshot strictly after a time in that migration, else the first of the next migration that has one.',
-  // Behind the newest snapshot there is none.
-  exampleTime: () => '1970-01-01T00:00:00Z',
 });
 
 export const lastMigration = holdingsOperation({
