@@ -2,14 +2,13 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { SourceSpec } from './feed/source.ts';
 import { createApp } from './http/app.ts';
-import { DOCUMENTS } from './http/documents.ts';
+import { servedDocuments } from './http/documents.ts';
 import type { StreamStatus } from './http/insight/stream/operation.ts';
 import { createStreams } from './http/insight/stream/streams.ts';
 import { createClientAddress } from './http/server/client-address.ts';
 import { createConnections } from './http/server/connections.ts';
 import { createMetrics, measureConnections, measureStreams } from './http/server/metrics.ts';
 import { startHttpServer } from './http/server/server.ts';
-import type { ServedDocument } from './http/service/docs.ts';
 import type { Health } from './http/service/health.ts';
 import { createUsersArea } from './http/users/area.ts';
 import { startComparison } from './service/comparison.ts';
@@ -75,7 +74,7 @@ export async function startService(
     dashboard: config.dashboard === 'on',
     corsOrigins: config.corsOrigins,
     version,
-    documents: servedDocuments(version, users === null ? ['holdings'] : ['holdings', 'ledger']),
+    documents: servedDocuments({ version, areas: users === null ? ['holdings'] : ['holdings', 'ledger'], answers }),
     logger,
     metrics,
     clockMs: () => performance.now(),
@@ -117,15 +116,9 @@ function followedSources({ kafka, scan, ledgerApi }: Config): readonly SourceSpe
   return kafka === null ? [] : [topicSpec(kafka)];
 }
 
-function servedDocuments(version: string, areas: readonly string[]): readonly ServedDocument[] {
-  return areas.map((area) => {
-    const { name, create } = DOCUMENTS[area]!;
-    return { name, path: `/openapi/${area}.json`, document: create(version) };
-  });
-}
-
-/** The users' area is everything under /v2; the path begins after `http://host`. */
+/** The users' area is everything under /v2 but the holdings; the path begins after `http://host`. */
 function isUsersPath(url: string): boolean {
   const path = url.indexOf('/', url.indexOf('://') + 3);
-  return url.startsWith('/v2', path) && (url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?');
+  if (!url.startsWith('/v2', path) || url.startsWith('/v2/holdings/', path)) return false;
+  return url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?';
 }

@@ -12,6 +12,7 @@ const EXIT_OF: Readonly<Partial<Record<HoldingsFaultCode, ExitCode>>> = {
   no_snapshot_before: EXIT.noSnapshot,
   no_snapshot_after: EXIT.noSnapshot,
   no_migration: EXIT.noSnapshot,
+  no_dso: EXIT.noSnapshot,
   not_followed: EXIT.refused,
   wrong_parameter: EXIT.refused,
 };

@@ -119,7 +119,7 @@ function tableForPeople({ head, columns, rows }: Table): string {
   const header = columns.map((name) => name.replace(/^total_|_holdings$/g, '').replaceAll('_', ' '));
   return `${facts.join(', ')}\n\n${formatTable(
     header,
-    rows.map((row) => columns.map((name) => String(row[name]))),
+    rows.map((row) => columns.map((name) => String(row[name] ?? ''))),
   )}`;
 }
 

@@ -4,8 +4,8 @@ import { answerTable } from './insight/answer.ts';
 import type { TableQuestion } from './insight/question.ts';
 import { type TableForm, type TableText, tableText } from './insight/table.ts';
 import type { Question } from './question.ts';
-import { lastMigration, snapshotAfter, snapshotBefore } from './snapshot-answers.ts';
-import { stateV0, stateV1 } from './state.ts';
+import { dsoPartyId, lastMigration, snapshotAfter, snapshotBefore } from './snapshot-answers.ts';
+import { continuedState, pageFacts, stateV0, stateV1, stateV2 } from './state.ts';
 import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary.ts';
 
 /** The client of a question, so that none takes all reader threads, and the signal that its answer is not wanted any more. */
@@ -49,11 +49,11 @@ async function answer(question: Question, store: HoldingsStore, rules: AnswerRul
     case 'summary v1':
       return summaryV1(question.query, await store.facts(summaryFacts(question.query, null)), rules);
     case 'state v0':
-    case 'state v1': {
-      const { owners, pageSize, after } = question.query;
-      const facts = await store.facts({ kind: 'page', snapshot: question.query, owners, pageSize, after });
-      return question.answer === 'state v0' ? stateV0(question.query, facts) : stateV1(question.query, facts);
-    }
+      return stateV0(question.query, await store.facts(pageFacts(question.query)));
+    case 'state v1':
+      return stateV1(question.query, await store.facts(pageFacts(question.query)));
+    case 'state v2':
+      return stateV2(question.query, await store.facts(pageFacts(continuedState(question.query))));
     case 'snapshot before': {
       const { query } = question;
       const snapshot = { ...query, match: 'at_or_before' } as const;
@@ -63,5 +63,7 @@ async function answer(question: Question, store: HoldingsStore, rules: AnswerRul
       return snapshotAfter(question.query, await store.facts({ kind: 'snapshot after', ...question.query }));
     case 'last migration':
       return lastMigration(await store.facts({ kind: 'last migration' }));
+    case 'dso':
+      return dsoPartyId(await store.facts({ kind: 'dso' }));
   }
 }

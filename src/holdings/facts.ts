@@ -23,6 +23,8 @@ export interface FactKinds extends TableFactKinds, StreamFactKinds {
   snapshots: { lookup: unknown; facts: readonly Snapshot[] };
   /** The largest migration seen. */
   'last migration': { lookup: unknown; facts: number | null };
+  /** Null until one is named or seen. */
+  dso: { lookup: unknown; facts: string | null };
   followed: { lookup: { parties: readonly string[] }; facts: FollowedFacts };
   owners: { lookup: OwnersLookup; facts: OwnersFacts };
   page: { lookup: PageLookup; facts: PageFacts };

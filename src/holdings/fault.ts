@@ -5,6 +5,7 @@ export type HoldingsFaultCode =
   | 'no_snapshot_before'
   | 'no_snapshot_after'
   | 'no_migration'
+  | 'no_dso'
   | 'no_open_round'
   | 'not_followed'
   | 'unknown_token'

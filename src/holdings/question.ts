@@ -20,11 +20,11 @@ export interface FeesQuery extends SummaryQuery {
   readonly asOfRound: bigint | null;
 }
 
-export interface StateQuery extends SnapshotQuery {
+export interface StateQuery<Token = bigint> extends SnapshotQuery {
   readonly owners: readonly string[];
   readonly pageSize: number;
   /** The token of the page before; null for the first page. */
-  readonly after: bigint | null;
+  readonly after: Token | null;
 }
 
 /** The questions, by the name of the answer: plain values, so that they can be sent to another thread. */
@@ -32,8 +32,9 @@ export type Question =
   | { readonly answer: 'summary v0'; readonly query: FeesQuery }
   | { readonly answer: 'summary v1'; readonly query: SummaryQuery }
   | { readonly answer: 'state v0' | 'state v1'; readonly query: StateQuery }
+  | { readonly answer: 'state v2'; readonly query: StateQuery<string> }
   | { readonly answer: 'snapshot before' | 'snapshot after'; readonly query: TimeQuery }
-  | { readonly answer: 'last migration' };
+  | { readonly answer: 'last migration' | 'dso' };
 
 /** How many owners one question may name unless the service is configured otherwise. */
 export const OWNERS_MAX_DEFAULT = 1000;

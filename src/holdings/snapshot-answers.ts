@@ -31,3 +31,8 @@ export function lastMigration(found: number | null): { migration_id: number } {
   if (found === null) throw new HoldingsFault('no_migration', 'No migrations found');
   return { migration_id: found };
 }
+
+export function dsoPartyId(found: string | null): { dso_party_id: string } {
+  if (found === null) throw new HoldingsFault('no_dso', 'No DSO found');
+  return { dso_party_id: found };
+}

@@ -1,16 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Answers } from '../holdings/answer.ts';
+import { HoldingsFault } from '../holdings/fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { HOLDINGS_OPERATIONS } from './holdings/operations.ts';
 import { describeTableOperation } from './insight/document.ts';
 import { TABLE_OPERATIONS } from './insight/operations.ts';
 import { describeStream, STREAM_EVENTS, STREAM_OPERATION } from './insight/stream/operation.ts';
 import { answerSchemas, describeJsonOperation, openApiDocument } from './server/openapi.ts';
+import type { ExampleValues } from './server/operation.ts';
+import type { ServedDocument } from './service/docs.ts';
 import { SERVICE_OPERATIONS } from './service/operations.ts';
 import { createUsersDocument } from './users/document.ts';
 
 interface AreaDocument {
   /** Its name on the page /docs. */
   readonly name: string;
-  readonly create: (version: string) => object;
+  readonly create: (version: string, example?: ExampleValues) => object;
 }
 
 /** The OpenAPI documents, by their names in `holdfast openapi` and /openapi/. */
@@ -20,13 +25,56 @@ export const DOCUMENTS: Readonly<Record<string, AreaDocument>> = {
 };
 
 const DESCRIPTION = `Coin totals per owner at every snapshot of a ledger. Wire-compatible with the holdings operations of Splice Scan;
-served at the root and under /api/scan. What lies under /holdfast/v1 is our own: balances over time, the largest holders and the
+served at the root and under /api/scan, and those of a validator's scan-proxy under its paths too. What lies under /holdfast/v1 is our own: balances over time, the largest holders and the
 supply, as JSON or CSV; its paths are at the root only. Amounts are strings with exactly ten decimals. Integers of 64 bits are JSON numbers
 and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the
 service is configured otherwise.`;
 
+/** Of the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
+export const STORY_EXAMPLE: ExampleValues = {
+  migrationId: 0,
+  recordTime: '2025-02-12T00:30:00Z',
+  owner: 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec',
+};
+
+/** The documents as a service serves them: the examples are of what it holds now. */
+export function servedDocuments({
+  version,
+  areas,
+  answers,
+}: {
+  readonly version: string;
+  readonly areas: readonly string[];
+  readonly answers: Answers;
+}): readonly ServedDocument[] {
+  return areas.map((area) => {
+    const { name, create } = DOCUMENTS[area]!;
+    let last: { readonly example: ExampleValues; readonly bytes: Uint8Array<ArrayBuffer> } | null = null;
+    const read = async (): Promise<Uint8Array<ArrayBuffer>> => {
+      const example = area === 'holdings' ? await newestExample(answers) : STORY_EXAMPLE;
+      if (!isDeepStrictEqual(last?.example, example))
+        last = { example, bytes: new TextEncoder().encode(JSON.stringify(create(version, example))) };
+      return last!.bytes;
+    };
+    return { name, path: `/openapi/${area}.json`, read };
+  });
+}
+
+/** The newest snapshot and its largest owner; those of the story where there is none, or it cannot be read now. */
+async function newestExample(answers: Answers): Promise<ExampleValues> {
+  const query = { migration_id: null, record_time: null, by: null, limit: 1, after: null };
+  try {
+    const { text } = await answers.table({ table: 'top', query }, 'json', () => ({ client: 'the API page' }));
+    const { migration_id, record_time, owners } = JSON.parse(text);
+    return { migrationId: migration_id, recordTime: record_time, owner: owners[0]?.party_id ?? STORY_EXAMPLE.owner };
+  } catch (error) {
+    if (error instanceof HoldingsFault) return STORY_EXAMPLE;
+    throw error;
+  }
+}
+
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
-function createHoldingsDocument(version: string): object {
+function createHoldingsDocument(version: string, example = STORY_EXAMPLE): object {
   const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
   const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, STREAM_OPERATION, ...SERVICE_OPERATIONS];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
@@ -39,7 +87,7 @@ function createHoldingsDocument(version: string): object {
   };
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
   return openApiDocument(facts, operations, (operation) => {
-    if ('table' in operation) return describeTableOperation(operation);
-    return 'answer' in operation ? describeJsonOperation(operation, limits) : describeStream();
+    if ('table' in operation) return describeTableOperation(operation, example);
+    return 'answer' in operation ? describeJsonOperation(operation, limits, example) : describeStream();
   });
 }

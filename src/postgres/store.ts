@@ -127,6 +127,7 @@ function createReaders(asks: Asks, { dso, periodUs }: Setting, rankings: Ranking
     'newest snapshots': () => snapshots.newest(),
     snapshots: () => snapshots.all(),
     'last migration': () => snapshots.lastMigration(),
+    dso: async () => dso,
     // The events are of all owners.
     followed: async () => ({ isLimited: false, others: [] }),
     owners: createOwnersReader(ask, snapshots),

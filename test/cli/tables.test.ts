@@ -37,9 +37,9 @@ const QUESTIONS: readonly (readonly [line: string, path: string, given: Readonly
   ],
   [`history --owner ${OWNER}`, `owners/${OWNER}/history`, {}],
   [
-    `history --owner ${OWNER} --migration 0 --every 20m --from 2025-02-12T00:00:00Z --to 2025-02-12T00:40:00Z`,
+    `history --owner ${OWNER} --migration 0 --every 20m --from 2025-02-12T00:00:00Z --to 2025-02-12T00:10:00Z`,
     `owners/${OWNER}/history`,
-    { migration_id: 0, every: '20m', from: '2025-02-12T00:00:00Z', to: '2025-02-12T00:40:00Z' },
+    { migration_id: 0, every: '20m', from: '2025-02-12T00:00:00Z', to: '2025-02-12T00:10:00Z' },
   ],
 ];
 

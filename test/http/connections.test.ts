@@ -14,8 +14,9 @@ const limits = {
   timeoutCheckMs: 50,
   silenceTimeoutMs: 2_000,
 };
+const large = Buffer.from(JSON.stringify({ text: 'x'.repeat(4_000_000) }));
 const service = await listenHoldings(
-  { documents: [{ name: 'Large', path: '/large.json', document: { text: 'x'.repeat(4_000_000) } }] },
+  { documents: [{ name: 'Large', path: '/large.json', read: async () => large }] },
   { limits },
 );
 const { port } = service;

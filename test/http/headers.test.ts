@@ -9,20 +9,30 @@ afterAll(() => service[Symbol.dispose]());
 
 const GOOD = { migration_id: 0, record_time: '2025-02-12T00:10:00Z', owner_party_ids: ['alice::1220ab'] };
 
-describe('the deprecated summary', () => {
+describe('a deprecated operation', () => {
   test.each([
-    ['/v0/holdings/summary', '</v1/holdings/summary>; rel="successor-version"'],
-    ['/api/scan/v0/holdings/summary', '</api/scan/v1/holdings/summary>; rel="successor-version"'],
-  ])('%s names its successor', async (path, link) => {
-    const response = await post(app, path, GOOD);
+    ['/v0/holdings/summary', '/v1/holdings/summary'],
+    ['/api/scan/v0/holdings/summary', '/api/scan/v1/holdings/summary'],
+    ['/api/validator/v0/scan-proxy/holdings/summary', '/api/validator/v1/scan-proxy/holdings/summary'],
+    ['/v0/holdings/state', '/v2/holdings/state'],
+    ['/v1/holdings/state', '/v2/holdings/state'],
+    ['/api/scan/v0/holdings/state', '/api/scan/v2/holdings/state'],
+    ['/api/scan/v1/holdings/state', '/api/scan/v2/holdings/state'],
+  ])('%s names its successor, which is served', async (path, successor) => {
+    const body = { ...GOOD, page_size: 1 };
+    const response = await post(app, path, body, { origin: 'https://explorer.example' });
     expect(response.headers.get('deprecation')).toMatch(/^@\d{10}$/);
-    expect(response.headers.get('link')).toBe(link);
+    expect(response.headers.get('link')).toBe(`<${successor}>; rel="successor-version"`);
+    expect(response.headers.get('access-control-expose-headers')).toBe('Deprecation, Link');
+    expect((await post(app, successor, body)).status).toBe(200);
   });
 
-  test('is the only one: v1 and the state are not deprecated', async () => {
-    expect((await post(app, '/v1/holdings/summary', GOOD)).headers.has('deprecation')).toBe(false);
-    expect((await post(app, '/v0/holdings/state', { ...GOOD, page_size: 1 })).headers.has('deprecation')).toBe(false);
-  });
+  test.each(['/v1/holdings/summary', '/v2/holdings/state', '/api/validator/v1/scan-proxy/holdings/summary'])(
+    'is not %s',
+    async (path) => {
+      expect((await post(app, path, { ...GOOD, page_size: 1 })).headers.has('deprecation')).toBe(false);
+    },
+  );
 });
 
 describe('pages of other origins', () => {
@@ -30,25 +40,29 @@ describe('pages of other origins', () => {
     to.request(path, { method: 'OPTIONS', headers });
   const asks = { origin: 'https://explorer.example', 'access-control-request-method': 'POST' };
 
-  test('may ask for every read operation', async () => {
-    const response = await preflight('/v0/holdings/summary', {
-      ...asks,
-      'access-control-request-headers': 'content-type,x-more',
-    });
-    expect(response.status).toBe(204);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'POST, OPTIONS',
-      'access-control-allow-headers': 'content-type,x-more',
-    });
-    expect(await response.text()).toBe('');
-  });
+  test.each(['/v0/holdings/summary', '/v2/holdings/state', '/api/validator/v0/scan-proxy/holdings/summary'])(
+    'may ask for a read operation: %s',
+    async (path) => {
+      const response = await preflight(path, {
+        ...asks,
+        'access-control-request-headers': 'content-type,x-more',
+      });
+      expect(response.status).toBe(204);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'POST, OPTIONS',
+        'access-control-allow-headers': 'content-type,x-more',
+      });
+      expect(await response.text()).toBe('');
+    },
+  );
 
   test('may read answers and faults', async () => {
-    for (const body of [GOOD, {}]) {
-      const response = await post(app, '/v1/holdings/summary', body, { origin: 'https://explorer.example' });
-      expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    }
+    for (const body of [GOOD, {}])
+      for (const path of ['/v1/holdings/summary', '/api/validator/v1/scan-proxy/holdings/summary']) {
+        const response = await post(app, path, body, { origin: 'https://explorer.example' });
+        expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      }
     expect((await app.request('/nothing')).headers.get('access-control-allow-origin')).toBe('*');
   });
 
@@ -105,7 +119,9 @@ describe("the service's own routes", () => {
 });
 
 describe('the API page', () => {
-  const documents = [{ name: 'holdings', path: '/openapi/holdings.json', document: { openapi: '3.1.0' } }];
+  const documents = [
+    { name: 'holdings', path: '/openapi/holdings.json', read: async () => Buffer.from('{"openapi":"3.1.0"}') },
+  ];
 
   test('comes from our own origin, with all that it needs', async () => {
     using shown = openHoldings(dataDir, { documents });

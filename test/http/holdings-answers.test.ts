@@ -47,6 +47,23 @@ describe.each([
     },
   );
 
+  test.each(snapshots)('v2 gives the same pages of $record_time, without a token on the last', async (snapshot) => {
+    for (const page_size of [1, 2, 1000]) {
+      const found: unknown[] = [];
+      let after: string | undefined;
+      do {
+        const page = await post(app, '/v2/holdings/state', { ...requestOf(snapshot), page_size, after });
+        const answer = JSON.parse(await page.text());
+        found.push(...answer.created_events);
+        after = answer.next_page_token;
+        const fields = ['record_time', 'migration_id', 'created_events', ...(after === undefined ? [] : [TOKEN])];
+        expect(Object.keys(answer)).toEqual(fields);
+        if (after !== undefined) expect([typeof after, answer.created_events.length]).toEqual(['string', page_size]);
+      } while (after !== undefined);
+      expect(found).toEqual(snapshot.state_v1);
+    }
+  });
+
   test.each(snapshots)('v0 gives the state of $record_time as events', async (snapshot) => {
     const page = await post(app, '/v0/holdings/state', { ...requestOf(snapshot), page_size: 1000 });
     const { created_events } = JSON.parse(await page.text());
@@ -65,6 +82,7 @@ describe.each([
   });
 });
 
+const TOKEN = 'next_page_token';
 const EVENT_FIELDS = [
   'event_type',
   'event_id',

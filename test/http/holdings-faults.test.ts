@@ -68,6 +68,11 @@ describe('paths and methods', () => {
     ['DELETE', '/api/scan/v0/holdings/state', 405, 'POST, OPTIONS'],
     ['POST', '/v0/migrations/last', 405, 'GET, HEAD, OPTIONS'],
     ['OPTIONS', '/v0/state/acs/force', 405, 'POST'],
+    ['GET', '/api/validator/v0/scan-proxy/holdings/summary', 405, 'POST, OPTIONS'],
+    ['POST', '/api/validator/v0/scan-proxy/dso-party-id', 405, 'GET, HEAD, OPTIONS'],
+    ['GET', '/api/validator/v0/dso-party-id', 404, null],
+    ['POST', '/api/validator/v0/scan-proxy/holdings/state', 404, null],
+    ['POST', '/api/scan/api/validator/v0/scan-proxy/holdings/summary', 404, null],
     ['PROPFIND', '/readyz', 405, 'GET, HEAD, OPTIONS'],
     ['POST', '/metrics', 405, 'GET, HEAD'],
   ])('%s %s is %i', async (method, path, status, allow) => {
@@ -83,11 +88,14 @@ describe('paths and methods', () => {
     expect((await app.request('/v1/holdings/summary', wrong)).status).toBe(405);
   });
 
-  test('HEAD answers as GET, without the body', async () => {
-    const response = await app.request('/v0/migrations/last', { method: 'HEAD' });
-    expect(response.status).toBe(200);
-    expect(await response.text()).toBe('');
-  });
+  test.each(['/v0/migrations/last', '/api/validator/v0/scan-proxy/dso-party-id'])(
+    'HEAD answers as GET, without the body: %s',
+    async (path) => {
+      const response = await app.request(path, { method: 'HEAD' });
+      expect(response.status).toBe(200);
+      expect(await response.text()).toBe('');
+    },
+  );
 });
 
 describe('a request that fails through no fault of its own', () => {
@@ -105,6 +113,12 @@ describe('a request that fails through no fault of its own', () => {
 });
 
 describe('a directory in which nothing was applied', () => {
+  test.each(['/v0/dso-party-id', '/api/validator/v0/scan-proxy/dso-party-id'])('has no DSO: %s', async (path) => {
+    using empty = openHoldings(await makeDataDirectory([]));
+    const response = await empty.app.request(path);
+    expect([response.status, await errorOf(response)]).toEqual([404, 'No DSO found']);
+  });
+
   test('has no migration, no snapshot and no round', async () => {
     using empty = openHoldings(await makeDataDirectory([]));
     const last = await empty.app.request('/v0/migrations/last');

@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { STORY_EXAMPLE } from '../../src/http/documents.ts';
 import { HOLDINGS_OPERATIONS } from '../../src/http/holdings/operations.ts';
 import { createCors } from '../../src/http/server/cors.ts';
 import { type Field, field } from '../../src/http/server/fields.ts';
@@ -23,7 +24,7 @@ const DOUBLE: JsonOperation<{ readonly factor: number }, { readonly n: Field<num
   summary: 'A number, doubled.',
   request: {
     fields: () => ({ n: field((given) => Number(given) || null, 'a number', { type: 'number' }) }),
-    example: { n: 21 },
+    example: () => ({ n: 21 }),
   },
   answer: z.strictObject({ doubled: z.number() }).meta({ id: 'Doubled' }),
   faults: { 400: 'It is no number.' },
@@ -59,7 +60,7 @@ describe('an operation that is added to a list', () => {
   });
 
   test('is documented with its parameters, answers and faults', () => {
-    expect(describeJsonOperation(DOUBLE, served.limits)).toMatchObject({
+    expect(describeJsonOperation(DOUBLE, served.limits, STORY_EXAMPLE)).toMatchObject({
       parameters: [{ name: 'n', in: 'query', required: true, example: 21 }],
       responses: { 200: {}, 400: { description: 'It is no number.' }, 500: {} },
     });

@@ -1,4 +1,4 @@
-import { ScanClient } from '@canton-network/core-splice-client';
+import { ScanClient, ScanProxyClient } from '@canton-network/core-splice-client';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readExpected } from '../support/http/expected-answers.ts';
@@ -8,6 +8,8 @@ const service = await listenHoldings();
 const logger = pino({ level: 'silent' });
 afterAll(() => service[Symbol.asyncDispose]());
 
+const token = { getAccessToken: async () => 'not.a.token' } as ConstructorParameters<typeof ScanClient>[2];
+const DSO = 'DSO::1220bba319c9c823d166e41281696923ad9481c065e891e86e9b257381fa82439928';
 const { owner_party_ids, snapshots, last_migration } = readExpected('story');
 const last = snapshots.at(-1)!;
 const request = {
@@ -23,7 +25,6 @@ interface Page {
 }
 
 describe.each(['', '/api/scan'])("Scan's own client under %j", (prefix) => {
-  const token = { getAccessToken: async () => 'not.a.token' } as ConstructorParameters<typeof ScanClient>[2];
   const client = new ScanClient(new URL(`http://127.0.0.1:${service.port}${prefix}`), logger as never, token);
 
   test('finds snapshots', async () => {
@@ -33,6 +34,10 @@ describe.each(['', '/api/scan'])("Scan's own client under %j", (prefix) => {
     const after = { after: '2000-01-01T00:00:00Z', migration_id: '0' };
     const first = await client.get('/v0/state/acs/snapshot-timestamp-after', { query: after });
     expect(first).toEqual({ record_time: snapshots[0]!.record_time });
+  });
+
+  test('finds the DSO', async () => {
+    expect(await client.get('/v0/dso-party-id')).toEqual({ dso_party_id: DSO });
   });
 
   test('sums up owners', async () => {
@@ -65,5 +70,24 @@ describe.each(['', '/api/scan'])("Scan's own client under %j", (prefix) => {
     await expect(failed).rejects.toEqual({
       error: `Failed to find ACS snapshot for migration id ${last_migration + 7} at ${last.record_time}`,
     });
+  });
+});
+
+describe("the client of a validator's scan-proxy", () => {
+  const url = new URL(`http://127.0.0.1:${service.port}/api/validator`);
+  const client = new ScanProxyClient(url, logger as never, token);
+
+  test('finds the DSO', async () => {
+    expect(await client.get('/v0/scan-proxy/dso-party-id')).toEqual({ dso_party_id: DSO });
+  });
+
+  test.each([
+    ['/v0/scan-proxy/holdings/summary', last.summaries_v0[0]!],
+    // The client does not name it yet.
+    ['/v1/scan-proxy/holdings/summary', last.summary_v1],
+  ])('sums up owners by %s', async (path, expected) => {
+    const { computed_as_of_round: as_of_round } = last.summaries_v0[0]!;
+    const body = { ...request, owner_party_ids: [...owner_party_ids], as_of_round };
+    expect(await client.post(path as '/v0/scan-proxy/holdings/summary', body)).toEqual(expected);
   });
 });

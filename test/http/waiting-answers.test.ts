@@ -38,8 +38,8 @@ const statusOf = async (asked: ReturnType<typeof askAndWait>): Promise<number> =
   Number(/^HTTP\/1\.1 (\d{3}) /.exec((await asked).begun)?.[1]);
 
 describe('answers that wait for slow clients', () => {
-  const document = { text: 'x'.repeat(ANSWER_BYTES) };
-  const documents = [{ name: 'Large', path: '/large.json', document }];
+  const large = Buffer.from(JSON.stringify({ text: 'x'.repeat(ANSWER_BYTES) }));
+  const documents = [{ name: 'Large', path: '/large.json', read: async () => large }];
   const query = { migration_id: 0, record_time: '2025-02-12T00:10:00Z', owner_party_ids: ['alice::1220ab'] };
   const state = post('/v1/holdings/state', { ...query, page_size: 10 });
   const stateV0 = post('/api/scan/v0/holdings/state', { ...query, page_size: 10 });

@@ -113,10 +113,13 @@ describe.each(worlds)('over $name', ({ name, dso, lines }) => {
     expect(good).toBeGreaterThan(places.length * 8);
   });
 
-  it('all pages of a state are equal but for their tokens', async () => {
-    for (const place of places)
-      expect(await pages(postgres, place, owners)).toEqual(await pages(sqlite, place, owners));
-  });
+  it.each(['/v1/holdings/state', '/v2/holdings/state'])(
+    'all pages of %s are equal but for their tokens',
+    async (path) => {
+      for (const place of places)
+        expect(await pages(postgres, place, owners, path)).toEqual(await pages(sqlite, place, owners, path));
+    },
+  );
 
   it('every snapshot and every fact of streams is equal', async () => {
     for (const lookup of [{ kind: 'snapshots' }, { kind: 'newest snapshots' }] as const)

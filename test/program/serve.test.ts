@@ -40,6 +40,10 @@ describe('the running program', () => {
       const asked = { migration_id, record_time, owner_party_ids: owners, as_of_round };
       expect(await service.ask('/v0/holdings/summary', asked)).toEqual({ status: 200, body: summary });
     }
+    // Under /v2 are the ledger's users, and this.
+    const page = { ...snapshot!, owner_party_ids: ['nobody::1'], page_size: 1 };
+    expect(await service.ask('/v2/holdings/state', page)).toMatchObject({ status: 200, body: { created_events: [] } });
+    expect(await service.ask('/v2/users')).toMatchObject({ status: 401 });
     const { body: status } = await service.ask('/status');
     expect(status).toMatchObject({ dso_pinned: false, halted: null, counts: { updates: 14 } });
     const { dso } = status as { dso: string };

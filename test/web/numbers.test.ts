@@ -157,6 +157,20 @@ it.each([
   expect(await within.getByText('no coin at this snapshot').count()).toBe(hasNone ? 1 : 0);
 });
 
+it("ends an owner's chart at the newest snapshot whatever the step, with the total of the header", async () => {
+  const { page } = await dashboard.open(`/owners/${LARGE}?migration=0`);
+  const { snapshots } = await dashboard.answer<{ snapshots: Row[] }>('/holdfast/v1/snapshots?migration_id=0&limit=1');
+  const total = await figure(card(page, 'Holdings now'), 'All coin');
+  const within = card(page, 'Balance over time');
+  const step = within.getByLabel('Step');
+  for (const every of await step.locator('option').allTextContents()) {
+    await step.selectOption(every);
+    await settled(page);
+    const [time, , , last] = await within.locator('.readout dd').allTextContents();
+    expect([every, time, last]).toEqual([every, shown(snapshots[0]!.record_time), total]);
+  }
+});
+
 it('shows the changes and the contracts of an owner, page by page', async () => {
   const { page } = await dashboard.open(`/owners/${LARGE}?migration=0`);
   const { changes } = await dashboard.answer<{ changes: Row[] }>(

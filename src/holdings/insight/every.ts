@@ -1,4 +1,5 @@
 import { formatDuration } from '../../ledger/duration.ts';
+import type { Micros } from '../../ledger/time.ts';
 import { HoldingsFault } from '../fault.ts';
 import { countOf, type Grid, multiplesWithin } from './grid.ts';
 
@@ -15,27 +16,43 @@ export function requireMultiple(every: number, periodUs: number): void {
   throw new HoldingsFault('wrong_parameter', `every: given ${formatDuration(every)}, expected ${expected}`);
 }
 
-/** The points of a history over the snapshots of a grid, `every` apart, or at the default distance. */
-export function pointsOver(grid: Grid, every: number | null): Grid {
-  const points = multiplesWithin(grid, every ?? defaultEvery(grid));
-  if (countOf(points) <= POINTS_MAX) return points;
-  const fitting = formatDuration(smallestStep(grid, { unit: grid.step, max: POINTS_MAX }));
+/** The snapshots that a history is of. */
+export interface HistoryRange extends Grid {
+  /** The last snapshot, which may be forced; null where there is none. */
+  readonly last: Micros | null;
+}
+
+/** The points of a history that are `every` apart, or at the default distance. The last snapshot may be one more. */
+export function pointsOver(range: HistoryRange, every: number | null): Grid {
+  const points = multiplesWithin(range, every ?? defaultEvery(range));
+  const count = pointCount(range, points.step);
+  if (count <= POINTS_MAX) return points;
+  const fitting = formatDuration(smallestStep(range, { unit: range.step, max: POINTS_MAX }));
   throw new HoldingsFault(
     'wrong_parameter',
-    `every: given ${formatDuration(points.step)}, which makes ${countOf(points)} points, expected at least ${fitting} for at most ${POINTS_MAX}`,
+    `every: given ${formatDuration(points.step)}, which makes ${count} points, expected at least ${fitting} for at most ${POINTS_MAX}`,
   );
 }
 
-function defaultEvery(grid: Grid): number {
-  const usual = USUAL_PERIODS.map((periods) => periods * grid.step);
-  const fits = (step: number): boolean => countOf(multiplesWithin(grid, step)) <= POINTS_DEFAULT_MAX;
-  return usual.find(fits) ?? smallestStep(grid, { unit: usual.at(-1)!, max: POINTS_DEFAULT_MAX });
+/** Whether the last snapshot is between two points, and so one more. */
+export function isPartial(last: Micros | null, { step }: Pick<Grid, 'step'>): last is Micros {
+  return last !== null && last % step !== 0;
+}
+
+function pointCount(range: HistoryRange, step: number): number {
+  return countOf(multiplesWithin(range, step)) + (isPartial(range.last, { step }) ? 1 : 0);
+}
+
+function defaultEvery(range: HistoryRange): number {
+  const usual = USUAL_PERIODS.map((periods) => periods * range.step);
+  const fits = (step: number): boolean => pointCount(range, step) <= POINTS_DEFAULT_MAX;
+  return usual.find(fits) ?? smallestStep(range, { unit: usual.at(-1)!, max: POINTS_DEFAULT_MAX });
 }
 
 /** The smallest multiple of a unit that gives at most so many points. */
-function smallestStep(grid: Grid, { unit, max }: { readonly unit: number; readonly max: number }): number {
+function smallestStep(range: HistoryRange, { unit, max }: { readonly unit: number; readonly max: number }): number {
   // The number of points is at least the range divided by their distance, so a smaller distance cannot be enough.
-  let step = unit * Math.max(1, Math.floor((grid.to - grid.from) / (unit * (max + 1))));
-  while (countOf(multiplesWithin(grid, step)) > max) step += unit;
+  let step = unit * Math.max(1, Math.floor((range.to - range.from) / (unit * (max + 1))));
+  while (pointCount(range, step) > max) step += unit;
   return step;
 }

@@ -1,30 +1,34 @@
 import { formatDuration } from '../../ledger/duration.ts';
 import { formatTime } from '../../ledger/time.ts';
 import type { HoldingsStore } from '../facts.ts';
-import { pointsOver, requireMultiple } from './every.ts';
+import { isPartial, pointsOver, requireMultiple } from './every.ts';
 import type { ChangesFacts } from './facts.ts';
 import { type Grid, multiplesWithin } from './grid.ts';
 import { pageOf } from './page-token.ts';
 import { findMigration, listedRange, rangeAfter } from './place.ts';
 import type { ChangesQuery, HistoryQuery } from './question.ts';
-import { CHANGE_COLUMNS, changeRow, POINT_COLUMNS, pointRow, type Row } from './rows.ts';
+import { CHANGE_COLUMNS, changeRow, HISTORY_COLUMNS, partialPointRow, pointRow, type Row } from './rows.ts';
 import type { Table } from './table.ts';
 
-/** An owner's totals at points in time, computed from the owner's changes. */
+/** An owner's totals at points in time, computed from the owner's changes, and at the last snapshot. */
 export async function historyTable(query: HistoryQuery, store: HoldingsStore): Promise<Table> {
   const { party, every } = query;
   const migration = await findMigration(store, query, null);
   const { migrationId, periodUs } = migration;
   if (every !== null) requireMultiple(every, periodUs);
   const { fixed, ...range } = listedRange(migration, query, null);
-  const points = pointsOver(multiplesWithin(range, periodUs), every);
+  const end = { migrationId: BigInt(migrationId), recordTime: BigInt(range.to), match: 'at_or_before' } as const;
+  const { snapshot, owners } = await store.facts({ kind: 'owners', snapshot: end, owners: [party], round: null });
+  const last = snapshot === null || snapshot.recordTime < range.from ? null : snapshot.recordTime;
+  const points = pointsOver({ ...multiplesWithin(range, periodUs), last }, every);
   const lookup = { kind: 'changes', migrationId, party, ...points, order: 'asc', rows: Infinity } as const;
   const rows = points.from > points.to ? [] : pointRows(points, await store.facts(lookup));
+  if (isPartial(last, points)) rows.push(partialPointRow(last, owners[0]!));
   const step = formatDuration(points.step);
   return {
     head: { migration_id: migrationId, party_id: party, every: step },
     rowsName: 'points',
-    columns: POINT_COLUMNS,
+    columns: HISTORY_COLUMNS,
     rows,
     fixed,
     about: [party, `migration ${migrationId}`, `every ${step}`],

@@ -42,15 +42,14 @@ function encodePageToken(
     const value = query[name] ?? null;
     return value === null ? [] : [[name, parameter(name).print(value)]];
   });
-  const token = [table, given, String(migrationId), formatTime(snapshot), last];
-  return Buffer.from(JSON.stringify(token)).toString('base64url');
+  return encodeToken([table, given, String(migrationId), formatTime(snapshot), last]);
 }
 
 /** Null for an invalid token, or one of another table. */
 export function decodePageToken(table: TableName, text: string): PageToken | null {
-  const token = parsed(text);
-  if (!Array.isArray(token) || token.length !== 5 || token[0] !== table) return null;
-  const [, pairs, migration, time, last] = token as readonly unknown[];
+  const token = decodeToken(text);
+  if (token.length !== 5 || token[0] !== table) return null;
+  const [, pairs, migration, time, last] = token;
   const migrationId = typeof migration === 'string' ? parseInt64(migration) : null;
   const snapshot = typeof time === 'string' ? parseRequestTime(time) : null;
   const given = givenOf(table, pairs);
@@ -64,9 +63,16 @@ export function nextQuestion(question: TableQuestion, token: string): TableQuest
   return { ...question, query: { ...question.query, after: start } } as TableQuestion;
 }
 
-function parsed(text: string): unknown {
+/** An opaque text of a list of JSON values. */
+export function encodeToken(values: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+/** The values of such a text; none where it is another text. */
+export function decodeToken(text: string): readonly unknown[] {
   const bytes = Buffer.from(text, 'base64url');
-  return bytes.toString('base64url') === text ? jsonOrNull(bytes.toString()) : null;
+  const values = bytes.toString('base64url') === text ? jsonOrNull(bytes.toString()) : null;
+  return Array.isArray(values) ? values : [];
 }
 
 function givenOf(table: TableName, pairs: unknown): Map<ParameterName, unknown> | null {

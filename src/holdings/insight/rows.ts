@@ -1,5 +1,6 @@
 import { formatAmount } from '../../ledger/amount.ts';
 import { formatTime } from '../../ledger/time.ts';
+import type { OwnerFacts } from '../facts.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { Change, PartyTotals, RankedBy, Totals } from './facts.ts';
 
@@ -73,6 +74,14 @@ export const POINT_COLUMNS = ['record_time', ...TOTALS_COLUMNS, 'contracts'] as 
 
 export function pointRow(recordTime: number, totals: Totals): Row {
   return { record_time: formatTime(recordTime), ...totalsFields(totals), contracts: totals.contracts };
+}
+
+export const HISTORY_COLUMNS = [...POINT_COLUMNS, 'partial'] as const;
+
+/** A point that is off the step. */
+export function partialPointRow(recordTime: number, { unlocked, locked }: OwnerFacts): Row {
+  const contracts = unlocked.count + locked.count;
+  return { ...pointRow(recordTime, { unlocked: unlocked.amount, locked: locked.amount, contracts }), partial: true };
 }
 
 export const CHANGE_COLUMNS = [...POINT_COLUMNS, 'change_unlocked_coin', 'change_locked_coin'] as const;

@@ -6,7 +6,7 @@ export interface Table {
   readonly head: Readonly<Record<string, unknown>>;
   /** The name of the rows in the answer. */
   readonly rowsName: string;
-  /** The fields of a row, in order. */
+  /** The fields of a row, in order. A row need not have all of them. */
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** The token of the next page, null at the end; undefined where there are no pages. */
@@ -62,7 +62,7 @@ export function csvText({ columns, rows }: Pick<Table, 'columns' | 'rows'>, with
 const QUOTED = /[",\r\n]/;
 
 function csvField(value: unknown): string {
-  const text = value === null ? '' : String(value);
+  const text = String(value ?? '');
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

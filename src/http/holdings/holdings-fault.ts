@@ -7,6 +7,7 @@ const STATUS: Readonly<Record<HoldingsFaultCode, number>> = {
   no_snapshot_before: 404,
   no_snapshot_after: 404,
   no_migration: 404,
+  no_dso: 404,
   no_open_round: 400,
   not_followed: 400,
   unknown_token: 400,

@@ -3,25 +3,22 @@ import { parseInt64 } from '../../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../../ledger/party.ts';
 import { parseRequestTime } from '../../ledger/time.ts';
 import { type Field, field, optional, type ReadFields } from '../server/fields.ts';
-import { wrongValue } from '../server/http-fault.ts';
-import type { RequestLimits } from '../server/operation.ts';
+import { HttpFault, wrongValue } from '../server/http-fault.ts';
+import type { ExampleValues, RequestLimits } from '../server/operation.ts';
 
 const PAGE_SIZE_MAX = 1000;
 const INT64_EXPECTED = 'an integer from -9223372036854775808 to 9223372036854775807';
 const TIME_EXPECTED =
   'an RFC 3339 date-time with Z or an offset, in UTC within the years 0001-9999, such as "2025-02-14T15:00:00Z"';
 
-export const int64 = (examples: readonly number[]): Field<bigint> =>
-  field(parseInt64, INT64_EXPECTED, { type: 'integer', format: 'int64', examples });
+export const int64 = field(parseInt64, INT64_EXPECTED, { type: 'integer', format: 'int64' });
 
 const time = (expected: string): Field<bigint> =>
   field((given) => (typeof given === 'string' ? parseRequestTime(given) : null), expected, {
     type: 'string',
     format: 'date-time',
-    examples: ['2025-02-14T15:00:00Z'],
   });
 
-export const migrationId = int64([4]);
 const recordTime = time(TIME_EXPECTED);
 export const queryTime = time(`${TIME_EXPECTED} (in a query a "+" is written %2B)`);
 
@@ -39,7 +36,6 @@ export const pageSize = field(parsePageSize, `an integer from 1 to ${PAGE_SIZE_M
   format: 'int32',
   minimum: 1,
   maximum: PAGE_SIZE_MAX,
-  examples: [100],
 });
 
 function parsePageSize(given: unknown): number | null {
@@ -47,40 +43,40 @@ function parsePageSize(given: unknown): number | null {
   return size !== null && size >= 1n && size <= PAGE_SIZE_MAX ? Number(size) : null;
 }
 
-/** Distinct owners, in the order requested. They are counted as sent, before any of them is validated. */
+/** Distinct owners, in the order requested. They are counted as sent, and before any other check, in the words of Splice 0.9. */
 function ownerPartyIds(ownersMax: number): Field<readonly string[]> {
   const items = { type: 'string', maxLength: 255 };
   return {
     read(given, name) {
       if (!Array.isArray(given) || given.length === 0)
         throw wrongValue(name, given, 'a list of at least one item, each a party id');
-      if (given.length > ownersMax) throw wrongValue(name, given, `at most ${ownersMax} owners in one request`);
       const bad = given.findIndex((party) => typeof party !== 'string' || !isPartyId(party));
       if (bad >= 0) throw wrongValue(`${name}[${bad}]`, given[bad], PARTY_EXPECTED);
       return [...new Set<string>(given)];
     },
-    schema: { type: 'array', minItems: 1, maxItems: ownersMax, items, examples: [['alice::1220ab']] },
+    limit(given) {
+      if (!Array.isArray(given) || given.length <= ownersMax) return;
+      const expected = `Expected 'owner_party_ids' to contain at most ${ownersMax} items`;
+      throw new HttpFault(400, `${expected}, but contained ${given.length}.`);
+    },
+    schema: { type: 'array', minItems: 1, maxItems: ownersMax, items },
   };
 }
 
 /** The fields of every request about owners at a snapshot. */
 export const ownersAtSnapshot = ({ ownersMax }: RequestLimits) => ({
-  migration_id: migrationId,
+  migration_id: int64,
   record_time: recordTime,
   record_time_match: match,
   owner_party_ids: ownerPartyIds(ownersMax),
 });
 
 /** Such a request in the document. */
-export const OWNERS_AT_SNAPSHOT_EXAMPLE = {
-  migration_id: 0,
-  record_time: '2025-02-12T00:30:00Z',
-  record_time_match: 'exact',
-  owner_party_ids: [
-    'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec',
-    'bob::1220aea0403af1b689b3c31a44d0368f5f1e60d13736ad7afca711ed4636400f308b',
-  ],
-} as const;
+export const ownersExample = ({ migrationId, recordTime, owner }: ExampleValues) => ({
+  migration_id: migrationId,
+  record_time: recordTime,
+  owner_party_ids: [owner],
+});
 
 type GivenOwners = ReadFields<ReturnType<typeof ownersAtSnapshot>>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonOperation, OperationFacts } from '../server/operation.ts';
-import { int64, time } from './answer-fields.ts';
+import { int64, party, time } from './answer-fields.ts';
 import { type HoldingsCall, holdingsOperation, NO_SNAPSHOT } from './operation.ts';
 import * as requestFields from './request-fields.ts';
 
@@ -15,8 +15,12 @@ const askingForTime = (
     ...facts,
     method: 'GET',
     request: {
-      fields: () => ({ [name]: requestFields.queryTime, migration_id: requestFields.migrationId }),
-      example: { [name]: '2025-02-12T00:35:00Z', migration_id: 0 },
+      fields: () => ({ [name]: requestFields.queryTime, migration_id: requestFields.int64 }),
+      // No snapshot is after the newest.
+      example: ({ recordTime, migrationId }) => ({
+        [name]: name === 'before' ? recordTime : '1970-01-01T00:00:00Z',
+        migration_id: migrationId,
+      }),
     },
     answer,
     faults: { 400: 'A parameter is missing or wrong.', ...NO_SNAPSHOT },
@@ -45,4 +49,15 @@ export const lastMigration = holdingsOperation({
   answer: z.strictObject({ migration_id: int64('The largest migration seen.', 4) }).meta({ id: 'LastMigration' }),
   faults: { 404: 'No migration has been seen.' },
   handle: (_, { ask }) => ask({ answer: 'last migration' }),
+});
+
+export const dsoPartyId = holdingsOperation({
+  method: 'GET',
+  path: '/v0/dso-party-id',
+  operationId: 'getDsoPartyId',
+  summary: 'The DSO, whose coins count.',
+  scanProxy: true,
+  answer: z.strictObject({ dso_party_id: party }).meta({ id: 'DsoPartyId' }),
+  faults: { 404: 'The DSO is not known yet.' },
+  handle: (_, { ask }) => ask({ answer: 'dso' }),
 });

@@ -29,12 +29,13 @@ export const summaryV0 = holdingsOperation({
   summary: 'Coin totals and holding fees of owners at a snapshot. Superseded by /v1/holdings/summary.',
   // The day of the first release.
   deprecated: { since: '2026-11-21', successor: '/v1/holdings/summary' },
+  scanProxy: true,
   request: {
     fields: (limits) => ({
       ...requestFields.ownersAtSnapshot(limits),
-      as_of_round: optional(requestFields.int64([20203])),
+      as_of_round: optional(requestFields.int64),
     }),
-    example: { ...requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE, as_of_round: 104 },
+    example: requestFields.ownersExample,
   },
   answer: z
     .strictObject({
@@ -53,7 +54,8 @@ export const summaryV1 = holdingsOperation({
   path: '/v1/holdings/summary',
   operationId: 'getHoldingsSummaryAtV1',
   summary: 'Coin totals of owners at a snapshot, without fees.',
-  request: { fields: requestFields.ownersAtSnapshot, example: requestFields.OWNERS_AT_SNAPSHOT_EXAMPLE },
+  scanProxy: true,
+  request: { fields: requestFields.ownersAtSnapshot, example: requestFields.ownersExample },
   answer: z
     .strictObject({ ...answered.snapshot, summaries: z.array(z.strictObject(totals)) })
     .meta({ id: 'HoldingsSummaryV1' }),

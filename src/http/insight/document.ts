@@ -1,6 +1,7 @@
 import { parameter } from '../../holdings/insight/parameters.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, TABLES } from '../../holdings/insight/question.ts';
 import { contentOf, errorResponses } from '../server/openapi.ts';
+import type { ExampleValues } from '../server/operation.ts';
 import type { TableOperation } from './operations.ts';
 
 const PAGING = [
@@ -29,7 +30,7 @@ const FAULTS = {
 };
 
 /** One operation in the document of the holdings area; these are at the root only. */
-export function describeTableOperation({ table, answer, example }: TableOperation): object {
+export function describeTableOperation({ table, answer }: TableOperation, { owner }: ExampleValues): object {
   const { parameters, paged } = TABLES[table];
   const named = parameters.map((name) => ({ name, ...parameter(name) }));
   return {
@@ -40,7 +41,7 @@ export function describeTableOperation({ table, answer, example }: TableOperatio
       required: name === 'party',
       description,
       schema,
-      ...(name in example ? { example: schema.type === 'integer' ? Number(example[name]) : example[name] } : {}),
+      ...(name === 'party' ? { example: owner } : {}),
     })),
     responses: {
       200: {

@@ -8,8 +8,6 @@ export interface TableOperation extends OperationFacts {
   readonly table: TableName;
   /** The answer in JSON. The `id` in its meta is its name in the document. */
   readonly answer: z.ZodType;
-  /** An example for the document, answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
-  readonly example: Readonly<Record<string, string>>;
 }
 
 const count = (description: string) => z.int().nonnegative().meta({ description });
@@ -34,8 +32,6 @@ const digest = (what: string) =>
     .meta({ description: `${what}, as a SHA-256: equal where two replicas hold the same. Null where it was forced.` });
 
 const at = { record_time: time('The time of the snapshot.'), ...totals, ...contracts };
-
-const ALICE = 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec';
 
 export const snapshots = {
   method: 'GET',
@@ -65,7 +61,6 @@ export const snapshots = {
       ...token,
     })
     .meta({ id: 'Snapshots' }),
-  example: { migration_id: '0', to: '2025-02-12T00:40:00Z', every: '20m' },
 } satisfies TableOperation;
 
 export const owners = {
@@ -81,24 +76,30 @@ export const owners = {
       ...token,
     })
     .meta({ id: 'Owners' }),
-  example: { migration_id: '0', record_time: '2025-02-12T00:35:00Z', prefix: 'a' },
 } satisfies TableOperation;
 
 export const history = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/history',
   operationId: 'getOwnerHistory',
-  summary: "An owner's totals at points in time: at most 5000, and at most 1000 where `every` is not given.",
+  summary:
+    "An owner's totals at points in time: at most 5000, and at most 1000 where `every` is not given. The last is the newest snapshot in the range.",
   table: 'history',
   answer: z
     .strictObject({
       migration_id: int64('The migration of the snapshots.', 4),
       party_id: party,
       every: z.string().meta({ description: 'The time between two points.', examples: ['1h'] }),
-      points: z.array(z.strictObject(at)),
+      points: z.array(
+        z.strictObject({
+          ...at,
+          partial: z.literal(true).optional().meta({
+            description: 'Only of the last point, where its time is no multiple of `every`.',
+          }),
+        }),
+      ),
     })
     .meta({ id: 'OwnerHistory' }),
-  example: { party: ALICE, migration_id: '0', to: '2025-02-12T00:40:00Z', every: '20m' },
 } satisfies TableOperation;
 
 export const changes = {
@@ -122,7 +123,6 @@ export const changes = {
       ...token,
     })
     .meta({ id: 'OwnerChanges' }),
-  example: { party: ALICE, migration_id: '0', order: 'asc' },
 } satisfies TableOperation;
 
 export const top = {
@@ -148,7 +148,6 @@ export const top = {
       ...token,
     })
     .meta({ id: 'TopOwners' }),
-  example: { migration_id: '0', record_time: '2025-02-12T00:35:00Z', by: 'unlocked', limit: '10' },
 } satisfies TableOperation;
 
 /** Every table of the area: routes, requests, the document and the names in /metrics follow from this list. */

@@ -4,6 +4,8 @@ import { wrongValue } from './http-fault.ts';
 export interface Field<Value> {
   /** `given` is undefined where the field is absent. Throws a 400 with the field's name for an invalid value. */
   readonly read: (given: unknown, name: string) => Value;
+  /** Throws a 400 for a value that is too large, before any field is read. */
+  readonly limit?: (given: unknown) => void;
   /** JSON Schema. */
   readonly schema: object;
   readonly isOptional?: true;
@@ -41,11 +43,14 @@ export function optional<Value>({ read, schema }: Field<Value>, documented: obje
  */
 export function createFieldsReader<F extends Fields>(fields: F): (given: unknown) => ReadFields<F> {
   const named = Object.entries(fields);
+  const limited = named.filter(([, { limit }]) => limit !== undefined);
   return (given) => {
     if (typeof given !== 'object' || given === null || Array.isArray(given))
       throw wrongValue('body', given, 'a JSON object');
+    const values = given as Readonly<Record<string, unknown>>;
+    for (const [name, { limit }] of limited) limit!(values[name]);
     const found: Record<string, unknown> = {};
-    for (const [name, { read }] of named) found[name] = read((given as Readonly<Record<string, unknown>>)[name], name);
+    for (const [name, { read }] of named) found[name] = read(values[name], name);
     return found as ReadFields<F>;
   };
 }

@@ -1,6 +1,12 @@
 import { z } from 'zod';
-import { fieldsSchema } from './fields.ts';
-import type { JsonOperation, OperationFacts, RequestForm, RequestLimits } from './operation.ts';
+import { type Fields, fieldsSchema } from './fields.ts';
+import {
+  type ExampleValues,
+  type JsonOperation,
+  type OperationFacts,
+  type RequestLimits,
+  scanProxyPath,
+} from './operation.ts';
 
 const COMPONENTS = '#/components/schemas/';
 
@@ -47,11 +53,16 @@ export const ERROR = z
   .meta({ id: 'Error' });
 
 /** One operation in the document. */
-export function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits): object {
-  const { method, deprecated, request, answer, alsoAnswers = {}, faults = {} } = operation;
+export function describeJsonOperation(
+  operation: JsonOperation<never>,
+  limits: RequestLimits,
+  values: ExampleValues,
+): object {
+  const { method, path, deprecated, scanProxy, request, answer, alsoAnswers = {}, faults = {} } = operation;
   return {
+    ...(scanProxy === undefined ? {} : { description: `Also at ${scanProxyPath(path)}, as a validator serves it.` }),
     ...(deprecated === undefined ? {} : { deprecated: true }),
-    ...(request === undefined ? {} : describeRequest(method, request, limits)),
+    ...(request === undefined ? {} : describeRequest(method, request.fields(limits), request.example(values))),
     responses: {
       ...responses({ 200: 'The answer.', ...alsoAnswers }, answer),
       ...errorResponses(faults),
@@ -64,8 +75,8 @@ export function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'a
   return namedSchemas([...operations.map(({ answer }) => answer), ERROR], ANSWERED);
 }
 
-function describeRequest(method: string, { fields, example }: RequestForm, limits: RequestLimits): object {
-  const { properties, required } = fieldsSchema(fields(limits));
+function describeRequest(method: string, fields: Fields, example: Readonly<Record<string, unknown>>): object {
+  const { properties, required } = fieldsSchema(fields);
   const schema = { type: 'object', properties, required };
   if (method === 'POST')
     return { requestBody: { required: true, content: { 'application/json': { schema, example } } } };

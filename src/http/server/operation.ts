@@ -5,7 +5,7 @@ import { createFieldsReader, type Fields, type ReadFields } from './fields.ts';
 import { HttpFault } from './http-fault.ts';
 import { jsonTextResponse } from './json-response.ts';
 import { readJsonBody } from './request-body.ts';
-import { type Route, SCAN_PREFIX } from './routes.ts';
+import type { Route } from './routes.ts';
 
 /** An operation's names, from which its routes, its place in the OpenAPI document and its name in /metrics follow. */
 export interface OperationFacts extends Pick<Route, 'method' | 'path'> {
@@ -25,8 +25,16 @@ export interface ServedLimits extends RequestLimits {
 /** What a request has: a GET in its query, a POST in its body. */
 export interface RequestForm<F extends Fields = Fields> {
   readonly fields: (limits: RequestLimits) => F;
-  /** An example for the document, answered with 200 on the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
-  readonly example: Readonly<Record<string, unknown>>;
+  /** An example for the document, of the fields that must be given. The service answers it with 200. */
+  readonly example: (values: ExampleValues) => Readonly<Record<string, unknown>>;
+}
+
+/** What examples are made of. */
+export interface ExampleValues {
+  readonly migrationId: number;
+  /** Of a snapshot. */
+  readonly recordTime: string;
+  readonly owner: string;
 }
 
 /** The JSON text of a 200, or of another status with an answer of the same form. */
@@ -49,6 +57,8 @@ export interface JsonOperation<Call, F extends Fields = Fields, Schema extends z
   /** Statuses with an error, other than 500, and when they come. */
   readonly faults?: Readonly<Record<number, string>>;
   readonly deprecated?: Deprecation;
+  /** Served under the path of a validator's scan-proxy too. */
+  readonly scanProxy?: true;
   /** Why only programs may use it: pages of other origins get no CORS headers, and any request with an Origin is refused. */
   readonly programsOnly?: string;
   /**
@@ -64,19 +74,27 @@ interface Deprecation {
   readonly successor: string;
 }
 
+/** A path of Scan as a validator's scan-proxy serves it. */
+export function scanProxyPath(path: string): string {
+  return path.replace(/^\/v\d+/, '/api/validator$&/scan-proxy');
+}
+
+/** A path as Scan serves it under /api/scan. */
+const scanPath = (path: string): string => `/api/scan${path}`;
+
 /** The route of an operation, at the root and under /api/scan. */
 export function jsonRoute<Call>(
   operation: JsonOperation<Call>,
   { callOf, limits, cors }: { callOf: (c: Context) => Call; limits: ServedLimits; cors: Cors },
 ): Route {
-  const { method, path, programsOnly } = operation;
+  const { method, path, programsOnly, scanProxy } = operation;
   const deprecationHeaders = createDeprecationHeaders(operation);
   const readRequest = createRequestReader(operation, limits);
   const open = programsOnly === undefined ? cors : undefined;
   return {
     method,
     path,
-    underScan: true,
+    aliases: [scanPath(path), ...(scanProxy === undefined ? [] : [scanProxyPath(path)])],
     cors: open,
     handle: async (c) => {
       // Any page may send a POST without a preflight.
@@ -100,14 +118,17 @@ function createRequestReader(
   return method === 'GET' ? (c) => read(c.req.query()) : async (c) => read(await readJsonBody(c, limits.bodyBytesMax));
 }
 
-/** The headers of a deprecated operation; the successor's path has the prefix of the request. */
+/** The headers of a deprecated operation; the successor is named at the place of the request. */
 function createDeprecationHeaders({ path, deprecated }: JsonOperation<never>): (c: Context) => object | undefined {
   if (deprecated === undefined) return () => undefined;
-  const under = (prefix: string): object => ({
-    Deprecation: `@${Date.parse(deprecated.since) / 1000}`,
-    'Access-Control-Expose-Headers': 'Deprecation, Link',
-    Link: `<${prefix}${deprecated.successor}>; rel="successor-version"`,
-  });
-  const [root, scan] = [under(''), under(SCAN_PREFIX)];
-  return (c) => (c.req.path === path ? root : scan);
+  const headersAt = (place: (path: string) => string): [string, object] => [
+    place(path),
+    {
+      Deprecation: `@${Date.parse(deprecated.since) / 1000}`,
+      'Access-Control-Expose-Headers': 'Deprecation, Link',
+      Link: `<${place(deprecated.successor)}>; rel="successor-version"`,
+    },
+  ];
+  const byPath = new Map([(root: string) => root, scanPath, scanProxyPath].map(headersAt));
+  return (c) => byPath.get(c.req.path);
 }

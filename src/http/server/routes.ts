@@ -12,8 +12,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** In the form of OpenAPI, such as `/v2/users/{user-id}`; /metrics counts its requests by this name. */
   readonly path: string;
-  /** Served under /api/scan as well as at the root. */
-  readonly underScan?: boolean;
+  /** The other paths at which it is served. */
+  readonly aliases?: readonly string[];
   /** Set where pages of other origins may read it. */
   readonly cors?: Cors | undefined;
   /** Throws an HttpFault for what the caller can fix. */
@@ -23,8 +23,6 @@ export interface Route {
 export function get(path: string, handle: Route['handle']): Route {
   return { method: 'GET', path, handle };
 }
-
-export const SCAN_PREFIX = '/api/scan';
 
 /**
  * Adds the routes to the app, each with its preflight and its count. No middleware of Hono is used: with one, every request
@@ -36,10 +34,10 @@ export function addRoutes(
   context: { readonly logger: Logger; readonly metrics: RequestMetrics },
 ): void {
   for (const route of routes) {
-    const { method, path, cors } = route;
+    const { method, path, aliases = [], cors } = route;
     const answer = answering(route, context);
-    for (const prefix of route.underScan === true ? ['', SCAN_PREFIX] : ['']) {
-      const pattern = prefix + path.replaceAll(/\{(.*?)\}/g, ':$1');
+    for (const each of [path, ...aliases]) {
+      const pattern = each.replaceAll(/\{(.*?)\}/g, ':$1');
       app.on(method, pattern, answer);
       if (cors !== undefined) app.on('OPTIONS', pattern, (c) => cors.preflight(c, methodsOf(app, c)));
     }

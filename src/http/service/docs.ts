@@ -8,7 +8,8 @@ export interface ServedDocument {
   readonly name: string;
   /** Such as /openapi/holdings.json. */
   readonly path: string;
-  readonly document: object;
+  /** The same bytes for all as long as they are right: a slow client does not keep a copy of its own in memory. */
+  readonly read: () => Promise<Bytes>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -56,10 +57,7 @@ export function docsRoutes(documents: readonly ServedDocument[]): readonly Route
         return send(bytes, type);
       });
     }),
-    ...documents.map(({ path, document }) => {
-      const bytes = new TextEncoder().encode(JSON.stringify(document));
-      return get(path, () => send(bytes, 'application/json'));
-    }),
+    ...documents.map(({ path, read }) => get(path, async () => send(await read(), 'application/json'))),
   ];
 }
 

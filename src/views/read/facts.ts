@@ -37,6 +37,7 @@ export function createFactsReader(db: Database): FactsReader {
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
   );
+  const dso = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
   // Both are needed by nearly every request, and are the same for all within a transaction.
   let lowestOpen: bigint | null | undefined;
   /** Null where all owners are followed. */
@@ -85,6 +86,7 @@ export function createFactsReader(db: Database): FactsReader {
       return snapshots.all();
     },
     'last migration': () => snapshots.lastMigration(),
+    dso: () => dso.get() ?? null,
     followed: ({ parties }) => readFollowed(parties),
     owners,
     page: (lookup, budget) => {

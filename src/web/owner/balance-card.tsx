@@ -46,7 +46,7 @@ function Balance({
       })),
     [history],
   );
-  if (points.length === 0) return <Empty>No point of this step lies in this range.</Empty>;
+  if (points.length === 0) return <Empty>No snapshot lies in this range.</Empty>;
   if (history.points.every(({ contracts }) => contracts === 0))
     return <Empty>This party had no coin at any of these {points.length} snapshots.</Empty>;
   return <Chart name="Balance over time" points={points} zoom={select} />;

@@ -8,11 +8,12 @@ import { exchange, parseAnswer, rawRequest } from '../../support/http/raw-reques
 /** No table is worth its name that shrinks unseen. */
 const BAD_REQUESTS_MIN = 300;
 
+const documentBytes = (area: string) => Buffer.from(JSON.stringify(DOCUMENTS[area]!.create('1')));
 const service = await listenHoldings({
   limits: { ownersMax: 1000, bodyBytesMax: 20_000 },
   documents: [
-    { name: 'Holdings', path: '/openapi/holdings.json', document: DOCUMENTS.holdings!.create('1') },
-    { name: 'Ledger', path: '/openapi/ledger.json', document: DOCUMENTS.ledger!.create('1') },
+    { name: 'Holdings', path: '/openapi/holdings.json', read: async () => documentBytes('holdings') },
+    { name: 'Ledger', path: '/openapi/ledger.json', read: async () => documentBytes('ledger') },
   ],
 });
 const { port } = service;

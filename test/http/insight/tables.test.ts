@@ -94,9 +94,7 @@ describe.each(seeds)('the tables of random ledger %i', async (seed) => {
       for (const every of ['10m', '50m', '3h']) {
         const [from, to] = random.chance(0.3) ? [null, null] : [someTime(id), someTime(id)].sort((a, b) => a - b);
         const step = { '10m': 1, '50m': 5, '3h': 18 }[every]! * TEN_MINUTES_US;
-        const within = gridOf(id).filter(
-          ({ recordTime }) => recordTime >= (from ?? 0) && recordTime <= (to ?? Infinity),
-        );
+        const within = of(id).filter(({ recordTime }) => recordTime >= (from ?? 0) && recordTime <= (to ?? Infinity));
         const given = { migration_id: id, every, from: timeText(from), to: timeText(to) };
         const path = `${V1}/owners/${encodeURIComponent(party)}/history`;
         expect(await allRows(app, path, given)).toEqual(pointRows(within, party, step));
@@ -127,6 +125,39 @@ describe.each(seeds)('the tables of random ledger %i', async (seed) => {
     expect(listed.rows[0]).toEqual(snapshotRows([newest])[0]);
     expect(service.log).toEqual([]);
   });
+});
+
+test('a history ends with the newest snapshot at or before its end, marked where it is off the step', async () => {
+  const ledger = `00:01 : +a alice 10
+    00:12 : +b alice 5
+    00:38 : -a
+    00:41 : +c alice 1
+    00:52 :`;
+  const { dataDir, snapshots } = await replayWithForced(folder, parseLedger(ledger), [2, 5]);
+  using service = openHoldings(dataDir);
+  expect(
+    snapshots.map(({ recordTime, forced }) => `${shortTime(recordTime).slice(11, 16)}${forced ? '!' : ''}`),
+  ).toEqual(['00:10', '00:12!', '00:20', '00:30', '00:40', '00:50', '00:52!']);
+  const historyOf = async (name: string, given = {}): Promise<string[]> =>
+    (await allRows(service.app, `${V1}/owners/${partyOf(name)}/history`, given)).map(
+      ({ record_time, contracts, partial }) => `${String(record_time).slice(11, 16)} ${contracts} ${partial}`,
+    );
+  const at = (time: string): string => `2025-02-12T${time}Z`;
+  expect(await historyOf('alice', { every: '20m', to: at('00:50:00') })).toEqual([
+    '00:20 2 undefined',
+    '00:40 1 undefined',
+    '00:50 2 true',
+  ]);
+  // A forced snapshot is on no step.
+  expect(await historyOf('alice', { every: '30m' })).toEqual(['00:30 2 undefined', '00:52 2 true']);
+  expect(await historyOf('alice', { every: '20m', to: at('00:49:59') })).toEqual([
+    '00:20 2 undefined',
+    '00:40 1 undefined',
+  ]);
+  expect(await historyOf('alice', { every: '1d', to: at('00:13:00') })).toEqual(['00:12 2 true']);
+  expect(await historyOf('alice', { from: at('00:11:00'), to: at('00:19:00') })).toEqual(['00:12 2 true']);
+  expect(await historyOf('alice', { from: at('00:13:00'), to: at('00:19:00') })).toEqual([]);
+  expect(await historyOf('nobody', { every: '1d' })).toEqual(['00:52 0 true']);
 });
 
 test('a coin that only a forced snapshot saw is in that one, and nowhere else', async () => {

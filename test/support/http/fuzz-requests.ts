@@ -16,6 +16,7 @@ interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly example?: unknown;
+  readonly schema?: Schema & { readonly default?: unknown };
 }
 
 export interface FuzzedRequest {
@@ -33,9 +34,11 @@ interface Document {
 interface DocumentedOperation {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
-    readonly content: { readonly 'application/json': { readonly schema: Schema; readonly example?: unknown } };
+    readonly content: { readonly 'application/json': { readonly schema: Schema; readonly example?: Example } };
   };
 }
+
+type Example = Readonly<Record<string, unknown>>;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 const TYPES = ['application/json; charset=utf-8', 'text/plain', '', 'application/xml', 'application/json, text/plain'];
@@ -59,11 +62,26 @@ export function operationsOf(name: string): FuzzedOperation[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { parameters = [], requestBody }]) => {
       const content = requestBody?.content['application/json'];
-      const examples = content?.example === undefined ? {} : { examples: [content.example] };
-      const body = content === undefined ? null : { ...content.schema, ...examples };
-      return { method: method.toUpperCase(), path, parameters, body, components: components.schemas };
+      const body = content === undefined ? null : withExample(content.schema, content.example);
+      const given = parameters.map((each) => ({ ...each, example: each.example ?? usualValue(each) }));
+      return { method: method.toUpperCase(), path, parameters: given, body, components: components.schemas };
     }),
   );
+}
+
+/** A body's schema with its example, and each member's with that member of it. */
+function withExample(schema: Schema, example: Example | undefined): Schema {
+  if (example === undefined) return schema;
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    return [name, name in example ? { ...property, examples: [example[name]] } : property];
+  });
+  return { ...schema, properties: Object.fromEntries(properties), examples: [example] };
+}
+
+/** A valid value of a parameter that need not be given; undefined where the schema has none. */
+function usualValue({ schema }: Parameter): unknown {
+  if (schema?.format === 'date-time') return '2025-02-12T00:40:00Z';
+  return schema?.type === 'integer' ? 0 : schema?.default;
 }
 
 /** A request for an operation that is right, nearly right or quite wrong. */

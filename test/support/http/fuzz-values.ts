@@ -4,6 +4,7 @@ import type { Random } from '../ledger/random.ts';
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
+  readonly format?: string;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;

@@ -46,7 +46,10 @@ export async function allRows(
     const page = readTable(await response.text());
     const csv: Response = await app.request(target!);
     const { header, rows: read } = readCsv(await csv.text());
-    if (page.rows.length > 0) expect(header).toEqual(Object.keys(page.rows[0]!));
+    const fields = Object.keys(page.rows.at(-1) ?? {});
+    // Only the last row of a history may have the field `partial`.
+    if (page.rows.length > 0)
+      expect(header.filter((name) => name !== 'partial' || fields.includes(name))).toEqual(fields);
     rows.push(...page.rows);
     texts.push(...read);
     after = page.next;
@@ -54,7 +57,8 @@ export async function allRows(
     expect(target === null).toBe(after === null);
     if (given.limit !== undefined && after !== null) expect(page.rows).toHaveLength(Number(given.limit));
   } while (after !== null);
-  expect(texts).toEqual(rows.map(asTexts));
+  const none = 'partial' in (texts[0] ?? {}) ? { partial: '' } : {};
+  expect(texts).toEqual(rows.map((row) => ({ ...none, ...asTexts(row) })));
   return rows;
 }
 

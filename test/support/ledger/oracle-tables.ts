@@ -81,10 +81,13 @@ function byBytes(parties: string[]): string[] {
   return parties.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 }
 
-/** Points of the snapshots of a grid (none of them forced) at the multiples of a time. */
-export function pointRows(grid: readonly FoldedSnapshot[], party: string, every: Micros): Row[] {
-  const points = grid.filter(({ recordTime }) => recordTime % every === 0);
-  return points.map(({ recordTime, owners }) => pointRow(recordTime, owners.get(party) ?? NOTHING));
+/** Points of the snapshots that are not forced at the multiples of a time, and of the last snapshot, which is marked between two of them. */
+export function pointRows(snapshots: readonly FoldedSnapshot[], party: string, every: Micros): Row[] {
+  return snapshots.flatMap(({ recordTime, owners, forced }, i) => {
+    const row = pointRow(recordTime, owners.get(party) ?? NOTHING);
+    if (!forced && recordTime % every === 0) return [row];
+    return i === snapshots.length - 1 ? [{ ...row, partial: true }] : [];
+  });
 }
 
 function pointRow(recordTime: Micros, totals: OracleTotals): Row {

@@ -29,10 +29,14 @@ export function holdingsRequests(place: Place, owners: readonly string[]): Ask[]
     { path: '/v1/holdings/summary', body: { ...request, record_time: '2030-01-01T00:00:00Z' } },
     { path: '/v1/holdings/state', body: { ...request, page_size: 1000 } },
     { path: '/v0/holdings/state', body: { ...request, page_size: 1000 } },
+    { path: '/v2/holdings/state', body: { ...request, page_size: 1000 } },
+    { path: '/v2/holdings/state', body: { ...request, page_size: 2, after: 'no token' } },
     { path: '/v1/holdings/state', body: { ...request, page_size: 2, after: 999_999 } },
     { path: `/v0/state/acs/snapshot-timestamp?${query}` },
     { path: `/v0/state/acs/snapshot-timestamp-after?${query.replace('before', 'after')}` },
     { path: '/v0/migrations/last' },
+    { path: '/v0/dso-party-id' },
+    { path: '/api/validator/v1/scan-proxy/holdings/summary', body: request },
   ];
 }
 
@@ -49,6 +53,8 @@ export function tableRequests({ migration_id, record_time }: Place, owners: read
       const party = encodeURIComponent(owner);
       return [
         `/holdfast/v1/owners/${party}/history?${until}`,
+        `/holdfast/v1/owners/${party}/history?${until}&every=70m`,
+        `/holdfast/v1/owners/${party}/history?${until}&every=1d&format=csv`,
         `/holdfast/v1/owners/${party}/changes?${until}`,
         `/holdfast/v1/owners/${party}/changes?migration_id=${migration_id}&from=${record_time}&order=asc`,
       ];
@@ -65,15 +71,20 @@ export async function answer({ app }: HoldingsService, { path, body }: Ask): Pro
 }
 
 /** All pages of a state, without the tokens, which are each store's own. */
-export async function pages(service: HoldingsService, place: Place, owners: readonly string[]): Promise<string[]> {
+export async function pages(
+  service: HoldingsService,
+  place: Place,
+  owners: readonly string[],
+  path = '/v1/holdings/state',
+): Promise<string[]> {
   const found: string[] = [];
   for (let after: unknown = null; ; ) {
     const body = { ...place, owner_party_ids: owners, page_size: 3, after };
-    const answered = await answer(service, { path: '/v1/holdings/state', body });
+    const answered = await answer(service, { path, body });
     if (!answered.startsWith('200 ')) throw new Error(answered);
     const text = answered.slice(4);
-    const { next_page_token } = JSON.parse(text) as { next_page_token: unknown };
-    found.push(text.replace(/"next_page_token":\d+/, '"next_page_token":"a token"'));
+    const { next_page_token = null } = JSON.parse(text) as { next_page_token?: unknown };
+    found.push(text.replace(/"next_page_token":(?:\d+|"[^"]+")/, '"next_page_token":"a token"'));
     if (next_page_token === null) return found;
     after = next_page_token;
   }

@@ -40,6 +40,7 @@ export function memoryStore(oracle: Oracle): HoldingsStore {
     snapshots: () => oracle.snapshots.map((each) => figuresOf(each)!),
     followed: () => ({ isLimited: false, others: [] }),
     'last migration': () => oracle.lastMigration,
+    dso: () => oracle.dso,
     owners: ({ snapshot, owners, round }) => {
       const found = find(snapshot);
       const asOf = round === 'lowest open' ? oracle.lowestOpenRound : round;

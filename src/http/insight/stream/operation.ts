@@ -69,7 +69,6 @@ const FAULTS = {
 const ID = {
   description: 'The id of the last event that the client had: what was sealed after it is sent, oldest first.',
   schema: { type: 'string' },
-  example: '0 2025-02-12T00:40:00Z',
 };
 
 /** The stream in the document of the holdings area; it is at the root only. */
