@@ -85,7 +85,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     const fetchedOffset = Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset);
     if (fetchedOffset > next) return seekBack(partition, next, fetchedOffset);
     soughtBack.delete(partition);
-    const records = recordsOf(partition, batch.messages);
+    const records = recordsOf(partition, batch.messages, fetchedOffset);
     const decoded = await lane.decode(records, options.rules(partition));
     options.onDecoded(decoded);
     setStopped(partition, null);

@@ -107,7 +107,7 @@ export class KafkaIntake {
         `partition ${partition} continued at offset ${fetchedOffset} instead of ${buffer.nextFetch}`,
       );
     }
-    const items = recordsOf(partition, messages);
+    const items = recordsOf(partition, messages, fetchedOffset);
     this.#noteRecordTime(items);
     if (items.length > 0 && buffer.verify !== null && !items[0]!.broken) this.#verify(buffer, items.shift()!);
     if (items.length === 0) return;

@@ -62,7 +62,7 @@ export async function readRecords(
       autoCommit: false,
       eachBatch: async ({ batch: { messages, partition }, pause }) => {
         try {
-          const records = recordsOf(partition, messages);
+          const records = recordsOf(partition, messages, 0);
           const broken = records.at(-1)?.broken;
           const values = messages.slice(0, broken && -1).map(({ value }) => value);
           if (!each(partition, values)) {

@@ -20,12 +20,13 @@ export interface Fetched {
   readonly broken?: BrokenBatch;
 }
 
-/** The records of a fetch of one partition. Only the last one can be broken. */
-export function recordsOf(partition: number, fetched: readonly Fetched[]): KafkaRecord[] {
+/** The records of a fetch of one partition from an offset on. Only the last one can be broken; what it stands for ends behind that offset. */
+export function recordsOf(partition: number, fetched: readonly Fetched[], fetchedOffset: number): KafkaRecord[] {
   return fetched.map(({ offset, value, broken }) => {
     if (broken === undefined) return recordOf(partition, Number(offset), value);
-    const batch = { lane: String(partition), offset: broken.offset, cursor: String(broken.next) };
-    const place = `offsets ${broken.offset} to ${broken.next - 1}`;
+    const next = Math.max(broken.next, fetchedOffset + 1);
+    const batch = { lane: String(partition), offset: broken.offset, cursor: String(next) };
+    const place = `offsets ${broken.offset} to ${next - 1}`;
     const error = new BrokenContainer(place, `the batch cannot be read: ${broken.reason}`, batch);
     return { lane: batch.lane, partition, offset: batch.offset, bytes: null, broken: error };
   });
