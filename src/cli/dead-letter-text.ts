@@ -61,6 +61,8 @@ const UNREADABLE: ReadonlySet<DeadLetterCode> = new Set(['cut_off', 'not_utf8', 
 
 /** What it would cost to drop it. */
 export function costText(deadLetter: DeadLetter): string {
+  if (deadLetter.code === 'broken_batch')
+    return 'no total will ever include its messages, and a later update that archives what they would have created is bad too';
   if (deadLetter.kind === 'container') {
     return 'what comes after the break is read only from a repaired file; nothing is remembered, and the broken file halts again';
   }
@@ -83,6 +85,7 @@ function coinsText(deadLetter: DeadLetter): string {
 
 /** What follows once it is dropped. */
 export function droppedText(deadLetter: DeadLetter): string {
+  if (deadLetter.code === 'broken_batch') return 'ingest continues behind the batch, without its messages';
   if (deadLetter.kind === 'container')
     return `the halt has ended; read ${safeText(deadLetter.source)} again from its start once it is repaired`;
   return `ingest continues after ${safeText(placeText(deadLetter))}, and the same bytes are skipped from any source`;

@@ -51,6 +51,14 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   overlong: {
     halted: ({ drop }) => `${STOP}${drop} to continue without it: only its start is kept, so it cannot be retried`,
   },
+  broken_batch: {
+    halted: ({ drop }) => `${STOP}${drop} to continue behind the batch, without its messages`,
+    comesFrom: {
+      other: ({ source }) =>
+        `If another replica has the batch whole, make it the leader and read ${source} into a new directory`,
+    },
+    dropped: () => 'nothing: ingest continues behind the batch, without its messages',
+  },
   disorder: { halted: retryOrDrop },
   before_first: {
     halted: retryOrDrop,

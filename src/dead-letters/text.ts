@@ -68,7 +68,7 @@ export function deadLetterJson(deadLetter: DeadLetterFacts, print: PrintCommand)
 /** Where a message came from, for people. */
 export function placeText(deadLetter: DeadLetterFacts): string {
   const name = sourceName(deadLetter.source);
-  if (deadLetter.kind === 'container') return name;
+  if (deadLetter.code === 'broken_container') return name;
   const facts = Object.entries(placeFacts(deadLetter)).filter(([, value]) => value !== null);
   return [name, ...facts.map((fact) => fact.join(' '))].join(', ');
 }

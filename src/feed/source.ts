@@ -186,14 +186,17 @@ export class FeedRefused extends Error {
   }
 }
 
-/** An array, page, gzip or zstd that cannot be read on: always halts (docs/rules.md, bad updates). */
+/** An array, page, gzip, zstd or batch of a topic that cannot be read: always halts (docs/rules.md, bad updates). */
 export class BrokenContainer extends Error {
   /** Where it broke, such as `byte 1234`. */
   readonly place: string;
+  /** Of a batch in a lane that continues behind it: its first message's number, and the lane's cursor after it. */
+  readonly batch: { readonly lane: string; readonly offset: number; readonly cursor: string } | null;
 
-  constructor(place: string, reason: string) {
+  constructor(place: string, reason: string, batch: BrokenContainer['batch'] = null) {
     super(reason);
     this.name = 'BrokenContainer';
     this.place = place;
+    this.batch = batch;
   }
 }

@@ -50,16 +50,19 @@ export function decodeBatch(from: Position, records: readonly KafkaRecord[], rul
     return { events, bad, position: { next, last, begun, seed, halted }, stoppedBy, messages };
   };
   for (const record of records) {
+    // A batch that cannot be read may begin before the position.
+    const offset = Math.max(record.offset, from.next);
     const decoded = tryFlatten(record, { last, begun, seed }, rules);
     if (decoded instanceof BadUpdate) {
-      const isDropped = rules.dropped.has(record.offset);
-      if (decoded.code === 'ahead_of_clock' && !isDropped) return ending(record.offset, decoded);
+      const isDropped = rules.dropped.has(offset);
+      if (decoded.code === 'ahead_of_clock' && !isDropped) return ending(offset, decoded);
       // A halt is remembered: another policy does not end it.
-      const isHalted = halted || rules.onBadUpdate === 'halt' || decoded instanceof LateSeed;
+      const haltsAlways = decoded instanceof LateSeed || record.broken !== undefined;
+      const isHalted = halted || rules.onBadUpdate === 'halt' || haltsAlways;
       if (isHalted && !isDropped) {
         if (!halted) bad.push({ record, fault: decoded, decision: 'halted' });
         halted = true;
-        return ending(record.offset, decoded);
+        return ending(offset, decoded);
       }
       bad.push({ record, fault: decoded, decision: isDropped ? 'dropped' : 'quarantined' });
     } else {
@@ -72,7 +75,8 @@ export function decodeBatch(from: Position, records: readonly KafkaRecord[], rul
     halted = false;
     messages += 1;
   }
-  return ending(records.length === 0 ? from.next : records.at(-1)!.offset + 1, null);
+  const end = records.at(-1);
+  return ending(Number(end?.broken?.batch?.cursor ?? (end === undefined ? from.next : end.offset + 1)), null);
 }
 
 interface Flattened {
@@ -81,7 +85,9 @@ interface Flattened {
 }
 
 function tryFlatten(record: KafkaRecord, before: WasRead, rules: DecodeRules): Flattened | BadUpdate {
-  const { bytes, overlong } = record;
+  const { bytes, overlong, broken } = record;
+  if (broken !== undefined)
+    return new BadUpdate('broken_batch', 'batch', `${broken.place}: ${broken.message}`, 'a batch that can be read');
   if (bytes === null) return { events: [], seed: before.seed };
   if (overlong !== undefined)
     return new BadUpdate(

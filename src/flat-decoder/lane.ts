@@ -110,7 +110,9 @@ export async function openLane(options: LaneOptions, partition: number) {
       /** Writes what messages come to, and how far they go, in one transaction. Those before the position are left out. */
       decode: (records: readonly KafkaRecord[], rules: DecodeRules): Promise<DecodedBatch> =>
         inTurn(async () => {
-          const news = records.filter(({ offset }) => offset >= position.next);
+          const news = records.filter(
+            ({ offset, broken }) => Number(broken?.batch?.cursor ?? offset + 1) > position.next,
+          );
           const decoded = decodeBatch(position, news, rules);
           const isNew = decoded.position.next !== position.next || decoded.position.halted !== position.halted;
           if (isNew) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import { memberConfig } from '../feed/kafka/client.ts';
-import { recordOf } from '../feed/kafka/record.ts';
+import { recordsOf } from '../feed/kafka/record.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import type { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
@@ -85,12 +85,13 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     const fetchedOffset = Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset);
     if (fetchedOffset > next) return seekBack(partition, next, fetchedOffset);
     soughtBack.delete(partition);
-    const records = batch.messages.map(({ offset, value }) => recordOf(partition, Number(offset), value));
+    const records = recordsOf(partition, batch.messages, fetchedOffset);
     const decoded = await lane.decode(records, options.rules(partition));
     options.onDecoded(decoded);
     setStopped(partition, null);
-    if (decoded.stoppedBy === null) lane.skipTo(Number(batch.lastOffset()) + 1);
-    else stopAt(lane, decoded.stoppedBy);
+    if (decoded.stoppedBy !== null) stopAt(lane, decoded.stoppedBy);
+    else if (records.at(-1)?.broken === undefined) lane.skipTo(Number(batch.lastOffset()) + 1);
+    else consumer.seek({ topic, partition, offset: String(lane.position.next) });
   }
 
   /** A batch may have been fetched before a partition was stopped; but what is asked for and not given is lost. */

@@ -34,7 +34,7 @@ export function retryHalted(dataDir: string, options: WriterOptions): Retried {
 
 /** Why dead letters of a kind have nothing to apply. */
 const NOT_RETRIED: Partial<Record<DeadLetterKind, string>> = {
-  container: 'a broken container keeps no bytes',
+  container: 'a broken container or batch keeps no bytes',
   overlong: 'only the start of an over-long message is kept: it can only be dropped',
 };
 
@@ -56,7 +56,7 @@ export function dropHalted(dataDir: string, id: number): boolean {
   using writer = new ViewsWriter(dataDir, NO_SETTINGS);
   const deadLetter = writer.deadLetters.halted();
   if (deadLetter?.id !== id) return false;
-  writer.resolve(deadLetter, 'dropped', { moveOn: deadLetter.kind !== 'container' });
+  writer.resolve(deadLetter, 'dropped', { moveOn: true });
   return true;
 }
 

@@ -11,6 +11,8 @@ export const FAULT_CODES = [
   /** JSON that is no update. */
   'not_a_feed',
   'overlong',
+  /** A batch of a topic whose checksum is another, or that takes too much memory unpacked. */
+  'broken_batch',
   /** At or before a record time that its synchronizer has already passed. */
   'disorder',
   /** Before the first update that is known of its synchronizer. */

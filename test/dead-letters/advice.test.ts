@@ -59,6 +59,7 @@ describe('advice', () => {
     );
     expect(CODES.filter((code) => !retried.includes(code))).toEqual([
       'ahead_of_clock',
+      'broken_batch',
       'broken_container',
       'overlong',
       'overtaken',
@@ -93,6 +94,7 @@ describe('advice', () => {
     ['quarantined', 'bad_field', 'nothing: the feed continued without it'],
     ['dropped', 'bad_field', 'nothing: it was dropped'],
     ['dropped', 'broken_container', 'nothing: the halt has ended; read standard input again'],
+    ['dropped', 'broken_batch', 'nothing: ingest continues behind the batch'],
     ['applied', 'record_time_gap', 'nothing: it was applied at its own place'],
     ['resolved', 'ahead_of_clock', 'nothing: the halt ended by itself'],
   ])('of what is %s (%s) says that nothing is left to do', (decision, code, says) => {

@@ -1,10 +1,9 @@
-import type { KafkaMessage } from 'kafkajs';
 import { tryDecode } from '../../decode/decode.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
-import type { Message } from '../source.ts';
+import type { BrokenContainer, Message } from '../source.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import {
   checkHeld,
@@ -13,7 +12,7 @@ import {
   type StartOffset,
   type StoredPosition,
 } from './positions.ts';
-import { hashesOf, type KafkaRecord, recordOf, waitingBytesOf } from './record.ts';
+import { type Fetched, hashesOf, type KafkaRecord, recordsOf, waitingBytesOf } from './record.ts';
 import type { TopicSettings } from './settings.ts';
 import type { TopicTelemetry } from './status.ts';
 
@@ -33,7 +32,7 @@ export interface FetchedBatch {
   readonly partition: number;
   /** The offset that was requested; Kafka may have replaced it by another. */
   readonly fetchedOffset: number;
-  readonly messages: readonly Pick<KafkaMessage, 'offset' | 'value'>[];
+  readonly messages: readonly Fetched[];
 }
 
 /** How far was read when the topic's offsets were requested. */
@@ -60,6 +59,7 @@ export class KafkaIntake {
   /** What the topic had at one time of our clock; kept until all of it is stored. */
   #mark: { readonly at: number; readonly held: ReadonlyMap<number, PartitionBounds> } | null = null;
   #caughtUpAt: number | null = null;
+  #broken: BrokenContainer | null = null;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -88,27 +88,31 @@ export class KafkaIntake {
     return this.#partitions.get(partition)?.nextFetch;
   }
 
-  /** Whether much of a partition is waiting, so that no more of it should be read. */
+  /** Whether much of a partition is waiting, so that no more of it should be read, or a broken batch. */
   isFull(partition: number): boolean {
-    return this.#partitions.get(partition)!.waitingBytes >= this.#bytesMax;
+    const { waitingBytes, isBroken } = this.#partitions.get(partition)!;
+    return isBroken || waitingBytes >= this.#bytesMax;
   }
 
   hasRoom(partition: number): boolean {
-    return this.#partitions.get(partition)!.waitingBytes <= this.#bytesMax / 2;
+    const { waitingBytes, isBroken } = this.#partitions.get(partition)!;
+    return !isBroken && waitingBytes <= this.#bytesMax / 2;
   }
 
   receive({ partition, fetchedOffset, messages }: FetchedBatch): void {
     const buffer = this.#partitions.get(partition)!;
+    if (buffer.isBroken) return;
     if (fetchedOffset !== buffer.nextFetch) {
       throw new SessionOver(
         `partition ${partition} continued at offset ${fetchedOffset} instead of ${buffer.nextFetch}`,
       );
     }
-    const items = messages.map(({ offset, value }) => recordOf(partition, Number(offset), value));
+    const items = recordsOf(partition, messages, fetchedOffset);
     this.#noteRecordTime(items);
-    if (items.length > 0 && buffer.verify !== null) this.#verify(buffer, items.shift()!);
+    if (items.length > 0 && buffer.verify !== null && !items[0]!.broken) this.#verify(buffer, items.shift()!);
     if (items.length === 0) return;
     buffer.endSeenAt = null;
+    buffer.isBroken = items.at(-1)!.broken !== undefined;
     buffer.waiting += items.length;
     for (const item of items) buffer.waitingBytes += waitingBytesOf(item);
     this.#merge.add(partition, items);
@@ -127,6 +131,7 @@ export class KafkaIntake {
   /** Everything before this offset was received, control records and aborted messages included. */
   advance(partition: number, nextOffset: number): void {
     const buffer = this.#partitions.get(partition)!;
+    if (buffer.isBroken) return;
     this.#verify(buffer, null);
     buffer.nextFetch = nextOffset;
     this.#checkMark();
@@ -154,9 +159,14 @@ export class KafkaIntake {
     this.#checkMark();
   }
 
-  /** The next messages in order, at most `max`. */
+  /** The next messages in order, at most `max`. Throws BrokenContainer once all before a batch that cannot be read were returned. */
   take(max: number): readonly Message[] {
-    const items = this.#merge.take(max, this.#passedOver());
+    if (this.#broken !== null) throw this.#broken;
+    const taken = this.#merge.take(max, this.#passedOver());
+    const firstBroken = taken.find(({ broken }) => broken !== undefined);
+    this.#broken = firstBroken?.broken ?? null;
+    if (taken.length > 0 && taken[0] === firstBroken) throw this.#broken;
+    const items = firstBroken === undefined ? taken : taken.slice(0, taken.indexOf(firstBroken));
     const last = new Map<number, KafkaRecord>();
     for (const item of items) {
       const buffer = this.#partitions.get(item.partition)!;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as KafkaJs from 'kafkajs';
 import { withoutAborted } from './aborted.ts';
-import { registerCodecs } from './codecs.ts';
+import { decodeMessages } from './record-batches.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -13,8 +13,9 @@ function loadPatched(): typeof KafkaJs {
   if (require.resolve('kafkajs') in require.cache)
     throw new Error('kafkajs was loaded by another file than src/feed/kafka/kafkajs.ts');
   replaceExports('kafkajs/src/consumer/filterAbortedMessages', withoutAborted);
+  replaceExports('kafkajs/src/protocol/requests/fetch/v4/decodeMessages', decodeMessages);
+  replaceExports('kafkajs/src/protocol/messageSet/decoder', refuseMessageSet);
   const loaded = require('kafkajs') as typeof KafkaJs;
-  registerCodecs(loaded);
   stopIdleTimers();
   demandVersions();
   endWithLeader();
@@ -25,6 +26,11 @@ function loadPatched(): typeof KafkaJs {
 function replaceExports(name: string, exports: unknown): void {
   require(name);
   require.cache[require.resolve(name)]!.exports = exports;
+}
+
+/** What brokers before Kafka 0.11 answer with, whose checksums are not compared. */
+async function refuseMessageSet(): Promise<never> {
+  throw new Error('the broker is older than Kafka 0.11');
 }
 
 /** The parts of kafkajs' request queue that its idle timer depends on; not in its types. */

@@ -10,6 +10,8 @@ export class PartitionBuffer {
   nextFetch: number;
   /** The first message was applied before, and must have this hash. Null once it was compared. */
   verify: Uint8Array | null;
+  /** Its last record stands for a batch that cannot be read: nothing more is fetched. */
+  isBroken = false;
   waiting = 0;
   waitingBytes = 0;
   bounds: PartitionBounds | null = null;

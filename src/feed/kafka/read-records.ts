@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Kafka } from 'kafkajs';
+import { Refusal } from '../../refusal.ts';
 import { awaitBounds } from './bounds.ts';
 import type { PartitionBounds } from './positions.ts';
+import { recordsOf } from './record.ts';
 
 export interface RecordsRead {
   /** The offset at which to begin with a partition. */
@@ -60,13 +62,13 @@ export async function readRecords(
       autoCommit: false,
       eachBatch: async ({ batch: { messages, partition }, pause }) => {
         try {
-          if (
-            !each(
-              partition,
-              messages.map(({ value }) => value),
-            )
-          )
-            return;
+          const records = recordsOf(partition, messages, 0);
+          const broken = records.at(-1)?.broken;
+          const values = messages.slice(0, broken && -1).map(({ value }) => value);
+          if (!each(partition, values)) {
+            if (broken === undefined) return;
+            throw new Refusal(`topic ${topic}, partition ${partition}, ${broken.place}: ${broken.message}`);
+          }
           enough.add(partition);
           pause();
         } catch (error) {

@@ -1,12 +1,36 @@
 import { hash } from 'node:crypto';
 import { LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
-import type { Message } from '../source.ts';
+import { BrokenContainer, type Message } from '../source.ts';
+import type { BrokenBatch } from './record-batches.ts';
 
 /** A message costs more than its bytes. */
 const OVERHEAD_BYTES = 200;
 
 /** A message of a topic, decoded once its place among the partitions is needed. */
-export type KafkaRecord = { -readonly [Key in keyof Message]: Message[Key] } & { readonly partition: number };
+export type KafkaRecord = { -readonly [Key in keyof Message]: Message[Key] } & {
+  readonly partition: number;
+  /** Set where it stands for a batch that cannot be read, from its offset on. */
+  readonly broken?: BrokenContainer;
+};
+
+/** A record of a fetch, or what stands for a batch that cannot be read. */
+export interface Fetched {
+  readonly offset: string;
+  readonly value: Buffer | null;
+  readonly broken?: BrokenBatch;
+}
+
+/** The records of a fetch of one partition from an offset on. Only the last one can be broken; what it stands for ends behind that offset. */
+export function recordsOf(partition: number, fetched: readonly Fetched[], fetchedOffset: number): KafkaRecord[] {
+  return fetched.map(({ offset, value, broken }) => {
+    if (broken === undefined) return recordOf(partition, Number(offset), value);
+    const next = Math.max(broken.next, fetchedOffset + 1);
+    const batch = { lane: String(partition), offset: broken.offset, cursor: String(next) };
+    const place = `offsets ${broken.offset} to ${next - 1}`;
+    const error = new BrokenContainer(place, `the batch cannot be read: ${broken.reason}`, batch);
+    return { lane: batch.lane, partition, offset: batch.offset, bytes: null, broken: error };
+  });
+}
 
 /** A message that is too long is kept by its start, its length and its hash, as a line of a file is. */
 export function recordOf(partition: number, offset: number, value: Buffer | null): KafkaRecord {

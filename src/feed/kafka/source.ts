@@ -1,7 +1,15 @@
 import { createPauses } from '../../retry.ts';
-import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
+import {
+  BrokenContainer,
+  FeedRefused,
+  type Message,
+  type Source,
+  type SourceContext,
+  type SourceStart,
+} from '../source.ts';
 import { createKafkaClient } from './client.ts';
 import { describeKafkaError, isTransient, RETRY_READING } from './errors.ts';
+import { SessionOver } from './intake.ts';
 import { lackingText, positionsOf, startOf } from './positions.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
 import type { KafkaConnection, TopicSettings } from './settings.ts';
@@ -32,6 +40,8 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   let { identity } = options.stored;
   let session: Session | null = null;
   const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
+  /** The batch that could not be read last, which is fetched twice: the connection may have damaged it. */
+  let damaged = '';
   /** Why nothing is read, while there is no session. */
   let notRead = connecting;
   let last: Omit<TopicTelemetry, 'stopped'> = NOTHING_READ;
@@ -52,7 +62,8 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
           if ('length' in batch) pauses.afterSuccess();
           yield batch;
         }
-      } catch (error) {
+      } catch (thrown) {
+        const error = readAgain(thrown);
         if (!isTransient(error)) {
           const final = stopping(error, topic);
           notRead = final.message;
@@ -65,6 +76,15 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
       }
     }
     notRead = `topic ${topic} is no longer read`;
+  }
+
+  /** A transient error in place of the first one of a batch. */
+  function readAgain(error: unknown): unknown {
+    if (!(error instanceof BrokenContainer)) return error;
+    const batch = JSON.stringify(error.batch);
+    if (batch === damaged) return error;
+    damaged = batch;
+    return new SessionOver(`${error.place}: ${error.message}`);
   }
 
   /** New partitions keep this beginning, even if the topic begins later when the next session looks. */
@@ -118,6 +138,6 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
 }
 
 function stopping(error: unknown, topic: string): Error {
-  if (error instanceof FeedRefused) return error;
+  if (error instanceof FeedRefused || error instanceof BrokenContainer) return error;
   return new Error(`the Kafka consumer stopped: ${describeKafkaError(error, topic)}`, { cause: error });
 }

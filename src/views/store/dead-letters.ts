@@ -15,6 +15,7 @@ export const DEAD_LETTER_KINDS: Readonly<Record<DeadLetterCode, DeadLetterKind>>
   not_json: 'update',
   not_a_feed: 'update',
   overlong: 'overlong',
+  broken_batch: 'container',
   disorder: 'update',
   before_first: 'update',
   half_seed: 'update',
@@ -43,7 +44,7 @@ export interface DeadLetter {
   readonly lane: string;
   /** The message's number in its lane. */
   readonly offset: number;
-  /** The lane's cursor after the message; null for a container. */
+  /** The lane's cursor after the message or batch; null for another container. */
   readonly cursor: string | null;
   /** Its place, under its source's names, as JSON: `{"partition":3,"offset":12}`. */
   readonly place: string;

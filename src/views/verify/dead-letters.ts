@@ -61,8 +61,8 @@ function verifyDeadLetter(deadLetter: DeadLetterRow, next: bigint, differs: Diff
   else if (kind !== kindOfCode) differs(`kind ${kindOfCode}, that of its code ${code}`, kind);
   if (!DECISIONS.some((each) => each === decision)) differs(`a decision (${DECISIONS.join(', ')})`, decision);
   if (offset < 0n) differs('offset >= 0', offset);
-  if (kind === 'container' ? cursor !== null : !cursor)
-    differs('the cursor after the message, none of a container', cursor);
+  if (code === 'broken_container' ? cursor !== null : !cursor)
+    differs('the cursor after the message or batch, none of a broken container', cursor);
   if (!isPlace(place)) differs('its place as JSON', place);
   if (createdAt < 0n) differs('a time of our clock', timeText(createdAt));
   const reason = reasonOf(deadLetter);

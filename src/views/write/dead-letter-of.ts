@@ -36,20 +36,19 @@ export function deadLetterOf(
   };
 }
 
-/** The dead letter of a broken array, page, gzip or zstd: place and reason, no bytes (docs/rules.md, bad updates). */
+/** The dead letter of a broken array, page, gzip, zstd or batch: place and reason, no bytes (docs/rules.md, bad updates). */
 export function containerDeadLetter(
   broken: BrokenContainer,
   { source, now }: { source: NamedSource; now: Micros },
 ): Omit<DeadLetter, 'id' | 'decision'> {
+  const { batch } = broken;
   return {
     kind: 'container',
-    code: 'broken_container',
+    code: batch === null ? 'broken_container' : 'broken_batch',
     source: source.name,
     sourceKind: source.kind.kind,
-    lane: source.kind.kind,
-    offset: 0,
-    cursor: null,
-    place: JSON.stringify(source.kind.placeOf({ lane: '', offset: 0 })),
+    ...(batch ?? { lane: source.kind.kind, offset: 0, cursor: null }),
+    place: JSON.stringify(source.kind.placeOf(batch ?? { lane: '', offset: 0 })),
     migrationId: null,
     updateId: null,
     recordTime: null,

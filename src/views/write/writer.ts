@@ -282,13 +282,13 @@ export class ViewsWriter implements Disposable {
     return null;
   }
 
-  /** Ends a halt, durably; `moveOn`: the position of its lane goes past the message. */
+  /** Ends a halt, durably; `moveOn`: the position of its lane goes past the message, or past a batch that has none to compare. */
   resolve(deadLetter: DeadLetter, decision: 'dropped' | 'resolved', { moveOn }: { moveOn: boolean }): void {
     this.commit();
     if (moveOn && deadLetter.cursor !== null) {
       const position = stateOf(this.#batch.state.lanes, deadLetter.lane);
       position.cursor = deadLetter.cursor;
-      if (position.start !== null) position.sha256 = deadLetter.sha256;
+      if (position.start !== null) position.sha256 = deadLetter.kind === 'container' ? null : deadLetter.sha256;
     }
     this.#durably(() => this.commit(() => this.deadLetters.decide(deadLetter, decision)));
   }

@@ -6,11 +6,14 @@ import { kafkajs } from '../../../src/feed/kafka/kafkajs.ts';
 import { readRecords } from '../../../src/feed/kafka/read-records.ts';
 import type { KafkaConnection } from '../../../src/feed/kafka/settings.ts';
 import { keepingLogger } from './reading.ts';
+import './compression.ts';
 
 /** One record for a topic of the tests. */
 export interface Row {
   readonly partition: number;
   readonly value: string | null;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A topic of a test's own, on a real broker. */

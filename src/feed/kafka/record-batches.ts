@@ -1,0 +1,169 @@
+import type { FetchedRecord } from './aborted.ts';
+import { crc32c } from './crc32c.ts';
+import { CODECS, checkUnpacked, UNPACKED_BYTES_MAX } from './unpack.ts';
+
+/** A batch that cannot be read: what it lacks is not known, so nothing behind it is read. */
+export interface BrokenBatch {
+  /** The offset of its first record. */
+  readonly offset: number;
+  /** The offset of the batch behind it. */
+  readonly next: number;
+  readonly reason: string;
+}
+
+/** A record as the rest of kafkajs takes it. */
+export interface FetchedMessage extends FetchedRecord {
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, Buffer | null>>;
+  /** Set where it stands for a batch that cannot be read, the last of a fetch. */
+  readonly broken?: BrokenBatch;
+}
+
+/** The parts of kafkajs' decoder of a response that are used here; not in its types. */
+interface LibraryDecoder {
+  /** The whole response, of all its partitions. */
+  readonly buffer: Buffer;
+  readInt32(): number;
+  readBytes(length: number): Buffer;
+}
+
+/** Where the fields of a batch are, in bytes from its start. Everything from the attributes on is in its checksum. */
+const AT = { length: 8, magic: 16, crc: 17, attributes: 21, lastDelta: 23, producerId: 43, count: 57, records: 61 };
+/** What the length of a batch counts is behind that. */
+const LENGTH_END = 12;
+const MAGIC = 2;
+const CODEC_MASK = 0x07;
+const TRANSACTIONAL_FLAG = 0x10;
+const CONTROL_FLAG = 0x20;
+/** What a record or a header takes in memory besides its bytes, at most. */
+const ENTRY_BYTES = 1024;
+/** Behind every offset fetched from: kafkajs leaves out records before that. */
+const BEHIND_ALL = String(Number.MAX_SAFE_INTEGER);
+
+/** What the batches of each response that was decoded so far take in memory. */
+const unpackedBytes = new WeakMap<Buffer, number>();
+
+/**
+ * The records of one partition of a fetch. In place of kafkajs' own, which checks no checksum, unpacks without a bound, and throws
+ * for the whole response. Ends at a batch that cannot be read, which a message stands for, and where the response takes enough
+ * memory: the rest is fetched again.
+ */
+export async function decodeMessages(decoder: LibraryDecoder): Promise<FetchedMessage[]> {
+  const size = decoder.readInt32();
+  const bytes = size > 0 ? decoder.readBytes(size) : Buffer.alloc(0);
+  const messages: FetchedMessage[] = [];
+  let unpacked = unpackedBytes.get(decoder.buffer) ?? 0;
+  for (let at = 0; at < bytes.length && unpacked < UNPACKED_BYTES_MAX; ) {
+    const length = bytes.length - at < LENGTH_END ? Infinity : LENGTH_END + bytes.readInt32BE(at + AT.length);
+    // The limit of the fetch cuts off the last batch, but not the first.
+    if (at > 0 && bytes.length - at < length) break;
+    try {
+      const decoded = await decodeBatch(bytes.subarray(at, at + length), length);
+      for (const record of decoded.records) messages.push(record);
+      unpacked += decoded.unpacked;
+    } catch (error) {
+      messages.push(standIn(bytes.subarray(at), (error as Error).message));
+      break;
+    }
+    at += length;
+  }
+  unpackedBytes.set(decoder.buffer, unpacked);
+  return messages;
+}
+
+interface DecodedBatch {
+  readonly records: readonly FetchedMessage[];
+  readonly unpacked: number;
+}
+
+async function decodeBatch(batch: Buffer, length: number): Promise<DecodedBatch> {
+  if (batch.length < Math.max(length, AT.records)) throw new Error('it is cut off');
+  const magic = batch.readInt8(AT.magic);
+  if (magic !== MAGIC) throw new Error(`it has format ${magic}, expected ${MAGIC} (Kafka 0.11 or later)`);
+  const [stated, found] = [batch.readUInt32BE(AT.crc), crc32c(batch.subarray(AT.attributes))];
+  if (stated !== found) throw new Error(`it states checksum ${hex(stated)}, and its bytes have ${hex(found)}`);
+  const codecType = batch.readInt16BE(AT.attributes) & CODEC_MASK;
+  const unpack = CODECS[codecType];
+  if (unpack === undefined) throw new Error(`it has the unknown compression ${codecType}`);
+  return readRecords(batch, await unpack(batch.subarray(AT.records)));
+}
+
+/** Throws where the records do not fill the bytes exactly. */
+function readRecords(batch: Buffer, bytes: Buffer): DecodedBatch {
+  const first = Number(batch.readBigInt64BE(0));
+  const attributes = batch.readInt16BE(AT.attributes);
+  const isControlRecord = (attributes & CONTROL_FLAG) !== 0;
+  const batchContext = {
+    producerId: String(batch.readBigInt64BE(AT.producerId)),
+    inTransaction: (attributes & TRANSACTIONAL_FLAG) !== 0,
+  };
+  let at = 0;
+  let unpacked = bytes.length;
+  function readVarint(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++];
+      if (byte === undefined || shift > 28) throw malformed();
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return (value >>> 1) ^ -(value & 1);
+    }
+  }
+  function readBytes(): Buffer | null {
+    const length = readVarint();
+    if (length === -1) return null;
+    if (length < 0 || at + length > bytes.length) throw malformed();
+    at += length;
+    return bytes.subarray(at - length, at);
+  }
+  function countEntry(): void {
+    unpacked += ENTRY_BYTES;
+    checkUnpacked(unpacked);
+  }
+  const records: FetchedMessage[] = [];
+  for (let left = batch.readInt32BE(AT.count); left > 0; left--) {
+    countEntry();
+    const length = readVarint();
+    const end = at + length;
+    // The attributes, and the difference of the time.
+    at += 1;
+    while (bytes[at++]! >= 0x80);
+    const offset = String(first + readVarint());
+    const [key, value] = [readBytes(), readBytes()];
+    const headers: Record<string, Buffer | null> = Object.create(null);
+    for (let more = readVarint(); more > 0; more--) {
+      countEntry();
+      headers[String(readBytes())] = readBytes();
+    }
+    if (at !== end) throw malformed();
+    records.push({ offset, key, value, headers, isControlRecord, batchContext });
+  }
+  if (at !== bytes.length) throw malformed();
+  return { records, unpacked };
+}
+
+/** A record that stands for the batch at the start of these bytes. */
+function standIn(bytes: Buffer, reason: string): FetchedMessage {
+  const broken = { offset: Number(bytes.readBigInt64BE(0)), next: nextOffset(bytes), reason };
+  const batchContext = { producerId: '-1', inTransaction: false };
+  return { offset: BEHIND_ALL, key: null, value: null, headers: {}, isControlRecord: false, batchContext, broken };
+}
+
+/** The header may be what is broken: where its fields differ, the smaller one is taken, so that no message behind is lost. */
+function nextOffset(bytes: Buffer): number {
+  const offset = Number(bytes.readBigInt64BE(0));
+  const behind = bytes.subarray(Math.max(LENGTH_END, LENGTH_END + bytes.readInt32BE(AT.length)));
+  if (behind[AT.magic] === MAGIC) {
+    const next = Number(behind.readBigInt64BE(0));
+    if (next > offset && next - offset <= 2 ** 31) return next;
+  }
+  if (bytes.length < AT.records) return offset + 1;
+  return offset + Math.max(1, Math.min(bytes.readInt32BE(AT.lastDelta) + 1, bytes.readInt32BE(AT.count)));
+}
+
+function malformed(): Error {
+  return new Error('its records do not fill it exactly');
+}
+
+function hex(crc: number): string {
+  return crc.toString(16).padStart(8, '0');
+}
