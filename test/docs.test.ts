@@ -66,8 +66,8 @@ describe('the pages', () => {
     expect(config.users.authServices).toHaveLength(3);
   });
 
-  it('fit: the README on one screen, its links to pages that are there', () => {
-    expect(readme.split('\n').length).toBeLessThanOrEqual(60);
+  it('fit: the README on two screens, its links to pages that are there', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(80);
     const links = [...readme.matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThanOrEqual(4);
     expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);

@@ -7,6 +7,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { startFakeParticipant } from './support/ledger-api/server.ts';
 import { holdfast } from './support/program/command.ts';
 import { freePorts } from './support/program/free-ports.ts';
+import { programEnv } from './support/program/soak.ts';
 import { type TemporaryDirectory, temporaryDirectory } from './support/program/temporary-directory.ts';
 import { type FakeScanOptions, startFakeScan } from './support/scan/server.ts';
 
@@ -154,7 +155,11 @@ describe('the commands of README and docs', () => {
     };
     await setTheScene(directory, commands, at);
     const script = scriptOf(commands, at);
-    const shell = spawn('bash', ['-c', script], { cwd: directory.path, stdio: ['ignore', 'ignore', 'pipe'] });
+    const shell = spawn('bash', ['-c', script], {
+      cwd: directory.path,
+      env: programEnv(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     const said = text(shell.stderr);
     const code = await new Promise((resolve) => {
       shell.once('close', resolve);

@@ -31,17 +31,18 @@ export function createKafkaClient({ brokers, ssl, sasl }: KafkaConnection, logge
   });
 }
 
-/** Of a member of a group that reads what is committed. */
+/** Of a consumer that reads what is committed. */
+export const READER_CONFIG = {
+  allowAutoTopicCreation: false,
+  metadataMaxAge: METADATA_AGE_MS,
+  maxWaitTimeInMs: FETCH_WAIT_MS,
+  readUncommitted: false,
+} as const;
+
+/** Of such a consumer that is a member of a group. */
 export function memberConfig({ group, sessionTimeoutMs }: { group: string; sessionTimeoutMs: number }): ConsumerConfig {
-  return {
-    groupId: group,
-    allowAutoTopicCreation: false,
-    sessionTimeout: sessionTimeoutMs,
-    heartbeatInterval: Math.floor(sessionTimeoutMs / 10),
-    metadataMaxAge: METADATA_AGE_MS,
-    maxWaitTimeInMs: FETCH_WAIT_MS,
-    readUncommitted: false,
-  };
+  const heartbeatInterval = Math.floor(sessionTimeoutMs / 10);
+  return { ...READER_CONFIG, groupId: group, sessionTimeout: sessionTimeoutMs, heartbeatInterval };
 }
 
 /** Connects for as long as the body takes. */

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Message, SourceLogger } from '../source.ts';
 import { readBounds } from './bounds.ts';
-import { memberConfig } from './client.ts';
+import { READER_CONFIG } from './client.ts';
 import { type IntakeOptions, KafkaIntake, SessionOver } from './intake.ts';
+import { createLoneConsumer } from './lone-consumer.ts';
 import { checkIdentity, identityText, type StoredTopic, startOffsets } from './positions.ts';
 
 /** How often the ends of the partitions are requested, which readiness and idle partitions depend on. */
@@ -17,7 +18,6 @@ const STOOD_STILL_MS = 2_000;
 export interface SessionOptions extends Omit<IntakeOptions, 'starts'> {
   readonly kafka: Kafka;
   readonly group: string;
-  readonly sessionTimeoutMs: number;
   /** The positions after what was returned before, whether it is stored by now or not. */
   readonly from: StoredTopic;
   readonly guards: SessionGuards;
@@ -28,7 +28,7 @@ export interface SessionOptions extends Omit<IntakeOptions, 'starts'> {
 
 /** Steps that keep kafkajs from continuing at an offset of its own choice. */
 export interface SessionGuards {
-  /** Called synchronously when the group was joined: an await there would race with the first fetch. */
+  /** Called synchronously when the partitions are assigned: an await there would race with the first fetch. */
   readonly seek: (consumer: Consumer, at: { topic: string; partition: number; offset: string }) => void;
   /** The offset that a batch was fetched from, null to trust kafkajs. Not in its types. */
   readonly fetchedOffset: (batch: EachBatchPayload['batch']) => number | null;
@@ -39,14 +39,12 @@ export const SESSION_GUARDS: SessionGuards = {
   fetchedOffset: (batch) => Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset),
 };
 
-/** One membership of the group, from joining to the first failure. */
+/** One reading of the topic, from connecting to the first failure. */
 export interface Session extends AsyncDisposable {
   /** What its positions belong to. */
   readonly identity: string;
   readonly intake: KafkaIntake;
-  /** Why nothing is read now: partitions are assigned to another member. Null when all are ours. */
-  readonly stopped: string | null;
-  /** The next messages in order, at most `max`; none while nothing is read. Throws the error that ended the session. */
+  /** The next messages in order, at most `max`. Throws the error that ended the session. */
   take(max: number): readonly Message[];
   /** Commits to Kafka how far everything is stored, in the background. */
   commit(): void;
@@ -81,13 +79,17 @@ async function consume(
 ): Promise<Session> {
   const { kafka, topic, group, guards, logger, onChange } = options;
   const fetched = { maxBytesPerPartition: intake.fetchBytes, maxBytes: FETCH_BYTES_MAX };
-  const consumer = kafka.consumer({ ...memberConfig(options), ...fetched });
+  const { consumer, commit: commitOffsets } = createLoneConsumer(kafka, {
+    groupId: group,
+    ...READER_CONFIG,
+    ...fetched,
+  });
   const closed = new AbortController();
   let failure: unknown = null;
-  let assigned: readonly number[] | null = null;
   const paused = new Set<number>();
   let isCommitting = false;
   let hasMoreToCommit = false;
+  let hasWarned = false;
 
   function fail(error: unknown): void {
     failure ??= error;
@@ -95,23 +97,13 @@ async function consume(
   }
 
   consumer.on('consumer.crash', ({ payload }) => fail(payload.error));
-  consumer.on('consumer.rebalancing', () => {
-    assigned = null;
-    logger.info({ topic, group }, 'the consumer group is rebalancing');
-    onChange();
-  });
   consumer.on('consumer.group_join', ({ payload }) => {
-    assigned = payload.memberAssignment[topic] ?? [];
-    for (const partition of assigned) {
+    for (const partition of payload.memberAssignment[topic] ?? []) {
       const cursor = intake.cursor(partition);
       if (cursor === undefined) return fail(new SessionOver(`topic ${topic} has a new partition ${partition}`));
       guards.seek(consumer, { topic, partition, offset: String(cursor) });
     }
-    logger.info(
-      { topic, group, partitions: assigned.length, of: intake.partitions.length },
-      'joined the consumer group',
-    );
-    onChange();
+    logger.info({ topic, partitions: intake.partitions.length }, 'reading the topic');
   });
   // The only sign of a batch of nothing but control records or aborted messages.
   consumer.on('consumer.end_batch_process', ({ payload }) => {
@@ -147,18 +139,21 @@ async function consume(
     }
   }
 
-  /** One at a time, and the latest only: lag tools alone use them, so a failure is only logged. */
+  /** One at a time, and the latest only. Only lag tools read them, so a session logs its first failure and reads on. */
   async function commit(): Promise<void> {
     hasMoreToCommit = true;
     if (isCommitting) return;
     isCommitting = true;
     while (hasMoreToCommit && failure === null) {
       hasMoreToCommit = false;
-      const offsets = [...options.stored.keys()].map((partition) => {
-        return { topic, partition, offset: String(intake.storedThrough(partition)) };
-      });
-      await consumer.commitOffsets(offsets).catch((error: unknown) => {
-        logger.debug({ err: error, topic }, 'the position could not be committed to Kafka; nothing here relies on it');
+      const offsets = new Map([...options.stored.keys()].map((each) => [each, intake.storedThrough(each)]));
+      await commitOffsets(topic, offsets).catch((error: unknown) => {
+        if (failure !== null || hasWarned) return;
+        hasWarned = true;
+        logger.warn(
+          { err: error, topic, group },
+          'cannot commit the position to Kafka: only tools for its lag read it',
+        );
       });
     }
     isCommitting = false;
@@ -202,26 +197,13 @@ async function consume(
     if (!closed.signal.aborted) fail(error);
   });
 
-  function whyStopped(): string | null {
-    if (assigned === null) return `joining the consumer group ${group}`;
-    const missing = intake.partitions.length - assigned.length;
-    if (missing === 0) return null;
-    return (
-      `another member uses the consumer group ${group}: ${missing} of ${intake.partitions.length} partitions are not ` +
-      'assigned to this one, which needs all; give each data directory a group of its own (--kafka-group)'
-    );
-  }
-
   return {
     identity,
     intake,
-    get stopped() {
-      return whyStopped();
-    },
     take(max) {
       if (failure !== null) throw failure;
       resumeDrained();
-      return whyStopped() === null ? intake.take(max) : [];
+      return intake.take(max);
     },
     commit: () => void commit(),
     async [Symbol.asyncDispose]() {

@@ -16,6 +16,4 @@ export interface TopicSettings extends KafkaConnection {
   readonly group: string | null;
   /** Null: an idle partition makes the others wait forever. */
   readonly partitionIdleMs: number | null;
-  /** After how long Kafka gives up on a member that went away without leaving the group. */
-  readonly sessionTimeoutMs?: number;
 }

@@ -16,20 +16,18 @@ import type { KafkaConnection, TopicSettings } from './settings.ts';
 import { NOTHING_READ, type TopicTelemetry } from './status.ts';
 
 export interface KafkaSourceOptions
-  extends Pick<TopicSettings, 'topic' | 'partitionIdleMs' | 'sessionTimeoutMs'>,
+  extends Pick<TopicSettings, 'topic' | 'partitionIdleMs'>,
     Pick<SourceContext, 'migrationId' | 'stored' | 'logger'> {
   readonly connection: KafkaConnection;
   readonly group: string;
   readonly guards?: SessionGuards;
 }
 
-/** The group keeps the place of a crashed process for this long, so the next start waits as long. */
-const SESSION_TIMEOUT_MS = 10_000;
 const BATCH_MESSAGES_MAX = 2_000;
 
 /**
  * A Kafka topic: its messages from the stored position on, in one order over all partitions. Waits for what may come back (a
- * broker that is down, a rebalance, a missing topic); throws what will not: FeedRefused, or the error that stopped kafkajs.
+ * broker that is down, a missing topic); throws what will not: FeedRefused, or the error that stopped kafkajs.
  */
 export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTelemetry> {
   const { topic, logger } = options;
@@ -102,9 +100,8 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   }
 
   async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
-    const usual = { sessionTimeoutMs: SESSION_TIMEOUT_MS, guards: SESSION_GUARDS };
     const from = { identity, positions };
-    await using opened = await openSession({ ...usual, ...options, kafka, from, stored, onChange });
+    await using opened = await openSession({ guards: SESSION_GUARDS, ...options, kafka, from, stored, onChange });
     session = opened;
     notRead = connecting;
     try {
@@ -132,7 +129,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     },
     telemetry() {
       if (session === null) return { stopped: notRead, ...last };
-      return { stopped: session.stopped, ...session.intake.telemetry() };
+      return { stopped: null, ...session.intake.telemetry() };
     },
   };
 }

@@ -8,12 +8,14 @@ import { accepts } from '../program/accepts.ts';
 import { freePorts } from '../program/free-ports.ts';
 import { spawnTied, type TiedProcess } from '../program/tied-process.ts';
 import { type Certificates, createCertificates } from './certificates.ts';
-import { kafkaJars, LOG_CONFIGURATION } from './jars.ts';
+import { type KafkaVersion, kafkaJars, LOG_CONFIGURATION } from './jars.ts';
 
 const run = promisify(execFile);
 
 const START_TIMEOUT_MS = 60_000;
 const QUICK_START = '-XX:TieredStopAtLevel=1';
+/** Of brokers whose version is not named. */
+const VERSION = (process.env.HOLDFAST_TEST_KAFKA ?? '4.1.1') as KafkaVersion;
 const CLUSTER_ID = 'aG9sZGZhc3QtdGVzdHMtMQ';
 
 /** The user that SASL listeners know, under every mechanism. */
@@ -43,6 +45,7 @@ export interface Broker extends AsyncDisposable {
 }
 
 export interface BrokerOptions {
+  readonly version?: KafkaVersion;
   readonly heapMb?: number;
   readonly clusterId?: string;
   /** Something is measured against it. Otherwise it is compiled only as far as C1 does, which halves what its start costs. */
@@ -60,7 +63,7 @@ export interface BrokerOptions {
  * Starts one Kafka broker (KRaft) on free ports. It ends with this process.
  */
 export async function startBroker(options: BrokerOptions = {}): Promise<Broker> {
-  const jars = await kafkaJars();
+  const jars = await kafkaJars(options.version ?? VERSION);
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-kafka-'));
   const certificates = await createCertificates(directory);
   const [plain, sasl, tls, saslTls, controller] = await freePorts(5);

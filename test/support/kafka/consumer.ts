@@ -8,14 +8,12 @@ registerHooks({
 const { startService } = await import('../../../src/service.ts');
 const { keepingLogger } = await import('./reading.ts');
 const { serviceConfig } = await import('./service.ts');
-const { KILLED_SESSION_MS } = await import('./sessions.ts');
 
 /**
  * A process of its own for tests that kill it: the service of `serve`, with the options given as JSON. Says its address on
  * standard output, and ends cleanly at SIGTERM.
  */
 const options = JSON.parse(process.argv[2]!) as Record<string, unknown>;
-const config = serviceConfig(options, { sessionTimeoutMs: KILLED_SESSION_MS });
-await using service = await startService(config, { logger: keepingLogger() as unknown as Logger });
+await using service = await startService(serviceConfig(options), { logger: keepingLogger() as unknown as Logger });
 process.stdout.write(`${service.url}\n`);
 await Promise.race([new Promise((resolve) => process.once('SIGTERM', resolve)), service.failed]);

@@ -8,7 +8,6 @@ import { ViewsWriter, type WriterOptions } from '../../../src/views/write/writer
 import { openInlineFeed } from '../views/inline-feed.ts';
 import { CLOCK_US, TEN_MINUTES_US } from '../views/replayed.ts';
 import { keepingLogger } from './reading.ts';
-import { STAYING_SESSION_MS } from './sessions.ts';
 import { plainConnection } from './topic.ts';
 
 /** Steps between Kafka's mistakes and the views; tests leave one out to show that it is needed. */
@@ -44,7 +43,6 @@ export function openIngest(
     migrationId: 0,
     stored: writer.storedSource,
     logger: keepingLogger(),
-    sessionTimeoutMs: STAYING_SESSION_MS,
     ...(session === undefined ? {} : { guards: session }),
   });
   const feed = openInlineFeed(source, { migrationId: 0 });

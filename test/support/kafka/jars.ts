@@ -8,25 +8,32 @@ const run = promisify(execFile);
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const CACHE = join(ROOT, '.cache');
-const JARS = join(CACHE, 'kafka-jars-4.1.1');
 const COPY_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 
 export const LOG_CONFIGURATION = join(ROOT, 'scripts/kafka/log4j2.properties');
 
-/** The folder of the broker's jars; fetched once from Maven Central (43 MB) and kept in `.cache`. */
-export async function kafkaJars(): Promise<string> {
+/** The profiles of scripts/kafka/pom.xml. */
+export type KafkaVersion = '3.9.1' | '4.1.1';
+
+/** The folder of a broker's jars; fetched once from Maven Central (43 MB) and kept in `.cache`. */
+export async function kafkaJars(version: KafkaVersion): Promise<string> {
+  const jars = join(CACHE, `kafka-jars-${version}`);
   await demand('java', ['-version'], 'a Java runtime (17 or later), such as `apt-get install openjdk-17-jre-headless`');
-  if (existsSync(JARS)) return JARS;
+  if (existsSync(jars)) return jars;
   await demand('mvn', ['-v'], 'Maven, such as `apt-get install maven`');
   await mkdir(CACHE, { recursive: true });
   // Copied to a folder of its own and renamed when complete: a run that is cut short leaves nothing that looks whole.
   const temporary = await mkdtemp(join(CACHE, 'kafka-jars-'));
   await cp(join(ROOT, 'scripts/kafka/pom.xml'), join(temporary, 'pom.xml'));
   try {
-    await run('mvn', ['-q', '-B', COPY_DEPENDENCIES, '-DincludeScope=runtime', '-DoutputDirectory=lib'], {
-      cwd: temporary,
-    });
-    await rename(join(temporary, 'lib'), JARS).catch((error: NodeJS.ErrnoException) => {
+    await run(
+      'mvn',
+      ['-q', '-B', `-P${version}`, COPY_DEPENDENCIES, '-DincludeScope=runtime', '-DoutputDirectory=lib'],
+      {
+        cwd: temporary,
+      },
+    );
+    await rename(join(temporary, 'lib'), jars).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   } catch (cause) {
@@ -36,7 +43,7 @@ export async function kafkaJars(): Promise<string> {
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
-  return JARS;
+  return jars;
 }
 
 async function demand(command: string, args: readonly string[], remedy: string): Promise<void> {

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type KafkaSourceOptions, openKafkaSource } from '../../../src/feed/kafka/source.ts';
 import type { TopicTelemetry } from '../../../src/feed/kafka/status.ts';
 import type { Message, Source, SourceLogger, SourceStart } from '../../../src/feed/source.ts';
-import { STAYING_SESSION_MS } from './sessions.ts';
 
 export interface LogLine {
   readonly level: string;
@@ -35,7 +34,7 @@ export function startReading(
   options: Omit<KafkaSourceOptions, 'logger'> & { logger?: SourceLogger },
   { stores = true }: { stores?: boolean } = {},
 ): Reading {
-  const source = openKafkaSource({ logger: keepingLogger(), sessionTimeoutMs: STAYING_SESSION_MS, ...options });
+  const source = openKafkaSource({ logger: keepingLogger(), ...options });
   const stop = new AbortController();
   const messages: Message[] = [];
   let start: SourceStart | null = null;
@@ -82,7 +81,7 @@ export function startReading(
   };
 }
 
-/** Reads a whole topic from its start, as a member of a group of its own, unless said otherwise. */
+/** Reads a whole topic from its start, and commits for a group of its own, unless said otherwise. */
 export function readingOptions(
   address: string,
   topic: { readonly name: string },

@@ -4,7 +4,6 @@ import { type Config, loadConfig } from '../../../src/config.ts';
 import { startService } from '../../../src/service.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { keepingLogger, type LogLine } from './reading.ts';
-import { STAYING_SESSION_MS } from './sessions.ts';
 import type { TestTopic } from './topic.ts';
 
 /** A service on a topic, in this process, as `serve` starts it. */
@@ -46,14 +45,9 @@ export interface Status {
 
 const WAIT_MAX_MS = 60_000;
 
-/** The configuration of a command line, with what tests need besides. */
-export function serviceConfig(
-  options: Readonly<Record<string, unknown>>,
-  { sessionTimeoutMs = STAYING_SESSION_MS }: { sessionTimeoutMs?: number } = {},
-): Config {
-  const { config } = loadConfig({ options: { port: '0', ...options }, env: {} });
-  const kafka = config.kafka && { ...config.kafka, sessionTimeoutMs };
-  return { ...config, kafka };
+/** The configuration of a command line, on any port. */
+export function serviceConfig(options: Readonly<Record<string, unknown>>): Config {
+  return loadConfig({ options: { port: '0', ...options }, env: {} }).config;
 }
 
 export async function serve(options: Readonly<Record<string, unknown>>): Promise<RunningService> {

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { KafkaConnection } from '../../../../src/feed/kafka/settings.ts';
 import { startBroker } from '../../../support/kafka/broker.ts';
 import { type ConsumerProcess, startConsumer } from '../../../support/kafka/consumer-process.ts';
-import { startReading } from '../../../support/kafka/reading.ts';
-import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { oddLedger } from '../../../support/ledger/options.ts';
 import { inMergeOrder, intoPartitions, type PartitionedRow } from '../../../support/ledger/partitioned.ts';
 import { createRandom } from '../../../support/ledger/random.ts';
@@ -19,7 +17,6 @@ const USUAL = 5;
 const KILLS = soakCount(USUAL);
 const KILLS_PER_BROKER_RESTART = 8;
 const PARTITIONS = 3;
-/** Longer than the group takes to notice that a member is gone. */
 const LIFE_MS_MAX = 4_000;
 /** Of one that has begun to apply. */
 const WORK_MS_MAX = 1_000;
@@ -56,22 +53,6 @@ async function sendSlowly(topic: TestTopic, rows: readonly PartitionedRow[], { r
   }
 }
 
-/**
- * Another member of the group comes and goes: two rebalances. Where the first one is too slow for the group, it reads
- * alone meanwhile.
- */
-async function disturb(
-  consumer: ConsumerProcess,
-  connection: KafkaConnection,
-  topic: string,
-  group: string,
-): Promise<void> {
-  await expect.poll(async () => (await consumer.status()).source?.topic?.stopped).toBeNull();
-  const stored = { identity: null, lanes: new Map() };
-  await using other = startReading({ connection, topic, group, partitionIdleMs: null, migrationId: 0, stored });
-  await other.until('joined', () => /another member/.test(other.status().stopped ?? ''));
-}
-
 /** Messages that the views have gone past. */
 async function appliedBy(consumer: ConsumerProcess): Promise<number> {
   const position = (await consumer.status()).source?.position ?? {};
@@ -93,7 +74,7 @@ async function untilApplied(consumer: ConsumerProcess, due: readonly Partitioned
   }
 }
 
-it(`the views are those of a replay after ${KILLS} kills of the consumer, and for every ${KILLS_PER_BROKER_RESTART} a broker restart and a rebalance (seed ${SEED})`, {
+it(`the views are those of a replay after ${KILLS} kills of the consumer, and for every ${KILLS_PER_BROKER_RESTART} a broker restart (seed ${SEED})`, {
   timeout: 120_000 + KILLS * 40_000,
 }, async () => {
   using directory = temporaryDirectory();
@@ -103,8 +84,7 @@ it(`the views are those of a replay after ${KILLS} kills of the consumer, and fo
   const rows = intoPartitions(randomLedger({ ...ledger, periodMicros: 1 }), PARTITIONS, scanLine);
   const random = createRandom(SEED);
   const address = broker.addresses.plain;
-  const kafkaGroup = `g-${topic.name}`;
-  const options = { data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name, kafkaGroup };
+  const options = { data: directory.at('views'), kafkaBrokers: address, kafkaTopic: topic.name };
 
   const hurry = new AbortController();
   let released = 0;
@@ -115,8 +95,6 @@ it(`the views are those of a replay after ${KILLS} kills of the consumer, and fo
     const before = await appliedBy(consumer);
     // However slow the machine is, something is left for this one to apply, and for those after it.
     released = (rows.length * (kill + 1)) / (KILLS + 1);
-    if (kill % KILLS_PER_BROKER_RESTART === 2)
-      await disturb(consumer, plainConnection(address), topic.name, kafkaGroup);
     // Every second one is killed at work, however slow the machine is; the others at any moment.
     if (kill % 2 === 0) await untilMoved(consumer, before);
     await sleep(random.below(kill % 2 === 0 ? WORK_MS_MAX : LIFE_MS_MAX));

@@ -69,20 +69,4 @@ describe('a topic of several partitions', () => {
       '1@1',
     ]);
   });
-
-  it('is applied only while all of it is assigned to this member', async () => {
-    const topic = await createTopic(address, { partitions: 3 });
-    const options = readingOptions(address, topic, { partitionIdleMs: 1 });
-    await topic.send(emptyRows(3));
-    await using first = startReading(options);
-    await first.until('read', () => first.messages.length === 3);
-    const second = startReading(options);
-    await first.until('stopped', () => /another member/.test(first.status().stopped ?? ''));
-    await second.until('stopped', () => /another member/.test(second.status().stopped ?? ''));
-    await topic.send(emptyRows(3, 0, 3));
-    await second[Symbol.asyncDispose]();
-    await first.until('all read', () => first.messages.length === 6);
-    expect(second.messages).toEqual([]);
-    expect(textsOf(first)).toEqual(emptyRows(6).map((row) => row.value));
-  });
 });
