@@ -5,8 +5,8 @@ import { sealingStops } from '../postgres/standing.ts';
 import type { PostgresStore } from '../postgres/store.ts';
 
 export interface PostgresHealth extends Health {
-  /** What is wrong although it answers, as of the last look. */
-  degraded(): string[];
+  /** As `ready`, at most `LOOK_MS` old. */
+  lately(): Promise<Readiness>;
 }
 
 /** How old what streams are told may be. */
@@ -17,8 +17,7 @@ export function createPostgresHealth(
   store: PostgresStore,
   { name, version, sealFailure }: { name: string; version: string; sealFailure: () => string | null },
 ): PostgresHealth {
-  let lastLines: readonly string[] = [];
-  let lookedMs = -LOOK_MS;
+  let last: { readonly readiness: Promise<Readiness>; readonly atMs: number } | null = null;
 
   async function linesNow(): Promise<readonly string[]> {
     const failure = sealFailure();
@@ -26,18 +25,11 @@ export function createPostgresHealth(
     return failure === null ? stops : [`nothing can be sealed: ${failure}`, ...stops];
   }
 
-  function remember(lines: readonly string[]): readonly string[] {
-    lookedMs = performance.now();
-    lastLines = lines;
-    return lines;
-  }
-
   async function ready(): Promise<Readiness> {
     try {
-      return await readiness(store, null, remember(await linesNow()));
+      return await readiness(store, null, await linesNow());
     } catch (error) {
       if (!(error instanceof HoldingsFault)) throw error;
-      remember([error.message]);
       return { ready: false, reasons: [error.message], causes: ['store_unavailable'], degraded: [] };
     }
   }
@@ -72,13 +64,10 @@ export function createPostgresHealth(
         return { ...about, store: { name, available: false }, snapshots: [], last_error: error.message };
       }
     },
-    degraded() {
-      if (performance.now() - lookedMs >= LOOK_MS) {
-        lookedMs = performance.now();
-        // A fault that is not of the store was told already to whoever asked for it.
-        void ready().catch(() => {});
-      }
-      return [...lastLines];
+    lately() {
+      if (last === null || performance.now() - last.atMs >= LOOK_MS)
+        last = { readiness: ready(), atMs: performance.now() };
+      return last.readiness;
     },
   };
 }

@@ -32,13 +32,11 @@ export function openPostgres(
       measure: (registry) => measurePostgres(registry, store),
     },
     health,
-    streamStatus: () => ({
-      phase: 'caught_up',
-      lag_seconds: null,
-      updates: 0,
-      halted: null,
-      degraded: health.degraded(),
-    }),
+    streamStatus: async () => {
+      const { ready, reasons, degraded } = await health.lately();
+      const ofIngest = { phase: 'caught_up', lag_seconds: null, updates: 0, halted: null } as const;
+      return { ...ofIngest, degraded: [...degraded], ready, reasons: [...reasons], source: null };
+    },
     streamLookMs: READ_ONLY_LOOK_MS,
     ingestStatus: null,
     force: null,

@@ -15,10 +15,11 @@ export function openReading(config: Config, { version, logger }: { version: stri
   const standing = starting.use(openStanding(config.dataDir));
   const holdings = openViews(config, logger);
   const opened = starting.move();
+  const health = createReadOnlyHealth(version, holdings.store, standing.read);
   return {
     holdings,
-    health: createReadOnlyHealth(version, holdings.store, standing.read),
-    streamStatus: () => readOnlyStreamStatus(standing.read()),
+    health,
+    streamStatus: async () => readOnlyStreamStatus(standing.read(), await health.ready()),
     streamLookMs: READ_ONLY_LOOK_MS,
     ingestStatus: null,
     force: null,

@@ -22,7 +22,7 @@ export interface Role extends AsyncDisposable {
   readonly holdings: Holdings;
   readonly health: Health;
   /** The status as streams are sent it. */
-  readonly streamStatus: () => StreamStatus;
+  readonly streamStatus: () => Promise<StreamStatus>;
   /** How often streams look for what is new. */
   readonly streamLookMs: number;
   /** Null where nothing is written. */

@@ -1,6 +1,7 @@
 import { placeText } from '../dead-letters/text.ts';
 import { degradedLines, isCaughtUp, phaseReason, quarantinedLines } from '../health.ts';
 import type { StreamStatus } from '../http/insight/stream/operation.ts';
+import type { Readiness } from '../http/service/health.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import type { Standing } from '../views/read/standing.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
@@ -15,7 +16,7 @@ const PHASES: Readonly<Partial<Record<IngestStatus['phase'], StreamStatus['phase
 };
 
 /** The ingest's status as streams are sent it. */
-export function streamStatus(status: IngestStatus, readyLagMaxMs: number): StreamStatus {
+export function streamStatus(status: IngestStatus, { ready, reasons }: Readiness, readyLagMaxMs: number): StreamStatus {
   const { phase, source, counts } = status;
   const unavailable = phase === 'retrying' ? [phaseReason(status)] : [];
   return {
@@ -24,17 +25,23 @@ export function streamStatus(status: IngestStatus, readyLagMaxMs: number): Strea
     updates: counts.updates,
     halted: haltOf(status),
     degraded: [...unavailable, ...degradedLines(status)],
+    ready,
+    reasons: [...reasons],
+    source: phase === 'caught_up' ? null : (source?.name ?? null),
   };
 }
 
 /** Of a process that reads what another one writes: whether that one is behind its source is not stored. */
-export function readOnlyStreamStatus({ halted, deadLetters }: Standing): StreamStatus {
+export function readOnlyStreamStatus({ halted, deadLetters }: Standing, { ready, reasons }: Readiness): StreamStatus {
   return {
     phase: halted === null ? 'caught_up' : 'halted',
     lag_seconds: null,
     updates: 0,
     halted: halted && placeAndReason(halted),
     degraded: quarantinedLines(deadLetters),
+    ready,
+    reasons: [...reasons],
+    source: null,
   };
 }
 

@@ -38,14 +38,13 @@ export async function startWriting(
   );
   failed.catch(() => {});
   const parts = starting.move();
+  const { readyLagMaxMs } = config;
+  const ofIngest = { status: () => ingest.status, failure: () => failure, readyLagMaxMs };
+  const health = createHealth(version, holdings.store, ofIngest);
   return {
     holdings,
-    health: createHealth(version, holdings.store, {
-      status: () => ingest.status,
-      failure: () => failure,
-      readyLagMaxMs: config.readyLagMaxMs,
-    }),
-    streamStatus: () => streamStatus(ingest.status, config.readyLagMaxMs),
+    health,
+    streamStatus: async () => streamStatus(ingest.status, await health.ready(), readyLagMaxMs),
     streamLookMs: 250,
     ingestStatus: () => ingest.status,
     force: config.forceSnapshots ? (options) => ingest.force(options) : null,

@@ -1,7 +1,7 @@
 import { type JSX, render } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Here, Snapshots } from './data/answers.ts';
-import { useLive } from './data/live.ts';
+import { useLive, useNow } from './data/live.ts';
 import { linkTo, type Place, PlaceContext, useAddress } from './data/place.ts';
 import { snapshotsRequest, statusRequest } from './data/requests.ts';
 import { durationMs } from './data/time.ts';
@@ -15,15 +15,21 @@ import { isParty } from './parts/party.tsx';
 import { Answered } from './parts/states.tsx';
 import { SnapshotsPage } from './snapshots/snapshots-page.tsx';
 
+/** How often /status is asked while the service is not ready. */
+const STATUS_EVERY_MS = 5_000;
+
 function App(): JSX.Element {
   const place = useAddress();
   const party = partyOf(place);
   const live = useLive(party !== null && isParty(party) ? party : null);
   const migration = place.query.get('migration') ?? undefined;
   const newest = useAnswer(snapshotsRequest({ migration_id: migration, limit: 1 }), live.snapshot);
+  const { updates: _updates, lag_seconds: _lag, ...turns } = live.status ?? {};
+  // What /status has besides goes on by itself while the source fails.
+  const tick = useNow(STATUS_EVERY_MS);
   const status = useAnswer(
     statusRequest,
-    JSON.stringify([live.status?.phase, live.status?.degraded, live.snapshot?.split(' ')[0]]),
+    JSON.stringify([turns, live.snapshot?.split(' ')[0], live.status?.ready === false && tick]),
   );
   const here = useMemo(() => newest.answer && hereOf(newest.answer), [newest.answer]);
   const title = titleOf(place, party);
@@ -43,7 +49,7 @@ function App(): JSX.Element {
       <a class="skip" href={`${location.pathname}${location.search}#content`}>
         Skip to the content
       </a>
-      <Header live={live} shown={here?.migration} status={status.answer} />
+      <Header live={live} shown={here?.migration} newest={here?.newest.record_time} status={status.answer} />
       <main id="content">
         <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
           {title}

@@ -138,6 +138,9 @@ it('a process that only reads sends what another one seals, forced snapshots too
     updates: 0,
     halted: null,
     degraded: [],
+    ready: true,
+    reasons: [],
+    source: null,
   });
   await replay(2);
   await stream.until(() => withoutStatus(stream).length === 5);

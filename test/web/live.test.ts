@@ -29,7 +29,7 @@ it('follows a feed that goes on, from before the first snapshot', async () => {
   const feed = createWriteStream(pipe);
   const overview = await openPage(browser, `${url}/`);
   await overview.page.getByText('No snapshots found.').waitFor();
-  await overview.page.getByText('Live', { exact: true }).waitFor();
+  await overview.page.getByText('Not ready: ').waitFor();
   write(feed, STORY.slice(0, 6));
   const newest = overview.page.getByRole('region', { name: 'Newest snapshot' });
   const supply = newest.locator('.figure.large dd');
@@ -64,17 +64,17 @@ it('shows that the service is away, and goes on by itself when it is back', asyn
   const { url } = first;
   await first.until('/readyz', (status) => status === 200);
   const { page } = await openPage(browser, `${url}/`);
-  await page.getByText('Live', { exact: true }).waitFor();
+  await page.locator('header').getByText('Stored data').waitFor();
   const supply = page.getByRole('region', { name: 'Newest snapshot' }).locator('.figure.large dd');
   const before = await supply.textContent();
   first.program.kill('SIGTERM');
   await first.program.ended;
-  await page.getByText('Connection lost: trying again').waitFor();
+  await page.locator('header').getByText('Connection lost: trying again').waitFor();
   expect(await supply.textContent()).toBe(before);
 
   await using second = await startService([...options, '--file', fixture('story-migration.scan.ndjson')]);
   await second.until('/readyz', (status) => status === 200);
-  await page.getByText('Live', { exact: true }).waitFor();
+  await page.locator('header').getByText('Stored data').waitFor();
   // The newest migration is shown, and the other may be chosen.
   const { body } = await second.ask('/holdfast/v1/snapshots?limit=1');
   const [{ total_coin }] = (body as { snapshots: [{ total_coin: string }] }).snapshots;
@@ -93,7 +93,7 @@ it('says what is wrong although the feed goes on', async () => {
   await service.until('/readyz', (status) => status === 200);
   const { page } = await openPage(browser, `${url}/`);
   const card = page.getByRole('region', { name: 'Feed' });
-  await card.getByText('Caught up').waitFor();
+  await card.getByText('Stored data').waitFor();
   await card.getByText('1 update is quarantined').waitFor();
   expect(await card.locator('dd').last().textContent()).toBe('1 quarantined');
 });

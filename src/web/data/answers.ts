@@ -21,11 +21,12 @@ export interface Status {
   readonly version: string;
   readonly phase: string;
   /** Null where nothing is read, or where another process reads. */
-  readonly source: { readonly name: string; readonly [detail: string]: unknown } | null;
+  readonly source: { readonly name: string; readonly network?: { readonly errors_in_a_row: number } } | null;
   readonly snapshots: readonly { readonly migration_id: unknown; readonly record_time: string }[];
   readonly dso: string | null;
   readonly counts?: Readonly<Record<string, unknown>>;
   readonly dead_letters: Readonly<Record<string, number>>;
+  readonly halted?: { readonly next: string } | null;
 }
 
 /** What every part of a page needs to ask: the migration that is shown, and its newest snapshot. */

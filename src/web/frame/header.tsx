@@ -1,19 +1,24 @@
 import type { JSX } from 'preact';
 import type { Status } from '../data/answers.ts';
+import { useNow } from '../data/live.ts';
 import { goTo, linkTo, usePlace } from '../data/place.ts';
+import { serviceState } from '../data/service-state.ts';
 import type { Live } from '../data/stream.ts';
+import { ageOf } from '../data/time.ts';
 import { SearchBox } from './search-box.tsx';
 
-export function Header({
-  live,
-  shown,
-  status,
-}: {
+const AGE_EVERY_MS = 1_000;
+
+interface Props {
   readonly live: Live;
   /** The migration that the page shows. */
   readonly shown: string | undefined;
+  /** The time of its newest snapshot. */
+  readonly newest: string | undefined;
   readonly status: Status | null;
-}): JSX.Element {
+}
+
+export function Header({ live, shown, newest, status }: Props): JSX.Element {
   const { path, query } = usePlace();
   const kept = { migration: query.get('migration') ?? undefined };
   const current = (page: string): 'page' | undefined => (path === page ? 'page' : undefined);
@@ -35,7 +40,7 @@ export function Header({
         </nav>
         <SearchBox migration={shown} />
         <Migrations shown={shown} status={status} />
-        <Connection live={live} />
+        <State live={live} status={status} newest={newest} />
       </div>
     </header>
   );
@@ -66,17 +71,15 @@ function Migrations({
   );
 }
 
-const SAID = {
-  connecting: 'Connecting',
-  live: 'Live',
-  lost: 'Connection lost: trying again',
-} as const;
-
-function Connection({ live: { connection } }: { readonly live: Live }): JSX.Element {
+/** What the service is doing. The age, which goes on by itself, is not read out. */
+function State({ live, status, newest }: Pick<Props, 'live' | 'status' | 'newest'>): JSX.Element {
+  const now = useNow(AGE_EVERY_MS);
+  const { tone, text, reasons, isStored } = serviceState(live, status);
   return (
-    <p class={`connection ${connection}`} role="status">
+    <p class={`state ${tone}`}>
       <span class="dot" aria-hidden="true" />
-      {SAID[connection]}
+      <span role="status">{[text, ...reasons.slice(0, 1)].join(': ')}</span>
+      {isStored && newest !== undefined && ` · newest snapshot ${ageOf(newest, now)}`}
     </p>
   );
 }

@@ -57,6 +57,8 @@ export function Card({ title, requests, csv, aside, busy = false, class: own = '
 interface AnswerCardProps<Answer> extends Head {
   /** Null: nothing to ask yet. */
   readonly request: ApiRequest<Answer> | null;
+  /** The requests of what it shows besides. */
+  readonly others?: readonly ApiRequest<unknown>[] | undefined;
   /** When it changes, the request is sent again. */
   readonly refresh?: unknown;
   /** About how high the answer will be. */
@@ -66,10 +68,10 @@ interface AnswerCardProps<Answer> extends Head {
 
 /** A wide card that shows the answer to one request. */
 export function AnswerCard<Answer>(props: AnswerCardProps<Answer>): JSX.Element {
-  const { request, refresh, lines, children, ...head } = props;
+  const { request, others = [], refresh, lines, children, ...head } = props;
   const asked = useAnswer(request, refresh);
   return (
-    <Card {...head} class="wide" requests={[request]} busy={asked.busy}>
+    <Card {...head} class="wide" requests={[request, ...others]} busy={asked.busy}>
       <Answered asked={asked} lines={lines}>
         {children}
       </Answered>

@@ -31,17 +31,16 @@ interface Props<Answer> {
   /** Whether the answer has pages. */
   readonly paged: boolean;
   readonly refresh?: unknown;
-  readonly children: (
-    answer: Answer,
-    shown: { readonly to?: string | undefined; readonly select: Select },
-  ) => ComponentChildren;
+  /** The requests of a range, besides that of its points. */
+  readonly others?: (range: Range) => readonly ApiRequest<unknown>[];
+  readonly children: (answer: Answer, shown: { readonly range: Range; readonly select: Select }) => ComponentChildren;
 }
 
 /** Has the chart show what lies between two times. */
 type Select = (from: string, to: string) => void;
 
 /** A chart of the points within a range that the reader chooses; it is known once the first snapshot is. */
-export function ChartCard<Answer>({ title, here, ask, paged, refresh, children }: Props<Answer>): JSX.Element {
+export function ChartCard<Answer>({ title, here, ask, paged, refresh, others, children }: Props<Answer>): JSX.Element {
   const [zoom, setZoom] = useState<Zoom>({ span: 'all', every: null });
   const select = useCallback((from: string, to: string) => setZoom({ span: { from, to }, every: null }), []);
   const first = useAnswer(snapshotsRequest({ migration_id: here.migration, order: 'asc', limit: 1 }));
@@ -52,12 +51,13 @@ export function ChartCard<Answer>({ title, here, ask, paged, refresh, children }
     <AnswerCard
       title={title}
       request={request}
+      others={range === null ? [] : others?.(range)}
       refresh={refresh}
       csv={request && csvOf(request, paged)}
       aside={range && <RangeControls zoom={zoom} range={range} change={setZoom} />}
       lines={8}
     >
-      {(answer) => children(answer, { to: range?.to, select })}
+      {(answer) => range && children(answer, { range, select })}
     </AnswerCard>
   );
 }

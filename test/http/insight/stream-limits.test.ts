@@ -9,6 +9,7 @@ import { streamRoute } from '../../../src/http/insight/stream/route.ts';
 import { createStreams } from '../../../src/http/insight/stream/streams.ts';
 import { createCors } from '../../../src/http/server/cors.ts';
 import { openStream } from '../../support/http/event-stream.ts';
+import { STATUS } from '../../support/http/holdings-service.ts';
 import { MANY_OWNERS, manyChanges } from '../../support/http/many-changes.ts';
 import { startStreaming } from '../../support/http/streaming-service.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
@@ -96,7 +97,7 @@ it('opens no more where several that ask at once are answered by the views at on
   const views = Promise.withResolvers<null>();
   const streams = createStreams({
     store: { facts: () => views.promise as Promise<never> },
-    status: () => ({ phase: 'caught_up', lag_seconds: 0, updates: 0, halted: null, degraded: [] }),
+    status: async () => STATUS,
     lookMs: 60_000,
     logger: pino({ level: 'silent' }),
     limits: { ...STREAM_LIMITS, streamsPerAddressMax: 2 },

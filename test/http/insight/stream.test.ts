@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type EventStream, openStream, type StreamOptions } from '../../support/http/event-stream.ts';
+import { STATUS } from '../../support/http/holdings-service.ts';
 import { type LiveService, startLiveService } from '../../support/http/live-service.ts';
 import { told, withoutStatus } from '../../support/http/told.ts';
 import { parseLedger, partyOf } from '../../support/ledger/parse-ledger.ts';
@@ -57,10 +58,10 @@ it('sends what /snapshots and /changes answer, field for field', async () => {
   expect(stream.named('status')[0]).toEqual({
     name: 'status',
     id: null,
-    data: { phase: 'caught_up', lag_seconds: null, updates: 4, halted: null, degraded: [] },
+    data: { ...STATUS, updates: 4, source: 'network' },
   });
   expect(inOrder(Object.keys(stream.named('status')[0]!.data))).toBe(
-    inOrder(['phase', 'lag_seconds', 'updates', 'halted', 'degraded']),
+    inOrder(['phase', 'lag_seconds', 'updates', 'halted', 'degraded', 'ready', 'reasons', 'source']),
   );
 });
 

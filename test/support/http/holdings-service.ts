@@ -33,7 +33,17 @@ export interface HoldingsService extends Disposable {
   readonly log: readonly string[];
 }
 
-const STATUS: StreamStatus = { phase: 'caught_up', lag_seconds: null, updates: 0, halted: null, degraded: [] };
+/** What streams are sent of the ingest where there is none. */
+export const STATUS: StreamStatus = {
+  phase: 'caught_up',
+  lag_seconds: null,
+  updates: 0,
+  halted: null,
+  degraded: [],
+  ready: true,
+  reasons: [],
+  source: null,
+};
 
 /** The holdings app on a data directory, with settings of the test's own. */
 export function openHoldings(
@@ -46,7 +56,7 @@ export function openHoldings(
     answers: answersFrom(store, { emptyOwners }),
     clientAddress: () => 'a test',
     requireRoom: () => {},
-    streams: createStreams({ store, status: () => STATUS, lookMs: 50, logger: pino({ level: 'silent' }) }),
+    streams: createStreams({ store, status: async () => STATUS, lookMs: 50, logger: pino({ level: 'silent' }) }),
     health: {
       ready: async () => ({ ready: true, reasons: [], causes: [], degraded: [] }),
       status: async () => ({ source: null }),

@@ -5,7 +5,7 @@ import { createStreams, type Streams } from '../../../src/http/insight/stream/st
 import { createClientAddress } from '../../../src/http/server/client-address.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
 import { openEventLoopStore } from '../../../src/views/read/store.ts';
-import { openHoldings } from './holdings-service.ts';
+import { openHoldings, STATUS } from './holdings-service.ts';
 
 /** The streams of a data directory that another part of the test writes to, after a socket. */
 export interface StreamingService extends AsyncDisposable {
@@ -26,8 +26,8 @@ export async function startStreaming(
   const log: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(line) });
   const store = parts.use(openEventLoopStore(dataDir));
-  let status: StreamStatus = { phase: 'caught_up', lag_seconds: 0, updates: 0, halted: null, degraded: [] };
-  const of = { store, status: () => status, lookMs: LOOK_MS, logger, limits: { ...STREAM_LIMITS, ...limits } };
+  let status: StreamStatus = { ...STATUS, lag_seconds: 0 };
+  const of = { store, status: async () => status, lookMs: LOOK_MS, logger, limits: { ...STREAM_LIMITS, ...limits } };
   const streams = createStreams(of);
   const clientAddress = createClientAddress(trustedProxies);
   const { app } = parts.use(openHoldings(dataDir, { streams, clientAddress: (c) => clientAddress(c as never) }));

@@ -37,6 +37,9 @@ export const STREAM_STATUS = z
       description: 'Where and why the ingest is halted.',
     }),
     degraded: z.array(z.string()).meta({ description: 'What is wrong although the service goes on.' }),
+    ready: z.boolean().meta({ description: 'As `/readyz` answers.' }),
+    reasons: z.array(z.string()).meta({ description: 'Why the service is not ready; empty where it is.' }),
+    source: z.union([z.string(), z.null()]).meta({ description: 'The source that is followed; null where none is.' }),
   })
   .meta({ id: 'StreamStatus' });
 

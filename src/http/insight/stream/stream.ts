@@ -34,9 +34,10 @@ export function createStream(
   let sent: StreamStatus | null = null;
 
   function statusText(status: StreamStatus): string {
-    if (sent !== null && !hasTurned(sent, status)) {
+    // Sent at once where one of these has changed; the updates and the reasons, which have ages, in their turn.
+    if (sent !== null && !differ(sent, status, ['phase', 'halted', 'degraded', 'ready', 'source'])) {
       const isLate = performance.now() - statusMs >= limits.statusIntervalMs;
-      if (sent.updates === status.updates || !isLate) return '';
+      if (!isLate || !differ(sent, status, ['updates', 'reasons'])) return '';
     }
     sent = status;
     statusMs = performance.now();
@@ -87,8 +88,6 @@ export function createStream(
   };
 }
 
-/** Whether a status is sent at once, and not only in its turn. */
-function hasTurned(before: StreamStatus, now: StreamStatus): boolean {
-  const turns = ({ phase, halted, degraded }: StreamStatus): string => JSON.stringify([phase, halted, degraded]);
-  return before !== now && turns(before) !== turns(now);
+function differ(before: StreamStatus, now: StreamStatus, fields: readonly (keyof StreamStatus)[]): boolean {
+  return before !== now && fields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(now[field]));
 }

@@ -35,7 +35,7 @@ export function createStreams({
   limits = STREAM_LIMITS,
 }: {
   readonly store: HoldingsStore;
-  readonly status: () => StreamStatus;
+  readonly status: () => Promise<StreamStatus>;
   /** How often to look for what is new, and for clients that take nothing. */
   readonly lookMs: number;
   readonly logger: Logger;
@@ -54,7 +54,7 @@ export function createStreams({
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
-    const status = statusNow();
+    const status = await statusNow();
     const newest = await store.facts({ kind: 'last sealed' });
     // What was sealed until the end of the source was reached.
     const wasBehind = status.phase === 'reading' || news?.status.phase === 'reading';
