@@ -49,10 +49,13 @@ export async function startService(
   const metrics = createMetrics();
   const { registry } = metrics;
   const comparison = starting.use(startComparison(config.compareWith ?? [], { store, logger, registry }));
-  const withComparison = <Status extends { readonly degraded: readonly string[] }>(status: Status): Status => {
+  const withComparison = async <Status extends { readonly degraded: readonly string[] }>(
+    asked: Promise<Status>,
+  ): Promise<Status> => {
+    const status = await asked;
     return { ...status, degraded: [...status.degraded, ...comparison.differences()] };
   };
-  const health: Health = { ...role.health, ready: async () => withComparison(await role.health.ready()) };
+  const health: Health = { ...role.health, ready: () => withComparison(role.health.ready()) };
   measureService(registry, { version, health, store });
   measure(registry);
   if (ingestStatus !== null) measureIngest(registry, ingestStatus);
@@ -60,7 +63,7 @@ export async function startService(
   const connections = createConnections({ logger, trustedProxies });
   measureConnections(registry, connections);
   const { streamLookMs: lookMs } = role;
-  const status = (): StreamStatus => withComparison(role.streamStatus());
+  const status = (): Promise<StreamStatus> => withComparison(role.streamStatus());
   const streams = createStreams({ store, status, lookMs, logger });
   measureStreams(registry, streams.openCount);
   const app = createApp({
