@@ -24,6 +24,8 @@ import { type ScanSettings, scanName } from './settings.ts';
 
 /** In the middle of a seed, for how long to try a Scan again where there is another one. */
 const SAME_SCAN_FOR_MS = 60_000;
+/** For how long to ask for the supply of a seed, which is advice only. */
+const SUPPLY_FOR_MS = 5_000;
 
 type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
 
@@ -126,8 +128,8 @@ export function openScanSource(
     yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
     const check = new SeedCheck(dso);
     const policy = { ...RETRY_ANSWER, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null };
-    const ask = <T>(step: () => Promise<T>): Promise<T> =>
-      retry(policy, step, { signal: client.signal, onFailure: progress.failed });
+    const options = { signal: client.signal, onFailure: progress.failed };
+    const ask = <T>(step: () => Promise<T>): Promise<T> => retry(policy, step, options);
     for await (const page of seedPages(client, place, { pageSize, check, ask })) {
       progress.seeding(check.contracts, place.text);
       yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_SEED, more));
@@ -135,7 +137,9 @@ export function openScanSource(
     await ask(() => check.compareOwners(client, place)).catch((error: unknown) => {
       throw mayCome(error, `the summary of ${place.text} is gone`);
     });
-    const difference = await ask(() => check.supplyDifference(client, place)).catch(unanswered);
+    const supplyPolicy = { ...RETRY_ANSWER, forMsMax: SUPPLY_FOR_MS };
+    const supply = (): Promise<string | null> => check.supplyDifference(client, place);
+    const difference = await retry(supplyPolicy, supply, options).catch(unanswered);
     progress.seeded(difference, place.text);
     if (difference !== null) yield { identity: identityOf(dso), cursors: new Map([[SUPPLY, difference]]) };
     at = place;
