@@ -68,7 +68,14 @@ describe('the end of a network', () => {
 
   function open(pageSize: number): ReturnType<typeof openScanSource> {
     const urls = [`${scan.url}/api/scan`];
-    const settings = { urls, pageSize, pollIntervalMs: 10, ca: null, start: 'beginning' } as const;
+    const settings = {
+      urls,
+      pageSize,
+      pollIntervalMs: 10,
+      readyLagMaxMs: 60_000,
+      ca: null,
+      start: 'beginning',
+    } as const;
     const stored = { identity: null, lanes: new Map() };
     const context = { stored, reached: null, furthest: null, directoryId: '', migrationId: 0, logger: keepingLogger() };
     return openScanSource(settings, context);
