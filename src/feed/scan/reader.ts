@@ -71,7 +71,8 @@ export class UpdatesReader {
     const page = await updatesIn(client, bytes);
     const last = page.findLast(({ at }) => at !== null)?.at ?? null;
     // What is in front of a Scan may give shorter pages than it was asked for.
-    const isEnd = page.length < size && (last === null || (await firstAfter(client, last)) === undefined);
+    const more = page.length < size && last !== null ? await firstAfter(client, last) : undefined;
+    const isEnd = page.length < size && (more === undefined || page.some(({ id }) => id === more.id));
     const updates = page.filter(({ id }) => !this.#known.has(id));
     for (const { id, at, upTo } of updates) {
       if (at !== null) this.#known.set(id, at);
