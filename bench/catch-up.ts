@@ -29,7 +29,13 @@ export async function benchCatchUp(
   const [dso] = dsosOf(readFileSync(first));
   if (place === null || place === 'seed' || dso === undefined) throw new Error('a feed without a place or a DSO');
   await using scan = await startServer(['bench/catch-up-scan.ts', whole, dso]);
-  const settings = { urls: [`${scan.url}/api/scan`], pageSize: 500, pollIntervalMs: 100, ca: null } as const;
+  const settings = {
+    urls: [`${scan.url}/api/scan`],
+    pageSize: 500,
+    pollIntervalMs: 100,
+    readyLagMaxMs: 60_000,
+    ca: null,
+  } as const;
   const asked: CatchUp = { source: scanSpec({ ...settings, start: 'snapshot' }), file: first, end: cursorText(place) };
   const runs = {
     'holdfast, from the file': () => measure('replay-holdfast', whole, 'worker'),

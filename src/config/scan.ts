@@ -10,7 +10,7 @@ export const SCAN_KEYS = [...keysOf(SCAN_SETTINGS), 'start'] as const;
 /** Null where no Scan is given. Throws a Refusal for a setting without one, and for a file that cannot be read. */
 export function scanConfig(
   given: GivenSettings,
-  values: { readonly [Key in 'scanPageSize' | 'scanPollInterval' | 'start']: SettingValue<Key> },
+  values: { readonly [Key in 'scanPageSize' | 'scanPollInterval' | 'readyLagMax' | 'start']: SettingValue<Key> },
 ): ScanSettings | null {
   const { scan, scanCa } = given;
   if (scan === undefined || scan.length === 0) {
@@ -21,8 +21,8 @@ export function scanConfig(
   const urls = scan.map(operationsOf);
   const twice = urls.find((url, i) => urls.indexOf(url) !== i);
   if (twice !== undefined) throw new Refusal(`${optionName('scan')}: ${twice} is given twice`);
-  const { scanPageSize: pageSize, scanPollInterval: pollIntervalMs, start } = values;
-  return { urls, pageSize, pollIntervalMs, ca: certificateOf('scanCa', scanCa), start };
+  const { scanPageSize: pageSize, scanPollInterval: pollIntervalMs, readyLagMax: readyLagMaxMs, start } = values;
+  return { urls, pageSize, pollIntervalMs, readyLagMaxMs, ca: certificateOf('scanCa', scanCa), start };
 }
 
 /** The path below which a Scan's operations are may be given or left out. */

@@ -10,6 +10,7 @@ describe('the settings of Scans', () => {
       urls: ['https://a.example/api/scan', 'http://b.example:8080/api/scan', 'https://c.example/api/scan'],
       pageSize: 500,
       pollIntervalMs: 10_000,
+      readyLagMaxMs: 60_000,
       ca: null,
       start: 'snapshot',
     });

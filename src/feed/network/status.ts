@@ -40,7 +40,7 @@ export const NOTHING_READ: NetworkTelemetry = {
 export function networkStatus(
   name: string,
   { telemetry, lanes, refused }: Pick<SourceState<NetworkTelemetry>, 'telemetry' | 'lanes' | 'refused'>,
-  { lane, node, figures = {} }: { readonly lane: string; readonly node: object; readonly figures?: object },
+  { lane, node, figures }: { readonly lane: string; readonly node: object; readonly figures: object },
 ): SourceStatus {
   const { stopped, caughtUpAt, errors, lastError, newestRecordTime, ...of } = telemetry ?? NOTHING_READ;
   const network = {

@@ -14,8 +14,10 @@ export const SCAN_KIND: SourceKind<ScanSettings, ScanTelemetry> = {
   },
   follow: (name) => ({
     status(state) {
-      const { scan } = state.telemetry ?? { scan: '' };
-      return networkStatus(name, state, { lane: LANE, node: { scan } });
+      const { scan, contradiction, left } = state.telemetry ?? { scan: '', contradiction: null, left: {} };
+      const figures = { contradiction, scans_left: left };
+      const status = networkStatus(name, state, { lane: LANE, node: { scan }, figures });
+      return contradiction === null ? status : { ...status, blocking: [contradiction, ...status.blocking] };
     },
   }),
 };

@@ -11,14 +11,20 @@ const PACE_MS = 30_000;
 
 /** What the reading thread knows of its Scans. */
 export interface ScanTelemetry extends NetworkTelemetry {
-  /** The Scan that answered last, or is asked. */
+  /** The Scan that is read. */
   readonly scan: string;
+  /** Why its end is not that of the network; null where nothing says so. */
+  readonly contradiction: string | null;
+  /** When and why the others failed or were left, by their addresses. */
+  readonly left: Readonly<Record<string, { readonly at: string; readonly because: string }>>;
 }
 
 interface PageRead {
   /** How far the ledger is read, with this page; null before the first update of all. */
   readonly place: ScanCursor | null;
+  /** The Scan has no more. */
   readonly isEnd: boolean;
+  readonly contradiction: string | null;
   /** Our clock, milliseconds. */
   readonly askedAt: number;
 }
@@ -47,7 +53,9 @@ export class ScanProgress {
     this.#telemetry = {
       ...NOTHING_READ,
       stopped: `connecting to ${urls.join(', ')}`,
-      scan: urls[0]!,
+      scan: '',
+      contradiction: null,
+      left: {},
       degraded: supply === null ? [] : [supply],
     };
   }
@@ -61,7 +69,21 @@ export class ScanProgress {
   }
 
   begin(scan: string): void {
-    this.#set({ scan });
+    if (scan !== this.#telemetry.scan) this.#logger.info({ scan }, `reading the Scan at ${scan}`);
+    const { [scan]: _, ...left } = this.#telemetry.left;
+    this.#set({ scan, left, contradiction: null });
+  }
+
+  /** `goesOn`: another Scan is read. */
+  scanFailed(
+    scan: string,
+    { goesOn, ...pause }: Pick<Pause, 'error' | 'retryInMs'> & { readonly goesOn: boolean },
+  ): void {
+    const because = pause.error.message;
+    const isKnown = this.#telemetry.left[scan]?.because === because;
+    this.#set({ left: { ...this.#telemetry.left, [scan]: { at: new Date().toISOString(), because } } });
+    if (!goesOn) this.failed(pause);
+    else if (!isKnown) this.#logger.warn({ scan }, `another Scan is read in place of ${scan}: ${because}`);
   }
 
   readonly failed = ({ error, retryInMs }: Pick<Pause, 'error' | 'retryInMs'>): void => {
@@ -90,7 +112,8 @@ export class ScanProgress {
     this.#logger.info({ scan, contracts, recordTime: time }, 'all active contracts are read; updates follow');
   }
 
-  page({ place, isEnd, askedAt }: PageRead): void {
+  page({ place, isEnd: isScanEnd, contradiction, askedAt }: PageRead): void {
+    const isEnd = isScanEnd && contradiction === null;
     const recordTime = place?.recordTime ?? null;
     const lagSeconds = isEnd
       ? 0
@@ -100,10 +123,12 @@ export class ScanProgress {
     if (isEnd) this.#pace = [];
     else if (recordTime !== null) this.#notePace(recordTime, askedAt);
     const secondsLeft = isEnd ? 0 : this.#secondsLeft();
-    this.#answered({ stopped: null, lagSeconds, secondsLeft, newestRecordTime: recordTime });
+    const { scan, contradiction: before } = this.#telemetry;
+    if (contradiction !== null && before === null) this.#logger.warn({ scan }, contradiction);
+    this.#answered({ stopped: null, contradiction, lagSeconds, secondsLeft, newestRecordTime: recordTime });
     if (isEnd) this.#end ??= { at: askedAt, place };
     this.#checkEnd();
-    if (isEnd || recordTime === null) return;
+    if (isScanEnd || recordTime === null) return;
     this.#report({ recordTime: formatTime(recordTime), lagSeconds, secondsLeft }, 'catching up with the network');
   }
 

@@ -2,13 +2,15 @@ import { AnswerFailure } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { earlier, earlierOf, isAfter, isSame, laterOf, OVERLAP_US, type ScanCursor } from './cursor.ts';
 import { PageSize } from './page-size.ts';
-import { askPage, lastTimeIn, type ScanUpdate, updatesIn } from './updates.ts';
+import { askPage, firstAfter, lastTimeIn, type ScanUpdate, updatesIn } from './updates.ts';
 
 export interface ReadPage {
   /** Those that were not returned before. */
   readonly updates: readonly ScanUpdate[];
   /** Whether the Scan has no more for now. */
   readonly isEnd: boolean;
+  /** How far this page goes; null where it is empty and was asked for from the first update of all. */
+  readonly shown: ScanCursor | null;
   /** When it was asked for, by our clock in milliseconds: that may be long before it is used. */
   readonly askedAt: number;
 }
@@ -33,9 +35,9 @@ export class UpdatesReader {
   readonly #applied: () => ScanCursor | null;
   /** The last place of an update returned. */
   #furthest: ScanCursor | null;
-  /** The last page was full: after what to ask for the next one. Null at the end. */
+  /** The Scan has more than the last page: after what to ask for the next one. Null at the end. */
   #behindPage: ScanCursor | null = null;
-  /** The page behind a full one, asked for while that one is decoded and used. */
+  /** The page behind another one, asked for while that one is decoded and used. */
   #coming: Asked | null = null;
   /** Updates returned whose time may be asked for again. */
   readonly #known = new Map<string, ScanCursor>();
@@ -67,20 +69,24 @@ export class UpdatesReader {
     const next = this.#behindPage && lastPlaceIn(bytes, this.#behindPage);
     if (next !== null && isAfter(next, this.#behindPage!)) this.#coming = this.#ask(client, next);
     const page = await updatesIn(client, bytes);
-    const isFull = page.length >= size;
+    const last = page.findLast(({ at }) => at !== null)?.at ?? null;
+    // What is in front of a Scan may give shorter pages than it was asked for.
+    const more = page.length < size && last !== null ? await firstAfter(client, last) : undefined;
+    const isEnd = page.length < size && (more === undefined || page.some(({ id }) => id === more.id));
     const updates = page.filter(({ id }) => !this.#known.has(id));
     for (const { id, at, upTo } of updates) {
       if (at !== null) this.#known.set(id, at);
       this.#furthest = laterOf(this.#furthest, upTo);
     }
-    if (isFull) this.#goOn(client, { page, after });
+    if (!isEnd) this.#goOn(client, { last, count: page.length, after });
     else {
       this.#behindPage = null;
       this.#coming = null;
       this.#size.reset();
     }
     if (sure !== null) this.#forget(sure);
-    return { updates, isEnd: !isFull, askedAt: asked.at };
+    const shown = page.findLast(({ upTo }) => upTo !== null)?.upTo ?? after;
+    return { updates, isEnd, shown, askedAt: asked.at };
   }
 
   /** What was asked for already is not asked for again. */
@@ -93,9 +99,11 @@ export class UpdatesReader {
     return { client, after, at: Date.now(), page };
   }
 
-  /** Behind a full page another synchronizer may have an update at its last time, so that one is asked for again. */
-  #goOn(client: JsonClient, { page, after }: { page: readonly ScanUpdate[]; after: ScanCursor | null }): void {
-    const last = page.findLast(({ at }) => at !== null)?.at ?? null;
+  /** Behind a page another synchronizer may have an update at its last time, so that one is asked for again. */
+  #goOn(
+    client: JsonClient,
+    { last, count, after }: { last: ScanCursor | null; count: number; after: ScanCursor | null },
+  ): void {
     const next = last && earlier(last, 1);
     if (next !== null && (after === null || isAfter(next, after))) {
       this.#behindPage = next;
@@ -107,7 +115,7 @@ export class UpdatesReader {
     this.#coming = null;
     if (!this.#size.grow())
       throw new AnswerFailure(
-        `${client.url} has more updates at one record time than the ${this.#size.now} that it gives in a page: ` +
+        `${client.url} has more updates at one record time than the ${count} that it gives in a page: ` +
           'read this part of the ledger from files',
         { conduct: 'stop' },
       );

@@ -6,6 +6,8 @@ export interface ScanSettings {
   readonly pageSize: number;
   /** How long to wait at the end, before it is asked for more. */
   readonly pollIntervalMs: number;
+  /** A Scan that shows nothing for longer than this, where another one has more, is no longer read. */
+  readonly readyLagMaxMs: number;
   /** PEM of the authorities that may sign the Scans' certificates; null for the system's. */
   readonly ca: string | null;
   /** Where to begin in an empty directory. */

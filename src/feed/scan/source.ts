@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPauses, type Pauses, retry } from '../../retry.ts';
-import { AnswerFailure, RETRY_ANSWER, RETRY_ANY } from '../network/failure.ts';
+import { retry } from '../../retry.ts';
+import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { createScanClient } from './client.ts';
@@ -15,6 +15,7 @@ import {
   type ScanCursor,
   SUPPLY,
 } from './cursor.ts';
+import { FailOver } from './fail-over.ts';
 import { askDso, askMigrationId, enteredMigration, identityOf, requireBeginning, requireMigration } from './network.ts';
 import { ScanProgress, type ScanTelemetry } from './progress.ts';
 import { UpdatesReader } from './reader.ts';
@@ -24,6 +25,8 @@ import { type ScanSettings, scanName } from './settings.ts';
 
 /** In the middle of a seed, for how long to try a Scan again where there is another one. */
 const SAME_SCAN_FOR_MS = 60_000;
+/** For how long to ask for the supply of a seed, which is advice only. */
+const SUPPLY_FOR_MS = 5_000;
 
 type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
 
@@ -35,7 +38,7 @@ export function openScanSource(
   settings: ScanSettings,
   { stored, reached, furthest, logger }: SourceContext,
 ): Source<ScanTelemetry> {
-  const { urls, pageSize, pollIntervalMs } = settings;
+  const { urls, pageSize, pollIntervalMs, readyLagMaxMs } = settings;
   const known = stored.lanes.get(LANE)?.cursor ?? null;
   const progress = new ScanProgress({ urls, logger, stored: known, supply: stored.lanes.get(SUPPLY)?.cursor ?? null });
   const cursor = known === null ? null : parseCursor(known);
@@ -44,6 +47,8 @@ export function openScanSource(
   /** Up to here nothing is missed whatever comes: a bad message has a cursor too, and its time may be any. */
   let begun = at;
   let good = furthest;
+  /** The last update that any Scan has shown. */
+  let shownBefore: ScanCursor | null = null;
   let network: string | null = null;
   let number = 0;
   /** What a Scan has refused is remembered while others are asked. */
@@ -58,22 +63,16 @@ export function openScanSource(
 
   async function* batches(signal: AbortSignal): Batches {
     const clients = urls.map((url) => createScanClient(url, { ca: settings.ca, signal }));
-    const pauses = createPauses(RETRY_ANY, { signal });
-    /** Scans that refuse what is asked, and why: to ask again changes nothing. */
-    const refusing = new Map<JsonClient, string>();
+    const failOver = new FailOver(clients, readyLagMaxMs, progress);
     try {
-      for (let turn = 0; !signal.aborted; turn++) {
-        const asked = clients.filter((client) => !refusing.has(client));
-        if (asked.length === 0)
-          throw new FeedRefused(`${[...refusing.values()].join('; ')}; it is not asked again before the next start`);
-        const client = asked[turn % asked.length]!;
+      while (!signal.aborted) {
+        const client = await failOver.choose();
         try {
-          yield* readFrom(client, pauses);
+          if (!signal.aborted) yield* readFrom(client, failOver);
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof AnswerFailure)) throw error;
-          if (error.about.conduct === 'stop') refusing.set(client, error.message);
-          await pauses.afterFailure(error, progress.failed);
+          await failOver.failed(error);
         }
       }
     } finally {
@@ -82,7 +81,7 @@ export function openScanSource(
     }
   }
 
-  async function* readFrom(client: JsonClient, pauses: Pauses): Batches {
+  async function* readFrom(client: JsonClient, failOver: FailOver): Batches {
     progress.begin(client.url);
     const dso = await askDso(client);
     const identity = identityOf(dso);
@@ -97,18 +96,25 @@ export function openScanSource(
     network = identity;
     if (at !== null) await requireMigration(client, at.migrationId);
     const reader = readerFrom(earlierOf(at, applied()), client);
+    let contradiction: string | null = null;
     while (!client.signal.aborted) {
-      const { updates, isEnd, askedAt } = await reader.next(client);
-      pauses.afterSuccess();
+      const { updates, isEnd, shown, askedAt } = await reader.next(client);
+      failOver.answered();
       const entered = enteredMigration(updates, at);
       const messages = updates.slice(0, entered?.from).map(({ bytes, upTo, decoded }) => {
         at = laterOf(at, upTo);
+        shownBefore = laterOf(shownBefore, upTo);
         return messageOf(bytes, at === null ? AT_START : cursorText(at), decoded && { decoded });
       });
-      if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, askedAt });
+      const before = contradiction;
+      const read = shownBefore && earlierOf(shownBefore, applied());
+      contradiction = isEnd ? await failOver.contradiction({ shown, read }) : null;
+      if (messages.length > 0 || isEnd) progress.page({ place: at, isEnd, contradiction, askedAt });
       if (messages.length > 0) yield messages;
       if (entered !== null) throw entered.refusal;
-      if (isEnd) await sleep(pollIntervalMs, undefined, { signal: client.signal }).catch(() => {});
+      // What another Scan has may be there by now.
+      const isNew = contradiction !== null && before === null;
+      if (isEnd && !isNew) await sleep(pollIntervalMs, undefined, { signal: client.signal }).catch(() => {});
     }
   }
 
@@ -125,9 +131,10 @@ export function openScanSource(
     const place = await askSeedPlace(client, migrationId);
     yield { identity: identityOf(dso), cursors: new Map([[LANE, IN_SEED]]), dso, anew: true };
     const check = new SeedCheck(dso);
-    const policy = { ...RETRY_ANSWER, forMsMax: urls.length > 1 ? SAME_SCAN_FOR_MS : null };
-    const ask = <T>(step: () => Promise<T>): Promise<T> =>
-      retry(policy, step, { signal: client.signal, onFailure: progress.failed });
+    const isSoon = (error: unknown): boolean => mayPass(error) && (error.about.retryAfterMs ?? 0) < SAME_SCAN_FOR_MS;
+    const policy = urls.length > 1 ? { ...RETRY_ANSWER, forMsMax: SAME_SCAN_FOR_MS, passes: isSoon } : RETRY_ANSWER;
+    const options = { signal: client.signal, onFailure: progress.failed };
+    const ask = <T>(step: () => Promise<T>): Promise<T> => retry(policy, step, options);
     for await (const page of seedPages(client, place, { pageSize, check, ask })) {
       progress.seeding(check.contracts, place.text);
       yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_SEED, more));
@@ -135,7 +142,9 @@ export function openScanSource(
     await ask(() => check.compareOwners(client, place)).catch((error: unknown) => {
       throw mayCome(error, `the summary of ${place.text} is gone`);
     });
-    const difference = await ask(() => check.supplyDifference(client, place)).catch(unanswered);
+    const supplyPolicy = { ...RETRY_ANSWER, forMsMax: SUPPLY_FOR_MS };
+    const supply = (): Promise<string | null> => check.supplyDifference(client, place);
+    const difference = await retry(supplyPolicy, supply, options).catch(unanswered);
     progress.seeded(difference, place.text);
     if (difference !== null) yield { identity: identityOf(dso), cursors: new Map([[SUPPLY, difference]]) };
     at = place;

@@ -55,6 +55,11 @@ export async function updatesIn(client: JsonClient, page: Buffer): Promise<reado
   throw new AnswerFailure(`${client.url}: answers with what is no page of updates`);
 }
 
+/** The first update after a place; undefined where the Scan has none. */
+export async function firstAfter(client: JsonClient, after: ScanCursor | null): Promise<ScanUpdate | undefined> {
+  return (await updatesIn(client, await askPage(client, { after, pageSize: 1 })))[0];
+}
+
 /** The record time that stands last in a page: nearly always that of its last update, long before all are decoded. */
 export function lastTimeIn(page: Buffer): Micros | null {
   const start = page.lastIndexOf(RECORD_TIME) + RECORD_TIME.length;

@@ -15,7 +15,7 @@ function atOneTime(count: number): string[] {
   );
 }
 
-const SETTINGS = { pollIntervalMs: 10, ca: null, start: 'beginning' } as const;
+const SETTINGS = { pollIntervalMs: 10, readyLagMaxMs: 60_000, ca: null, start: 'beginning' } as const;
 const CONTEXT = {
   stored: { identity: null, lanes: new Map() },
   reached: null,

@@ -5,7 +5,7 @@ import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
-import { startFakeScan } from '../../support/scan/server.ts';
+import { type Fault, startFakeScan } from '../../support/scan/server.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
@@ -148,6 +148,26 @@ describe('serve --scan in an empty directory', () => {
     scan.change({ wrongBy: { summary: 0, supply: 0 } });
     await using again = await serveScan(options());
     await again.until('/readyz', { ready: true, degraded: [difference] });
+  });
+
+  it.each<[string, Fault, RegExp]>([
+    [
+      'does not know the path',
+      { status: 404, body: '<html>404 Not Found</html>' },
+      /answers 404 \(<html>404 Not Found/,
+    ],
+    ['fails at it', { status: 500, body: 'Internal Server Error' }, /answers 500 \(Internal Server Error\)$/],
+    ['closes the connection', 'closed', /closed the connection before it answered$/],
+  ])('is served and degraded where the host of the only Scan %s of the supply', async (_, fault, says) => {
+    scan.change({ snapshots: [at(200)] });
+    scan.add(...LINES);
+    scan.fail('/registry', fault);
+    await using service = await serveScan(options());
+    const degraded = [expect.stringMatching(/^the supply of the seed could not be compared: http\S+\/registry\//)];
+    await service.until('/readyz', { ready: true, degraded });
+    expect(await service.get('/readyz')).toMatchObject({ degraded: [expect.stringMatching(says)] });
+    await service[Symbol.asyncDispose]();
+    expect(dumpViews(data())).toEqual(await replayedFrom(at(200)));
   });
 
   it('tries the same page of the same Scan again', async () => {

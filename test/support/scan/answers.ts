@@ -15,6 +15,8 @@ export interface Holdings {
   /** Its snapshots exist for these times. */
   readonly snapshots: readonly string[];
   readonly pageSizeMax: number;
+  /** What is in front of it cuts each page of updates to so many, whatever was asked for. */
+  readonly pageCap: number;
   /** A larger page of updates takes too long. */
   readonly pageSizeInTime: number;
   /** The row number of its first contract in a snapshot: each Scan counts for itself. */
@@ -77,7 +79,7 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
       after,
       daml_value_encoding: encoding = 'compact_json',
     }: Record<string, unknown>): Answer {
-      const { pageSizeMax, pageSizeInTime } = holdings();
+      const { pageSizeMax, pageSizeInTime, pageCap } = holdings();
       if (typeof size !== 'number' || encoding !== 'compact_json')
         return { status: 400, body: 'The request content was malformed:\nmissing page_size' };
       if (size < 1) return bad('Limit must be at least 1.');
@@ -93,7 +95,7 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
         status: 200,
         body: Buffer.from(
           `{"transactions":[${behind
-            .slice(0, size)
+            .slice(0, Math.min(size, pageCap))
             .map(({ text }) => text)
             .join(',')}]}`,
         ),

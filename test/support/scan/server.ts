@@ -60,6 +60,7 @@ export async function startFakeScan({
     snapshots: [],
     pageSizeMax: 1000,
     pageSizeInTime: Infinity,
+    pageCap: Infinity,
     firstRow: 61_329_000,
     wrongBy: { summary: 0, supply: 0 },
     ...given,
