@@ -3,6 +3,9 @@ import { mayStatusPass } from '../network/failure.ts';
 import { createJsonClient, type JsonClient, type JsonClientOptions } from '../network/json-client.ts';
 import { type ReadError, shortened } from '../network/refused.ts';
 
+/** The code of a Scan's error for a snapshot that it does not have; its other errors have none. */
+export const SNAPSHOT_NOT_FOUND = 'SNAPSHOT_NOT_FOUND';
+
 const NAMES = { url: '--scan', ca: '--scan-ca' };
 
 export type ScanClientOptions = Pick<JsonClientOptions, 'signal' | 'answerBytesMax' | 'answerTimeoutMs'> & {
@@ -25,6 +28,7 @@ const readError: ReadError = (status, body) => {
     said,
     advice: status === 403 ? ': it lets in listed addresses only, and its operator has to add ours' : '',
     conduct: passes ? 'back off' : 'stop',
+    code: status === 404 && own?.startsWith('Failed to find ACS snapshot') ? SNAPSHOT_NOT_FOUND : null,
     isTooMuch: status === 503 && /taking too long/.test(said),
     pageSizeMax: status === 400 && pageSizeMax !== undefined ? Number(pageSizeMax) : null,
   };

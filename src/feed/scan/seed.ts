@@ -4,12 +4,18 @@ import { parseLedgerTime } from '../../ledger/time.ts';
 import { AnswerFailure } from '../network/failure.ts';
 import type { JsonAnswer, JsonClient } from '../network/json-client.ts';
 import { importOf, type SeedMessage } from '../network/seed.ts';
+import { SNAPSHOT_NOT_FOUND } from './client.ts';
 import type { SeedPlace } from './cursor.ts';
+import { askVersion } from './network.ts';
 import { PageSize } from './page-size.ts';
 import type { SeedCheck } from './seed-check.ts';
 import { listedIn } from './updates.ts';
 
 const TEMPLATES_ASKED = [...ENTITIES.keys()].map((template) => `${PACKAGE_NAME}:${template}`);
+/** What gives the contracts of a snapshot, the newest version first: v2 came with Splice 0.7.5, and 0.9 removed v1. */
+const PATHS: readonly string[] = ['/v2/state/acs', '/v1/state/acs'];
+/** By which a Scan, or a proxy in front of it, says that it does not know a path. */
+const PATH_UNKNOWN: readonly (number | null)[] = [404, 405, 501];
 
 /** The newest snapshot of a migration. */
 export async function askSeedPlace(client: JsonClient, migrationId: number): Promise<SeedPlace> {
@@ -31,6 +37,37 @@ export function mayCome(error: unknown, what: string): unknown {
 }
 
 /**
+ * Asks for pages of a snapshot by the newest version that the Scan has, and by the same version from then on: another version does
+ * not know its page tokens. Throws AnswerFailure: one that does not pass where the Scan has none of them.
+ */
+function pageAsker(client: JsonClient): (body: object) => Promise<JsonAnswer> {
+  let paths = PATHS;
+  return async (body) => {
+    for (const path of paths) {
+      try {
+        const answer = await client.ask(path, body);
+        paths = [path];
+        return answer;
+      } catch (error) {
+        const { about, message } = error instanceof AnswerFailure ? error : {};
+        if (about === undefined || about.code === SNAPSHOT_NOT_FOUND || !PATH_UNKNOWN.includes(about.status))
+          throw error;
+        // The Scan was upgraded meanwhile.
+        if (paths.length === 1) throw new AnswerFailure(message!, { cause: error, status: 404, conduct: 'stop' });
+      }
+    }
+    const version = await askVersion(client);
+    throw new AnswerFailure(
+      `${client.url} has neither ${PATHS.join(' nor ')}, which give the active contracts (Splice of ${
+        version === null ? 'unknown version' : `version ${version}`
+      }): use a version of Holdfast that knows its calls, or another Scan`,
+      // Without a version it may be a proxy that answers in place of the Scan.
+      { conduct: version === null ? 'back off' : 'stop' },
+    );
+  };
+}
+
+/**
  * The coins and rounds of a snapshot as imports of a seed, a page at a time. `ask` may try again: the Scan stays the same, because
  * each numbers its pages for itself.
  */
@@ -40,13 +77,12 @@ export async function* seedPages(
   { pageSize, check, ask }: { pageSize: number; check: SeedCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
 ): AsyncGenerator<readonly SeedMessage[]> {
   const size = new PageSize(pageSize);
+  const askPage = pageAsker(client);
   const asked = { migration_id: migrationId, record_time: text, templates: TEMPLATES_ASKED };
   let after: unknown = null;
   do {
     const more = after === null ? asked : { ...asked, after };
-    const answer: JsonAnswer = await ask(() =>
-      size.ask((page_size) => client.ask('/v1/state/acs', { ...more, page_size })),
-    ).catch((error: unknown) => {
+    const answer = await ask(() => size.ask((page_size) => askPage({ ...more, page_size }))).catch((error: unknown) => {
       throw mayCome(error, `the snapshot of ${text} is gone`);
     });
     yield listedIn(client, answer, 'created_events').map(({ bytes, value }) => {
