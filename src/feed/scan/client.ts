@@ -6,6 +6,9 @@ import { type ReadError, shortened } from '../network/refused.ts';
 /** The code of a Scan's error for a snapshot that it does not have; its other errors have none. */
 export const SNAPSHOT_NOT_FOUND = 'SNAPSHOT_NOT_FOUND';
 
+/** Of all answers but pages, which are parsed item by item. */
+const PARSED_BYTES_MAX = 2 ** 20;
+
 const NAMES = { url: '--scan', ca: '--scan-ca' };
 
 export type ScanClientOptions = Pick<JsonClientOptions, 'signal' | 'answerBytesMax' | 'answerTimeoutMs'> & {
@@ -15,7 +18,12 @@ export type ScanClientOptions = Pick<JsonClientOptions, 'signal' | 'answerBytesM
 
 /** One Scan. */
 export function createScanClient(url: string, { ca, ...options }: ScanClientOptions): JsonClient {
-  return createJsonClient(url, { server: { ca, names: NAMES }, readError, ...options });
+  return createJsonClient(url, {
+    server: { ca, names: NAMES },
+    readError,
+    parsedBytesMax: PARSED_BYTES_MAX,
+    ...options,
+  });
 }
 
 const readError: ReadError = (status, body) => {

@@ -120,7 +120,7 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
       const size = Number(body.page_size);
       const parameters = JSON.stringify([body.migration_id, body.record_time, body.templates]);
       const tokenOf = (row: number): unknown =>
-        version === 'v1' ? row : Buffer.from(JSON.stringify([row, parameters])).toString('base64url');
+        version === 'v1' ? row : Buffer.from(`${row} ${parameters}`).toString('base64url');
       const after = version === 'v1' || body.after === undefined ? body.after : rowOf(body.after, parameters);
       if (after === null) return bad('Invalid after token.');
       if (size > pageSizeMax) return bad(`Exceeded limit maximum (${size} > ${pageSizeMax}).`);
@@ -177,9 +177,8 @@ export type Answers = ReturnType<typeof createAnswers>;
 
 /** The row of a token of v2; null where it is none, or one of other parameters. */
 function rowOf(token: unknown, parameters: string): number | null {
-  if (typeof token !== 'string') return null;
-  const [row, of] = JSON.parse(Buffer.from(token, 'base64url').toString()) as [number, string];
-  return of === parameters ? row : null;
+  const [row, ...of] = typeof token === 'string' ? Buffer.from(token, 'base64url').toString().split(' ') : [];
+  return of.join(' ') === parameters ? Number(row) : null;
 }
 
 function synchronizerOf({ event, synchronizer_id = '' }: ScanItem): string {
