@@ -14,6 +14,8 @@ const PING_MS = 20_000;
 /** So many pings without an answer: the connection is dead, or what it brings drips in. */
 const PINGS_UNANSWERED_MAX = 3;
 const HANDSHAKE_TIMEOUT_MS = 30_000;
+/** For the body of an answer that refuses the connection; without its words the status remains. */
+const REFUSAL_TIMEOUT_MS = 10_000;
 /** The protocol that participants know; the token goes as a header of its own. */
 const PROTOCOL = 'daml.ws.auth';
 const NORMAL_CLOSURE = 1000;
@@ -27,6 +29,7 @@ export interface StreamOptions {
   readonly signal: AbortSignal;
   readonly onOpen?: () => void;
   readonly pingMs?: number;
+  readonly refusalTimeoutMs?: number;
   readonly messageBytesMax?: number;
 }
 
@@ -43,6 +46,7 @@ export async function* openStream(
     signal,
     onOpen = () => {},
     pingMs = PING_MS,
+    refusalTimeoutMs = REFUSAL_TIMEOUT_MS,
     messageBytesMax = LINE_BYTES_MAX,
   }: StreamOptions,
 ): AsyncGenerator<readonly Buffer[]> {
@@ -71,7 +75,9 @@ export async function* openStream(
   const cannot = (what: string, cause?: unknown): AnswerFailure => new AnswerFailure(`${target}: ${what}`, { cause });
 
   socket.on('unexpected-response', (_, response: IncomingMessage) => {
+    const deadline = setTimeout(() => response.destroy(), refusalTimeoutMs);
     void refusalOf(target, response, readError).then((failure) => {
+      clearTimeout(deadline);
       finish(failure);
       socket.terminate();
     });

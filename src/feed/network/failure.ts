@@ -16,7 +16,7 @@ export interface AboutFailure {
   readonly isTooMuch: boolean;
   /** The largest page that a Scan gives, where it said so. */
   readonly pageSizeMax: number | null;
-  /** A participant's name of the error; null where there is none. */
+  /** The name of the error, for a participant its own; null where there is none. */
   readonly code: string | null;
   /** What it says besides, by its own names. */
   readonly context: Readonly<Record<string, unknown>>;

@@ -35,6 +35,8 @@ export interface JsonClientOptions {
   readonly headers?: () => Promise<Readonly<Record<string, string>>>;
   readonly readError: ReadError;
   readonly answerBytesMax?: number;
+  /** Of an answer that is parsed as one value: its memory may be fifty times its length. */
+  readonly parsedBytesMax?: number;
   readonly answerTimeoutMs?: number;
 }
 
@@ -46,6 +48,7 @@ export function createJsonClient(
     headers = async () => ({}),
     readError,
     answerBytesMax = CONTAINER_BYTES_MAX,
+    parsedBytesMax = answerBytesMax,
     answerTimeoutMs = ANSWER_TIMEOUT_MS,
   }: JsonClientOptions,
 ): JsonClient {
@@ -55,7 +58,7 @@ export function createJsonClient(
     ? new HttpsAgent({ keepAlive: true, ...(ca !== null && { ca }) })
     : new HttpAgent({ keepAlive: true });
 
-  async function askBytes(path: string, body?: object): Promise<Buffer> {
+  async function askBytes(path: string, body?: object, bytesMax = answerBytesMax): Promise<Buffer> {
     const target = path.startsWith('//') ? new URL(path.slice(1), url) : new URL(`${url}${path}`);
     const own = await headers();
     const timeout = AbortSignal.timeout(answerTimeoutMs);
@@ -76,8 +79,8 @@ export function createJsonClient(
       };
       const response = await requestOnce(target, options, sent);
       if (response.statusCode !== 200) throw await refusalOf(target.href, response, readError);
-      const bytes = await readBody(response, answerBytesMax);
-      if (bytes === null) throw cannot(`answers with more than ${answerBytesMax} bytes`, undefined, true);
+      const bytes = await readBody(response, bytesMax);
+      if (bytes === null) throw cannot(`answers with more than ${bytesMax} bytes`, undefined, true);
       return bytes;
     } catch (error) {
       if (error instanceof AnswerFailure || signal.aborted) throw error;
@@ -87,7 +90,7 @@ export function createJsonClient(
   }
 
   async function ask(path: string, body?: object): Promise<JsonAnswer> {
-    const bytes = await askBytes(path, body);
+    const bytes = await askBytes(path, body, Math.min(parsedBytesMax, answerBytesMax));
     try {
       return { bytes, value: JSON.parse(bytes.toString()) as unknown };
     } catch (cause) {

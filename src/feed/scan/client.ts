@@ -3,6 +3,12 @@ import { mayStatusPass } from '../network/failure.ts';
 import { createJsonClient, type JsonClient, type JsonClientOptions } from '../network/json-client.ts';
 import { type ReadError, shortened } from '../network/refused.ts';
 
+/** The code of a Scan's error for a snapshot that it does not have; its other errors have none. */
+export const SNAPSHOT_NOT_FOUND = 'SNAPSHOT_NOT_FOUND';
+
+/** Of all answers but pages, which are parsed item by item. */
+const PARSED_BYTES_MAX = 2 ** 20;
+
 const NAMES = { url: '--scan', ca: '--scan-ca' };
 
 export type ScanClientOptions = Pick<JsonClientOptions, 'signal' | 'answerBytesMax' | 'answerTimeoutMs'> & {
@@ -12,7 +18,12 @@ export type ScanClientOptions = Pick<JsonClientOptions, 'signal' | 'answerBytesM
 
 /** One Scan. */
 export function createScanClient(url: string, { ca, ...options }: ScanClientOptions): JsonClient {
-  return createJsonClient(url, { server: { ca, names: NAMES }, readError, ...options });
+  return createJsonClient(url, {
+    server: { ca, names: NAMES },
+    readError,
+    parsedBytesMax: PARSED_BYTES_MAX,
+    ...options,
+  });
 }
 
 const readError: ReadError = (status, body) => {
@@ -25,6 +36,7 @@ const readError: ReadError = (status, body) => {
     said,
     advice: status === 403 ? ': it lets in listed addresses only, and its operator has to add ours' : '',
     conduct: passes ? 'back off' : 'stop',
+    code: status === 404 && own?.startsWith('Failed to find ACS snapshot') ? SNAPSHOT_NOT_FOUND : null,
     isTooMuch: status === 503 && /taking too long/.test(said),
     pageSizeMax: status === 400 && pageSizeMax !== undefined ? Number(pageSizeMax) : null,
   };

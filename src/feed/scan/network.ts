@@ -14,6 +14,15 @@ export async function askMigrationId(client: JsonClient): Promise<number> {
   return client.askField('/v0/migrations/last', 'migration_id', isCount);
 }
 
+/** Its release of Splice, such as `0.9.0`; null where it does not say one. */
+export async function askVersion(client: JsonClient): Promise<string | null> {
+  const version = await client.askField('/version', 'version', isText).catch((error: unknown) => {
+    if (error instanceof AnswerFailure) return '';
+    throw error;
+  });
+  return /^[\w.+-]{1,64}$/.test(version) ? version : null;
+}
+
 /** What positions belong to: they are the same on every Scan of a network. */
 export function identityOf(dso: string): string {
   return `the network of ${dso}`;

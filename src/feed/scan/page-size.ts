@@ -1,7 +1,7 @@
 import { AnswerFailure } from '../network/failure.ts';
 
 /** The largest page that a Scan gives, unless its operator has set another. */
-const PAGE_SIZE_MAX = 1000;
+export const PAGE_SIZE_MAX = 1000;
 /** A Scan under load may refuse a large page a few times; the pauses between so many are about a minute. */
 const REFUSALS_MAX = 8;
 

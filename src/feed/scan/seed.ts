@@ -1,15 +1,25 @@
-import { isObject } from '../../json/untrusted.ts';
+import { hash } from 'node:crypto';
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { AnswerFailure } from '../network/failure.ts';
-import type { JsonAnswer, JsonClient } from '../network/json-client.ts';
+import type { JsonClient } from '../network/json-client.ts';
+import { shortened } from '../network/refused.ts';
 import { importOf, type SeedMessage } from '../network/seed.ts';
+import { SNAPSHOT_NOT_FOUND } from './client.ts';
 import type { SeedPlace } from './cursor.ts';
+import { askVersion } from './network.ts';
 import { PageSize } from './page-size.ts';
 import type { SeedCheck } from './seed-check.ts';
-import { listedIn } from './updates.ts';
+import { listedIn, requireParsable } from './updates.ts';
 
 const TEMPLATES_ASKED = [...ENTITIES.keys()].map((template) => `${PACKAGE_NAME}:${template}`);
+/** What gives the contracts of a snapshot, the newest version first: v2 came with Splice 0.7.5, and 0.9 removed v1. */
+const PATHS: readonly string[] = ['/v2/state/acs', '/v1/state/acs'];
+/** By which a Scan, or a proxy in front of it, says that it does not know a path. */
+const PATH_UNKNOWN: readonly (number | null)[] = [404, 405, 501];
+/** Contracts and page tokens of one snapshot: 512 MiB of hashes. No network has nearly as many. */
+const SEEN_MAX = 50_000_000;
 
 /** The newest snapshot of a migration. */
 export async function askSeedPlace(client: JsonClient, migrationId: number): Promise<SeedPlace> {
@@ -31,6 +41,37 @@ export function mayCome(error: unknown, what: string): unknown {
 }
 
 /**
+ * Asks for pages of a snapshot by the newest version that the Scan has, and by the same version from then on: another version does
+ * not know its page tokens. Throws AnswerFailure: one that does not pass where the Scan has none of them.
+ */
+function pageAsker(client: JsonClient): (body: object) => Promise<Buffer> {
+  let paths = PATHS;
+  return async (body) => {
+    for (const path of paths) {
+      try {
+        const page = await client.askBytes(path, body);
+        paths = [path];
+        return page;
+      } catch (error) {
+        const { about, message } = error instanceof AnswerFailure ? error : {};
+        if (about === undefined || about.code === SNAPSHOT_NOT_FOUND || !PATH_UNKNOWN.includes(about.status))
+          throw error;
+        // The Scan was upgraded meanwhile.
+        if (paths.length === 1) throw new AnswerFailure(message!, { cause: error, status: 404, conduct: 'stop' });
+      }
+    }
+    const version = await askVersion(client);
+    throw new AnswerFailure(
+      `${client.url} has neither ${PATHS.join(' nor ')}, which give the active contracts (Splice of ${
+        version === null ? 'unknown version' : `version ${version}`
+      }): use a version of Holdfast that knows its calls, or another Scan`,
+      // Without a version it may be a proxy that answers in place of the Scan.
+      { conduct: version === null ? 'back off' : 'stop' },
+    );
+  };
+}
+
+/**
  * The coins and rounds of a snapshot as imports of a seed, a page at a time. `ask` may try again: the Scan stays the same, because
  * each numbers its pages for itself.
  */
@@ -40,26 +81,71 @@ export async function* seedPages(
   { pageSize, check, ask }: { pageSize: number; check: SeedCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
 ): AsyncGenerator<readonly SeedMessage[]> {
   const size = new PageSize(pageSize);
+  const askPage = pageAsker(client);
+  const seen = new SeenOnce();
+  const requireNew = (what: string): void => {
+    if (!seen.add(what))
+      throw new AnswerFailure(
+        `${client.url}: its snapshot of ${text} has ${shortened(what)} twice, or more than ${SEEN_MAX}`,
+      );
+  };
   const asked = { migration_id: migrationId, record_time: text, templates: TEMPLATES_ASKED };
   let after: unknown = null;
   do {
     const more = after === null ? asked : { ...asked, after };
-    const answer: JsonAnswer = await ask(() =>
-      size.ask((page_size) => client.ask('/v1/state/acs', { ...more, page_size })),
+    const { elements, rest } = await ask(() =>
+      size.ask(async (page_size) => listedIn(client, await askPage({ ...more, page_size }), 'created_events')),
     ).catch((error: unknown) => {
       throw mayCome(error, `the snapshot of ${text} is gone`);
     });
-    yield listedIn(client, answer, 'created_events').map(({ bytes, value }) => {
-      const { contract_id: id, created_in_update_id: made } = isObject(value) ? value : {};
+    yield elements.map((bytes) => {
+      requireParsable(client, bytes);
+      const json = bytes.toString();
+      const value = jsonOrNull(json);
+      if (!isObject(value)) throw new AnswerFailure(`${client.url}: answers with a contract that is no JSON object`);
+      const { contract_id: id, created_in_update_id: made } = value;
+      if (typeof id === 'string') requireNew(`contract ${id}`);
       // Older Scans wrote other values there, with a # before them.
       const createdIn = typeof made === 'string' && !made.startsWith('#') ? made : undefined;
-      const contract = { id: typeof id === 'string' ? id : '', node: 0, createdIn, text: bytes.toString() };
+      const contract = { id: typeof id === 'string' ? id : '', node: 0, createdIn, text: json };
       const message = importOf(contract, migrationId);
       if (message.decoded !== undefined) check.add(message.decoded);
       return message;
     });
-    after = (answer.value as Record<string, unknown>).next_page_token ?? null;
+    after = rest.next_page_token ?? null;
+    if (after !== null) requireNew(`page token ${JSON.stringify(after)}`);
   } while (after !== null);
+}
+
+/**
+ * Texts that may occur once, by 64 bits of their hash. The chance that two of ten million texts share them is below one in a hundred
+ * thousand, and the import is then tried again with another Scan.
+ */
+export class SeenOnce {
+  /** An open hash table, at most three quarters full; 0 is an empty slot. */
+  #slots = new BigUint64Array(2 ** 12);
+  #count = 0;
+
+  /** False for a text that was added before, and for one too many. */
+  add(text: string): boolean {
+    const isNew = this.#count < SEEN_MAX && insert(this.#slots, hash('sha256', text, 'buffer').readBigUInt64LE() || 1n);
+    if (isNew) this.#count += 1;
+    if (this.#count * 4 <= this.#slots.length * 3) return isNew;
+    const larger = new BigUint64Array(this.#slots.length * 2);
+    for (const each of this.#slots) if (each !== 0n) insert(larger, each);
+    this.#slots = larger;
+    return isNew;
+  }
+}
+
+/** False where it is there already. */
+function insert(slots: BigUint64Array, value: bigint): boolean {
+  const mask = slots.length - 1;
+  let at = Number(value & BigInt(mask));
+  while (slots[at] !== 0n && slots[at] !== value) at = (at + 1) & mask;
+  const isNew = slots[at] === 0n;
+  slots[at] = value;
+  return isNew;
 }
 
 /** The end of a seed (docs/rules.md, rule 13). */

@@ -6,11 +6,15 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
+import { LINE_BYTES_MAX } from '../limits.ts';
 import { AnswerFailure } from '../network/failure.ts';
-import type { JsonAnswer, JsonClient } from '../network/json-client.ts';
+import type { JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
 import { isAhead, type ScanCursor } from './cursor.ts';
+import { PAGE_SIZE_MAX } from './page-size.ts';
 
+/** What an answer may have beside the elements of its list: far more than a Scan gives. */
+const REST_BYTES_MAX = 65_536;
 const RECORD_TIME = '"record_time":"';
 
 /** An update as a Scan gave it. */
@@ -45,6 +49,9 @@ export async function updatesIn(client: JsonClient, page: Buffer): Promise<reado
     const look = isUtf8(page) ? partialDecoder(page) : undefined;
     const updates: ScanUpdate[] = [];
     for (const { bytes, seen } of containerElements(page, 'page', look)) {
+      requireParsable(client, bytes);
+      if (updates.length === PAGE_SIZE_MAX)
+        throw new AnswerFailure(`${client.url}: answers with more than ${PAGE_SIZE_MAX} updates`);
       updates.push(updateOf(bytes, seen));
       if (updates.length % 50 === 0) await turn();
     }
@@ -66,26 +73,50 @@ export function lastTimeIn(page: Buffer): Micros | null {
   return start < RECORD_TIME.length ? null : parseLedgerTime(page.toString('latin1', start, page.indexOf('"', start)));
 }
 
-/** The elements of a list in an answer, each with its own bytes. Throws AnswerFailure where there is no such list. */
+/** Throws AnswerFailure for an item that is too long to be parsed: no update or contract is nearly as long. */
+export function requireParsable(client: JsonClient, { length }: Buffer): void {
+  if (length <= LINE_BYTES_MAX) return;
+  const what = `an item of ${length} bytes, which is more than the maximum of ${LINE_BYTES_MAX} bytes`;
+  throw new AnswerFailure(`${client.url}: answers with ${what}`);
+}
+
+/**
+ * The elements of a list in an answer, each as its own bytes, which are not parsed, and the other members of the answer. Throws
+ * AnswerFailure where there is no such list.
+ */
 export function listedIn(
   client: JsonClient,
-  { bytes, value }: JsonAnswer,
+  page: Buffer,
   key: string,
-): readonly { readonly bytes: Buffer; readonly value: unknown }[] {
-  const values = isObject(value) ? value[key] : undefined;
-  if (!Array.isArray(values)) throw new AnswerFailure(`${client.url}: answers without ${key}`);
+): { readonly elements: readonly Buffer[]; readonly rest: Readonly<Record<string, unknown>> } {
   try {
-    const elements = [...listedElements(bytes, key)];
-    if (elements.length === values.length)
-      return elements.map((element, i) => ({ bytes: element.bytes, value: values[i] }));
+    const elements: Buffer[] = [];
+    for (const { bytes } of listedElements(page, key)) if (elements.push(bytes) === PAGE_SIZE_MAX) break;
+    const [first, last] = [elements[0] ?? page.subarray(page.length), elements.at(-1) ?? page.subarray(page.length)];
+    const rest = parseRest([
+      page.subarray(0, offsetIn(page, first)),
+      page.subarray(offsetIn(page, last) + last.length),
+    ]);
+    const left = isObject(rest) ? rest[key] : undefined;
+    // Elements that are left are too many, or of a key in another spelling.
+    if (isObject(rest) && Array.isArray(left) && left.length === 0) return { elements, rest };
   } catch (error) {
-    if (!(error instanceof BrokenContainer)) throw error;
+    if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
   }
-  throw new AnswerFailure(`${client.url}: answers with ${key} in a form that cannot be read`);
+  throw new AnswerFailure(`${client.url}: answers without a list ${key} of at most ${PAGE_SIZE_MAX} elements`);
+}
+
+const offsetIn = (page: Buffer, part: Buffer): number => part.byteOffset - page.byteOffset;
+
+/** Throws a SyntaxError for what is no JSON, or too long to be what a page has beside its elements. */
+function parseRest(parts: readonly Buffer[]): unknown {
+  const bytes = Buffer.concat(parts);
+  if (bytes.length > REST_BYTES_MAX) throw new SyntaxError(`more than ${REST_BYTES_MAX} bytes beside the elements`);
+  return JSON.parse(bytes.toString());
 }
 
 function isEmptyPage(bytes: Buffer): boolean {
-  const value: unknown = JSON.parse(bytes.toString());
+  const value = parseRest([bytes]);
   return isObject(value) && Array.isArray(value.transactions);
 }
 

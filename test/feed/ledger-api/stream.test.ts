@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -61,4 +62,22 @@ it('whose element is longer than the bound is not read on', async () => {
     about: { conduct: 'stop' },
     message: expect.stringMatching(/of more than 1000 bytes/),
   });
+});
+
+it('that is refused with a body that drips in and never ends is given up, with the status', async () => {
+  await using refusing = createServer();
+  refusing.on('upgrade', (_, socket) => {
+    socket.write('HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\n\r\n');
+    const dripping = setInterval(() => socket.write('x'), 20);
+    socket.on('close', () => clearInterval(dripping));
+    socket.on('error', () => {});
+  });
+  refusing.listen(0, '127.0.0.1');
+  await once(refusing, 'listening');
+  const refusedAt = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+  const { signal } = new AbortController();
+  const failure = await openStream(refusedAt, { ca: null, headers: {}, request: {}, signal, refusalTimeoutMs: 300 })
+    .next()
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ about: { status: 403, conduct: 'stop' } });
 });

@@ -254,6 +254,46 @@ describe('a network', () => {
   });
 });
 
+describe('an item of more than 16 MiB', () => {
+  /** Within the bound of a page, and a few kilobytes as gzip. */
+  const item = `{"update_id":"u","contract_id":"c","x":[${'[],'.repeat(6 * 2 ** 20)}0]}`;
+  const page = (key: string): Fault => ({ status: 200, body: Buffer.from(`{"${key}":[${item}]}`) });
+
+  it.each(['/v2/updates', '/v2/state/acs'])(
+    'of %s is a failure of that Scan, and the next one is read',
+    async (path) => {
+      const snapshots = [timeOf(LINES[60]!)];
+      const start = path === '/v2/updates' ? 'beginning' : 'snapshot';
+      scan.change({ snapshots });
+      scan.fail(path, page(path === '/v2/updates' ? 'transactions' : 'created_events'));
+      {
+        await using service = await serveScan(options({ start }));
+        await service.until(
+          '/readyz',
+          refused(new RegExp(`^cannot read the network: .* an item of ${item.length} bytes, which is more`)),
+        );
+        expect(await service.get('/status')).toMatchObject({ phase: 'reading' });
+        expect(JSON.parse((await holdfast('dead-letters', 'list', '--json', '--data', data())).stdout)).toEqual([]);
+      }
+      await using other = await startFakeScan({ migrationId: 0, lines: LINES, snapshots });
+      await using service = await serveScan(options({ start, scan: `${scan.url},${other.url}` }));
+      await service.until('/readyz', { ready: true });
+    },
+  );
+});
+
+describe('a page', () => {
+  it.each([
+    ['more items than were asked for', `{"transactions":[${'1,'.repeat(1_000_000)}1]}`],
+    ['much beside its updates', `{"transactions":[],"x":"${'x'.repeat(100_000)}"}`],
+  ])('with %s is a failure of that Scan', async (_, body) => {
+    scan.fail('/v2/updates', { status: 200, body: Buffer.from(body) });
+    await using service = await serveScan(options());
+    await service.until('/readyz', refused(/^cannot read the network: .*: answers with/));
+    await service.until('/status', { phase: 'reading' });
+  });
+});
+
 describe('an answer', () => {
   it('is bounded in bytes and in time', async () => {
     const { signal } = new AbortController();
@@ -262,6 +302,8 @@ describe('an answer', () => {
     using time = createScanClient(url, { ca: null, signal, answerTimeoutMs: 300 });
     scan.fail('/v0/endless', 'endless');
     await expect(bytes.ask('/v0/endless')).rejects.toThrow(/answers with more than 100000 bytes$/);
+    using parsed = createScanClient(url, { ca: null, signal });
+    await expect(parsed.ask('/v0/endless')).rejects.toThrow(/answers with more than 1048576 bytes$/);
     scan.fail('/v0/silent', 'silent');
     await expect(time.ask('/v0/silent')).rejects.toThrow(/has not answered within 0.3 s$/);
   });

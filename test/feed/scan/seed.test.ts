@@ -173,7 +173,7 @@ describe('serve --scan in an empty directory', () => {
   it('tries the same page of the same Scan again', async () => {
     scan.change({ snapshots: [at(200)] });
     scan.add(...LINES);
-    scan.fail('/v1/state/acs', 'cut', 1);
+    scan.fail('/v2/state/acs', 'cut', 1);
     await using service = await serveScan(options());
     await service.until('/readyz', { ready: true });
     expect(scan.asked.filter(({ path }) => path.includes('snapshot-timestamp'))).toHaveLength(1);

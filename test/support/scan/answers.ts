@@ -12,6 +12,10 @@ export interface Holdings {
   /** Its migration; null: that of its newest update. */
   readonly migrationId: number | null;
   readonly isBackfilled: boolean;
+  /** Its release of Splice, as `GET /version` gives it. */
+  readonly version: string;
+  /** The versions of `/state/acs` that it knows: Splice before 0.7.5 only v1, 0.9 only v2. */
+  readonly acs: readonly ('v1' | 'v2')[];
   /** Its snapshots exist for these times. */
   readonly snapshots: readonly string[];
   readonly pageSizeMax: number;
@@ -112,13 +116,19 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
       if (newest === undefined) return { status: 404, body: { error: `No snapshots found before ${before}` } };
       return { status: 200, body: { record_time: printed(newest) } };
     },
-    acs(body: Record<string, unknown>): Answer {
+    /** Of v1 the token is a row number, of v2 a string that belongs to its parameters. */
+    acs(body: Record<string, unknown>, version: 'v1' | 'v2'): Answer {
       const { pageSizeMax, firstRow } = holdings();
       const size = Number(body.page_size);
+      const parameters = JSON.stringify([body.migration_id, body.record_time, body.templates]);
+      const tokenOf = (row: number): unknown =>
+        version === 'v1' ? row : Buffer.from(`${row} ${parameters}`).toString('base64url');
+      const after = version === 'v1' || body.after === undefined ? body.after : rowOf(body.after, parameters);
+      if (after === null) return bad('Invalid after token.');
       if (size > pageSizeMax) return bad(`Exceeded limit maximum (${size} > ${pageSizeMax}).`);
       const active = activeAt(body);
       if ('status' in active) return active;
-      const skipped = body.after === undefined ? 0 : Number(body.after) - firstRow + 1;
+      const skipped = after === undefined ? 0 : Number(after) - firstRow + 1;
       if (skipped < 0 || skipped > active.length)
         return bad(`Invalid after token, outside of snapshot range (${firstRow} to ${firstRow + active.length}).`);
       const wanted = (body.templates as readonly string[]).map((name) => name.split(':').slice(1).join(':'));
@@ -129,7 +139,7 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
           created_in_update_id: updateId,
           ...contract,
         }));
-      const next = page.length === size ? { next_page_token: firstRow + skipped + size - 1 } : {};
+      const next = page.length === size ? { next_page_token: tokenOf(firstRow + skipped + size - 1) } : {};
       const { record_time, migration_id } = body;
       return { status: 200, body: { record_time, migration_id, created_events: events, ...next } };
     },
@@ -166,6 +176,12 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
 }
 
 export type Answers = ReturnType<typeof createAnswers>;
+
+/** The row of a token of v2; null where it is none, or one of other parameters. */
+function rowOf(token: unknown, parameters: string): number | null {
+  const [row, ...of] = typeof token === 'string' ? Buffer.from(token, 'base64url').toString().split(' ') : [];
+  return of.join(' ') === parameters ? Number(row) : null;
+}
 
 function synchronizerOf({ event, synchronizer_id = '' }: ScanItem): string {
   if (event === undefined) return synchronizer_id;

@@ -7,7 +7,8 @@ import { type Answer, type Answers, createAnswers, type Holdings } from './answe
 
 /**
  * What a Scan, or what is in front of it, does in place of an answer: a status with a body and headers, half of the answer,
- * one that claims to be gzip, one that is no JSON, none at all, a closed connection, or an answer without end.
+ * one that claims to be gzip, one that is no JSON, none at all, a closed connection, an answer without end, or one made of the
+ * right one.
  */
 export type Fault =
   | { readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
@@ -16,7 +17,8 @@ export type Fault =
   | 'no json'
   | 'silent'
   | 'closed'
-  | 'endless';
+  | 'endless'
+  | ((body: Readonly<Record<string, unknown>>, answer: Answer) => Answer);
 
 export interface Asked {
   /** Below `/api/scan`, with its query. */
@@ -57,6 +59,8 @@ export async function startFakeScan({
     dso: 'DSO::1220dd',
     migrationId: null,
     isBackfilled: true,
+    version: '0.8.3',
+    acs: ['v1', 'v2'],
     snapshots: [],
     pageSizeMax: 1000,
     pageSizeInTime: Infinity,
@@ -87,8 +91,10 @@ export async function startFakeScan({
     const isBelow = url.pathname.startsWith(`${PREFIX}/`);
     const path = isBelow ? url.pathname.slice(PREFIX.length) : url.pathname;
     asked.push({ path: path + url.search, body });
-    const answer = routed(`${request.method} ${path}`, { answers, holdings, body, query: url.searchParams });
-    send(request, response, { answer, fault: faultOf(path) });
+    const right = routed(`${request.method} ${path}`, { answers, holdings, body, query: url.searchParams });
+    const fault = faultOf(path);
+    const made = typeof fault === 'function' ? { answer: fault(body, right), fault: null } : { answer: right, fault };
+    send(request, response, made);
   }
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
@@ -126,12 +132,15 @@ function routed(
     query,
   }: { answers: Answers; holdings: Holdings; body: Record<string, unknown>; query: URLSearchParams },
 ): Answer {
+  const unknown: Answer = { status: 404, body: { error: 'The requested resource could not be found.' } };
   switch (route) {
     case 'POST /v2/updates':
       if (holdings.isBackfilled) return answers.updates(body);
       return { status: 503, body: { error: 'This scan instance has not yet replicated all data from its peers.' } };
     case 'POST /v1/state/acs':
-      return answers.acs(body);
+      return holdings.acs.includes('v1') ? answers.acs(body, 'v1') : unknown;
+    case 'POST /v2/state/acs':
+      return holdings.acs.includes('v2') ? answers.acs(body, 'v2') : unknown;
     case 'POST /v1/holdings/summary':
       return answers.summary(body);
     case 'GET /v0/state/acs/snapshot-timestamp':
@@ -144,15 +153,17 @@ function routed(
       return { status: 200, body: { migration_id: answers.migrationId() } };
     case 'GET /registry/metadata/v1/instruments/Amulet':
       return answers.instrument();
+    case 'GET /version':
+      return { status: 200, body: { version: holdings.version, commit_ts: '2026-10-01T00:00:00Z' } };
     default:
-      return { status: 404, body: { error: 'The requested resource could not be found.' } };
+      return unknown;
   }
 }
 
 function send(
   { headers }: IncomingMessage,
   response: ServerResponse,
-  { answer, fault }: { answer: Answer; fault: Fault | null },
+  { answer, fault }: { answer: Answer; fault: Exclude<Fault, (...args: never) => unknown> | null },
 ): void {
   if (fault === 'silent') return;
   if (fault === 'closed') {
