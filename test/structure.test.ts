@@ -16,7 +16,7 @@ const READS_WORDS = [
 /** Folders that are houses: their folders are the rooms. */
 const HOUSES = ['feed', 'http', 'views'];
 
-const LINES_MAX = 300;
+const LINES_MAX = 400;
 const LINES_MEDIAN_MAX = 100;
 
 const sources = readSources('src/**/*.{ts,tsx}');
@@ -93,7 +93,7 @@ describe('the structure of src', () => {
 });
 
 describe('every file', () => {
-  it.each(['src', 'test', 'fixtures', 'bench', 'scripts'])('of %s has at most 300 lines', (folder) => {
+  it.each(['src', 'test', 'fixtures', 'bench', 'scripts'])('of %s has at most 400 lines', (folder) => {
     const files = readSources(`${folder}/**/*.{ts,tsx,css}`);
     expect(files.length).toBeGreaterThan(0);
     const long = files.filter((file) => linesOf(file) > LINES_MAX);

@@ -35,7 +35,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ledger/',
     'json/',
   ],
-  service: ['service/', 'config', 'http/', 'http/insight/', 'http/server/', 'http/users/', 'sources', 'feed/'],
+  service: [
+    'service/',
+    'config',
+    'http/',
+    'http/insight/',
+    'http/server/',
+    'http/service/',
+    'http/users/',
+    'sources',
+    'feed/',
+  ],
   'service/': [
     'compare/',
     'health',
