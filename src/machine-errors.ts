@@ -20,9 +20,8 @@ export const USERS_DAMAGED = 'HOLDFAST_USERS_DAMAGED';
 const DISK_FAILS =
   'the disk cannot be read or written: it may be full, or a limit of file size was met (ulimit -f): ' +
   'make room or raise it and run it again; else see the log of the system';
-const DAMAGED =
-  'a database there is damaged: `holdfast verify` names what; restore a backup, ' +
-  'or run `holdfast rebuild --yes`, which keeps the users, and replay the feed';
+const RESTORE = 'restore a backup, or run `holdfast rebuild --yes`, which keeps the users, and replay the feed';
+const DAMAGED = `a database there is damaged: \`holdfast verify\` names what; ${RESTORE}`;
 
 /** Every fault of the machine that we know, whichever part reports it. Any other error is not the machine's. */
 const MEANINGS = {
@@ -60,7 +59,9 @@ const MEANINGS = {
     advice: 'too many files are open: raise the limit (ulimit -n)',
   },
   // A file that is too short is damaged, too.
-  damaged: { codes: ['SQLITE_CORRUPT', 'SQLITE_IOERR_SHORT_READ', VIEWS_DAMAGED], passes: 'never', advice: DAMAGED },
+  damaged: { codes: ['SQLITE_CORRUPT', 'SQLITE_IOERR_SHORT_READ'], passes: 'never', advice: DAMAGED },
+  // The error names the column.
+  badValue: { codes: [VIEWS_DAMAGED], passes: 'never', advice: `a database there is damaged: ${RESTORE}` },
   noDatabase: { codes: ['SQLITE_NOTADB'], passes: 'never', advice: DAMAGED },
   usersDamaged: {
     codes: [USERS_DAMAGED],
@@ -100,7 +101,7 @@ export function isMachineError(error: unknown, ...kinds: readonly MachineError[]
 
 /** Whether a database is damaged. */
 export function isDamaged(error: unknown): boolean {
-  return isMachineError(error, 'damaged', 'noDatabase');
+  return isMachineError(error, 'damaged', 'badValue', 'noDatabase');
 }
 
 /** Whether nothing can be written: for writes that the program can do without. */

@@ -1,4 +1,3 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
@@ -128,32 +127,6 @@ describe('where a topic begins', () => {
     using writer = following();
     writer.followSource(startOf(0));
     expect(() => applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 20))).toThrow(PossibleGap);
-  });
-
-  it('is compared by verify with what was applied since', () => {
-    {
-      using writer = following();
-      writer.followSource(startOf(4, 0));
-      applyOf(writer, { partition: 0, offset: 4 }, emptyUpdate('s', 1));
-      writer.commit();
-    }
-    expect(verify()).toEqual([]);
-    const changed: Record<string, string> = {
-      "UPDATE position SET start = '' WHERE lane = '0'": 'position: lane 0: a cursor',
-      "UPDATE position SET cursor = '2' WHERE lane = '1'": 'position: lane 1: a sha256 of the last message applied',
-      "UPDATE position SET cursor = '4' WHERE lane = '0'":
-        'position: lane 0: no sha256, because nothing of it was applied',
-      'DELETE FROM position WHERE start IS NOT NULL': `position: positions of the source in setting (${IDENTITY})`,
-      'UPDATE setting SET feed = NULL':
-        'position: no positions of a source that resumes, because setting has none (feed)',
-    };
-    for (const [n, [statement, difference]] of Object.entries(changed).entries()) {
-      const copy = directory.at(`copy-${n}`);
-      mkdirSync(copy);
-      copyFileSync(join(data, 'views.db'), join(copy, 'views.db'));
-      inFile((db) => db.exec(statement), copy);
-      expect(verify(copy), statement).toContain(difference);
-    }
   });
 });
 

@@ -5,7 +5,7 @@ import { VIEWS_DAMAGED } from '../../machine-errors.ts';
 export type Stored = string | number | bigint | Buffer | null;
 
 /** Of units that are too wide for an INTEGER. */
-export const WIDE_BYTES = 16;
+const WIDE_BYTES = 16;
 
 /** Units below 2^63 as an INTEGER, larger ones (below 2^127) as 16 bytes, big-endian. */
 export function unitsColumn(units: bigint): bigint | Buffer {

@@ -1,27 +1,18 @@
 import DatabaseFile, { type Database } from 'better-sqlite3';
-import { archivedLine, createdLine, type DigestedCoin, ITEM_BYTES, itemOf } from '../../ledger/digest.ts';
+import { archivedLine, createdLine, itemOf } from '../../ledger/digest.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import { getOrMake, type VerifyContext } from './types.ts';
+import type { Contract } from './owner-fold.ts';
+import type { SealedMigration } from './types.ts';
 
 /** Memory for items; those beyond it are in a file in the folder for temporary files, which is gone with the process. */
 const CACHE_KIB = 32 * 1024;
-
-interface Intervals {
-  /** The numbers of the migration's snapshots on the grid, in order. */
-  readonly grid: readonly bigint[];
-  /** The place of the first of them among those of all migrations. */
-  readonly start: number;
-  /** The exclusive or of all items of the open interval. */
-  readonly open: Buffer;
-}
 
 /** The items (docs/digest.md) that the contracts give, sorted by the snapshot on the grid that shows them. */
 export class ItemsFound implements Disposable {
   readonly #db: Database;
   readonly #insert: BulkRows;
-  readonly #migrations = new Map<number, Intervals>();
 
-  constructor({ sealed }: Pick<VerifyContext, 'sealed'>) {
+  constructor() {
     // A database without a name is private and temporary.
     this.#db = new DatabaseFile('');
     this.#db.pragma('journal_mode = OFF');
@@ -29,39 +20,30 @@ export class ItemsFound implements Disposable {
     this.#db.pragma(`cache_size = -${CACHE_KIB}`);
     this.#db.exec('CREATE TABLE found(place INTEGER, item BLOB)');
     this.#insert = BulkRows.inserting(this.#db, 'INSERT INTO found', 2);
-    let start = 0;
-    for (const { migrationId, grid } of sealed.values()) {
-      this.#migrations.set(migrationId, { grid, start, open: noItems() });
-      start += grid.length;
-    }
     this.#db.exec('BEGIN');
   }
 
   /** Adds what a contract is in the digests: nothing where it was made and archived in one interval of the grid. */
-  add(
-    { migrationId, createdSeq, archivedSeq }: { migrationId: number; createdSeq: bigint; archivedSeq: bigint | null },
-    coin: DigestedCoin,
-    contractId: string,
-  ): void {
-    const intervals = getOrMake(this.#migrations, migrationId, () => ({ grid: [], start: 0, open: noItems() }));
-    const created = intervalOf(intervals, createdSeq);
-    const archived = archivedSeq === null ? null : intervalOf(intervals, archivedSeq);
+  add(migration: SealedMigration | undefined, { coin, contractId, createdSeq, archivedSeq }: Contract): void {
+    if (migration === undefined) return;
+    const created = intervalOf(migration, createdSeq);
+    const archived = archivedSeq === null ? null : intervalOf(migration, archivedSeq);
     if (created === archived) return;
-    this.#add(intervals, created, createdLine(coin, contractId));
-    if (archived !== null) this.#add(intervals, archived, archivedLine(contractId));
+    this.#add(migration, created, createdLine(coin, contractId));
+    if (archived !== null) this.#add(migration, archived, archivedLine(contractId));
   }
 
-  #add({ grid, start, open }: Intervals, interval: number, line: string): void {
-    const item = Buffer.from(itemOf(line), 'latin1');
-    if (interval >= grid.length) return addItems(open, item);
+  #add({ grid, gridBefore }: SealedMigration, interval: number, line: string): void {
+    // Of the open interval: the next snapshot shows it.
+    if (interval >= grid.length) return;
     try {
-      this.#insert.add(start + interval, item);
+      this.#insert.add(gridBefore + interval, Buffer.from(itemOf(line), 'latin1'));
     } catch (error) {
       throw noRoom(error);
     }
   }
 
-  /** All items of snapshots on the grid, in order, each with the snapshot's place among those of all migrations. */
+  /** All items in order, each with the place of its snapshot among those on the grid of all migrations. */
   *sorted(): Generator<[place: number, item: Buffer], undefined> {
     try {
       this.#insert.finish();
@@ -70,11 +52,6 @@ export class ItemsFound implements Disposable {
     } catch (error) {
       throw noRoom(error);
     }
-  }
-
-  /** The exclusive or of the items of each migration's open interval. */
-  open(): ReadonlyMap<number, Buffer> {
-    return new Map([...this.#migrations].map(([migrationId, { open }]) => [migrationId, open]));
   }
 
   [Symbol.dispose](): void {
@@ -88,17 +65,8 @@ function noRoom(error: unknown): Error {
   return new Error(`${room}: ${(error as Error).message}`, { cause: error });
 }
 
-export function noItems(): Buffer {
-  return Buffer.alloc(ITEM_BYTES);
-}
-
-/** Two equal items cancel each other out, as they do in a digest. */
-export function addItems(sum: Buffer, items: Buffer): void {
-  for (let at = 0; at < items.length; at++) sum[at % ITEM_BYTES]! ^= items[at]!;
-}
-
-/** The place in the grid of the first snapshot that an interval is before; one beyond the last where that one is open. */
-function intervalOf({ grid }: Intervals, seq: bigint): number {
+/** The index in the grid of the first snapshot that an interval is before; beyond the last where that one is open. */
+function intervalOf({ grid }: SealedMigration, seq: bigint): number {
   let [from, to] = [0, grid.length];
   while (from < to) {
     const middle = (from + to) >>> 1;

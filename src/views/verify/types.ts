@@ -20,13 +20,15 @@ export interface VerifyStep {
   readonly total: number;
 }
 
-/** A migration as it was when the verification began. What was sealed then never changes. */
+/** The snapshots of a migration that were sealed when the verification began. These never change. */
 export interface SealedMigration {
-  readonly migrationId: number;
-  /** The time of each sealed snapshot by its number. */
-  readonly times: ReadonlyMap<bigint, bigint>;
+  readonly migrationId: bigint;
+  /** The time of each by its number, in order. */
+  readonly times: Map<bigint, bigint>;
   /** The numbers of those on the grid, in order. */
-  readonly grid: readonly bigint[];
+  readonly grid: bigint[];
+  /** How many snapshots on the grid the migrations before it have. */
+  readonly gridBefore: number;
 }
 
 export interface VerifyContext {
@@ -35,17 +37,16 @@ export interface VerifyContext {
   readonly report: (difference: Difference) => void;
   /** About how many rows one read transaction reads: an owner is never split. */
   readonly rowsPerStep: number;
-  readonly sealed: ReadonlyMap<bigint, SealedMigration>;
+  /** By migration id, in order. */
+  readonly sealed: Map<bigint, SealedMigration>;
 }
-
-export type Differs = (expected: string, found: unknown) => void;
 
 /** Reports what differs in a table where it concerns no owner, and perhaps one snapshot. */
 export function differsIn(
   { report }: Pick<VerifyContext, 'report'>,
   table: string,
   snapshot: string | null = null,
-): Differs {
+): (expected: string, found: unknown) => void {
   return (expected, found) => report({ table, owner: null, snapshot, expected, found: String(found) });
 }
 
@@ -56,39 +57,9 @@ export function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () =
   return value;
 }
 
-/** How many rows a table has. */
-export function rowsOf(db: Database, table: string): number {
-  return Number(db.prepare<[], bigint>(`SELECT count(*) FROM ${table}`).pluck().get());
-}
-
 /** Runs one step in a read transaction of its own, so that all it reads is of one moment. */
 export function inOneMoment<T>(db: Database, step: () => T): T {
   return db.transaction(step).deferred();
-}
-
-/** Before every key of a table: a damaged one may have any. */
-export const BEFORE_ALL = -(2n ** 63n);
-
-/** Walks a table by its key in ranges of about `rowsPerStep` rows; equal keys are never split. */
-export function* inRanges(
-  { db, rowsPerStep }: VerifyContext,
-  { table, key, phase = table }: { table: string; key: string; phase?: string },
-  verify: (from: bigint, to: bigint) => void,
-): Generator<VerifyStep> {
-  const bound = db
-    .prepare<[bigint, number], bigint>(`SELECT ${key} FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`)
-    .pluck();
-  const total = rowsOf(db, table);
-  let from: bigint | null = BEFORE_ALL;
-  for (let done = 0; from !== null; done += rowsPerStep) {
-    const start: bigint = from;
-    from = inOneMoment(db, () => {
-      const end = bound.get(start, rowsPerStep) ?? null;
-      verify(start, end ?? 2n ** 63n - 1n);
-      return end;
-    });
-    yield { phase, done: Math.min(done + rowsPerStep, total), total };
-  }
 }
 
 export function snapshotName({ sealed }: Pick<VerifyContext, 'sealed'>, migrationId: bigint, seq: bigint): string {

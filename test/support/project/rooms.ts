@@ -101,7 +101,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'postgres/': ['holdings/', 'ledger/'],
   'compare/': ['holdings/', 'ledger/', 'json/'],
   'views/backup/': ['views/store/'],
-  'views/verify/': ['views/write/', 'views/store/', 'decode/', 'json/', 'ledger/'],
+  'views/verify/': ['views/store/', 'ledger/'],
   'views/read/': ['threads/', 'holdings/', 'views/store/', 'ledger/'],
   'views/write/': ['views/store/', 'feed/', 'chunk/', 'ledger/'],
   'views/store/': ['json/', 'ledger/'],

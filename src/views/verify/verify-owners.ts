@@ -1,0 +1,168 @@
+import { inspect } from 'node:util';
+import type { Database } from 'better-sqlite3';
+import { idText, storedIdHash } from '../../ledger/contract-id.ts';
+import { expiryRound } from '../../ledger/expiry.ts';
+import { coinEntity } from '../../ledger/templates.ts';
+import { expiryColumn, unitsOf } from '../store/columns.ts';
+import type { SumTerms } from '../store/totals.ts';
+import type { ItemsFound } from './items-found.ts';
+import { type Contract, compareVersions, OwnerFold, type Version } from './owner-fold.ts';
+import type { SupplyFold } from './sealed-snapshots.ts';
+import { differsIn, inOneMoment, snapshotName, type VerifyContext, type VerifyStep } from './types.ts';
+
+/** The tables of an owner's contracts, present and past. */
+const ENTRY_TABLES = ['held', 'spent'] as const;
+
+/** What the contracts of all owners give. */
+interface Folds {
+  readonly supply: SupplyFold;
+  readonly items: ItemsFound;
+}
+
+/**
+ * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against their sums. The owners' sums
+ * are added up in `supply`, interval by interval; the items of the contracts go into `items`.
+ */
+export function* verifyOwners(context: VerifyContext, folds: Folds): Generator<VerifyStep> {
+  const { db, rowsPerStep } = context;
+  const next = prepareNextOwner(db);
+  const last = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
+  const verifyOwner = createOwnerVerifier(context, folds);
+  // Before every id: a damaged one may have any.
+  let owner: bigint | null = -(2n ** 63n);
+  while (owner !== null) {
+    const from: bigint = owner;
+    owner = inOneMoment(db, () => {
+      let rows = 0;
+      let at: bigint | null = from;
+      while (at !== null && rows < rowsPerStep) {
+        at = next(at);
+        if (at !== null) rows += verifyOwner(at) + 1;
+      }
+      return at;
+    });
+    yield { phase: 'owners', done: owner === null ? last : Number(owner), total: last };
+  }
+}
+
+/** The next owner in any of the tables; one that is missing in `owner` is a fault. */
+function prepareNextOwner(db: Database): (after: bigint) => bigint | null {
+  const parts = ['owner', ...ENTRY_TABLES, 'owner_total'].map((table) => {
+    const column = table === 'owner' ? 'id' : 'owner';
+    return `SELECT min(${column}) AS owner FROM ${table} WHERE ${column} > @after`;
+  });
+  const next = db
+    .prepare<{ after: bigint }, bigint | null>(`SELECT min(owner) FROM (${parts.join(' UNION ALL ')})`)
+    .pluck();
+  return (after) => next.get({ after }) ?? null;
+}
+
+interface OwnerRow {
+  readonly id: bigint;
+  readonly migrationId: bigint;
+  readonly party: string;
+}
+
+type Integers = 'entryNo' | 'entryCreatedAt' | 'entryCreatedSeq' | 'entryExpiry' | 'archivedSeq' | 'idHash';
+type HoldingIntegers = 'owner' | 'createdSeq' | 'locked' | 'round' | 'createdAt';
+
+/** One row of `held` or `spent`, with the columns of its holding, null without one: a damaged row may have any values. */
+interface Entry extends Readonly<Record<Integers | HoldingIntegers, bigint | null>> {
+  readonly amount: unknown;
+  readonly rate: unknown;
+  readonly contractId: unknown;
+}
+
+/** Verifies one owner and returns how many rows were read. */
+function createOwnerVerifier(context: VerifyContext, { supply, items }: Folds): (owner: bigint) => number {
+  const { db, report, sealed } = context;
+  const ownerRow = db.prepare<[bigint], OwnerRow>(
+    'SELECT id, migration_id AS migrationId, party FROM owner WHERE id = ?',
+  );
+  const versions = db.prepare<[bigint], Version>('SELECT seq, v FROM owner_total WHERE owner = ? ORDER BY seq');
+  const entries = ENTRY_TABLES.map((table) => {
+    const [archivedSeq, idHash] = table === 'held' ? ['NULL', 'e.id_hash'] : ['e.archived_seq', 'NULL'];
+    const rows = db.prepare<[bigint], Entry>(
+      `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq,
+         e.expiry AS entryExpiry, ${archivedSeq} AS archivedSeq, ${idHash} AS idHash, c.owner AS owner,
+         c.created_seq AS createdSeq, c.locked AS locked, c.amount AS amount, c.rate AS rate, c.round AS round,
+         c.created_at AS createdAt, c.contract_id AS contractId
+       FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.owner = ?`,
+    );
+    return { table, rows };
+  });
+
+  return (id) => {
+    const owner = ownerRow.get(id);
+    if (owner === undefined) {
+      differsIn(context, 'owner')(`a row of owner ${id}, which held, spent or owner_total names`, 'none');
+      return 1;
+    }
+    const { migrationId, party } = owner;
+    const fold = new OwnerFold();
+    const differs = (table: string, snapshot: string | null, expected: string, found: unknown): void =>
+      report({ table, owner: party, snapshot, expected, found: String(found) });
+    let read = 0;
+    for (const { table, rows } of entries) {
+      for (const entry of rows.iterate(id)) {
+        read += 1;
+        const contract = verifyEntry(entry, owner, (where, expected, found) =>
+          differs(where === 'entry' ? table : where, null, `contract ${entry.entryNo} of ${table}: ${expected}`, found),
+        );
+        if (contract === null) continue;
+        fold.add(contract);
+        items.add(sealed.get(migrationId), contract);
+      }
+    }
+    const found = versions.all(id);
+    const reached = compareVersions(fold, found, (seq, expected, found) =>
+      differs(
+        'owner_total',
+        snapshotName(context, migrationId, seq),
+        `${expected}, by its contracts in held, spent and holding`,
+        found,
+      ),
+    );
+    supply.add(migrationId, reached);
+    return read + found.length;
+  };
+}
+
+/** Compares a row with its holding, from which its key and its expiry follow. Null where the holding is none of a coin. */
+function verifyEntry(
+  entry: Entry,
+  { id, migrationId, party }: OwnerRow,
+  differs: (where: 'entry' | 'holding', expected: string, found: unknown) => void,
+): Contract | null {
+  const { createdSeq, createdAt, archivedSeq, contractId } = entry;
+  const hasId = typeof contractId === 'string' || Buffer.isBuffer(contractId);
+  const terms = termsOf(entry);
+  if (terms === null || createdSeq === null || createdAt === null || !hasId) {
+    differs('holding', 'a row whose columns are those of a coin', inspect(entry, { breakLength: Infinity }));
+    return null;
+  }
+  const compare = (column: string, expected: unknown, found: unknown): void => {
+    if (found !== expected) differs('entry', `${column} ${expected}, by its holding`, found);
+  };
+  compare('owner', entry.owner, id);
+  compare('created_at', createdAt, entry.entryCreatedAt);
+  compare('created_seq', createdSeq, entry.entryCreatedSeq);
+  compare('expiry', expiryColumn(terms.expiry), entry.entryExpiry);
+  const hash = BigInt.asIntN(32, BigInt(storedIdHash(contractId, Number(migrationId))));
+  if (archivedSeq === null) compare('id_hash', hash, entry.idHash);
+  const coin = { ...terms, entity: coinEntity(entry.locked === 1n), owner: party, createdAt: Number(createdAt) };
+  return { coin, contractId: idText(contractId), createdSeq, archivedSeq };
+}
+
+/** What a holding adds to its owner's sums; null where its numbers cannot be a coin's. */
+function termsOf({ locked, amount, rate, round }: Entry): (SumTerms & { readonly round: bigint }) | null {
+  if ((locked !== 0n && locked !== 1n) || !isUnits(amount) || !isUnits(rate) || round === null) return null;
+  const terms = { amount: unitsOf(amount), rate: unitsOf(rate), round };
+  if (terms.amount <= 0n || terms.rate < 0n || round < 0n) return null;
+  const expiry = expiryRound({ ...terms, createdRound: round }) ?? Infinity;
+  return { ...terms, rateRound: terms.rate * round, expiry };
+}
+
+function isUnits(column: unknown): column is bigint | Buffer {
+  return typeof column === 'bigint' || (Buffer.isBuffer(column) && column.length > 0);
+}
