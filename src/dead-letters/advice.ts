@@ -59,7 +59,10 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
     },
     dropped: () => 'nothing: ingest continues behind the batch, without its messages',
   },
-  disorder: { halted: retryOrDrop },
+  disorder: {
+    halted: retryOrDrop,
+    comesFrom: { other: () => `The feed may have been put together in another order: ${NEW_DIRECTORY}` },
+  },
   before_first: {
     halted: retryOrDrop,
     comesFrom: {

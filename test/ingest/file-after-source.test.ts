@@ -97,15 +97,16 @@ describe('a file in a directory that follows a topic', () => {
     },
   );
 
-  it('is refused with imports and updates of a migration of which the topic brought nothing', async () => {
-    const file = directory.writeLines(
-      'file.ndjson',
-      linesOf(parseLedger('import m1 : +a alice 10\n00:09 m1 :'), 'scan'),
-    );
-    const says =
-      'begins with contracts of migration 1, and this directory, which follows topic t, has no update of that';
-    expect(await replayed('', 1, file)).toContain(says);
-    expect(dumpViews(data).migration).toHaveLength(1);
+  it('is refused with updates of a migration of which the topic brought nothing, and applied with its imports before them', async () => {
+    const [imported, ...updates] = linesOf(parseLedger('import m1 : +a alice 10\n00:09 m1 :\n00:19 m1 @s2 :'), 'scan');
+    const says = 'begins with updates of migration 1, and this directory, which follows topic t, has nothing of that';
+    for (const batch of [1, 100]) {
+      expect(await replayed('', batch, directory.writeLines('file.ndjson', updates))).toContain(says);
+      expect(dumpViews(data).migration).toHaveLength(1);
+    }
+    for (const batch of [1, 100])
+      expect(await replayed('', batch, directory.writeLines('file.ndjson', [imported!, ...updates]))).toBeNull();
+    expect(dumpViews(data).migration).toHaveLength(2);
   });
 
   it('through a pipe is refused too', async () => {

@@ -12,6 +12,8 @@ const NEVER_APPLIED =
 describe('rule 1: an update that is behind the last one of its synchronizer', () => {
   it.each([
     ['in the same interval', '00:01 : +a alice 10\n00:03 : +b bob 1', '00:02 : -a'],
+    ['created half a second before', '00:01 : +a alice 10\n00:03 : +b bob 1', '00:01:00.5 : -a'],
+    ['on one of two synchronizers in an interval', '00:01 @s2 :\n00:12 : +a alice 10\n00:16 : +b bob 1', '00:14 : -a'],
     ['in a later interval', '00:01 : +a alice 10\n00:11 : +b bob 1\n00:23 : +c carol 1', '00:22 : -a'],
     ['that purges it', '00:01 : +a alice 10\n00:03 : +b bob 1', '00:02 unassignment within : -a'],
     ['among other events', '00:01 : +a alice 10\n00:03 : +b bob 1', '00:02 : +d dave 1 ; +e eve 1 ; -d ; -a'],

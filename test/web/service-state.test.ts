@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchBrowser } from '../support/http/browser.ts';
@@ -123,7 +123,9 @@ it('says of an empty service without a source how to give one', async () => {
 
 it('says within a narrow screen where and why it is halted, and what to do', async () => {
   const file = directory.at('feed.ndjson');
-  writeFileSync(file, `{"transaction":{"update_id":"${'long'.repeat(40)}","migration_id":0}}\n`);
+  // A first file that is no feed at all is refused.
+  const [first] = readFileSync(STORY, 'utf8').split('\n');
+  writeFileSync(file, `${first}\n{"transaction":{"update_id":"${'long'.repeat(40)}","migration_id":0}}\n`);
   await using service = await startService([...at(), '--file', STORY, file]);
   const body = await service.until('/status', (_, now) => (now as { phase: string }).phase === 'halted');
   const { reason, next } = (body as { halted: { reason: string; next: string } }).halted;

@@ -74,11 +74,22 @@ export function requireOverlap({ lanes, migrations }: WriterState, lane: LaneSta
         `${remedy}, or give another --data directory`,
     );
   };
-  if (migration.timeReached === null) refuse('contracts', 'has no update of that', 'read it from there');
-  for (const { synchronizerId, recordTime } of checkpoint?.times ?? update) {
+  if (followed.every(({ furthest }) => (furthest?.migrationId ?? 0) < migrationId)) {
+    const isImport = time === null && checkpoint === null && seedMark === null;
+    // The source comes to the migration's beginning by itself, and the file has that too.
+    if (isImport || lane.furthest?.migrationId === migrationId) return;
+  }
+  if (migration.timeReached === null)
+    refuse('updates', 'has nothing of that', 'replay a file that begins with its imports, or read it from there');
+  const times = checkpoint?.times ?? update;
+  const reachedOf = (synchronizerId: string): Micros => reachedOn(migration, synchronizerId, followed);
+  for (const { synchronizerId, recordTime } of times) {
     const key = checkpointKey(migrationId, synchronizerId);
     if (lane.checkpoints.has(key)) continue;
-    const reached = reachedOn(migration, synchronizerId, followed);
+    const reached = reachedOf(synchronizerId);
+    // A checkpoint counts with the smallest of its times: beside a known synchronizer, one without updates moves nothing.
+    if (reached === Number.NEGATIVE_INFINITY && times.some((each) => reachedOf(each.synchronizerId) > reached))
+      continue;
     const has = reached > Number.NEGATIVE_INFINITY ? `has it up to ${formatTime(reached)}` : 'has nothing of it';
     if (recordTime > reached)
       refuse(

@@ -9,9 +9,6 @@ import type { Batch } from './batch.ts';
 import type { PendingCoin, StoredCoin } from './contracts.ts';
 import type { MigrationState } from './state.ts';
 
-/** How much earlier than the record time of its update a contract may say that it was created. */
-const CREATED_BEFORE_US = 1_000_000;
-
 /**
  * Throws BadUpdate where an update that is to be skipped as a redelivery archives a coin or round that is active: then it was never
  * applied (docs/rules.md, rule 1).
@@ -60,8 +57,9 @@ function isCreatedAfter(
   const ended = seals.endOf(migrationId, createdSeq);
   if (ended !== null && ended < recordTime) return false;
   const begun = seals.endOf(migrationId, createdSeq - 1);
-  if ((begun !== null && begun >= recordTime) || synchronizers.size > 1) return true;
-  if (contracts.coinOf(coin).createdAt > recordTime - CREATED_BEFORE_US) return true;
+  if (begun !== null && begun >= recordTime) return true;
+  const concurrent = [...synchronizers.values()].filter((each) => begun === null || each.recordTime > begun);
+  if (concurrent.length > 1 || contracts.coinOf(coin).createdAt > recordTime) return true;
   const creator = contracts.creatorOf(coin);
   if (creator !== null && [...synchronizers.values()].some(({ updates }) => updates.has(creator))) return true;
   return contracts.wasArchived(archive, owner, createdSeq);

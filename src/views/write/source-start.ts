@@ -70,6 +70,13 @@ export function furthestOf({ migrations }: WriterState): Reached | null {
   return newest === undefined ? null : { migrationId: newest.migrationId, recordTime: newest.timeReached! };
 }
 
+/** The largest record time of an update, of the newest migration that has one. */
+export function lastUpdateOf({ migrations }: WriterState): Reached | null {
+  const updated = [...migrations.values()].filter(({ updateTime }) => updateTime !== null);
+  const newest = updated.sort((a, b) => a.migrationId - b.migrationId).at(-1);
+  return newest === undefined ? null : { migrationId: newest.migrationId, recordTime: newest.updateTime! };
+}
+
 /**
  * Begins the lanes that are new. Synchronizers known before anything of the source is applied are from others, and the source
  * must overlap with those (PossibleGap).
