@@ -69,6 +69,8 @@ export interface SourceContext {
   readonly reached: Reached | null;
   /** The largest time applied, of the newest migration; null where no update was applied. What is bad moves no time. */
   readonly furthest: Reached | null;
+  /** The last update applied, of the newest migration; null or absent where none is known. */
+  readonly lastUpdate?: Reached | null;
   /** The data directory's own id, created with it. */
   readonly directoryId: string;
   /** The migration of messages that name none. */

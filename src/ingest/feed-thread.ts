@@ -13,7 +13,7 @@ import { Refusal } from '../refusal.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import type { ThreadLogger } from '../threads/log-line.ts';
 import { DECODING, startThread, threadFile } from '../threads/thread.ts';
-import { furthestOf, reachedOf } from '../views/write/source-start.ts';
+import { furthestOf, lastUpdateOf, reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { TimedChunk } from './decode-chunks.ts';
 
@@ -77,7 +77,8 @@ export interface DecodedChunk extends TimedChunk {
 export function openingContext(writer: ViewsWriter): Opening['context'] {
   const { storedSource: stored, directoryId, sourceMigrationId: migrationId } = writer;
   const { state } = writer;
-  return { stored, reached: reachedOf(state), furthest: furthestOf(state), directoryId, migrationId };
+  const times = { reached: reachedOf(state), furthest: furthestOf(state), lastUpdate: lastUpdateOf(state) };
+  return { stored, ...times, directoryId, migrationId };
 }
 
 interface Requested {

@@ -34,9 +34,9 @@ export async function askSeedPlace(client: JsonClient, migrationId: number): Pro
   return { migrationId, recordTime, text: text as string };
 }
 
-/** A page of a snapshot is gone: snapshots are removed in time, and another one can be read. */
-export function mayCome(error: unknown, what: string): unknown {
-  if (!(error instanceof AnswerFailure) || error.about.status !== 404) return error;
+/** A page of a snapshot is gone: snapshots are removed in time, and another one can be read. `statuses`: those that say so. */
+export function mayCome(error: unknown, what: string, statuses: readonly number[] = [404]): unknown {
+  if (!(error instanceof AnswerFailure) || !statuses.some((each) => each === error.about.status)) return error;
   return new AnswerFailure(`${what} (${error.message})`, { cause: error });
 }
 
@@ -96,7 +96,8 @@ export async function* seedPages(
     const { elements, rest } = await ask(() =>
       size.ask(async (page_size) => listedIn(client, await askPage({ ...more, page_size }), 'created_events')),
     ).catch((error: unknown) => {
-      throw mayCome(error, `the snapshot of ${text} is gone`);
+      // A page token is refused once its Scan has numbered the contracts in another way.
+      throw mayCome(error, `the snapshot of ${text} is gone`, after === null ? [404] : [400, 404]);
     });
     yield elements.map((bytes) => {
       requireParsable(client, bytes);

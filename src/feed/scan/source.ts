@@ -36,19 +36,21 @@ type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
  */
 export function openScanSource(
   settings: ScanSettings,
-  { stored, reached, furthest, logger }: SourceContext,
+  { stored, reached, furthest, lastUpdate = null, logger }: SourceContext,
 ): Source<ScanTelemetry> {
   const { urls, pageSize, pollIntervalMs, readyLagMaxMs } = settings;
   const known = stored.lanes.get(LANE)?.cursor ?? null;
   const progress = new ScanProgress({ urls, logger, stored: known, supply: stored.lanes.get(SUPPLY)?.cursor ?? null });
   const cursor = known === null ? null : parseCursor(known);
   /** After the last message returned; null before the first update of all, and before a seed's mark. */
-  let at: ScanCursor | null = laterOf(cursor && furthest && earlierOf(cursor, furthest), reached);
+  let at: ScanCursor | null = cursor && furthest && earlierOf(cursor, furthest);
+  // Files may have begun a later migration: this one is read to its end before it.
+  if (at === null || reached?.migrationId === at.migrationId) at = laterOf(at, reached);
   /** Up to here nothing is missed whatever comes: a bad message has a cursor too, and its time may be any. */
   let begun = at;
   let good = furthest;
-  /** The last update that any Scan has shown. */
-  let shownBefore: ScanCursor | null = null;
+  /** The last update that any Scan has shown, or that is applied. */
+  let shownBefore: ScanCursor | null = lastUpdate;
   let network: string | null = null;
   let number = 0;
   /** What a Scan has refused is remembered while others are asked. */
@@ -100,7 +102,7 @@ export function openScanSource(
     while (!client.signal.aborted) {
       const { updates, isEnd, shown, askedAt } = await reader.next(client);
       failOver.answered();
-      const entered = enteredMigration(updates, at);
+      const entered = enteredMigration(updates, laterOf(at, reached));
       const messages = updates.slice(0, entered?.from).map(({ bytes, upTo, decoded }) => {
         at = laterOf(at, upTo);
         shownBefore = laterOf(shownBefore, upTo);

@@ -57,12 +57,14 @@ describe.each(VERSIONS)('a Scan with $acs of /state/acs', ({ acs }) => {
     expect(new Set(more)).toEqual(new Set([acs.includes('v2') ? '/v2/state/acs' : '/v1/state/acs']));
   });
 
-  it('whose snapshot is removed while it is read begins again with its newest', async () => {
+  it.each([
+    ['snapshot is removed', 404, `Failed to find ACS snapshot for migration id 0 at ${at(100)}`],
+    ['page tokens are no longer valid', 400, 'Invalid after token.'],
+  ])('whose %s while it is read begins again with its newest', async (_, status, error) => {
     scan.change({ snapshots: [at(100)], acs });
     scan.add(...LINES);
-    const gone = { error: `Failed to find ACS snapshot for migration id 0 at ${at(100)}` };
     const path = `/${acs.at(-1)}/state/acs`;
-    scan.fail(path, ({ after }, answer) => (after === undefined ? answer : { status: 404, body: gone }));
+    scan.fail(path, ({ after }, answer) => (after === undefined ? answer : { status, body: { error } }));
     await using service = await serveScan(options());
     await service.until('/readyz', { reasons: expect.arrayContaining([expect.stringContaining('is gone')]) });
     scan.change({ snapshots: [at(250)] });

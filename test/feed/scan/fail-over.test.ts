@@ -132,6 +132,37 @@ describe('a Scan that takes in nothing more', () => {
     await service.until('/status', { source: { network: { contradiction: null, lag_seconds: 0 } } });
     await expectAll(service);
   });
+
+  it('is not at its end where it has less than was applied before a restart', async () => {
+    {
+      await using service = await serve(PATIENT);
+      await service.until('/readyz', { ready: true });
+    }
+    hangAfter(first, SOME);
+    second.fail('/', 'closed');
+    await using service = await serve(PATIENT);
+    const says = /^http\S+ shows no update after .*, and one of .* was read$/;
+    await service.until('/readyz', { ready: false, reasons: expect.arrayContaining([expect.stringMatching(says)]) });
+    first.add(...LINES.slice(SOME));
+    await expectAll(service);
+  });
+});
+
+describe('a Scan that takes in updates while it is read', () => {
+  it('is read on, also where the answer asked for meanwhile is older than its newest update', async () => {
+    hangAfter(first, SOME);
+    first.change({ pageSizeMax: 500 });
+    second.fail('/', 'closed');
+    await using service = await serve();
+    await service.until('/readyz', { ready: true });
+    for (const line of LINES.slice(SOME)) {
+      first.add(line);
+      const asked = first.asked.length;
+      await expect.poll(() => first.asked.length, { interval: 1 }).toBeGreaterThan(asked);
+    }
+    await expectAll(service);
+    expect(service.log.filter(({ message }) => message.includes('not asked again'))).toEqual([]);
+  });
 });
 
 async function networkOf(service: Serving): Promise<{ caught_up_at: string | null; lag_seconds: number | null }> {
