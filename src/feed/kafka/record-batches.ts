@@ -53,12 +53,18 @@ export async function decodeMessages(decoder: LibraryDecoder): Promise<FetchedMe
   const bytes = size > 0 ? decoder.readBytes(size) : Buffer.alloc(0);
   const messages: FetchedMessage[] = [];
   let unpacked = unpackedBytes.get(decoder.buffer) ?? 0;
+  let end = 0;
   for (let at = 0; at < bytes.length && unpacked < UNPACKED_BYTES_MAX; ) {
     const length = bytes.length - at < LENGTH_END ? Infinity : LENGTH_END + bytes.readInt32BE(at + AT.length);
     // The limit of the fetch cuts off the last batch, but not the first.
     if (at > 0 && bytes.length - at < length) break;
     try {
-      const decoded = await decodeBatch(bytes.subarray(at, at + length), length);
+      const batch = bytes.subarray(at, at + length);
+      const decoded = await decodeBatch(batch, length);
+      // No checksum has the offset in it.
+      const first = Number(batch.readBigInt64BE(0));
+      if (first < end) throw new Error(`it begins at offset ${first}, and the batch before it ends at ${end - 1}`);
+      end = first + batch.readInt32BE(AT.lastDelta) + 1;
       for (const record of decoded.records) messages.push(record);
       unpacked += decoded.unpacked;
     } catch (error) {

@@ -58,10 +58,17 @@ function snappyLength(block: Buffer): number {
   return block.subarray(0, last + 1).reduce((sum, byte, i) => sum + (byte & 0x7f) * 2 ** (7 * i), 0);
 }
 
-const LZ4 = { contentLengthFlag: 0x08, dictionaryFlag: 0x01, blockChecksumFlag: 0x10, ratioMax: 255 };
+const LZ4 = {
+  magic: 0x184d2204,
+  contentLengthFlag: 0x08,
+  dictionaryFlag: 0x01,
+  blockChecksumFlag: 0x10,
+  ratioMax: 255,
+};
 
 /** The most that an LZ4 frame unpacks to, which need not state it: all of its blocks are full, or packed as far as can be. */
 function lz4LengthMax(frame: Buffer): number {
+  if (frame.readUInt32LE(0) !== LZ4.magic) throw new Error('it is no LZ4 frame');
   const flags = frame.readUInt8(4);
   const blockBytes = 2 ** (8 + ((frame.readUInt8(5) >>> 3) & 0xe));
   let at = 7 + (flags & LZ4.contentLengthFlag ? 8 : 0) + (flags & LZ4.dictionaryFlag ? 4 : 0);

@@ -95,6 +95,12 @@ describe('the records of a fetch', () => {
     }
   });
 
+  it('end at a batch whose offset is not behind the batch before it', async () => {
+    const moved = changed(B, (copy) => copy.writeBigInt64BE(0n));
+    const reason = 'it begins at offset 0, and the batch before it ends at 6';
+    expect(shown(await decode(A, moved, C))).toEqual(['5 a', '6 b', `0 to 9: ${reason}`]);
+  });
+
   it.each([
     ['an older format', wireBatch({ offset: 7, count: 1, packed: Buffer.alloc(9), magic: 1 }), 'it has format 1'],
     ['an unknown codec', wireBatch({ offset: 7, count: 1, packed: Buffer.alloc(9), codec: 5 }), 'compression 5'],
@@ -121,6 +127,12 @@ describe('the records of a fetch', () => {
 describe('a batch that takes too much memory', () => {
   const tooLarge = `it takes more than ${UNPACKED_BYTES_MAX / 2 ** 20} MiB unpacked`;
   const bytes = wireRecord({ value: Buffer.alloc(UNPACKED_BYTES_MAX + 1) });
+
+  it('is not unpacked where it is an LZ4 frame of the old form, which has no header', async () => {
+    const packed = Buffer.concat([Buffer.from('02214c18', 'hex'), Buffer.alloc(20)]);
+    const [message] = await decode(wireBatch({ offset: 7, count: 1, packed, codec: PACKERS.lz4.type }));
+    expect(message!.broken!.reason).toBe('it is no LZ4 frame');
+  });
 
   it.each(Object.keys(PACKERS) as PackerName[])('is not unpacked with %s', async (name) => {
     const { type: codec, pack } = PACKERS[name];
