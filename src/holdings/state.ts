@@ -54,10 +54,11 @@ function opaqueToken(query: StateQuery<string>, { snapshot, next }: Page): objec
 /** The page that an opaque token continues. Throws a HoldingsFault for a token that is not of a page with the same parameters. */
 export function continuedState(query: StateQuery<string>): StateQuery {
   if (query.after === null) return { ...query, after: null };
-  const [digest, time, last] = decodeToken(query.after);
+  const values = decodeToken(query.after);
+  const [digest, time, last] = values;
   const recordTime = typeof time === 'string' ? parseRequestTime(time) : null;
   const after = parseInt64(last);
-  if (digest === digestOf(query) && recordTime !== null && after !== null)
+  if (values.length === 3 && digest === digestOf(query) && recordTime !== null && after !== null)
     return { ...query, recordTime, match: 'exact', after };
   const expected = 'a next_page_token of a page for which all other parameters but page_size were the same';
   throw new HoldingsFault('unknown_token', `after: given ${showGiven(query.after)}, expected ${expected}`);
@@ -86,7 +87,7 @@ function requirePage(query: StateQuery<bigint | string>, facts: PageFacts): Page
       throw snapshotFault(query);
     case 'no such token': {
       const expected = 'a next_page_token of an earlier page of this snapshot';
-      throw new HoldingsFault('unknown_token', `after: given ${query.after}, expected ${expected}`);
+      throw new HoldingsFault('unknown_token', `after: given ${showGiven(query.after)}, expected ${expected}`);
     }
     case 'too large': {
       const expected = `at most ${facts.fitting} for this page, whose contracts are large`;
