@@ -1,5 +1,5 @@
+import { crc32c } from '@node-rs/crc32';
 import type { FetchedRecord } from './aborted.ts';
-import { crc32c } from './crc32c.ts';
 import { CODECS, checkUnpacked, UNPACKED_BYTES_MAX } from './unpack.ts';
 
 /** A batch that cannot be read: what it lacks is not known, so nothing behind it is read. */

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { zstdCompressSync } from 'node:zlib';
+import { crc32c } from '@node-rs/crc32';
 import { describe, expect, it } from 'vitest';
-import { crc32c } from '../../../src/feed/kafka/crc32c.ts';
 import { decodeMessages, type FetchedMessage } from '../../../src/feed/kafka/record-batches.ts';
 import { UNPACKED_BYTES_MAX } from '../../../src/feed/kafka/unpack.ts';
 import { plainBatch, wireBatch, wireRecord } from '../../support/kafka/batches.ts';

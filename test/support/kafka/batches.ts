@@ -1,4 +1,4 @@
-import { crc32c } from '../../../src/feed/kafka/crc32c.ts';
+import { crc32c } from '@node-rs/crc32';
 
 /** A number as records have it: zigzag, seven bits a byte. */
 export function varint(value: number): Buffer {
