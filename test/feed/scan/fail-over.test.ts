@@ -160,6 +160,8 @@ describe('a Scan that takes in updates while it is read', () => {
       const asked = first.asked.length;
       await expect.poll(() => first.asked.length, { interval: 1 }).toBeGreaterThan(asked);
     }
+    // It was ready before these came.
+    await service.until('/status', { counts: { updates: LINES.length } });
     await expectAll(service);
     expect(service.log.filter(({ message }) => message.includes('not asked again'))).toEqual([]);
   });
