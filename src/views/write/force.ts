@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Micros } from '../../ledger/time.ts';
 import type { Batch } from './batch.ts';
+import { lastUpdateOf } from './source-start.ts';
 
 /** The result of a request for a snapshot now. */
 export type ForceOutcome =
@@ -20,12 +21,9 @@ export function sealNow(
   batch: Batch,
   { periodUs, maySeal }: { periodUs: number; maySeal: boolean },
 ): ForceOutcome {
-  const [migration] = [...batch.state.migrations.values()]
-    .filter(({ updateTime }) => updateTime !== null)
-    .sort((a, b) => b.migrationId - a.migrationId);
-  if (migration === undefined) return { kind: 'nothing_applied' };
-  const { migrationId } = migration;
-  const recordTime = migration.updateTime!;
+  const last = lastUpdateOf(batch.state);
+  if (last === null) return { kind: 'nothing_applied' };
+  const { migrationId, recordTime } = last;
   const newest = db
     .prepare<[number], number | null>('SELECT max(record_time) FROM snapshot WHERE migration_id = ?')
     .pluck()
@@ -36,6 +34,6 @@ export function sealNow(
     return { kind: 'snapshot', sealed: false, migrationId, recordTime: newest };
   }
   if (!maySeal) return { kind: 'too_soon' };
-  batch.seals.sealForced(migration, recordTime);
+  batch.seals.sealForced(batch.state.migrations.get(migrationId)!, recordTime);
   return { kind: 'snapshot', sealed: true, migrationId, recordTime };
 }
