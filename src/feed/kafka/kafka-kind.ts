@@ -1,7 +1,48 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import { notShown } from '../not-shown.ts';
-import type { SourceState, SourceStatus } from '../source.ts';
-import { lackingText, positionsOf, type StoredPosition } from './positions.ts';
+import type { SourceContext, SourceKind, SourceState, SourceStatus } from '../source.ts';
+import { lackingText, positionsOf, type StoredPosition } from './kafka-positions.ts';
+import type { KafkaSourceOptions } from './kafka-source.ts';
+
+/** How to reach a cluster; PEM texts, null for the system's authorities and for no client certificate. */
+export interface KafkaConnection {
+  readonly brokers: readonly string[];
+  readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
+  readonly sasl: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  } | null;
+}
+
+/** Which topic to read and how to reach it. */
+export interface TopicSettings extends KafkaConnection {
+  readonly topic: string;
+  /** Null: one created with the data directory. */
+  readonly group: string | null;
+  /** Null: an idle partition makes the others wait forever. */
+  readonly partitionIdleMs: number | null;
+}
+
+/** A lane is a partition, by its number in digits; its cursor is the next offset, in digits too. */
+export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {
+  kind: 'topic',
+  resumes: true,
+  placeOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
+  // Loaded only in the thread that reads: kafkajs is large, and the writer's thread does not need it.
+  async open(settings, context) {
+    return (await import('./kafka-source.ts')).openKafkaSource(optionsOf(settings, context));
+  },
+  async watch(settings, context) {
+    return (await import('./kafka-source.ts')).openKafkaWatch(optionsOf(settings, context));
+  },
+  follow: followTopic,
+};
+
+function optionsOf(settings: TopicSettings, { directoryId, ...context }: SourceContext): KafkaSourceOptions {
+  const { brokers, ssl, sasl, group, ...rest } = settings;
+  return { ...rest, ...context, connection: { brokers, ssl, sasl }, group: group ?? `holdfast-${directoryId}` };
+}
 
 /** What the reading thread knows of a topic. Clock times in milliseconds since 1970. */
 export interface TopicTelemetry {
