@@ -14,7 +14,7 @@ import {
   type SettingKey,
   type SettingValue,
 } from './config/settings.ts';
-import type { TopicSettings } from './feed/kafka/kafka-kind.ts';
+import type { TopicSettings } from './feed/kafka/kafka-client.ts';
 import type { LedgerApiSettings, OauthSettings } from './feed/ledger-api/settings.ts';
 import type { ScanSettings } from './feed/scan/settings.ts';
 import type { PostgresSettings } from './postgres/settings.ts';

@@ -5,7 +5,7 @@ import { SCAN_KEYS } from '../config/scan.ts';
 import { counted } from '../counted.ts';
 import { type FileSource, openFileSource } from '../feed/file/source.ts';
 import { readableSize } from '../feed/file/unusable-file.ts';
-import type { TopicSettings } from '../feed/kafka/kafka-kind.ts';
+import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
 import { openPatientProducer } from '../feed/kafka/topic-producer.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import type { TopicSettings } from '../feed/kafka/kafka-kind.ts';
+import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
 import { readNamed, readSecret } from '../named-file.ts';
 import { certificateOf, unusable } from './certificate.ts';
 import { KAFKA_SETTINGS } from './connection-settings.ts';

@@ -1,5 +1,4 @@
-import { createKafkaClient, readBounds, withAdmin } from '../feed/kafka/kafka-client.ts';
-import type { KafkaConnection } from '../feed/kafka/kafka-kind.ts';
+import { createKafkaClient, type KafkaConnection, readBounds, withAdmin } from '../feed/kafka/kafka-client.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { Decision, DecodedBatch } from './decode-batch.ts';

@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { awaitBounds, createKafkaClient, readBounds, withAdmin } from '../feed/kafka/kafka-client.ts';
+import {
+  awaitBounds,
+  createKafkaClient,
+  type KafkaConnection,
+  readBounds,
+  withAdmin,
+} from '../feed/kafka/kafka-client.ts';
 import { describeKafkaError } from '../feed/kafka/kafka-errors.ts';
-import type { KafkaConnection } from '../feed/kafka/kafka-kind.ts';
 import { readRecords, WHILE_GROUP_LOADS } from '../feed/kafka/read-records.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { jsonOrNull } from '../json/untrusted.ts';

@@ -4,13 +4,15 @@ import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
 import type { BrokenContainer, Message } from '../source.ts';
-import type { TopicSettings, TopicTelemetry } from './kafka-kind.ts';
+import type { TopicSettings } from './kafka-client.ts';
+import { SessionOver } from './kafka-errors.ts';
 import {
   checkHeld,
   checkLastApplied,
   type PartitionBounds,
   type StartOffset,
   type StoredPosition,
+  type TopicTelemetry,
 } from './kafka-positions.ts';
 import { type Fetched, hashesOf, type KafkaRecord, recordsOf, sha256, waitingBytesOf } from './kafka-record.ts';
 
@@ -38,14 +40,6 @@ export interface BoundsRequest {
   /** By our clock, milliseconds. */
   readonly at: number;
   readonly cursors: ReadonlyMap<number, number>;
-}
-
-/** What is read no longer fits what the session began with: the next session compares everything with the topic again. */
-export class SessionOver extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SessionOver';
-  }
 }
 
 /** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */

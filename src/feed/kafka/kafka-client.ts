@@ -4,9 +4,28 @@ import { type RetryPolicy, retry } from '../../retry.ts';
 import { LINE_BYTES_MAX } from '../limits.ts';
 import type { SourceLogger } from '../source.ts';
 import { answeredWith, isTransient } from './kafka-errors.ts';
-import type { KafkaConnection } from './kafka-kind.ts';
 import type { PartitionBounds } from './kafka-positions.ts';
 import { kafkajs } from './kafkajs.ts';
+
+/** How to reach a cluster; PEM texts, null for the system's authorities and for no client certificate. */
+export interface KafkaConnection {
+  readonly brokers: readonly string[];
+  readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
+  readonly sasl: {
+    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+    readonly username: string;
+    readonly password: string;
+  } | null;
+}
+
+/** Which topic to read and how to reach it. */
+export interface TopicSettings extends KafkaConnection {
+  readonly topic: string;
+  /** Null: one created with the data directory. */
+  readonly group: string | null;
+  /** Null: an idle partition makes the others wait forever. */
+  readonly partitionIdleMs: number | null;
+}
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;

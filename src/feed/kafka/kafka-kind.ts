@@ -1,28 +1,16 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import { notShown } from '../not-shown.ts';
 import type { SourceContext, SourceKind, SourceState, SourceStatus } from '../source.ts';
-import { lackingText, positionsOf, type StoredPosition } from './kafka-positions.ts';
+import type { TopicSettings } from './kafka-client.ts';
+import {
+  lackingText,
+  NOTHING_READ,
+  positionsOf,
+  type StoredPosition,
+  type TopicTelemetry,
+  withoutEnds,
+} from './kafka-positions.ts';
 import type { KafkaSourceOptions } from './kafka-source.ts';
-
-/** How to reach a cluster; PEM texts, null for the system's authorities and for no client certificate. */
-export interface KafkaConnection {
-  readonly brokers: readonly string[];
-  readonly ssl: { readonly ca: string | null; readonly cert: string | null; readonly key: string | null } | null;
-  readonly sasl: {
-    readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-    readonly username: string;
-    readonly password: string;
-  } | null;
-}
-
-/** Which topic to read and how to reach it. */
-export interface TopicSettings extends KafkaConnection {
-  readonly topic: string;
-  /** Null: one created with the data directory. */
-  readonly group: string | null;
-  /** Null: an idle partition makes the others wait forever. */
-  readonly partitionIdleMs: number | null;
-}
 
 /** A lane is a partition, by its number in digits; its cursor is the next offset, in digits too. */
 export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {
@@ -43,37 +31,6 @@ function optionsOf(settings: TopicSettings, { directoryId, ...context }: SourceC
   const { brokers, ssl, sasl, group, ...rest } = settings;
   return { ...rest, ...context, connection: { brokers, ssl, sasl }, group: group ?? `holdfast-${directoryId}` };
 }
-
-/** What the reading thread knows of a topic. Clock times in milliseconds since 1970. */
-export interface TopicTelemetry {
-  /** Why it is not read now; null when it is. */
-  readonly stopped: string | null;
-  /** Which partitions the others wait for, a sentence each: a possible reason for a lag. */
-  readonly blocking: readonly string[];
-  /** Everything that the topic had at this time of our clock is stored; null before that was so for the first time. */
-  readonly caughtUpAt: number | null;
-  /** The newest record time read, whether applied or not. */
-  readonly newestRecordTime: Micros | null;
-  readonly partitions: readonly PartitionTelemetry[];
-}
-
-export interface PartitionTelemetry {
-  readonly partition: number;
-  /** The next offset to store. */
-  readonly nextOffset: number;
-  /** The offset after the partition's last message, when last requested. */
-  readonly endOffset: number | null;
-  /** Idle for so long that the others no longer wait for it. */
-  readonly passedOver: boolean;
-}
-
-/** Before anything was read. */
-export const NOTHING_READ: Omit<TopicTelemetry, 'stopped'> = {
-  blocking: [],
-  caughtUpAt: null,
-  newestRecordTime: null,
-  partitions: [],
-};
 
 /** The topic's status, from its last telemetry and what the views have by now. */
 export function followTopic(name: string): { status(state: SourceState<TopicTelemetry>): SourceStatus } {
@@ -104,13 +61,6 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
   }
 
   return { status };
-}
-
-/** Partitions of which only the stored positions are known. */
-export function withoutEnds(stored: StoredPartitions): PartitionTelemetry[] {
-  return [...stored].map(([partition, { nextOffset }]) => {
-    return { partition, nextOffset, endOffset: null, passedOver: false };
-  });
 }
 
 type StoredPartitions = ReadonlyMap<number, StoredPosition>;

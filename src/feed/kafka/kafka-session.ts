@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Message, SourceLogger } from '../source.ts';
-import { type IntakeOptions, KafkaIntake, SessionOver } from './intake.ts';
+import { type IntakeOptions, KafkaIntake } from './intake.ts';
 import { READER_CONFIG, readBounds } from './kafka-client.ts';
+import { SessionOver } from './kafka-errors.ts';
 import { checkIdentity, identityText, type StoredTopic, startOffsets } from './kafka-positions.ts';
 import { createLoneConsumer } from './lone-consumer.ts';
 

@@ -8,18 +8,19 @@ import {
   type SourceContext,
   type SourceStart,
 } from '../source.ts';
-import { SessionOver } from './intake.ts';
-import { createKafkaClient, readBounds, withAdmin } from './kafka-client.ts';
-import { describeKafkaError, isTransient, RETRY_READING, RETRY_WATCHING } from './kafka-errors.ts';
+import { createKafkaClient, type KafkaConnection, readBounds, type TopicSettings, withAdmin } from './kafka-client.ts';
+import { describeKafkaError, isTransient, RETRY_READING, RETRY_WATCHING, SessionOver } from './kafka-errors.ts';
 import {
-  type KafkaConnection,
+  checkIdentity,
+  lackingText,
   NOTHING_READ,
   type PartitionTelemetry,
-  type TopicSettings,
+  positionsOf,
+  startOf,
+  startOffsets,
   type TopicTelemetry,
   withoutEnds,
-} from './kafka-kind.ts';
-import { checkIdentity, lackingText, positionsOf, startOf, startOffsets } from './kafka-positions.ts';
+} from './kafka-positions.ts';
 import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './kafka-session.ts';
 
 export interface KafkaSourceOptions

@@ -3,9 +3,8 @@ import type { Kafka, Producer, Transaction } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
 import { retry } from '../../retry.ts';
 import type { SourceLogger } from '../source.ts';
-import { awaitBounds, createKafkaClient, createMissingTopic, withAdmin } from './kafka-client.ts';
+import { awaitBounds, createKafkaClient, createMissingTopic, type KafkaConnection, withAdmin } from './kafka-client.ts';
 import { answeredWith, describeKafkaError, LeftOut, RETRY_PRODUCING } from './kafka-errors.ts';
-import type { KafkaConnection } from './kafka-kind.ts';
 import { ENDS_LEAST, readEnds, readPartitionsByName, type TopicEnds } from './read-records.ts';
 
 export interface ProducedRecord {

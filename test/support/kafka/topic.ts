@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Admin, CompressionTypes, Kafka, Message, Producer } from 'kafkajs';
-import { awaitBounds, createKafkaClient } from '../../../src/feed/kafka/kafka-client.ts';
-import type { KafkaConnection } from '../../../src/feed/kafka/kafka-kind.ts';
+import { awaitBounds, createKafkaClient, type KafkaConnection } from '../../../src/feed/kafka/kafka-client.ts';
 import { kafkajs } from '../../../src/feed/kafka/kafkajs.ts';
 import { readRecords } from '../../../src/feed/kafka/read-records.ts';
 import { keepingLogger } from './reading.ts';
