@@ -33,7 +33,7 @@ describe('every command', () => {
 
   const own = commands.filter(({ isGroup }) => !isGroup).map(({ name }) => name);
   const commandsOfFlink = own.filter((name) => name.startsWith('flink '));
-  const WITHOUT_DATA = ['openapi', 'fetch', 'decode', ...commandsOfFlink, 'produce'];
+  const WITHOUT_DATA = ['fetch', 'decode', ...commandsOfFlink, 'produce'];
   const MAKE_DATA = ['serve', 'replay', 'restore', 'token'];
   test.each(own)('%s says what it does with --data', async (name) => {
     const { stdout } = await holdfast(...name.split(' '), '--help');
@@ -47,10 +47,6 @@ describe('every command', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     const says = `unknown option '--cofnig' (Did you mean --config?); see \`holdfast ${name} --help\``;
     expect(stderr).toBe(`holdfast: ${says}\n`);
-  });
-
-  test('openapi takes --data as every command does', async () => {
-    expect(await holdfast('openapi', 'holdings', '--data', folder.at('none'))).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('the program says its version', async () => {
@@ -84,7 +80,6 @@ describe('every command', () => {
     ['summary --owner a::b --at noon', /^holdfast: --at: given "noon", expected a time/],
     ['summary --owner a::b --round 1.5', /^holdfast: --round: given "1.5", expected an integer/],
     ['summary --owner a::b --migration 9223372036854775808', /^holdfast: --migration: given/],
-    ['openapi everything', /^holdfast: openapi: given "everything", expected holdings or ledger/],
   ];
   test.each(refused)('`%s` is refused in one line', async (line, message) => {
     const dir = folder.at(`refused-${line.replaceAll(/\W/g, '-')}`);

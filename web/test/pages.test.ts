@@ -1,8 +1,7 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Dashboard, startDashboard } from '../support/web/dashboard.ts';
-import { LARGE, NOBODY } from '../support/web/parties.ts';
+import { type Dashboard, LARGE, NOBODY, startDashboard } from './dashboard.ts';
 
 let dashboard: Dashboard;
 beforeAll(async () => {

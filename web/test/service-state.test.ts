@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launchBrowser } from '../support/http/browser.ts';
-import { fixture } from '../support/http/expected-answers.ts';
-import { type Service, startService } from '../support/http/service.ts';
-import { freePorts } from '../support/program/free-ports.ts';
-import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { freshScan } from '../support/scan/fresh-scan.ts';
-import { scanLedger } from '../support/scan/ledger.ts';
-import { openPage } from '../support/web/dashboard.ts';
+import { launchBrowser } from '../../test/support/http/browser.ts';
+import { fixture } from '../../test/support/http/expected-answers.ts';
+import { type Service, startService } from '../../test/support/http/service.ts';
+import { freePorts } from '../../test/support/program/free-ports.ts';
+import { freshDirectory } from '../../test/support/program/fresh-directory.ts';
+import { freshScan } from '../../test/support/scan/fresh-scan.ts';
+import { scanLedger } from '../../test/support/scan/ledger.ts';
+import { openPage } from './dashboard.ts';
 
 const STORY = fixture('story.scan.ndjson');
 

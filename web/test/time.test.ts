@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startOf, stepsFor } from '../../src/web/data/range.ts';
-import { durationMs, fieldOf, showDuration, showSpan, showTime, timeOfField } from '../../src/web/data/time.ts';
+import { startOf, stepsFor } from '../src/data/range.ts';
+import { durationMs, fieldOf, showDuration, showSpan, showTime, timeOfField } from '../src/data/time.ts';
 
 describe('times on the dashboard', () => {
   it.each([

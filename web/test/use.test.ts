@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Dashboard, settled, startDashboard } from '../support/web/dashboard.ts';
-import { ALICE, LARGE } from '../support/web/parties.ts';
+import { ALICE, type Dashboard, LARGE, settled, startDashboard } from './dashboard.ts';
 
 let dashboard: Dashboard;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import {
   subtract,
   ticksUpTo,
   unitsOf,
-} from '../../src/web/data/decimal.ts';
+} from '../src/data/decimal.ts';
 
 /** Longer than any float is exact. */
 const units = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });

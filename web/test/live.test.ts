@@ -2,12 +2,12 @@ import { createWriteStream, readFileSync, type WriteStream, writeFileSync } from
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { party } from '../../fixtures/names.ts';
-import { launchBrowser } from '../support/http/browser.ts';
-import { fixture } from '../support/http/expected-answers.ts';
-import { startService } from '../support/http/service.ts';
-import { freePorts } from '../support/program/free-ports.ts';
-import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { openPage } from '../support/web/dashboard.ts';
+import { launchBrowser } from '../../test/support/http/browser.ts';
+import { fixture } from '../../test/support/http/expected-answers.ts';
+import { startService } from '../../test/support/http/service.ts';
+import { freePorts } from '../../test/support/program/free-ports.ts';
+import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
+import { openPage } from './dashboard.ts';
 
 const STORY = readFileSync(fixture('story.scan.ndjson'), 'utf8').trim().split('\n');
 

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { dashboardRoutes } from '../../src/http/dashboard/routes.ts';
 import { createMetrics } from '../../src/http/server/metrics.ts';
 import { addRoutes } from '../../src/http/server/routes.ts';
-import { startService } from '../support/http/service.ts';
-import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { startService } from '../../test/support/http/service.ts';
+import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
 
 const PARTY = 'alice%20b::1220ab';
 const PAGES = ['/', '/snapshots', `/owners/${PARTY}`];

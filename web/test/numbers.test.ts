@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Dashboard, settled, startDashboard } from '../support/web/dashboard.ts';
-import { ALICE, LARGE, NOBODY } from '../support/web/parties.ts';
+import { ALICE, type Dashboard, LARGE, NOBODY, settled, startDashboard } from './dashboard.ts';
 
 type Row = Readonly<Record<string, string | number>>;
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
+const source = join(import.meta.dirname, 'src');
 const root = join(import.meta.dirname, '..');
-const source = join(root, 'src/web');
 const target = join(root, 'dist/web');
 /** In the order in which they apply: a narrow screen changes what is said before. */
 const STYLES = [
@@ -22,7 +22,7 @@ const PACKAGES = ['preact', 'uplot'];
  * Builds the dashboard into dist/web: `index.html` and, in `assets/`, what it loads. The name of an asset has the hash of its
  * bytes, so that browsers may keep it for ever.
  */
-export async function buildWeb(): Promise<void> {
+export default async function buildWeb(): Promise<void> {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(join(target, 'assets'), { recursive: true });
   const names = {
@@ -43,7 +43,7 @@ async function bundledScript(): Promise<string> {
   await using bundle = await rolldown({
     input: join(source, 'main.tsx'),
     platform: 'browser',
-    transform: { target: 'es2023', jsx: { runtime: 'automatic', importSource: 'preact' } },
+    transform: { target: 'es2023' },
     // A part that is not installed would otherwise be left for the browser to find.
     onLog(_level, log) {
       throw new Error(`${log.message}; sh scripts/setup.sh installs what is missing`);

@@ -1,9 +1,17 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { writeWeeks } from '../../../scripts/demo/weeks.ts';
-import { launchBrowser, type Watched, watchPage } from '../http/browser.ts';
-import { fixture } from '../http/expected-answers.ts';
-import { type Service, startService } from '../http/service.ts';
-import { temporaryDirectory } from '../program/temporary-directory.ts';
+import { party } from '../../fixtures/names.ts';
+import { writeWeeks } from '../../scripts/demo/weeks.ts';
+import { launchBrowser, type Watched, watchPage } from '../../test/support/http/browser.ts';
+import { fixture } from '../../test/support/http/expected-answers.ts';
+import { type Service, startService } from '../../test/support/http/service.ts';
+import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
+
+/** Has coin of both kinds, and many changes. */
+export const LARGE = party('aurora-bank');
+/** Has coin in the story. */
+export const ALICE = party('alice');
+/** Never had any. */
+export const NOBODY = party('nobody');
 
 /** A service with the dashboard, and a browser that looks at it. */
 export interface Dashboard extends AsyncDisposable {
