@@ -1,6 +1,6 @@
 import { FILE_KIND } from './feed/file/kind.ts';
-import { TOPIC_KIND } from './feed/kafka/kind.ts';
-import type { TopicSettings } from './feed/kafka/settings.ts';
+import type { TopicSettings } from './feed/kafka/kafka-client.ts';
+import { TOPIC_KIND } from './feed/kafka/kafka-kind.ts';
 import { LEDGER_API_KIND } from './feed/ledger-api/kind.ts';
 import { type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/settings.ts';
 import { SCAN_KIND } from './feed/scan/kind.ts';

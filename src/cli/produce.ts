@@ -3,8 +3,8 @@ import { KAFKA_SETTINGS, keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../c
 import { counted } from '../counted.ts';
 import { type FileSource, openFileSource } from '../feed/file/source.ts';
 import { readableSize } from '../feed/file/unusable-file.ts';
-import { openPatientProducer } from '../feed/kafka/patient-producer.ts';
-import type { TopicSettings } from '../feed/kafka/settings.ts';
+import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
+import { openPatientProducer } from '../feed/kafka/topic-producer.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
 import { Refusal } from '../refusal.ts';

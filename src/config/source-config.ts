@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import type { TopicSettings } from '../feed/kafka/settings.ts';
+import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
 import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/settings.ts';
 import type { ScanSettings } from '../feed/scan/settings.ts';
 import { readNamed, readSecret } from '../named-file.ts';
