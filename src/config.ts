@@ -15,8 +15,8 @@ import {
   type SettingValue,
 } from './config/settings.ts';
 import type { TopicSettings } from './feed/kafka/settings.ts';
-import type { LedgerApiSettings, OauthSettings } from './feed/ledger-api/settings.ts';
-import type { ScanSettings } from './feed/scan/settings.ts';
+import type { LedgerApiSettings, OauthSettings } from './feed/ledger-api/participant-kind.ts';
+import type { ScanSettings } from './feed/scan/scan-kind.ts';
 import type { PostgresSettings } from './postgres/settings.ts';
 import { Refusal } from './refusal.ts';
 import { parseUsersConfig, type UsersConfig } from './users/users-config.ts';

@@ -1,10 +1,8 @@
 import { FILE_KIND } from './feed/file/kind.ts';
 import { TOPIC_KIND } from './feed/kafka/kind.ts';
 import type { TopicSettings } from './feed/kafka/settings.ts';
-import { LEDGER_API_KIND } from './feed/ledger-api/kind.ts';
-import { type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/settings.ts';
-import { SCAN_KIND } from './feed/scan/kind.ts';
-import { type ScanSettings, scanName } from './feed/scan/settings.ts';
+import { LEDGER_API_KIND, type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/participant-kind.ts';
+import { SCAN_KIND, type ScanSettings, scanName } from './feed/scan/scan-kind.ts';
 import type { SourceKind, SourceSpec } from './feed/source.ts';
 
 /** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */

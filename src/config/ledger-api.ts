@@ -1,4 +1,4 @@
-import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/settings.ts';
+import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/participant-kind.ts';
 import { Refusal } from '../refusal.ts';
 import { certificateOf } from './certificate.ts';
 import { LEDGER_API_SETTINGS } from './connection-settings.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { OauthSettings } from '../feed/ledger-api/settings.ts';
+import type { OauthSettings } from '../feed/ledger-api/participant-kind.ts';
 import { readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import type { ConfigurationFile } from './configuration-file.ts';

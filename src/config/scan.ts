@@ -1,4 +1,4 @@
-import type { ScanSettings } from '../feed/scan/settings.ts';
+import type { ScanSettings } from '../feed/scan/scan-kind.ts';
 import { Refusal } from '../refusal.ts';
 import { certificateOf } from './certificate.ts';
 import { SCAN_SETTINGS } from './connection-settings.ts';

@@ -1,3 +1,5 @@
+import { networkKind } from '../network/network-progress.ts';
+
 /** Which participant to read, for which parties, and how to reach it. */
 export interface LedgerApiSettings {
   /** Below which its operations are, without a slash at the end. */
@@ -27,4 +29,10 @@ export function ledgerApiName(url: string): string {
   return `Ledger API ${url}`;
 }
 
+/** The settings that a message about the connection names. */
 export const NAMES = { url: '--ledger-api', ca: '--ledger-api-ca' };
+
+/** A resume token is the offset up to which everything is read, in digits. */
+export const LEDGER_API_KIND = networkKind<LedgerApiSettings>('participant', async (settings, context) =>
+  (await import('./participant-source.ts')).openLedgerApiSource(settings, context),
+);

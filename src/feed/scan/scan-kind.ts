@@ -1,3 +1,5 @@
+import { networkKind } from '../network/network-progress.ts';
+
 /** Which Scans to read and how to reach them. */
 export interface ScanSettings {
   /** Each with the path below which its operations are: `https://scan.example/api/scan`. */
@@ -8,6 +10,8 @@ export interface ScanSettings {
   readonly pollIntervalMs: number;
   /** A Scan that shows nothing for longer than this, where another one has more, is no longer read. */
   readonly readyLagMaxMs: number;
+  /** How often the other Scans are asked whether they have more: a minute where it is left out. */
+  readonly checkIntervalMs?: number;
   /** PEM of the authorities that may sign the Scans' certificates; null for the system's. */
   readonly ca: string | null;
   /** Where to begin in an empty directory. */
@@ -18,3 +22,8 @@ export interface ScanSettings {
 export function scanName(urls: readonly string[]): string {
   return `Scan ${urls.join(', ')}`;
 }
+
+/** A resume token is the position after an update on the ledger: `4 2026-02-14T15:00:00Z`. */
+export const SCAN_KIND = networkKind<ScanSettings>('network', async (settings, context) =>
+  (await import('./scan-source.ts')).openScanSource(settings, context),
+);
