@@ -1,5 +1,4 @@
 import type { RetryPolicy } from '../../retry.ts';
-import { SessionOver } from './intake.ts';
 
 /** Properties of kafkajs' errors that say more than their messages; its types lack some of them. */
 interface KafkaError extends Error {
@@ -10,6 +9,14 @@ interface KafkaError extends Error {
   readonly code?: string | number;
   /** `host:port`. */
   readonly broker?: string;
+}
+
+/** What is read no longer fits what the session began with: the next session compares everything with the topic again. */
+export class SessionOver extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SessionOver';
+  }
 }
 
 /** Which of our settings may fix it, by Node's code for errors of sockets and of TLS. */

@@ -1,38 +1,36 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import { notShown } from '../not-shown.ts';
-import type { SourceState, SourceStatus } from '../source.ts';
-import { lackingText, positionsOf, type StoredPosition } from './positions.ts';
+import type { SourceContext, SourceKind, SourceState, SourceStatus } from '../source.ts';
+import type { TopicSettings } from './kafka-client.ts';
+import {
+  lackingText,
+  NOTHING_READ,
+  positionsOf,
+  type StoredPosition,
+  type TopicTelemetry,
+  withoutEnds,
+} from './kafka-positions.ts';
+import type { KafkaSourceOptions } from './kafka-source.ts';
 
-/** What the reading thread knows of a topic. Clock times in milliseconds since 1970. */
-export interface TopicTelemetry {
-  /** Why it is not read now; null when it is. */
-  readonly stopped: string | null;
-  /** Which partitions the others wait for, a sentence each: a possible reason for a lag. */
-  readonly blocking: readonly string[];
-  /** Everything that the topic had at this time of our clock is stored; null before that was so for the first time. */
-  readonly caughtUpAt: number | null;
-  /** The newest record time read, whether applied or not. */
-  readonly newestRecordTime: Micros | null;
-  readonly partitions: readonly PartitionTelemetry[];
-}
-
-export interface PartitionTelemetry {
-  readonly partition: number;
-  /** The next offset to store. */
-  readonly nextOffset: number;
-  /** The offset after the partition's last message, when last requested. */
-  readonly endOffset: number | null;
-  /** Idle for so long that the others no longer wait for it. */
-  readonly passedOver: boolean;
-}
-
-/** Before anything was read. */
-export const NOTHING_READ: Omit<TopicTelemetry, 'stopped'> = {
-  blocking: [],
-  caughtUpAt: null,
-  newestRecordTime: null,
-  partitions: [],
+/** A lane is a partition, by its number in digits; its cursor is the next offset, in digits too. */
+export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {
+  kind: 'topic',
+  resumes: true,
+  placeOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
+  // Loaded only in the thread that reads: kafkajs is large, and the writer's thread does not need it.
+  async open(settings, context) {
+    return (await import('./kafka-source.ts')).openKafkaSource(optionsOf(settings, context));
+  },
+  async watch(settings, context) {
+    return (await import('./kafka-source.ts')).openKafkaWatch(optionsOf(settings, context));
+  },
+  follow: followTopic,
 };
+
+function optionsOf(settings: TopicSettings, { directoryId, ...context }: SourceContext): KafkaSourceOptions {
+  const { brokers, ssl, sasl, group, ...rest } = settings;
+  return { ...rest, ...context, connection: { brokers, ssl, sasl }, group: group ?? `holdfast-${directoryId}` };
+}
 
 /** The topic's status, from its last telemetry and what the views have by now. */
 export function followTopic(name: string): { status(state: SourceState<TopicTelemetry>): SourceStatus } {
@@ -63,13 +61,6 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
   }
 
   return { status };
-}
-
-/** Partitions of which only the stored positions are known. */
-export function withoutEnds(stored: StoredPartitions): PartitionTelemetry[] {
-  return [...stored].map(([partition, { nextOffset }]) => {
-    return { partition, nextOffset, endOffset: null, passedOver: false };
-  });
 }
 
 type StoredPartitions = ReadonlyMap<number, StoredPosition>;

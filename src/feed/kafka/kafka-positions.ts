@@ -1,3 +1,4 @@
+import type { Micros } from '../../ledger/time.ts';
 import { FeedRefused, type SourceStart, type SourceState } from '../source.ts';
 
 /** What a position belongs to. A topic that was deleted and created again has the same name: see `verify`. */
@@ -158,4 +159,42 @@ export function checkLastApplied(
   }
   const other = `another message at offset ${offset} than the one these views applied: the topic was created again`;
   if (!found.hashes.some((hash) => Buffer.compare(sha256, hash) === 0)) throw refused(place, `has ${other}`);
+}
+
+/** What the reading thread knows of a topic. Clock times in milliseconds since 1970. */
+export interface TopicTelemetry {
+  /** Why it is not read now; null when it is. */
+  readonly stopped: string | null;
+  /** Which partitions the others wait for, a sentence each: a possible reason for a lag. */
+  readonly blocking: readonly string[];
+  /** Everything that the topic had at this time of our clock is stored; null before that was so for the first time. */
+  readonly caughtUpAt: number | null;
+  /** The newest record time read, whether applied or not. */
+  readonly newestRecordTime: Micros | null;
+  readonly partitions: readonly PartitionTelemetry[];
+}
+
+export interface PartitionTelemetry {
+  readonly partition: number;
+  /** The next offset to store. */
+  readonly nextOffset: number;
+  /** The offset after the partition's last message, when last requested. */
+  readonly endOffset: number | null;
+  /** Idle for so long that the others no longer wait for it. */
+  readonly passedOver: boolean;
+}
+
+/** Before anything was read. */
+export const NOTHING_READ: Omit<TopicTelemetry, 'stopped'> = {
+  blocking: [],
+  caughtUpAt: null,
+  newestRecordTime: null,
+  partitions: [],
+};
+
+/** Partitions of which only the stored positions are known. */
+export function withoutEnds(stored: ReadonlyMap<number, StoredPosition>): PartitionTelemetry[] {
+  return [...stored].map(([partition, { nextOffset }]) => {
+    return { partition, nextOffset, endOffset: null, passedOver: false };
+  });
 }

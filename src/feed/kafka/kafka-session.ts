@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Message, SourceLogger } from '../source.ts';
-import { readBounds } from './bounds.ts';
-import { READER_CONFIG } from './client.ts';
-import { type IntakeOptions, KafkaIntake, SessionOver } from './intake.ts';
+import { type IntakeOptions, KafkaIntake } from './intake.ts';
+import { READER_CONFIG, readBounds } from './kafka-client.ts';
+import { SessionOver } from './kafka-errors.ts';
+import { checkIdentity, identityText, type StoredTopic, startOffsets } from './kafka-positions.ts';
 import { createLoneConsumer } from './lone-consumer.ts';
-import { checkIdentity, identityText, type StoredTopic, startOffsets } from './positions.ts';
 
 /** How often the ends of the partitions are requested, which readiness and idle partitions depend on. */
 const BOUNDS_INTERVAL_MS = 1_000;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createPauses } from '../../retry.ts';
 import {
   BrokenContainer,
@@ -7,13 +8,20 @@ import {
   type SourceContext,
   type SourceStart,
 } from '../source.ts';
-import { createKafkaClient } from './client.ts';
-import { describeKafkaError, isTransient, RETRY_READING } from './errors.ts';
-import { SessionOver } from './intake.ts';
-import { lackingText, positionsOf, startOf } from './positions.ts';
-import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './session.ts';
-import type { KafkaConnection, TopicSettings } from './settings.ts';
-import { NOTHING_READ, type TopicTelemetry } from './status.ts';
+import { createKafkaClient, type KafkaConnection, readBounds, type TopicSettings, withAdmin } from './kafka-client.ts';
+import { describeKafkaError, isTransient, RETRY_READING, RETRY_WATCHING, SessionOver } from './kafka-errors.ts';
+import {
+  checkIdentity,
+  lackingText,
+  NOTHING_READ,
+  type PartitionTelemetry,
+  positionsOf,
+  startOf,
+  startOffsets,
+  type TopicTelemetry,
+  withoutEnds,
+} from './kafka-positions.ts';
+import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './kafka-session.ts';
 
 export interface KafkaSourceOptions
   extends Pick<TopicSettings, 'topic' | 'partitionIdleMs'>,
@@ -137,4 +145,56 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
 function stopping(error: unknown, topic: string): Error {
   if (error instanceof FeedRefused || error instanceof BrokenContainer) return error;
   return new Error(`the Kafka consumer stopped: ${describeKafkaError(error, topic)}`, { cause: error });
+}
+
+const INTERVAL_MS = 1_000;
+
+/** Follows the ends of a topic after a halt, and reads no messages. */
+export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourceOptions): Source<TopicTelemetry> {
+  const { identity } = stored;
+  const positions = positionsOf(stored.lanes);
+  const kafka = createKafkaClient(connection, logger);
+  const connecting = `connecting to Kafka at ${connection.brokers.join(',')}`;
+  let stopped = connecting;
+  let partitions: readonly PartitionTelemetry[] = [];
+
+  /** Runs until a request fails, and throws that error. */
+  function follow(signal: AbortSignal, onAnswer: () => void): Promise<void> {
+    return withAdmin(kafka, async (admin) => {
+      checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
+      while (!signal.aborted) {
+        const bounds = await readBounds(admin, topic);
+        startOffsets(topic, { identity, positions }, bounds);
+        partitions = [...bounds].map(([partition, { low, high }]) => {
+          const nextOffset = positions.get(partition)?.nextOffset ?? low;
+          return { partition, nextOffset, endOffset: high, passedOver: false };
+        });
+        stopped = `topic ${topic} is not read: ingest is halted`;
+        onAnswer();
+        await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
+      }
+    });
+  }
+
+  return {
+    async *batches(signal) {
+      const pauses = createPauses(RETRY_WATCHING, { signal });
+      while (!signal.aborted) {
+        try {
+          await follow(signal, pauses.afterSuccess);
+        } catch (error) {
+          // Earlier answers may be of another topic.
+          if (error instanceof FeedRefused) partitions = withoutEnds(positions);
+          await pauses.afterFailure(error, () => {
+            const before = stopped;
+            stopped = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;
+            if (stopped !== before) logger.warn({ topic, err: error }, stopped);
+          });
+        }
+      }
+      yield* [];
+    },
+    progress: () => ({ read: 0, total: null }),
+    telemetry: () => ({ ...NOTHING_READ, stopped, partitions }),
+  };
 }
