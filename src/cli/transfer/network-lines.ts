@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/load-config.ts';
 import { IN_IMPORT, LANE } from '../../feed/network/snapshot-import.ts';
 import { dsosOf, lastPosition, laterOf, type ScanPosition, tokenOf } from '../../feed/scan/scan-position.ts';
 import { openScanSource } from '../../feed/scan/scan-source.ts';
