@@ -1,6 +1,6 @@
 import { tryDecode } from '../../decode/decode.ts';
 import { OwnEvents } from '../../feed/ledger-api/followed-parties.ts';
-import type { LedgerApiSettings } from '../../feed/ledger-api/participant-kind.ts';
+import type { LedgerApiSettings } from '../../feed/ledger-api/participant-settings.ts';
 import { openLedgerApiSource } from '../../feed/ledger-api/participant-source.ts';
 import { AnswerFailure } from '../../feed/network/answer-failure.ts';
 import { LANE } from '../../feed/network/snapshot-import.ts';

@@ -3,7 +3,7 @@ import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { LedgerUpdate } from '../../ledger/update.ts';
 import { FeedRefused, type Message, type StoredSource } from '../source.ts';
-import type { LedgerApiSettings } from './participant-kind.ts';
+import type { LedgerApiSettings } from './participant-settings.ts';
 
 const OF = ' on participant ';
 const NAMED_MAX = 3;

@@ -3,7 +3,7 @@ import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
 import { createJsonClient, isText, type ReadError, shortened } from '../network/json-client.ts';
 import type { SourceLogger } from '../source.ts';
-import { type LedgerApiSettings, NAMES, type OauthSettings } from './participant-kind.ts';
+import { type LedgerApiSettings, NAMES, type OauthSettings } from './participant-settings.ts';
 
 /** The tokens of requests to a participant. */
 export interface Tokens {

@@ -6,7 +6,7 @@ import { createJsonClient, isCount, isText, type JsonClient } from '../network/j
 import type { SynchronizerTime } from '../network/snapshot-import.ts';
 import type { Tokens } from './oauth-tokens.ts';
 import { readError } from './participant-errors.ts';
-import { type LedgerApiSettings, NAMES } from './participant-kind.ts';
+import { type LedgerApiSettings, NAMES } from './participant-settings.ts';
 import { openStream } from './participant-stream.ts';
 
 /** Timers of Node do not wait longer than this. */

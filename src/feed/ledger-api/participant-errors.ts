@@ -2,7 +2,7 @@ import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { type AboutFailure, AnswerFailure, type Conduct, mayStatusPass } from '../network/answer-failure.ts';
 import { type ReadError, shortened } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
-import type { LedgerApiSettings } from './participant-kind.ts';
+import type { LedgerApiSettings } from './participant-settings.ts';
 
 export const PRUNED = 'PARTICIPANT_PRUNED_DATA_ACCESSED';
 const PAST_END = 'OFFSET_AFTER_LEDGER_END';

@@ -18,7 +18,7 @@ import {
 } from './participant-client.ts';
 import { PRUNED, pastEnd, refusalOf } from './participant-errors.ts';
 import { type ImportAsked, importsAt, timesOfEnd } from './participant-import.ts';
-import { type LedgerApiSettings, ledgerApiName } from './participant-kind.ts';
+import { type LedgerApiSettings, ledgerApiName } from './participant-settings.ts';
 import { elementOf, Filter, ROUNDS_LEFT_OUT, recordTimeOf, updatesRequest } from './participant-updates.ts';
 
 /** How often the participant's end is asked for, which says how far behind we are, and how often its parties are. */

@@ -4,7 +4,7 @@ import { LINE_BYTES_MAX } from '../limits.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
 import { describeError, failureOf } from '../network/json-client.ts';
 import { readError } from './participant-errors.ts';
-import { NAMES } from './participant-kind.ts';
+import { NAMES } from './participant-settings.ts';
 
 /** What was received and is not taken yet; beyond it the socket is not read, and the participant waits. */
 const QUEUE_BYTES_MAX = 4 * 2 ** 20;

@@ -7,7 +7,7 @@ import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
 import { failureOfElement } from './participant-errors.ts';
-import type { LedgerApiSettings } from './participant-kind.ts';
+import type { LedgerApiSettings } from './participant-settings.ts';
 
 const { OpenMiningRound: ROUND, ...COIN_TEMPLATES } = TEMPLATES;
 const COINS = Object.values(COIN_TEMPLATES);

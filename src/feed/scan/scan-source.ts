@@ -9,8 +9,8 @@ import { FailOver } from './fail-over.ts';
 import { ImportCheck } from './import-check.ts';
 import { askDso, askMigrationId, createScanClient, requireBeginning, requireMigration } from './scan-client.ts';
 import { askSnapshot, importsAt, mayReturn } from './scan-import.ts';
-import { type ScanSettings, scanName } from './scan-kind.ts';
 import { AT_START, earlierOf, isAfter, laterOf, parseToken, type ScanPosition, tokenOf } from './scan-position.ts';
+import { type ScanSettings, scanName } from './scan-settings.ts';
 import type { ScanUpdate } from './update-pages.ts';
 import { UpdatesReader } from './updates-reader.ts';
 

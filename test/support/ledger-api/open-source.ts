@@ -1,4 +1,4 @@
-import type { LedgerApiSettings } from '../../../src/feed/ledger-api/participant-kind.ts';
+import type { LedgerApiSettings } from '../../../src/feed/ledger-api/participant-settings.ts';
 import { type LedgerApiSource, openLedgerApiSource } from '../../../src/feed/ledger-api/participant-source.ts';
 import type { SourceContext } from '../../../src/feed/source.ts';
 import { keepingLogger } from '../kafka/reading.ts';

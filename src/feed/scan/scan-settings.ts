@@ -1,5 +1,3 @@
-import { networkKind } from '../network/network-progress.ts';
-
 /** Which Scans to read and how to reach them. */
 export interface ScanSettings {
   /** Each with the path below which its operations are: `https://scan.example/api/scan`. */
@@ -22,8 +20,3 @@ export interface ScanSettings {
 export function scanName(urls: readonly string[]): string {
   return `Scan ${urls.join(', ')}`;
 }
-
-/** A resume token is the position after an update on the ledger: `4 2026-02-14T15:00:00Z`. */
-export const SCAN_KIND = networkKind<ScanSettings>('network', async (settings, context) =>
-  (await import('./scan-source.ts')).openScanSource(settings, context),
-);

@@ -1,5 +1,3 @@
-import { networkKind } from '../network/network-progress.ts';
-
 /** Which participant to read, for which parties, and how to reach it. */
 export interface LedgerApiSettings {
   /** Below which its operations are, without a slash at the end. */
@@ -31,8 +29,3 @@ export function ledgerApiName(url: string): string {
 
 /** The settings that a message about the connection names. */
 export const NAMES = { url: '--ledger-api', ca: '--ledger-api-ca' };
-
-/** A resume token is the offset up to which everything is read, in digits. */
-export const LEDGER_API_KIND = networkKind<LedgerApiSettings>('participant', async (settings, context) =>
-  (await import('./participant-source.ts')).openLedgerApiSource(settings, context),
-);
