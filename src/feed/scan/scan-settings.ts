@@ -8,6 +8,8 @@ export interface ScanSettings {
   readonly pollIntervalMs: number;
   /** A Scan that shows nothing for longer than this, where another one has more, is no longer read. */
   readonly readyLagMaxMs: number;
+  /** How often the other Scans are asked whether they have more: a minute where it is left out. */
+  readonly checkIntervalMs?: number;
   /** PEM of the authorities that may sign the Scans' certificates; null for the system's. */
   readonly ca: string | null;
   /** Where to begin in an empty directory. */

@@ -4,13 +4,19 @@ import { formatAmount } from '../../ledger/amount.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
-import { AnswerFailure } from '../network/failure.ts';
+import { AnswerFailure } from '../network/answer-failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
-import type { SeedPlace } from './cursor.ts';
+import type { ScanPosition } from './scan-position.ts';
 
 /** Owners whose sums are compared. */
 const SAMPLE = 50;
+
+/** A Scan's snapshot: it has everything up to its record time, and nothing after it. */
+export interface SnapshotPosition extends ScanPosition {
+  /** The record time as the Scan writes it. */
+  readonly text: string;
+}
 
 interface Sums {
   unlocked: bigint;
@@ -18,10 +24,10 @@ interface Sums {
 }
 
 /**
- * Compares a seed with what its Scan says of it: the sums of some owners, those with the smallest hashes, and the supply. An owner
- * of that sample was in it since its first contract, so its sums are whole.
+ * Compares a snapshot import with what its Scan says of it: the sums of some owners, those with the smallest hashes, and the supply.
+ * An owner of that sample was in it since its first contract, so its sums are whole.
  */
-export class SeedCheck {
+export class ImportCheck {
   readonly #dso: string;
   readonly #sample = new Map<string, { readonly hash: string; readonly sums: Sums }>();
   #largest = '';
@@ -59,36 +65,35 @@ export class SeedCheck {
     return sums;
   }
 
-  /** Throws FeedRefused where its Scan says otherwise, and AnswerFailure where it says nothing. */
-  async compareOwners(client: JsonClient, { text, migrationId }: SeedPlace): Promise<void> {
+  /** Throws FeedRefused for a difference, and AnswerFailure where the Scan says nothing. */
+  async compareOwners(client: JsonClient, { text, migrationId }: SnapshotPosition): Promise<void> {
     if (this.#sample.size === 0) return;
     const owner_party_ids = [...this.#sample.keys()];
     const asked = { migration_id: migrationId, record_time: text, owner_party_ids };
     const { value } = await client.ask('/v1/holdings/summary', asked);
-    const given =
-      isObject(value) && Array.isArray(value.summaries) ? (value.summaries as unknown[]).filter(isObject) : null;
-    if (given === null) throw new AnswerFailure(`${client.url}: answers without summaries`);
+    if (!isObject(value) || !Array.isArray(value.summaries))
+      throw new AnswerFailure(`${client.url}: answers without summaries`);
+    const given = (value.summaries as unknown[]).filter(isObject);
     for (const [owner, { sums }] of this.#sample) {
-      const found = given.find(({ party_id }) => party_id === owner);
-      const theirs = `${found?.total_unlocked_coin} unlocked and ${found?.total_locked_coin} locked`;
+      const { total_unlocked_coin: unlocked, total_locked_coin: locked } =
+        given.find(({ party_id }) => party_id === owner) ?? {};
+      if (unitsOf(unlocked) === sums.unlocked && unitsOf(locked) === sums.locked) continue;
       const ours = `${formatAmount(sums.unlocked)} unlocked and ${formatAmount(sums.locked)} locked`;
-      if (unitsOf(found?.total_unlocked_coin) === sums.unlocked && unitsOf(found?.total_locked_coin) === sums.locked)
-        continue;
       throw new FeedRefused(
-        `the active contracts of ${client.url} at ${text} give ${owner} ${ours}, and its summary says ${theirs}: ` +
-          'nothing of this seed is served; begin with another Scan',
+        `the active contracts of ${client.url} at ${text} give ${owner} ${ours}, and its summary says ${unlocked} unlocked and ` +
+          `${locked} locked: nothing of this snapshot import is served; begin with another Scan`,
       );
     }
   }
 
   /** What differs from the Scan's supply, where it says one for the same time. */
-  async supplyDifference(client: JsonClient, { text, recordTime }: SeedPlace): Promise<string | null> {
+  async supplyDifference(client: JsonClient, { text, recordTime }: SnapshotPosition): Promise<string | null> {
     const { value } = await client.ask('//registry/metadata/v1/instruments/Amulet');
     const { totalSupply, totalSupplyAsOf } = isObject(value) ? value : {};
     if (typeof totalSupplyAsOf !== 'string' || parseLedgerTime(totalSupplyAsOf) !== recordTime) return null;
     if (unitsOf(totalSupply) === this.#supply) return null;
     return (
-      `the seed of ${text} has a supply of ${formatAmount(this.#supply)}, and ${client.url} says ${totalSupply}: ` +
+      `the snapshot import of ${text} has a supply of ${formatAmount(this.#supply)}, and ${client.url} says ${totalSupply}: ` +
       'contracts that came from another synchronizer are not in its snapshots'
     );
   }

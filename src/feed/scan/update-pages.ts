@@ -3,15 +3,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { partialDecoder, tryDecode } from '../../decode/decode.ts';
 import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
+import { type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
 import { LINE_BYTES_MAX } from '../limits.ts';
-import { AnswerFailure } from '../network/failure.ts';
+import { AnswerFailure } from '../network/answer-failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
-import { isAhead, type ScanCursor } from './cursor.ts';
 import { PAGE_SIZE_MAX } from './page-size.ts';
+import { askPage } from './scan-client.ts';
+import { isAhead, type ScanPosition } from './scan-position.ts';
 
 /** What an answer may have beside the elements of its list: far more than a Scan gives. */
 const REST_BYTES_MAX = 65_536;
@@ -22,28 +23,15 @@ export interface ScanUpdate {
   readonly bytes: Buffer;
   /** Its id, or all of its text where it has none. */
   readonly id: string;
-  /** Where its Scan has it. Null where it has no migration and time that can be read: then it is bad. */
-  readonly at: ScanCursor | null;
-  /** How far the ledger is read with it; null where that is no further than before: it is bad, or its time cannot be yet. */
-  readonly upTo: ScanCursor | null;
-  /** What it means; left out where it is bad. */
+  /** Where its Scan has it. Null where its migration and time cannot be read: then it is bad. */
+  readonly at: ScanPosition | null;
+  /** How far the ledger is read with it; null where it is bad, or its time cannot be yet. */
+  readonly upTo: ScanPosition | null;
+  /** Left out where it is bad. */
   readonly decoded?: Decoded;
 }
 
-/** A page of updates as its Scan sends it. */
-export function askPage(
-  client: JsonClient,
-  { after, pageSize }: { after: ScanCursor | null; pageSize: number },
-): Promise<Buffer> {
-  const behind = after && { after_migration_id: after.migrationId, after_record_time: formatTime(after.recordTime) };
-  return client.askBytes('/v2/updates', {
-    page_size: pageSize,
-    ...(behind && { after: behind }),
-    daml_value_encoding: 'compact_json',
-  });
-}
-
-/** The updates of a page, in the Scan's order: by migration, record time and synchronizer. Throws AnswerFailure where it is none. */
+/** The updates of a page, in the Scan's order: by migration, record time and synchronizer. Throws AnswerFailure where it is no page. */
 export async function updatesIn(client: JsonClient, page: Buffer): Promise<readonly ScanUpdate[]> {
   try {
     const look = isUtf8(page) ? partialDecoder(page) : undefined;
@@ -55,15 +43,17 @@ export async function updatesIn(client: JsonClient, page: Buffer): Promise<reado
       updates.push(updateOf(bytes, seen));
       if (updates.length % 50 === 0) await turn();
     }
-    if (updates.length > 0 || isEmptyPage(page)) return updates;
+    if (updates.length > 0) return updates;
+    const value = parseRest([page]);
+    if (isObject(value) && Array.isArray(value.transactions)) return updates;
   } catch (error) {
     if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
   }
   throw new AnswerFailure(`${client.url}: answers with what is no page of updates`);
 }
 
-/** The first update after a place; undefined where the Scan has none. */
-export async function firstAfter(client: JsonClient, after: ScanCursor | null): Promise<ScanUpdate | undefined> {
+/** The first update after a position; undefined where the Scan has none. */
+export async function firstAfter(client: JsonClient, after: ScanPosition | null): Promise<ScanUpdate | undefined> {
   return (await updatesIn(client, await askPage(client, { after, pageSize: 1 })))[0];
 }
 
@@ -89,14 +79,13 @@ export function listedIn(
   page: Buffer,
   key: string,
 ): { readonly elements: readonly Buffer[]; readonly rest: Readonly<Record<string, unknown>> } {
+  const offsetIn = (part: Buffer): number => part.byteOffset - page.byteOffset;
   try {
     const elements: Buffer[] = [];
     for (const { bytes } of listedElements(page, key)) if (elements.push(bytes) === PAGE_SIZE_MAX) break;
-    const [first, last] = [elements[0] ?? page.subarray(page.length), elements.at(-1) ?? page.subarray(page.length)];
-    const rest = parseRest([
-      page.subarray(0, offsetIn(page, first)),
-      page.subarray(offsetIn(page, last) + last.length),
-    ]);
+    const none = page.subarray(page.length);
+    const [first, last] = [elements[0] ?? none, elements.at(-1) ?? none];
+    const rest = parseRest([page.subarray(0, offsetIn(first)), page.subarray(offsetIn(last) + last.length)]);
     const left = isObject(rest) ? rest[key] : undefined;
     // Elements that are left are too many, or of a key in another spelling.
     if (isObject(rest) && Array.isArray(left) && left.length === 0) return { elements, rest };
@@ -106,8 +95,6 @@ export function listedIn(
   throw new AnswerFailure(`${client.url}: answers without a list ${key} of at most ${PAGE_SIZE_MAX} elements`);
 }
 
-const offsetIn = (page: Buffer, part: Buffer): number => part.byteOffset - page.byteOffset;
-
 /** Throws a SyntaxError for what is no JSON, or too long to be what a page has beside its elements. */
 function parseRest(parts: readonly Buffer[]): unknown {
   const bytes = Buffer.concat(parts);
@@ -115,23 +102,18 @@ function parseRest(parts: readonly Buffer[]): unknown {
   return JSON.parse(bytes.toString());
 }
 
-function isEmptyPage(bytes: Buffer): boolean {
-  const value = parseRest([bytes]);
-  return isObject(value) && Array.isArray(value.transactions);
-}
-
 function updateOf(bytes: Buffer, seen: Decoded | undefined): ScanUpdate {
   const decoded = seen ?? tryDecode(bytes, { migrationId: 0 });
-  // What is wrong in it must not move the place past all that follows.
+  // A bad update must not move the position past all that follows.
   if (decoded instanceof BadUpdate) return { ...undecodedOf(bytes), upTo: null };
   if (decoded.kind !== 'update' || decoded.recordTime === null) return undecodedOf(bytes);
   const { updateId: id, migrationId, recordTime } = decoded;
   const at = { migrationId, recordTime };
-  return { bytes, id, at, upTo: upToOf(at), decoded };
+  return { bytes, id, at, upTo: possible(at), decoded };
 }
 
-/** Nobody has judged its time yet. */
-function upToOf(at: ScanCursor | null): ScanCursor | null {
+/** Record times are not validated yet. */
+function possible(at: ScanPosition | null): ScanPosition | null {
   return at === null || isAhead(at, Date.now()) ? null : at;
 }
 
@@ -139,11 +121,9 @@ function upToOf(at: ScanCursor | null): ScanCursor | null {
 function undecodedOf(bytes: Buffer): ScanUpdate {
   const value: unknown = JSON.parse(bytes.toString());
   const item = isObject(value) ? value : {};
-  const { update_id: id, record_time: time } = item;
-  const event = isObject(item.event) ? item.event : null;
-  const migrationId = event === null ? item.migration_id : event.migration_id;
+  const { update_id: id, record_time: time, event } = item;
+  const migrationId = isObject(event) ? event.migration_id : item.migration_id;
   const recordTime = typeof time === 'string' ? parseLedgerTime(time) : null;
   const at = typeof migrationId === 'number' && recordTime !== null ? { migrationId, recordTime } : null;
-  const text = typeof id === 'string' ? id : bytes.toString();
-  return { bytes, id: text, at, upTo: upToOf(at) };
+  return { bytes, id: typeof id === 'string' ? id : bytes.toString(), at, upTo: possible(at) };
 }

@@ -27,4 +27,5 @@ export function ledgerApiName(url: string): string {
   return `Ledger API ${url}`;
 }
 
+/** The settings that a message about the connection names. */
 export const NAMES = { url: '--ledger-api', ca: '--ledger-api-ca' };

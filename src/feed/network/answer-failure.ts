@@ -1,24 +1,20 @@
 import type { RetryPolicy } from '../../retry.ts';
 
-/**
- * What to do after a failure: ask again, at first without a pause and perhaps with a new token; ask again after pauses; nothing,
- * because to ask again changes nothing.
- */
+/** What to do after a failure: ask again at once, perhaps with a new token; ask again after a pause; or give up. */
 export type Conduct = 'new token' | 'reconnect' | 'back off' | 'stop';
 
-/** What is known of a failure besides its message. */
 export interface AboutFailure {
   readonly conduct: Conduct;
-  /** Null where there was no answer, or one with status 200 that cannot be read. */
+  /** Null where there was no answer, or an answer with status 200 that cannot be read. */
   readonly status: number | null;
   readonly retryAfterMs: number | null;
   /** A smaller answer may be given. */
   readonly isTooMuch: boolean;
   /** The largest page that a Scan gives, where it said so. */
   readonly pageSizeMax: number | null;
-  /** The name of the error, for a participant its own; null where there is none. */
+  /** The server's own name of the error; null where there is none. */
   readonly code: string | null;
-  /** What it says besides, by its own names. */
+  /** The `context` of a participant's error. */
   readonly context: Readonly<Record<string, unknown>>;
   /** The user of the token lacks a right. */
   readonly isDenied: boolean;
@@ -35,7 +31,7 @@ const NOTHING_KNOWN: AboutFailure = {
   isDenied: false,
 };
 
-/** A server of a network did not answer as it should; the message says which one and what it said, and never what it was asked with. */
+/** A server did not answer as it should. The message names the server and what it said, and never what it was sent. */
 export class AnswerFailure extends Error {
   readonly about: AboutFailure;
 
@@ -46,7 +42,6 @@ export class AnswerFailure extends Error {
   }
 }
 
-/** Whether what has such a status may pass by itself; what is wrong with a request of ours does not. */
 export function mayStatusPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
@@ -55,10 +50,9 @@ export function mayPass(error: unknown): error is AnswerFailure {
   return error instanceof AnswerFailure && error.about.conduct !== 'stop';
 }
 
-/** A proxy that asks for a longer pause is asked again after this one. */
 const RETRY_AFTER_MS_MAX = 10 * 60_000;
 
-/** Other readers of the same server may have failed at the same moment: the random part keeps them apart. */
+/** The random part keeps apart the readers that failed at the same moment. */
 export const RETRY_ANSWER: RetryPolicy = {
   firstMs: 500,
   longestMs: 30_000,
@@ -69,6 +63,3 @@ export const RETRY_ANSWER: RetryPolicy = {
     return asked + usualMs * (0.5 + Math.random() / 2);
   },
 };
-
-/** The same after whatever has failed, where another server may be asked. */
-export const RETRY_ANY: RetryPolicy = { ...RETRY_ANSWER, passes: () => true };

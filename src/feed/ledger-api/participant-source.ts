@@ -1,31 +1,39 @@
+import { formatTime } from '../../ledger/time.ts';
 import { createPauses, type Pause, retry } from '../../retry.ts';
-import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/failure.ts';
+import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/answer-failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
-import type { SeedMessage } from '../network/seed.ts';
+import { NetworkProgress, type NetworkTelemetry } from '../network/network-progress.ts';
+import { type ImportMessage, IN_IMPORT, importMarker, LANE } from '../network/snapshot-import.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
-import type { Ask } from './active-contracts.ts';
-import { createLedgerApiClient, type LedgerApiClient } from './client.ts';
-import { IN_SEED, LANE, parseCursor } from './cursor.ts';
-import { Filter, ROUNDS_LEFT_OUT } from './filter.ts';
-import { identityOf, requireSame } from './identity.ts';
-import { askLedgerEnd, askLocalParties, askParticipantId, askPrunedOffset, type LedgerEnd } from './participant.ts';
-import { LedgerApiProgress, type LedgerApiTelemetry } from './progress.ts';
-import { pastEnd, refusalOf } from './refusal.ts';
-import { importsAt, type SeedAsked, seedMark, timeOf } from './seed.ts';
-import { type LedgerApiSettings, ledgerApiName } from './settings.ts';
-import { createTokens } from './tokens.ts';
-import { elementOf, recordTimeOf, updatesRequest } from './updates.ts';
-import { watchParticipant } from './watch.ts';
+import { degradedBy, identityOf, requireSame } from './followed-parties.ts';
+import { createTokens } from './oauth-tokens.ts';
+import {
+  askLedgerEnd,
+  askLocalParties,
+  askParticipantId,
+  askPrunedOffset,
+  createLedgerApiClient,
+  type LedgerApiClient,
+  type LedgerEnd,
+} from './participant-client.ts';
+import { PRUNED, pastEnd, refusalOf } from './participant-errors.ts';
+import { type ImportAsked, importsAt, timesOfEnd } from './participant-import.ts';
+import { type LedgerApiSettings, ledgerApiName } from './participant-settings.ts';
+import { elementOf, Filter, ROUNDS_LEFT_OUT, recordTimeOf, updatesRequest } from './participant-updates.ts';
+
+/** How often the participant's end is asked for, which says how far behind we are, and how often its parties are. */
+const END_INTERVAL_MS = 10_000;
+const PARTIES_INTERVAL_MS = 600_000;
 
 type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
 
-export interface LedgerApiSource extends Source<LedgerApiTelemetry> {
+export interface LedgerApiSource extends Source<NetworkTelemetry> {
   /** All that is active at an offset, as imports. Throws AnswerFailure for what will not pass. */
-  activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]>;
+  activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly ImportMessage[]>;
 }
 
-/** What the views are told of a participant. */
-interface Standing {
+/** What is stored of a participant, besides the offset. */
+interface Followed {
   readonly identity: string;
   readonly followed: readonly string[];
 }
@@ -39,14 +47,20 @@ export function openLedgerApiSource(
   { stored, reached, migrationId, logger }: SourceContext,
 ): LedgerApiSource {
   const { url, parties } = settings;
-  const tokens = createTokens(settings, { logger });
+  const tokens = createTokens(settings, logger);
   const filter = new Filter(parties);
-  const known = stored.lanes.get(LANE)?.cursor ?? null;
-  /** Behind the last message returned; null before the first of all, and before a seed's mark. */
-  let at: number | null = known === null ? null : parseCursor(known);
-  const progress = new LedgerApiProgress({ url, logger, stored: at });
-  /** What the views hold of a participant, once they were told. */
-  let begun: Standing | null = null;
+  const token = stored.lanes.get(LANE)?.cursor ?? null;
+  /** Behind the last message returned; null before the first of all, and before an import marker. */
+  let at = token === null ? null : offsetOf(token);
+  const progress = new NetworkProgress('participant', {
+    logger,
+    stored: token,
+    stopped: `connecting to ${url}`,
+    figures: { url, participant: null, ledger_end: null },
+  });
+  let ledgerEnd = Infinity;
+  /** Once its start was returned. */
+  let begun: Followed | null = null;
   let number = 0;
 
   function messageOf(bytes: Buffer, cursor: string, more: Pick<Message, 'decoded'> = {}): Message {
@@ -88,25 +102,30 @@ export function openLedgerApiSource(
   /** `answered`: called when something was received, so that the next failure is a first one again. */
   async function* readFrom(client: LedgerApiClient, answered: () => void): Batches {
     const participantId = await askParticipantId(client);
-    progress.participant(participantId);
-    // Of half a seed nothing is kept.
+    progress.show({ participant: participantId });
     const isSame = at !== null && requireSame(begun ?? stored, { participantId, parties });
     const followed = isSame ? (begun ?? stored).followed! : await partiesToFollow(client);
     const askedAt = Date.now();
     const end = await askLedgerEnd(client);
     if (at !== null && at > end.offset) throw pastEnd(at, `it ends at offset ${end.offset}`);
-    progress.end(end.offset, askedAt);
-    const standing = { identity: identityOf(participantId, parties), followed };
+    const start = { identity: identityOf(participantId, parties), followed };
     if (at === null && reached === null && settings.start === 'snapshot' && end.offset > 0) {
-      yield* seed(client, { ...standing, participantId, end });
+      yield* snapshotImport(client, { ...start, participantId, end });
     } else if (begun === null) {
       const from: number = at ?? (await firstOffset(client));
-      yield { ...standing, cursors: new Map([[LANE, String(from)]]) };
+      yield { ...start, cursors: new Map([[LANE, String(from)]]) };
       at = from;
       progress.stored(String(from));
     }
-    begun = standing;
+    begun = start;
+    endIs(end.offset, askedAt);
     yield* follow(client, followed, answered);
+  }
+
+  function endIs(offset: number, askedAt: number): void {
+    ledgerEnd = offset;
+    progress.show({ ledger_end: offset });
+    progress.end(askedAt, (token) => token !== null && (offsetOf(token) ?? -1) >= offset);
   }
 
   async function partiesToFollow(client: JsonClient): Promise<readonly string[]> {
@@ -127,11 +146,10 @@ export function openLedgerApiSource(
   }
 
   async function* follow(client: LedgerApiClient, followed: readonly string[], answered: () => void): Batches {
-    const degraded = filter.hasRounds ? [] : [ROUNDS_LEFT_OUT];
-    using _ = watchParticipant(client, { progress, listed: parties === 'all' ? followed : null, degraded });
+    using _ = watch(client, followed);
     const from = at!;
     const request = updatesRequest(from, filter.eventFormat);
-    const onOpen = (): void => progress.following(from);
+    const onOpen = (): void => progress.answered({ stopped: null });
     const { target, elements, isRenewed } = await client.openStream('/v2/updates', request, onOpen);
     for await (const batch of elements) {
       const messages: Message[] = [];
@@ -142,7 +160,8 @@ export function openLedgerApiSource(
           const { offset, decoded } = element;
           if (offset !== null) at = Math.max(at!, offset);
           messages.push(messageOf(bytes, String(at), decoded && { decoded }));
-          progress.read(at!, recordTimeOf(element));
+          const recordTime = recordTimeOf(element) ?? progress.telemetry.newestRecordTime;
+          progress.advance(recordTime, { at: Date.now(), isEnd: at! >= ledgerEnd });
         } catch (error) {
           failure = error;
           break;
@@ -158,46 +177,73 @@ export function openLedgerApiSource(
       throw new AnswerFailure(`${target}: the stream was closed`, { conduct: 'reconnect' });
   }
 
-  /** Steps that may pass are tried again. */
-  function askedFor(client: LedgerApiClient, offset: number): SeedAsked {
+  /** Asks the participant small questions while its stream is read; a failure is asked again later, and the stream says why. */
+  function watch(client: JsonClient, followed: readonly string[]): Disposable {
+    const degraded = filter.hasRounds ? [] : [ROUNDS_LEFT_OUT];
+    async function askEnd(): Promise<void> {
+      const askedAt = Date.now();
+      const end = await askLedgerEnd(client).catch(() => null);
+      if (end !== null) endIs(end.offset, askedAt);
+    }
+    async function askParties(): Promise<void> {
+      const found = await askLocalParties(client).then(
+        (local) => degradedBy(local, followed),
+        (error: Error) => [`the local parties cannot be listed, and a later one is not noticed: ${error.message}`],
+      );
+      progress.degrade([...degraded, ...found]);
+    }
+    progress.degrade(degraded);
+    const timers = [setInterval(() => void askEnd(), END_INTERVAL_MS)];
+    if (parties === 'all') {
+      timers.push(setInterval(() => void askParties(), PARTIES_INTERVAL_MS));
+      void askParties();
+    }
+    return { [Symbol.dispose]: () => timers.forEach(clearInterval) };
+  }
+
+  function askedFor(client: LedgerApiClient, offset: number): ImportAsked {
     const onFailure = (pause: Pause): void => {
       if (mayPass(pause.error) && pause.error.about.conduct === 'new token') tokens.refused();
       progress.failed(pause);
     };
-    const ask: Ask = (step) => retry(RETRY_ANSWER, step, { signal: client.signal, onFailure });
+    const ask: ImportAsked['ask'] = (step) => retry(RETRY_ANSWER, step, { signal: client.signal, onFailure });
     return { client, ask, offset, eventFormat: filter.eventFormat, migrationId };
   }
 
-  async function* activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly SeedMessage[]> {
+  async function* activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly ImportMessage[]> {
     using client = createLedgerApiClient(settings, { tokens, signal });
     yield* importsAt(askedFor(client, offset));
   }
 
-  /** All that is active at the end of the ledger; its mark is the last message, once the time of that end is known. */
-  async function* seed(
+  /** All that is active at the end of the ledger; its marker is the last message, once the time of that end is known. */
+  async function* snapshotImport(
     client: LedgerApiClient,
-    { end, participantId, ...standing }: Standing & { end: LedgerEnd; participantId: string },
+    { end, participantId, ...start }: Followed & { end: LedgerEnd; participantId: string },
   ): Batches {
-    yield { ...standing, cursors: new Map([[LANE, IN_SEED]]), anew: true };
+    yield { ...start, cursors: new Map([[LANE, IN_IMPORT]]), anew: true };
     const { offset } = end;
     const asked = askedFor(client, offset);
     let contracts = 0;
-    progress.seeding(contracts, offset);
+    progress.importing(contracts, `at offset ${offset}`);
     try {
       for await (const page of importsAt(asked)) {
         contracts += page.length;
-        progress.seeding(contracts, offset);
-        yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_SEED, more));
+        progress.importing(contracts, `at offset ${offset}`);
+        yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_IMPORT, more));
       }
-      if (end.times === null) progress.awaitingTime(offset);
-      const times = end.times ?? (await asked.ask(() => timeOf(asked)));
-      // A mark says that nothing is missing.
+      const waiting = `waiting for the time of offset ${offset}, which the first checkpoint behind it will say`;
+      progress.imported(end.times === null ? waiting : null);
+      const times = end.times ?? (await asked.ask(() => timesOfEnd(asked)));
+      // A marker says that nothing is missing.
       client.signal.throwIfAborted();
       at = offset;
-      yield [messageOf(seedMark(times, { migrationId, offset, participantId, url }), String(offset))];
+      const recordTime = formatTime(Math.max(...times.map((each) => each.recordTime)));
+      const ofEnd = { offset, participant_id: participantId };
+      const source = `ledger api ${url}`;
+      yield [messageOf(importMarker({ migrationId, recordTime, times, end: ofEnd, source }), String(offset))];
     } catch (error) {
-      // Another end can be read.
-      if (!(error instanceof AnswerFailure) || error.about.code !== 'PARTICIPANT_PRUNED_DATA_ACCESSED') throw error;
+      // A later end can be read.
+      if (!(error instanceof AnswerFailure) || error.about.code !== PRUNED) throw error;
       const gone = `the active contracts at offset ${offset} are gone (${error.message})`;
       throw new AnswerFailure(gone, { cause: error });
     }
@@ -206,8 +252,15 @@ export function openLedgerApiSource(
   return {
     batches,
     progress: () => ({ read: number, total: null }),
-    stored: (cursors) => progress.stored(cursors.get(LANE) ?? null),
+    stored: (tokens) => progress.stored(tokens.get(LANE) ?? null),
     telemetry: () => progress.telemetry,
     activeAt,
   };
+}
+
+/** Null for a resume token within a snapshot import. */
+function offsetOf(token: string): number | null {
+  if (token === IN_IMPORT) return null;
+  if (!/^\d{1,16}$/.test(token)) throw new Error(`the stored resume token of a participant is not valid: ${token}`);
+  return Number(token);
 }

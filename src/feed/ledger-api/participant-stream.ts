@@ -1,20 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { LINE_BYTES_MAX } from '../limits.ts';
-import { AnswerFailure } from '../network/failure.ts';
-import { refusalOf } from '../network/refused.ts';
-import { describeError } from '../network/server-options.ts';
-import { NAMES } from './settings.ts';
-import { readError } from './wire-error.ts';
+import { AnswerFailure } from '../network/answer-failure.ts';
+import { describeError, failureOf } from '../network/json-client.ts';
+import { readError } from './participant-errors.ts';
+import { NAMES } from './participant-settings.ts';
 
 /** What was received and is not taken yet; beyond it the socket is not read, and the participant waits. */
 const QUEUE_BYTES_MAX = 4 * 2 ** 20;
 /** Servers close connections that are silent for a minute. */
 const PING_MS = 20_000;
-/** So many pings without an answer: the connection is dead, or what it brings drips in. */
+/** Unanswered pings by which the connection is dead. */
 const PINGS_UNANSWERED_MAX = 3;
 const HANDSHAKE_TIMEOUT_MS = 30_000;
-/** For the body of an answer that refuses the connection; without its words the status remains. */
+/** For the body of an answer that refuses the connection. */
 const REFUSAL_TIMEOUT_MS = 10_000;
 /** The protocol that participants know; the token goes as a header of its own. */
 const PROTOCOL = 'daml.ws.auth';
@@ -76,7 +75,7 @@ export async function* openStream(
 
   socket.on('unexpected-response', (_, response: IncomingMessage) => {
     const deadline = setTimeout(() => response.destroy(), refusalTimeoutMs);
-    void refusalOf(target, response, readError).then((failure) => {
+    void failureOf(target, response, readError).then((failure) => {
       clearTimeout(deadline);
       finish(failure);
       socket.terminate();
@@ -96,7 +95,7 @@ export async function* openStream(
   socket.on('pong', () => {
     unanswered = 0;
   });
-  socket.on('error', (error: NodeJS.ErrnoException) => finish(failureOf(error)));
+  socket.on('error', (error: NodeJS.ErrnoException) => finish(failedConnection(error)));
   socket.on('close', (code) => {
     finish(code === NORMAL_CLOSURE ? 'closed' : cannot(`the connection was closed (${code})`));
   });
@@ -110,7 +109,7 @@ export async function* openStream(
     socket.ping();
   }, pingMs);
 
-  function failureOf(error: NodeJS.ErrnoException): AnswerFailure {
+  function failedConnection(error: NodeJS.ErrnoException): AnswerFailure {
     if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
       return cannot(describeError(error, { ca, names: NAMES }), error);
     const what = `sends an element of more than ${messageBytesMax} bytes, which is no update`;

@@ -2,31 +2,28 @@ import { hash } from 'node:crypto';
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
-import { AnswerFailure } from '../network/failure.ts';
-import type { JsonClient } from '../network/json-client.ts';
-import { shortened } from '../network/refused.ts';
-import { importOf, type SeedMessage } from '../network/seed.ts';
-import { SNAPSHOT_NOT_FOUND } from './client.ts';
-import type { SeedPlace } from './cursor.ts';
-import { askVersion } from './network.ts';
+import { AnswerFailure } from '../network/answer-failure.ts';
+import { type JsonClient, shortened } from '../network/json-client.ts';
+import { type ImportMessage, importOf } from '../network/snapshot-import.ts';
+import type { ImportCheck, SnapshotPosition } from './import-check.ts';
 import { PageSize } from './page-size.ts';
-import type { SeedCheck } from './seed-check.ts';
-import { listedIn, requireParsable } from './updates.ts';
+import { askVersion, SNAPSHOT_NOT_FOUND } from './scan-client.ts';
+import { listedIn, requireParsable } from './update-pages.ts';
 
 const TEMPLATES_ASKED = [...ENTITIES.keys()].map((template) => `${PACKAGE_NAME}:${template}`);
 /** What gives the contracts of a snapshot, the newest version first: v2 came with Splice 0.7.5, and 0.9 removed v1. */
 const PATHS: readonly string[] = ['/v2/state/acs', '/v1/state/acs'];
-/** By which a Scan, or a proxy in front of it, says that it does not know a path. */
+/** How a Scan, or a proxy in front of it, answers to an unknown path. */
 const PATH_UNKNOWN: readonly (number | null)[] = [404, 405, 501];
 /** Contracts and page tokens of one snapshot: 512 MiB of hashes. No network has nearly as many. */
 const SEEN_MAX = 50_000_000;
 
 /** The newest snapshot of a migration. */
-export async function askSeedPlace(client: JsonClient, migrationId: number): Promise<SeedPlace> {
+export async function askSnapshot(client: JsonClient, migrationId: number): Promise<SnapshotPosition> {
   const time = encodeURIComponent(new Date().toISOString());
   const path = `/v0/state/acs/snapshot-timestamp?before=${time}&migration_id=${migrationId}`;
   const { value } = await client.ask(path).catch((error: unknown) => {
-    throw mayCome(error, `has no snapshot of migration ${migrationId} yet`);
+    throw mayReturn(error, `has no snapshot of migration ${migrationId} yet`);
   });
   const text = isObject(value) ? value.record_time : undefined;
   const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
@@ -34,15 +31,15 @@ export async function askSeedPlace(client: JsonClient, migrationId: number): Pro
   return { migrationId, recordTime, text: text as string };
 }
 
-/** A page of a snapshot is gone: snapshots are removed in time, and another one can be read. `statuses`: those that say so. */
-export function mayCome(error: unknown, what: string, statuses: readonly number[] = [404]): unknown {
+/** Makes a failure with one of these statuses pass: snapshots are removed in time, and the newest one can be read. */
+export function mayReturn(error: unknown, what: string, statuses: readonly number[] = [404]): unknown {
   if (!(error instanceof AnswerFailure) || !statuses.some((each) => each === error.about.status)) return error;
   return new AnswerFailure(`${what} (${error.message})`, { cause: error });
 }
 
 /**
  * Asks for pages of a snapshot by the newest version that the Scan has, and by the same version from then on: another version does
- * not know its page tokens. Throws AnswerFailure: one that does not pass where the Scan has none of them.
+ * not know its page tokens. Throws AnswerFailure: with `stop` where the Scan has no version of it.
  */
 function pageAsker(client: JsonClient): (body: object) => Promise<Buffer> {
   let paths = PATHS;
@@ -72,22 +69,35 @@ function pageAsker(client: JsonClient): (body: object) => Promise<Buffer> {
 }
 
 /**
- * The coins and rounds of a snapshot as imports of a seed, a page at a time. `ask` may try again: the Scan stays the same, because
- * each numbers its pages for itself.
+ * The coins and rounds of a snapshot as imports, a page at a time. `ask` may try again. All pages are of one Scan, because each Scan
+ * numbers its contracts for itself.
  */
-export async function* seedPages(
+export async function* importsAt(
   client: JsonClient,
-  { text, migrationId }: SeedPlace,
-  { pageSize, check, ask }: { pageSize: number; check: SeedCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
-): AsyncGenerator<readonly SeedMessage[]> {
+  { text, migrationId }: SnapshotPosition,
+  { pageSize, check, ask }: { pageSize: number; check: ImportCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
+): AsyncGenerator<readonly ImportMessage[]> {
   const size = new PageSize(pageSize);
   const askPage = pageAsker(client);
   const seen = new SeenOnce();
   const requireNew = (what: string): void => {
-    if (!seen.add(what))
-      throw new AnswerFailure(
-        `${client.url}: its snapshot of ${text} has ${shortened(what)} twice, or more than ${SEEN_MAX}`,
-      );
+    if (seen.add(what)) return;
+    const twice = `has ${shortened(what)} twice, or more than ${SEEN_MAX}`;
+    throw new AnswerFailure(`${client.url}: its snapshot of ${text} ${twice}`);
+  };
+  const messageOf = (bytes: Buffer): ImportMessage => {
+    requireParsable(client, bytes);
+    const json = bytes.toString();
+    const value = jsonOrNull(json);
+    if (!isObject(value)) throw new AnswerFailure(`${client.url}: answers with a contract that is no JSON object`);
+    const id = typeof value.contract_id === 'string' ? value.contract_id : '';
+    if (id !== '') requireNew(`contract ${id}`);
+    const { created_in_update_id: made } = value;
+    // Older Scans wrote other values there, with a # before them.
+    const createdIn = typeof made === 'string' && !made.startsWith('#') ? made : undefined;
+    const message = importOf({ id, node: 0, createdIn, text: json }, migrationId);
+    if (message.decoded !== undefined) check.add(message.decoded);
+    return message;
   };
   const asked = { migration_id: migrationId, record_time: text, templates: TEMPLATES_ASKED };
   let after: unknown = null;
@@ -97,22 +107,9 @@ export async function* seedPages(
       size.ask(async (page_size) => listedIn(client, await askPage({ ...more, page_size }), 'created_events')),
     ).catch((error: unknown) => {
       // A page token is refused once its Scan has numbered the contracts in another way.
-      throw mayCome(error, `the snapshot of ${text} is gone`, after === null ? [404] : [400, 404]);
+      throw mayReturn(error, `the snapshot of ${text} is gone`, after === null ? [404] : [400, 404]);
     });
-    yield elements.map((bytes) => {
-      requireParsable(client, bytes);
-      const json = bytes.toString();
-      const value = jsonOrNull(json);
-      if (!isObject(value)) throw new AnswerFailure(`${client.url}: answers with a contract that is no JSON object`);
-      const { contract_id: id, created_in_update_id: made } = value;
-      if (typeof id === 'string') requireNew(`contract ${id}`);
-      // Older Scans wrote other values there, with a # before them.
-      const createdIn = typeof made === 'string' && !made.startsWith('#') ? made : undefined;
-      const contract = { id: typeof id === 'string' ? id : '', node: 0, createdIn, text: json };
-      const message = importOf(contract, migrationId);
-      if (message.decoded !== undefined) check.add(message.decoded);
-      return message;
-    });
+    yield elements.map(messageOf);
     after = rest.next_page_token ?? null;
     if (after !== null) requireNew(`page token ${JSON.stringify(after)}`);
   } while (after !== null);
@@ -147,10 +144,4 @@ function insert(slots: BigUint64Array, value: bigint): boolean {
   const isNew = slots[at] === 0n;
   slots[at] = value;
   return isNew;
-}
-
-/** The end of a seed (docs/rules.md, rule 13). */
-export function seedMark(client: JsonClient, { migrationId, text }: SeedPlace): Buffer {
-  const seed = { migration_id: migrationId, record_time: text, synchronizer_times: [], source: `scan ${client.url}` };
-  return Buffer.from(JSON.stringify({ seed }));
 }
