@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import { readSecretFile, readUsersFile, USERS_FILE } from '../users/backup.ts';
-import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
+import { LOCAL_SECRET_FILE } from '../users/local-secret.ts';
 import { backUpViews } from '../views/backup/backup.ts';
 import { requireViews } from '../views/store/database.ts';
 import type { CliCommand } from './command.ts';

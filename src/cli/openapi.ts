@@ -10,7 +10,7 @@ export const openapiCommand: CliCommand = {
   run: async ({ args, terminal }) => {
     const area = args[0]!;
     // Loaded only here, because the modules are large.
-    const { DOCUMENTS } = await import('../http/documents.ts');
+    const { DOCUMENTS } = await import('../http/openapi-documents.ts');
     const document = DOCUMENTS[area];
     if (document === undefined || !Object.hasOwn(DOCUMENTS, area))
       throw new Refusal(`openapi: given ${JSON.stringify(area)}, expected ${Object.keys(DOCUMENTS).join(' or ')}`);

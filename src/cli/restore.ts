@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readdirSync, rmSync, statSync } from
 import { join } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import { USERS_FILE } from '../users/backup.ts';
-import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
+import { LOCAL_SECRET_FILE } from '../users/local-secret.ts';
 import { restoreViews } from '../views/backup/restore.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';

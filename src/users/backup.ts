@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { damagedUsers, databaseError } from './database-error.ts';
-import { LOCAL_SECRET_FILE } from './tokens/local-secret.ts';
+import { LOCAL_SECRET_FILE } from './local-secret.ts';
 
 export const USERS_FILE = 'users.db';
 

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import DatabaseFile, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
+import DatabaseFile from 'better-sqlite3';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openUsers } from '../../src/users/open-users.ts';

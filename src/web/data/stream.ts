@@ -1,4 +1,4 @@
-import type { StreamStatus } from '../../http/insight/stream/operation.ts';
+import type { StreamStatus } from '../../http/stream-operation.ts';
 import { linkTo } from './place.ts';
 
 /** What the stream has told so far. */
