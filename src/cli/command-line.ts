@@ -1,8 +1,11 @@
-import { Command, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { pino } from 'pino';
-import type { Setting } from '../config/setting.ts';
-import { optionName, SETTINGS, type SettingKey } from '../config/settings.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { environmentName, type Setting, settingOption } from '../config/setting-kinds.ts';
+import { SETTINGS, type SettingKey } from '../config/setting-list.ts';
+import { HoldingsFault, type HoldingsFaultCode } from '../holdings/fault.ts';
+import { machineAdvice } from '../machine-errors.ts';
+import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
 import {
   type CliCommand,
@@ -12,14 +15,14 @@ import {
   SETTINGS_OF_EVERY_COMMAND,
   type Terminal,
 } from './command.ts';
-import { exitCodeOf, explainMachineFault, failureLine } from './faults.ts';
+import { safeText } from './terminal.ts';
 
 /** Every command and group by its word, in the order of the help. Only the one given is loaded, because some need large modules. */
 const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   replay: async () => (await import('./replay.ts')).replayCommand,
   summary: async () => (await import('./summary.ts')).summaryCommand,
-  snapshots: async () => (await import('./snapshots.ts')).snapshotsCommand,
+  snapshots: async () => (await import('./table-commands.ts')).snapshotsCommand,
   history: async () => (await import('./table-commands.ts')).historyCommand,
   top: async () => (await import('./table-commands.ts')).topCommand,
   owners: async () => (await import('./table-commands.ts')).ownersCommand,
@@ -27,11 +30,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   verify: async () => (await import('./verify.ts')).verifyCommand,
   compare: async () => (await import('./compare.ts')).compareCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
-  restore: async () => (await import('./restore.ts')).restoreCommand,
-  rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,
+  restore: async () => (await import('./backup.ts')).restoreCommand,
   'dead-letters': async () => (await import('./dead-letters.ts')).deadLettersCommands,
   token: async () => (await import('./token.ts')).tokenCommand,
-  openapi: async () => (await import('./openapi.ts')).openapiCommand,
   fetch: async () => (await import('./fetch.ts')).fetchCommand,
   decode: async () => (await import('./decode.ts')).decodeCommand,
   flink: async () => (await import('./flink.ts')).flinkCommands,
@@ -80,10 +81,15 @@ function addTo(
     for (const each of definition.commands) addTo(command, each, run);
     return;
   }
-  const { settings = [], addOptions } = definition;
+  const { settings = [], addOptions, dataDir } = definition;
   addOptions?.(command);
-  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) command.addOption(settingOption(key, definition));
-  command.option('--config <FILE>', 'JSON file of settings; options and HOLDFAST_* variables come before it');
+  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND])
+    command.addOption(settingOption(key, settingOf(key, definition)).hideHelp(key === 'data' && dataDir === 'unused'));
+  const config = new Option(
+    '--config <FILE>',
+    'JSON file of settings; options and HOLDFAST_* variables come before it',
+  );
+  command.addOption(config.env(environmentName('config')));
   // Commander would report a missing option before an unknown one, which may be the missing one misspelt.
   const required = command.options.filter(({ mandatory }) => mandatory);
   for (const option of required) option.mandatory = false;
@@ -99,20 +105,16 @@ function examplesText(examples: readonly string[]): string {
   return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`;
 }
 
-function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
-  const setting: Setting<unknown> = SETTINGS[key];
-  if (setting.placeholder === null) return new Option(optionName(key), setting.help);
-  const absent = setting.default ?? setting.otherwise;
-  const help = absent === undefined ? setting.help : `${setting.help} (default: ${absent === '' ? 'none' : absent})`;
-  const flags = `${optionName(key)} <${setting.placeholder}>`;
-  if (key !== 'data' || dataDir === undefined) return new Option(flags, help);
-  // Every command accepts it, so that a script may give it to all of them.
-  return dataDir === 'unused' ? new Option(flags, help).hideHelp() : new Option(flags, `${help}; made if missing`);
+function settingOf(key: SettingKey, { dataDir }: CliCommand): Setting {
+  const setting: Setting = SETTINGS[key];
+  return key === 'data' && dataDir === 'made' ? { ...setting, help: `${setting.help}; created if missing` } : setting;
 }
 
 async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode | undefined> {
   const options = parsed.opts();
-  const { config, warnings } = loadConfig({ options, env: terminal.env, writesTopic: command.writesTopic === true });
+  const isOfEnvironment = (key: string): boolean => parsed.getOptionValueSource(key) === 'env';
+  const given = Object.entries(options).filter(([key]) => parsed.getOptionValueSource(key) !== 'default');
+  const { config, warnings } = loadConfig({ options: Object.fromEntries(given), isOfEnvironment, env: terminal.env });
   // The program's one logger.
   const logger = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, terminal.stderr);
   for (const warning of warnings) logger.warn(warning);
@@ -137,4 +139,47 @@ function reportFailure(error: unknown, { terminal, help }: { terminal: Terminal;
   const exitCode = exitCodeOf(error);
   if (exitCode !== EXIT.ok) terminal.stderr.write(`holdfast: ${failureLine(error, help)}\n`);
   return exitCode;
+}
+
+/** Of a question that has no answer. */
+const EXIT_OF: Readonly<Partial<Record<HoldingsFaultCode, ExitCode>>> = {
+  no_snapshot_in: EXIT.noSnapshot,
+  no_snapshot_at: EXIT.noSnapshot,
+  no_snapshot_before: EXIT.noSnapshot,
+  no_snapshot_after: EXIT.noSnapshot,
+  no_migration: EXIT.noSnapshot,
+  no_dso: EXIT.noSnapshot,
+  not_followed: EXIT.refused,
+  wrong_parameter: EXIT.refused,
+};
+
+function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof HoldingsFault) return EXIT_OF[error.code] ?? EXIT.failed;
+  // Commander throws the help and the version too, with 0.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.refused;
+  return error instanceof Refusal ? EXIT.refused : EXIT.failed;
+}
+
+/** Every failure is one line on standard error. */
+function failureLine(error: unknown, help: string): string {
+  // For a bare `holdfast` or group, commander's error has the whole help in place of a message.
+  if (error instanceof CommanderError && error.code === 'commander.help') return `no command given; ${help} lists them`;
+  const message = error instanceof Error ? error.message : String(error);
+  const line = safeText(
+    message
+      .replace(/^error: /, '')
+      .replaceAll(/\s*\n\s*/g, ' ')
+      .trim(),
+  );
+  if (error instanceof CommanderError) return `${line.replace(/\.$/, '')}; see ${help}`;
+  return exitCodeOf(error) === EXIT.noSnapshot ? `${line}; \`holdfast snapshots\` lists those there are` : line;
+}
+
+/** A fault of the machine as an error that says what to do about it; any other error as it is. */
+function explainMachineFault(error: unknown, dataDir: string): unknown {
+  const advice = machineAdvice(error);
+  if (advice === null) return error;
+  // Of a copy, the target matters.
+  const { message, path, dest = path } = error as NodeJS.ErrnoException & { readonly dest?: string };
+  return new Error(`${dest ?? `--data ${dataDir}`}: ${advice} (${message})`, { cause: error });
 }
