@@ -1,4 +1,4 @@
-import { FILE_KIND } from './feed/file/kind.ts';
+import { FILE_KIND } from './feed/file/file-source.ts';
 import type { TopicSettings } from './feed/kafka/kafka-client.ts';
 import { TOPIC_KIND } from './feed/kafka/kafka-kind.ts';
 import { LEDGER_API_KIND } from './feed/ledger-api/kind.ts';

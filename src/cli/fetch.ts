@@ -1,8 +1,8 @@
 import { LEDGER_API_KEYS } from '../config/ledger-api.ts';
 import { SCAN_KEYS } from '../config/scan.ts';
 import { counted } from '../counted.ts';
+import { openFileSource } from '../feed/file/file-source.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
-import { openFileSource } from '../feed/file/source.ts';
 import { IN_SEED } from '../feed/scan/cursor.ts';
 import { placeOfLine } from '../feed/scan/place-of-line.ts';
 import { Refusal } from '../refusal.ts';
