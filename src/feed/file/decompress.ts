@@ -26,7 +26,7 @@ export async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenera
   while (head.length < MAGIC_BYTES) {
     const { value, done } = await chunks.next();
     if (done === true) break;
-    head = Buffer.concat([head, value]);
+    head = head.length === 0 ? value : Buffer.concat([head, value]);
   }
   const magic = head.toString('hex', 0, MAGIC_BYTES);
   const all = prepend(head, chunks);

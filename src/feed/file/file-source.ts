@@ -164,7 +164,7 @@ async function peekShape(
   let text: string;
   do {
     const { value, done } = await content.next();
-    if (done !== true) head = Buffer.concat([head, value]);
+    if (done !== true) head = head.length === 0 ? value : Buffer.concat([head, value]);
     text = head.toString('utf8', 0, LOOK_AHEAD_BYTES);
     if (done === true) break;
   } while (UNDECIDED.test(text) && head.length < LOOK_AHEAD_BYTES);

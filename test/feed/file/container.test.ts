@@ -44,7 +44,7 @@ describe('an array or page', () => {
     ['{"transactions":[{"a":1}]}{}', ['1:{"a":1}'], 'byte 26', 'nothing after the page'],
     ['{"transactions":null}', [], 'byte 16', '['],
     ['{"transactions":[{"a":1}],"transactions":[]}', ['1:{"a":1}'], 'byte 41', 'only once'],
-    ['{"transactions" [', [], 'byte 16', ':'],
+    ['{"transactions":[],"more" [', [], 'byte 26', ':'],
   ])('broken as %s hands over what comes before the break', async (content, before, place, expected) => {
     for (const chunkBytes of [1, 1000]) {
       const reading = await readContent(content, { chunkBytes });
