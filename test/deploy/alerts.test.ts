@@ -80,16 +80,7 @@ const CASES: Cases = {
       fires: 16,
     },
   ],
-  HoldfastConnectionsFull: [
-    {
-      series: {
-        [`holdfast_http_connections{${INSTANCE},state="busy"}`]: '300x20',
-        [`holdfast_http_connections{${INSTANCE},state="idle"}`]: '500 501x20',
-      },
-      quiet: 5,
-      fires: 6,
-    },
-  ],
+  HoldfastConnectionsFull: [one(`holdfast_http_connections{${INSTANCE}}`, '800 801x20', 5, 6)],
   HoldfastFilesOpen: [
     {
       series: {
