@@ -1,7 +1,31 @@
-import { formatDuration } from '../../ledger/duration.ts';
-import type { Micros } from '../../ledger/time.ts';
-import { HoldingsFault } from '../fault.ts';
-import { countOf, type Grid, multiplesWithin } from './grid.ts';
+import { formatDuration } from '../ledger/duration.ts';
+import type { Micros } from '../ledger/time.ts';
+import type { SealedMigration } from './facts.ts';
+import { HoldingsFault } from './holdings-fault.ts';
+
+/** Times from `from` to `to`, `step` apart, all of them multiples of it. */
+export interface Grid {
+  readonly from: Micros;
+  readonly to: Micros;
+  readonly step: number;
+}
+
+/**
+ * The snapshots of a migration that the feed's time has sealed. They follow each other without a gap (docs/rules.md,
+ * rule 3), so their times are known from the first and the last; forced ones may be before, between and after them.
+ */
+export function gridOf({ oldest, newest, periodUs }: SealedMigration): Grid {
+  return multiplesWithin({ from: oldest.recordTime, to: newest.recordTime }, periodUs);
+}
+
+/** The multiples of `step` in a range; `from` is after `to` where there are none. */
+export function multiplesWithin({ from, to }: { readonly from: Micros; readonly to: Micros }, step: number): Grid {
+  return { from: Math.ceil(from / step) * step, to: Math.floor(to / step) * step, step };
+}
+
+export function countOf({ from, to, step }: Grid): number {
+  return Math.max(0, (to - from) / step + 1);
+}
 
 /** The most points of a history: with the default distance between them, and with one that was given. */
 const POINTS_DEFAULT_MAX = 1_000;
@@ -17,7 +41,7 @@ export function requireMultiple(every: number, periodUs: number): void {
 }
 
 /** The snapshots that a history is of. */
-export interface HistoryRange extends Grid {
+interface HistoryRange extends Grid {
   /** The last snapshot, which may be forced; null where there is none. */
   readonly last: Micros | null;
 }

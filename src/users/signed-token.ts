@@ -56,7 +56,7 @@ const CLAIMS = z
 export type Claims = Readonly<z.output<typeof CLAIMS>>;
 
 /** The claims of a payload, or null where one has a type it must not have. */
-export function parseClaims(payload: Readonly<Record<string, unknown>>): Claims | null {
+function parseClaims(payload: Readonly<Record<string, unknown>>): Claims | null {
   return CLAIMS.safeParse(payload).data ?? null;
 }
 
@@ -69,7 +69,7 @@ function scopesOf(scope: unknown): readonly string[] {
 const COMPACT = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/;
 const ALGORITHMS = ['HS256', 'RS256', 'ES256', 'ES512'] as const;
 
-export type TokenAlgorithm = (typeof ALGORITHMS)[number];
+type TokenAlgorithm = (typeof ALGORITHMS)[number];
 
 /** The parts of a token whose signature is not verified yet. */
 export interface SignedToken {
@@ -112,7 +112,7 @@ export interface Leeway {
   readonly notBeforeS: number;
 }
 
-export interface TimeRules {
+interface TimeRules {
   readonly leeway: Leeway;
   /** Null: a token may live as long as it says, or forever. */
   readonly lifetimeMaxS: number | null;

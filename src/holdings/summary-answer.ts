@@ -2,9 +2,8 @@ import { int64Json } from '../json/int64.ts';
 import { fitsNumeric, formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { Lookup, OwnerFacts, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';
-import { HoldingsFault } from './fault.ts';
 import { holdingFees, type UnlockedLocked } from './fees.ts';
-import { snapshotFault } from './snapshot-answers.ts';
+import { HoldingsFault, snapshotFault } from './holdings-fault.ts';
 
 /** Settings of summaries. */
 export interface AnswerRules {
@@ -25,7 +24,7 @@ export interface Summary {
 type OwnerAmounts = Readonly<Record<string, string>>;
 
 /** A snapshot, and the owners. */
-export interface SummaryRequest extends SnapshotChoice {
+interface SummaryRequest extends SnapshotChoice {
   readonly owners: readonly string[];
 }
 

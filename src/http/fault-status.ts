@@ -1,4 +1,4 @@
-import { HoldingsFault, type HoldingsFaultCode } from '../holdings/fault.ts';
+import { HoldingsFault, type HoldingsFaultCode } from '../holdings/holdings-fault.ts';
 import { HttpFault } from './routing.ts';
 
 const STATUS: Readonly<Record<HoldingsFaultCode, number>> = {

@@ -3,10 +3,9 @@ import { int64Json, parseInt64 } from '../json/int64.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
 import type { ContractFacts, Lookup, PageFacts } from './facts.ts';
-import { HoldingsFault } from './fault.ts';
-import { decodeToken, encodeToken } from './insight/page-token.ts';
+import { HoldingsFault, snapshotFault } from './holdings-fault.ts';
 import type { StateQuery } from './question.ts';
-import { snapshotFault } from './snapshot-answers.ts';
+import { decodeToken, encodeToken } from './table-question.ts';
 
 type Page = Extract<PageFacts, { found: 'page' }>;
 
