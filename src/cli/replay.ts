@@ -1,9 +1,9 @@
 import { counted } from '../counted.ts';
-import { commandOn, haltLine, LIST } from '../dead-letters/text.ts';
 import { readableSize } from '../feed/file/file-source.ts';
 import { type ReplayResult, replayInThread } from '../ingest/replay.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
+import { commandOn, haltLine, LIST } from '../service/dead-letter-text.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';

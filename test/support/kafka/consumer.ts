@@ -5,7 +5,7 @@ import { BUILT } from '../program/built.ts';
 registerHooks({
   resolve: (specifier, context, next) => next(specifier.replace(BUILT.find, BUILT.replacement), context),
 });
-const { startService } = await import('../../../src/service.ts');
+const { startService } = await import('../../../src/service/start-service.ts');
 const { keepingLogger } = await import('./reading.ts');
 const { serviceConfig } = await import('./service.ts');
 
