@@ -6,7 +6,7 @@ import { linesWith, readSources, type SourceFile } from './support/project/sourc
 const READS_WORDS = [
   'src/json/parse-error.ts',
   'src/feed/file/decompress.ts',
-  'src/feed/kafka/errors.ts',
+  'src/feed/kafka/kafka-errors.ts',
   'src/machine-errors.ts',
 ];
 
