@@ -1,18 +1,91 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { goTo, ownerLink } from '../data/place.ts';
-import { ownersRequest } from '../data/requests.ts';
-import { useAnswer } from '../data/use-answer.ts';
-import { Amount } from '../parts/amount.tsx';
+import { goTo, linkTo, ownerLink, useAddress } from './data/address.ts';
+import { ownersRequest, type Status } from './data/api.ts';
+import { useAnswer, useNow } from './data/hooks.ts';
+import { type Live, serviceState } from './data/stream.ts';
+import { ageOf } from './data/time.ts';
+import { Amount } from './parts/values.tsx';
+
+const AGE_INTERVAL_MS = 1_000;
+
+interface Props {
+  readonly live: Live;
+  /** The migration that the page shows. */
+  readonly shown: string | undefined;
+  /** The time of its newest snapshot. */
+  readonly newest: string | undefined;
+  readonly status: Status | null;
+}
+
+export function Header({ live, shown, newest, status }: Props): JSX.Element {
+  const { path, query } = useAddress();
+  const kept = { migration: query.get('migration') ?? undefined };
+  const current = (page: string): 'page' | undefined => (path === page ? 'page' : undefined);
+  return (
+    <header class="top">
+      <div class="top-row">
+        <a class="brand" href={linkTo('', kept)}>
+          <img src={document.querySelector<HTMLLinkElement>('link[rel=icon]')!.href} alt="" width="28" height="28" />
+          Holdfast
+        </a>
+        <nav aria-label="Pages">
+          <a href={linkTo('', kept)} aria-current={current('')}>
+            Overview
+          </a>
+          <a href={linkTo('snapshots', kept)} aria-current={current('snapshots')}>
+            Snapshots
+          </a>
+          <a href={linkTo('docs')}>API</a>
+        </nav>
+        <SearchBox migration={shown} />
+        <Migrations shown={shown} status={status} />
+        <State live={live} status={status} newest={newest} />
+      </div>
+    </header>
+  );
+}
+
+/** Chooses the migration, if there is more than one. */
+function Migrations({ shown, status }: Pick<Props, 'shown' | 'status'>): JSX.Element | null {
+  const { path } = useAddress();
+  const ids = status?.snapshots.map(({ migration_id }) => String(migration_id)) ?? [];
+  if (shown === undefined || ids.length < 2) return null;
+  return (
+    <label class="migration">
+      Migration
+      <select value={shown} onChange={({ currentTarget }) => goTo(linkTo(path, { migration: currentTarget.value }))}>
+        {ids.map((id) => (
+          <option key={id} value={id}>
+            {id}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The state of the service. Screen readers do not announce the age, which changes every second. */
+function State({ live, status, newest }: Pick<Props, 'live' | 'status' | 'newest'>): JSX.Element {
+  const now = useNow(AGE_INTERVAL_MS);
+  const { tone, text, reasons, isStored } = serviceState(live, status);
+  return (
+    <p class={`state ${tone}`}>
+      <span class="dot" aria-hidden="true" />
+      <span role="status">{[text, ...reasons.slice(0, 1)].join(': ')}</span>
+      {isStored && newest !== undefined && ` · newest snapshot ${ageOf(newest, now)}`}
+    </p>
+  );
+}
 
 const SHOWN_MAX = 8;
-/** A request for what was typed waits until the typing pauses. */
+/** The request waits for a pause in the typing. */
 const PAUSE_MS = 150;
 /** The longest party id. */
 const PREFIX_MAX = 255;
 
-/** Finds an owner by the beginning of the party id, as a combobox: arrows choose, Enter opens, Escape closes. */
-export function SearchBox({ migration }: { readonly migration: string | undefined }): JSX.Element {
+/** Finds an owner by the start of its party id: arrows choose, Enter opens, Escape closes. */
+function SearchBox({ migration }: { readonly migration: string | undefined }): JSX.Element {
   const id = useId();
   const [text, setText] = useState('');
   const [open, setOpen] = useState(false);
@@ -46,7 +119,7 @@ export function SearchBox({ migration }: { readonly migration: string | undefine
         // biome-ignore lint/a11y/noRedundantRoles: an input has this role by itself only with a list, which this one has not
         role="combobox"
         list={undefined}
-        aria-label="Find an owner by the beginning of its party id"
+        aria-label="Find an owner by the start of its party id"
         placeholder="Find an owner…"
         autocomplete="off"
         spellcheck={false}
@@ -99,9 +172,9 @@ export function SearchBox({ migration }: { readonly migration: string | undefine
 
 function noteOf({ count, busy, error }: { count: number; busy: boolean; error: string | undefined }): string {
   if (error !== undefined) return error;
-  if (busy) return 'Looking…';
-  if (count === 0) return 'No owner begins with this. Capitals count.';
-  return count === SHOWN_MAX ? `The first ${SHOWN_MAX}: type on to see others.` : '';
+  if (busy) return 'Searching…';
+  if (count === 0) return 'No owner starts with this. Upper and lower case differ.';
+  return count === SHOWN_MAX ? `First ${SHOWN_MAX}. Type more to narrow.` : '';
 }
 
 function usePause(text: string): string {

@@ -2,33 +2,30 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 
 /**
- * Where the service is: a proxy may serve it under a path of its own. The page as it was loaded says so in its <base>; read
- * once, because the address changes as the reader moves about.
+ * The address of the service: a proxy may serve it under a path of its own, which the <base> of the loaded page says. Read
+ * once, because the address of the page changes.
  */
 const ROOT = new URL(document.baseURI);
 
-/** Where the reader is: a path from the root of the service, and what its query says. */
-export interface Place {
-  /** Without a slash in front; empty for the overview. */
+export interface Address {
+  /** From the root of the service, without a leading slash; empty for the overview. */
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-export const PlaceContext = createContext<Place>({ path: '', query: new URLSearchParams() });
+const currentAddress = (): Address => ({
+  path: location.pathname.slice(ROOT.pathname.length),
+  query: new URLSearchParams(location.search),
+});
 
-export function usePlace(): Place {
-  return useContext(PlaceContext);
-}
+export const AddressContext = createContext<Address>({ path: '', query: new URLSearchParams() });
+export const useAddress = (): Address => useContext(AddressContext);
 
-function placeNow(): Place {
-  return { path: location.pathname.slice(ROOT.pathname.length), query: new URLSearchParams(location.search) };
-}
-
-/** The place as the address says it, also after the reader goes back. */
-export function useAddress(): Place {
-  const [place, setPlace] = useState(placeNow);
+/** Follows the address of the browser, and turns clicks on links to own pages into changes of it. */
+export function useLocation(): Address {
+  const [address, setAddress] = useState(currentAddress);
   useEffect(() => {
-    const read = (): void => setPlace(placeNow());
+    const read = (): void => setAddress(currentAddress());
     const follow = (event: MouseEvent): void => {
       const link = (event.target as Element).closest?.('a');
       if (!link || !isOwnPage(link) || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -42,7 +39,7 @@ export function useAddress(): Place {
       document.removeEventListener('click', follow);
     };
   }, []);
-  return place;
+  return address;
 }
 
 /** A page of the dashboard, which needs no load. */
@@ -58,7 +55,7 @@ export function goTo(href: string): void {
   scrollTo(0, 0);
 }
 
-/** What is undefined in a query is left out. */
+/** Undefined parameters are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The address of a page, or of an operation of the service. */
