@@ -168,9 +168,15 @@ export function environmentName(key: string): string {
 }
 
 /** The option of a setting, which commander also reads from the environment; `loadConfig` parses its value. */
-export function settingOption(key: string, { help, placeholder, schema, default: value = '' }: Setting): Option {
+export function settingOption(
+  key: string,
+  { help, expected, placeholder, schema, default: value = '' }: Setting,
+): Option {
+  const bounds = /from \S+ to \S+$/.exec(expected)?.[0];
   const argument = placeholder === null ? '[true|false]' : `<${placeholder}>`;
-  const option = new Option(`${optionName(key)} ${argument}`, help).env(environmentName(key));
+  const option = new Option(`${optionName(key)} ${argument}`, bounds === undefined ? help : `${help}; ${bounds}`).env(
+    environmentName(key),
+  );
   if (placeholder === null) return option.preset('true');
   if (value !== '') option.default(value);
   return schema instanceof z.ZodEnum ? option.choices(schema.options as string[]) : option;

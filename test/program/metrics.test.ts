@@ -135,13 +135,3 @@ describe('the metrics of a running service', () => {
     expect([of.has('holdfast_updates_total'), ofWriter.has('holdfast_updates_total')]).toEqual([false, true]);
   });
 });
-
-it('every metric of ours is in the page for operators', async () => {
-  using directory = temporaryDirectory();
-  await using service = await startService(['--data', directory.at('data'), '--file', STORY]);
-  await service.until('/readyz', (status) => status === 200);
-  const names = new Set([...(await metricsOf(service)).keys()].map((key) => /^\w+/.exec(key)![0]));
-  const ours = [...names].filter((name) => name.startsWith('holdfast_'));
-  const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
-  expect(ours.filter((name) => !page.includes(`\`${name.replace(/_(bucket|sum|count)$/, '')}`))).toEqual([]);
-});
