@@ -45,7 +45,7 @@ export const fetchCommand: CliCommand = {
     try {
       for await (const step of network.read()) {
         if (step === 'begins') output = openLinesFile(path, terminal.stdout, network.isHalfSeed ? 0 : tail.endsAt);
-        else if (step !== 'anew') await output!.write(step);
+        else if (step !== 'restarts') await output!.write(step);
         else if (updates > 0) await output!.clear();
         updates += typeof step === 'string' ? 0 : step.length;
       }

@@ -20,7 +20,7 @@ export function openNetworkLines(
   const known = new Set(isHalfSeed ? [] : written.ends.flat().map(textOf));
   const source = openScanSource(scan, { ...continuing(furthest), logger: reading.logger });
 
-  async function* read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]> {
+  async function* read(): AsyncGenerator<'begins' | 'restarts' | readonly Uint8Array[]> {
     let hasBegun = false;
     try {
       for await (const batch of batchesOf(source, reading)) {
@@ -28,7 +28,7 @@ export function openNetworkLines(
           if (furthest !== null && !hasBegun) requireSameNetwork(written, batch.dso);
           if (!hasBegun) yield 'begins';
           hasBegun = true;
-          if (batch.anew === true) yield 'anew';
+          if (batch.anew === true) yield 'restarts';
           continue;
         }
         if (batch.length === 0) continue;

@@ -23,10 +23,10 @@ export interface NetworkLines {
   /** What was written is half a seed, which is of no use: what follows may be of another snapshot. */
   readonly isHalfSeed: boolean;
   /**
-   * `begins` once it is known that these lines continue what was written, and `anew` where a seed begins; then messages. Those of a
-   * batch count as written when the next one is asked for. Throws Refusal.
+   * `begins` once it is known that these lines continue what was written, and `restarts` where a snapshot import begins; then
+   * messages. Those of a batch count as written when the next one is asked for. Throws Refusal.
    */
-  read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]>;
+  read(): AsyncGenerator<'begins' | 'restarts' | readonly Uint8Array[]>;
   /** How far the last message was behind our clock; 0 at the end, null where that is not known. */
   lagSeconds(): number | null;
 }

@@ -55,7 +55,7 @@ export function openParticipantLines(
           const hasBegun = own !== null;
           own = await ownEvents(batch);
           if (!hasBegun) yield 'begins';
-          if (batch.anew === true) yield 'anew';
+          if (batch.anew === true) yield 'restarts';
           continue;
         }
         const fresh = batch.filter((message) => {

@@ -37,7 +37,6 @@ const NO_COORDINATOR_HINT =
   'transaction.state.log.replication.factor';
 /** Which of our settings may fix it, by a broker's answer. */
 const ANSWER_HINTS: Readonly<Record<string, string>> = {
-  INVALID_TRANSACTION_TIMEOUT: 'transaction.max.timeout.ms of the brokers must be 900000 or more, as it is by default',
   ILLEGAL_SASL_STATE: 'this port of the broker accepts no login (--kafka-sasl-mechanism)',
   MESSAGE_TOO_LARGE: "the topic's max.message.bytes sets the limit; topics created with --create take 16 MiB",
 };
@@ -95,7 +94,7 @@ export const RETRY_READING: RetryPolicy = { firstMs: 250, longestMs: 10_000, for
 export const RETRY_WATCHING: RetryPolicy = { ...RETRY_READING, passes: () => true };
 
 /** For a command: long enough for a broker to be restarted or replaced. */
-export const RETRY_PRODUCING: RetryPolicy = { firstMs: 250, longestMs: 5_000, forMsMax: 60_000, passes: passesAnew };
+export const RETRY_PRODUCING: RetryPolicy = { firstMs: 250, longestMs: 5_000, forMsMax: 60_000, passes: isTransient };
 
 /** What went wrong, where, and what may fix it: as the innermost error shows. */
 export function describeKafkaError(error: unknown, topic: string): string {

@@ -21,14 +21,13 @@ import {
   type TopicTelemetry,
   withoutEnds,
 } from './kafka-positions.ts';
-import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './kafka-session.ts';
+import { openSession, type Session } from './kafka-session.ts';
 
 export interface KafkaSourceOptions
   extends Pick<TopicSettings, 'topic' | 'partitionIdleMs'>,
     Pick<SourceContext, 'migrationId' | 'stored' | 'logger'> {
   readonly connection: KafkaConnection;
   readonly group: string;
-  readonly guards?: SessionGuards;
 }
 
 const BATCH_MESSAGES_MAX = 2_000;
@@ -109,7 +108,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
 
   async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
     const from = { identity, positions };
-    await using opened = await openSession({ guards: SESSION_GUARDS, ...options, kafka, from, stored, onChange });
+    await using opened = await openSession({ ...options, kafka, from, stored, onChange });
     session = opened;
     notRead = connecting;
     try {
@@ -133,7 +132,6 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     stored(cursors) {
       for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
       session?.intake.noteStored();
-      session?.commit();
     },
     telemetry() {
       if (session === null) return { stopped: notRead, ...last };
