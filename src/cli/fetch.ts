@@ -1,10 +1,9 @@
-import { LEDGER_API_KEYS } from '../config/ledger-api.ts';
-import { SCAN_KEYS } from '../config/scan.ts';
+import { keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../config/setting-list.ts';
 import { counted } from '../counted.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
 import { openFileSource } from '../feed/file/source.ts';
-import { IN_SEED } from '../feed/scan/cursor.ts';
-import { placeOfLine } from '../feed/scan/place-of-line.ts';
+import { IN_IMPORT } from '../feed/network/snapshot-import.ts';
+import { positionOfLine } from '../feed/scan/scan-position.ts';
 import { Refusal } from '../refusal.ts';
 import type { CliCommand } from './command.ts';
 import { openNetworkLines } from './transfer/network-lines.ts';
@@ -20,7 +19,7 @@ export const fetchCommand: CliCommand = {
     'holdfast fetch --ledger-api http://participant:7575 --ledger-api-parties alice::1220ab --migration-id 4 --output updates.ndjson',
   ],
   dataDir: 'unused',
-  settings: [...SCAN_KEYS, ...LEDGER_API_KEYS, 'migrationId'],
+  settings: [...keysOf(SCAN_SETTINGS), ...keysOf(LEDGER_API_SETTINGS), 'migrationId'],
   addOptions: (command) =>
     command
       .option(
@@ -39,12 +38,12 @@ export const fetchCommand: CliCommand = {
       config,
       { follow: options.follow === true, stop, logger },
     );
-    if (path !== null && network.isHalfSeed) await requireOnlyImport(path, tail, stop);
+    if (path !== null && network.isInImport) await requireOnlyImport(path, tail, stop);
     let output: LinesFile | null = null;
     let updates = 0;
     try {
       for await (const step of network.read()) {
-        if (step === 'begins') output = openLinesFile(path, terminal.stdout, network.isHalfSeed ? 0 : tail.endsAt);
+        if (step === 'begins') output = openLinesFile(path, terminal.stdout, network.isInImport ? 0 : tail.endsAt);
         else if (step !== 'restarts') await output!.write(step);
         else if (updates > 0) await output!.clear();
         updates += typeof step === 'string' ? 0 : step.length;
@@ -60,7 +59,7 @@ export const fetchCommand: CliCommand = {
 async function requireOnlyImport(path: string, { endsAt }: Tail, stop: AbortSignal): Promise<void> {
   const file = openFileSource(path, { headBytes: endsAt, reuseBuffers: true });
   for await (const lines of file.batches(stop)) {
-    const other = lines.find(({ bytes }) => bytes === null || placeOfLine(bytes) !== IN_SEED);
+    const other = lines.find(({ bytes }) => bytes === null || positionOfLine(bytes) !== IN_IMPORT);
     if (other !== undefined)
       throw new Refusal(
         `--output ${path}: ends within an unfinished snapshot import, and line ${other.offset} is not part of that import; ` +

@@ -2,7 +2,7 @@ import { counted } from '../../counted.ts';
 import { tryDecode } from '../../decode/decode.ts';
 import { type PartitionTail, readRecords } from '../../feed/kafka/read-records.ts';
 import { type ProducedRecord, recordBytes, type TopicProducer } from '../../feed/kafka/topic-producer.ts';
-import { isAfter, isAhead, isSame, type ScanCursor } from '../../feed/scan/cursor.ts';
+import { isAfter, isAhead, type ScanPosition } from '../../feed/scan/scan-position.ts';
 import type { Message, SourceLogger } from '../../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationFor } from '../../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
@@ -121,7 +121,7 @@ function decode(value: Uint8Array | null): Decoded | null {
   return decoded instanceof BadUpdate ? null : decoded;
 }
 
-type Moment = ScanCursor & { readonly synchronizerId: string };
+type Moment = ScanPosition & { readonly synchronizerId: string };
 
 /** When a message was, on each synchronizer that it names; imports are before all of their migration. */
 function momentsOf(decoded: Decoded | null): readonly Moment[] {
@@ -138,8 +138,8 @@ function momentsOf(decoded: Decoded | null): readonly Moment[] {
  * among the last records has nothing behind the first of these.
  */
 function createPartitionEnd({ values, isWhole }: PartitionTail) {
-  const bySynchronizer = new Map<string, ScanCursor>();
-  let ofOthers: ScanCursor | null = null;
+  const bySynchronizer = new Map<string, ScanPosition>();
+  let ofOthers: ScanPosition | null = null;
   let isInImport = false;
   for (const value of values) {
     const decoded = decode(value);
@@ -166,12 +166,9 @@ function createPartitionEnd({ values, isWhole }: PartitionTail) {
     lacks(decoded: Decoded | null): boolean {
       const moments = decoded?.kind === 'seed mark' ? [{ ...decoded, synchronizerId: '' }] : momentsOf(decoded);
       if (moments.length === 0) return wasBehind;
-      const endOf = ({ synchronizerId }: Moment) => bySynchronizer.get(synchronizerId) ?? ofOthers;
-      const isNew = moments.some((moment) => {
-        const end = endOf(moment);
-        return end === null || isAfter(moment, end);
-      });
-      const isEqual = !isNew && moments.some((moment) => isSame(moment, endOf(moment)));
+      const ends = moments.map(({ synchronizerId }) => bySynchronizer.get(synchronizerId) ?? ofOthers);
+      const isNew = ends.some((end, i) => end === null || isAfter(moments[i]!, end));
+      const isEqual = !isNew && ends.some((end, i) => !isAfter(end!, moments[i]!));
       wasBehind = isNew || isEqual;
       const mayShareTime =
         decoded?.kind === 'update' && (decoded.format === 'ledger-api' || decoded.recordTime === null);

@@ -140,7 +140,9 @@ describe('serve --scan in an empty directory', () => {
   it('is degraded where the supply is not that which the Scan says, also after a restart', async () => {
     scan.change({ snapshots: [at(200)], wrongBy: { summary: 0, supply: 7 } });
     scan.add(...LINES);
-    const difference = expect.stringMatching(/^the seed of .* has a supply of .*, and .* says .*: contracts that came/);
+    const difference = expect.stringMatching(
+      /^the snapshot import of .* has a supply of .*, and .* says .*: contracts that came/,
+    );
     {
       await using service = await serveScan(options());
       await service.until('/readyz', { ready: true, degraded: [difference] });
@@ -163,7 +165,9 @@ describe('serve --scan in an empty directory', () => {
     scan.add(...LINES);
     scan.fail('/registry', fault);
     await using service = await serveScan(options());
-    const degraded = [expect.stringMatching(/^the supply of the seed could not be compared: http\S+\/registry\//)];
+    const degraded = [
+      expect.stringMatching(/^the supply of the snapshot import could not be compared: http\S+\/registry\//),
+    ];
     await service.until('/readyz', { ready: true, degraded });
     expect(await service.get('/readyz')).toMatchObject({ degraded: [expect.stringMatching(says)] });
     await service[Symbol.asyncDispose]();
