@@ -121,36 +121,41 @@ function decode(value: Uint8Array | null): Decoded | null {
   return decoded instanceof BadUpdate ? null : decoded;
 }
 
-type Moment = ScanPosition & { readonly synchronizerId: string };
+/** A time on a lane: on one synchronizer in one migration. */
+interface Moment extends ScanPosition {
+  readonly lane: string;
+}
 
-/** When a message was, on each synchronizer that it names; imports are before all of their migration. */
+/** When a message was, on each lane that it names; imports are before all of their migration. */
 function momentsOf(decoded: Decoded | null): readonly Moment[] {
   if (decoded === null || decoded.kind === 'ignored') return [];
   const { migrationId } = decoded;
   const times = decoded.kind === 'update' ? [{ ...decoded, recordTime: decoded.recordTime ?? 0 }] : decoded.times;
-  const moments = times.map(({ synchronizerId, recordTime }) => ({ migrationId, recordTime, synchronizerId }));
+  const moments = times.map(({ synchronizerId, recordTime }) => {
+    return { migrationId, recordTime, lane: `${migrationId} ${synchronizerId}` };
+  });
   // What cannot be yet says nothing of what is behind it.
   return moments.filter((moment) => !isAhead(moment, Date.now()));
 }
 
 /**
- * Where a partition ends, on each synchronizer: a repeat of what is there then lies within the last moment. A synchronizer that is not
- * among the last records has nothing behind the first of these.
+ * Where a partition ends, on each lane: a repeat of what is there then lies within the last moment. A lane that is not among the
+ * last records has nothing behind the first of these.
  */
 function createPartitionEnd({ values, isWhole }: PartitionTail) {
-  const bySynchronizer = new Map<string, ScanPosition>();
+  const byLane = new Map<string, ScanPosition>();
   let ofOthers: ScanPosition | null = null;
   let isInImport = false;
   for (const value of values) {
     const decoded = decode(value);
     if (decoded?.kind === 'seed mark') {
-      bySynchronizer.clear();
+      byLane.clear();
       ofOthers = { migrationId: decoded.migrationId, recordTime: decoded.recordTime };
     }
     for (const moment of momentsOf(decoded)) {
       if (!isWhole) ofOthers ??= moment;
-      const known = bySynchronizer.get(moment.synchronizerId);
-      if (known === undefined || isAfter(moment, known)) bySynchronizer.set(moment.synchronizerId, moment);
+      const known = byLane.get(moment.lane);
+      if (known === undefined || isAfter(moment, known)) byLane.set(moment.lane, moment);
     }
     if (decoded !== null && decoded.kind !== 'ignored')
       isInImport = decoded.kind === 'update' && decoded.seed !== undefined;
@@ -164,9 +169,9 @@ function createPartitionEnd({ values, isWhole }: PartitionTail) {
      * What says no time is as of the message before it.
      */
     lacks(decoded: Decoded | null): boolean {
-      const moments = decoded?.kind === 'seed mark' ? [{ ...decoded, synchronizerId: '' }] : momentsOf(decoded);
+      const moments = decoded?.kind === 'seed mark' ? [{ ...decoded, lane: '' }] : momentsOf(decoded);
       if (moments.length === 0) return wasBehind;
-      const ends = moments.map(({ synchronizerId }) => bySynchronizer.get(synchronizerId) ?? ofOthers);
+      const ends = moments.map(({ lane }) => byLane.get(lane) ?? ofOthers);
       const isNew = ends.some((end, i) => end === null || isAfter(moments[i]!, end));
       const isEqual = !isNew && ends.some((end, i) => !isAfter(end!, moments[i]!));
       wasBehind = isNew || isEqual;
