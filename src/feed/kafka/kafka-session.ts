@@ -79,10 +79,10 @@ async function consume(
   consumer.on('consumer.crash', ({ payload }) => fail(payload.error));
   consumer.on('consumer.group_join', ({ payload }) => {
     for (const partition of payload.memberAssignment[topic] ?? []) {
-      const cursor = intake.cursor(partition);
-      if (cursor === undefined) return fail(new SessionOver(`topic ${topic} has a new partition ${partition}`));
+      const next = intake.nextFetch(partition);
+      if (next === undefined) return fail(new SessionOver(`topic ${topic} has a new partition ${partition}`));
       // At once: an await here would race with the first fetch.
-      consumer.seek({ topic, partition, offset: String(cursor) });
+      consumer.seek({ topic, partition, offset: String(next) });
     }
     logger.info({ topic, partitions: intake.partitions.length }, 'reading the topic');
   });

@@ -162,7 +162,7 @@ export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourc
     startOffsets(topic, { identity, positions }, bounds);
     partitions = [...bounds].map(([partition, { low, high }]) => {
       const nextOffset = positions.get(partition)?.nextOffset ?? low;
-      return { partition, nextOffset, endOffset: high, passedOver: false };
+      return { partition, nextOffset, endOffset: high, isIdle: false };
     });
     stopped = `topic ${topic} is not read: ingest is halted`;
   }

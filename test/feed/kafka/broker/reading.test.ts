@@ -171,7 +171,7 @@ describe('a topic of several partitions', () => {
     await using passing = startReading(readingOptions(address, topic, { partitionIdleMs: 300 }));
     await readAll(passing, 10);
     await passing.until('caught up', () => passing.status().caughtUpAt !== null);
-    expect(passing.status().partitions.map(({ passedOver }) => passedOver)).toEqual([true, true, true]);
+    expect(passing.status().partitions.map(({ isIdle }) => isIdle)).toEqual([true, true, true]);
     await topic.send(emptyRows(1, 1, 3));
     await readAll(passing, 11);
   });
