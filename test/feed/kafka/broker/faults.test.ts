@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Broker, startBroker } from '../../../support/kafka/broker.ts';
 import { emptyRows } from '../../../support/kafka/rows.ts';
 import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
-import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, type Row, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { startProgram } from '../../../support/program/program.ts';
 import { scanLedger } from '../../../support/scan/ledger.ts';
@@ -18,12 +19,15 @@ beforeAll(async () => {
 afterAll(() => broker[Symbol.asyncDispose]());
 
 const directory = freshDirectory();
+/** A thousand seconds apart, so that snapshots are sealed. */
+const quiet = (from: number, to: number): Row[] =>
+  Array.from({ length: to - from }, (_, n) => ({ partition: 0, value: emptyUpdate('s', (from + n) * 1_000) }));
 const valuesOf = async (topic: TestTopic): Promise<(string | null)[]> =>
   (await readTopic(address, topic.name)).map(({ value }) => value);
 
 it('serve waits for a broker that is down at the start or later, and readiness and the log say so', async () => {
   const topic = await createTopic(address);
-  await topic.send(emptyRows(5));
+  await topic.send(quiet(0, 5));
   await broker.kill();
   await using service = await serveTopic(topic, directory);
   const unreachable = new RegExp(`cannot read topic ${topic.name}: .*(ECONNREFUSED|[Cc]onnection)`);
@@ -38,7 +42,7 @@ it('serve waits for a broker that is down at the start or later, and readiness a
   await service.until('unreachable again', () => says(service));
   await broker.start();
   await topic.untilLed();
-  await topic.send(emptyRows(5, 0, 5));
+  await topic.send(quiet(5, 10));
   await service.until('went on', async () => (await service.status()).source?.position['0'] === 10);
   expect((await service.status()).counts).toMatchObject({ updates: 10, redelivered: 0 });
 });
