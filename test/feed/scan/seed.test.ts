@@ -55,7 +55,7 @@ describe('serve --scan in an empty directory', () => {
     await service[Symbol.asyncDispose]();
     expect(dumpViews(data())).toEqual(await replayedFrom(at(200)));
     const { stdout } = await holdfast('verify', '--data', data());
-    expect(stdout).toMatch(/^equal: .* owners; migration 0 begins with the seed of 2025-\S+Z\n$/);
+    expect(stdout).toMatch(/^equal: .* owners; migration 0 begins with the import of 2025-\S+Z\n$/);
   });
 
   it('is continued after a file that ends with a seed', async () => {
