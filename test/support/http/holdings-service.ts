@@ -12,8 +12,8 @@ import { type Connections, createConnections } from '../../../src/http/server/co
 import { SERVER_LIMITS, type ServerLimits } from '../../../src/http/server/limits.ts';
 import { createMetrics, measureConnections } from '../../../src/http/server/metrics.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
-import { startAnswers } from '../../../src/views/read/answers.ts';
-import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../../src/views/read/store.ts';
+import { startAnswers } from '../../../src/views/read/server-answers.ts';
+import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../../src/views/read/views-store.ts';
 import { replayInto } from '../views/replayed.ts';
 import { fixture } from './expected-answers.ts';
 

@@ -4,7 +4,7 @@ import type { StreamStatus } from '../../../src/http/insight/stream/operation.ts
 import { createStreams, type Streams } from '../../../src/http/insight/stream/streams.ts';
 import { createClientAddress } from '../../../src/http/server/client-address.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
-import { openEventLoopStore } from '../../../src/views/read/store.ts';
+import { openEventLoopStore } from '../../../src/views/read/views-store.ts';
 import { openHoldings, STATUS } from './holdings-service.ts';
 
 /** The streams of a data directory that another part of the test writes to, after a socket. */
