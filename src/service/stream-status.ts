@@ -1,6 +1,6 @@
 import { degradedLines, isCaughtUp, phaseReason, quarantinedLines } from '../health.ts';
-import type { StreamStatus } from '../http/insight/stream/operation.ts';
-import type { Readiness } from '../http/service/health.ts';
+import type { Readiness } from '../http/readiness.ts';
+import type { StreamStatus } from '../http/stream-operation.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import { placeText } from '../views/dead-letter-advice.ts';
 import type { StoredStatus } from '../views/read/stored-status.ts';

@@ -4,9 +4,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { dashboardRoutes } from '../../src/http/dashboard/routes.ts';
-import { createMetrics } from '../../src/http/server/metrics.ts';
-import { addRoutes } from '../../src/http/server/routes.ts';
+import { dashboardRoutes } from '../../src/http/dashboard-page.ts';
+import { createMetrics } from '../../src/http/prometheus.ts';
+import { addRoutes } from '../../src/http/routing.ts';
 import { startService } from '../../test/support/http/service.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
 

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { stateV0 } from '../../../src/http/holdings/state-operations.ts';
-import type { summaryV0, summaryV1 } from '../../../src/http/holdings/summary-operations.ts';
-import type * as tables from '../../../src/http/insight/operations.ts';
+import type { stateV0, summaryV0, summaryV1 } from '../../../src/http/holdings-operations.ts';
+import type * as tables from '../../../src/http/table-operations.ts';
 
 /** The answers of the service, by the schemas with which it describes them. */
 type AnswerOf<Operation extends { readonly answer: z.ZodType }> = z.infer<Operation['answer']>;

@@ -1,4 +1,4 @@
-import type { StreamStatus } from '../../../src/http/insight/stream/operation.ts';
+import type { StreamStatus } from '../../../src/http/stream-operation.ts';
 import { linkTo } from './place.ts';
 
 /** What the stream has told so far. */
