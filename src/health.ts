@@ -1,6 +1,5 @@
 import { counted } from './counted.ts';
-import type { HoldingsStore } from './holdings/facts.ts';
-import type { Snapshot } from './holdings/snapshot.ts';
+import type { HoldingsStore, Snapshot } from './holdings/facts.ts';
 import type { Health, NotReadyCause, Readiness } from './http/readiness.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { formatTime, type Micros } from './ledger/time.ts';

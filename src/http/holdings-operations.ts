@@ -5,7 +5,7 @@ import type { Question, StateQuery } from '../holdings/question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import type { ForceOutcome } from '../views/write/force.ts';
-import { throwAsHttpFault } from './holdings-fault.ts';
+import { throwAsHttpFault } from './fault-status.ts';
 import * as fields from './holdings-fields.ts';
 import type { HoldAnswer } from './http-server.ts';
 import {

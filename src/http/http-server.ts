@@ -204,7 +204,7 @@ function endSocket(socket: Duplex, status: number, message: string): void {
 }
 
 /** Answers at the service's address as long as its data directory cannot be opened. */
-export interface UnavailableServer extends AsyncDisposable {
+interface UnavailableServer extends AsyncDisposable {
   /** Listens from the first call on, and answers with the reason. */
   readonly tell: (reason: string) => Promise<void>;
   /** Frees the address. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Answers } from '../holdings/answer.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import type { ServedDocument } from './api-page.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';

@@ -1,6 +1,5 @@
-import type { Facts, HoldingsStore, Lookup } from '../holdings/facts.ts';
-import { eventId, ownerEvent, parseEventId, snapshotEvent } from '../holdings/insight/events.ts';
-import type { SealedSnapshot } from '../holdings/insight/facts.ts';
+import type { Facts, HoldingsStore, Lookup, SealedSnapshot } from '../holdings/facts.ts';
+import { eventId, ownerEvent, parseEventId, snapshotEvent } from '../holdings/table-rows.ts';
 
 /** A comment, which clients ignore. */
 export const COMMENT = ':\n\n';
@@ -98,7 +97,7 @@ interface Sealed {
 }
 
 /** Snapshots in the order in which they were sealed. What several streams need is read once. */
-export interface SealedLog {
+interface SealedLog {
   /** The first few after a number, up to another. */
   between(
     range: { readonly after: number; readonly until: number },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parameter } from '../holdings/insight/parameters.ts';
+import { parameter } from '../holdings/table-question.ts';
 import { int64, party } from './holdings-fields.ts';
 import type { OperationFacts } from './json-operation.ts';
 import { errorResponses, referenceTo } from './openapi.ts';
@@ -31,11 +31,11 @@ export type StreamLimits = Readonly<typeof STREAM_LIMITS>;
 const migration = { migration_id: int64('The migration of the snapshot.', 4) };
 const row = snapshots.answer.shape.snapshots.element.shape;
 
-export const OWNER_EVENT = z
+const OWNER_EVENT = z
   .strictObject({ ...migration, party_id: party, ...changes.answer.shape.changes.element.shape })
   .meta({ id: 'OwnerEvent' });
 
-export const SNAPSHOT_EVENT = z
+const SNAPSHOT_EVENT = z
   .strictObject({
     ...migration,
     ...row,
@@ -46,7 +46,7 @@ export const SNAPSHOT_EVENT = z
   .meta({ id: 'SnapshotEvent' });
 
 /** The data of the event `status`. */
-export const STREAM_STATUS = z
+const STREAM_STATUS = z
   .strictObject({
     phase: z.enum(['starting', 'reading', 'caught_up', 'halted', 'stopping']).meta({
       description: 'Reading: the service is behind its source, and only the newest snapshots are sent.',

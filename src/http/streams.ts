@@ -3,9 +3,9 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { HoldingsStore } from '../holdings/facts.ts';
-import { requireFollowed } from '../holdings/followed.ts';
-import { parameter } from '../holdings/insight/parameters.ts';
-import { throwAsHttpFault } from './holdings-fault.ts';
+import { requireFollowed } from '../holdings/holdings-fault.ts';
+import { parameter } from '../holdings/table-question.ts';
+import { throwAsHttpFault } from './fault-status.ts';
 import { type Cors, HttpFault, type Route, wrongValue } from './routing.ts';
 import {
   COMMENT,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { parameter } from '../holdings/insight/parameters.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, TABLES, type TableName } from '../holdings/insight/question.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES, type TableName } from '../holdings/table-question.ts';
 import { amount, int64, party, snapshot, time } from './holdings-fields.ts';
 import type { ExampleValues, OperationFacts } from './json-operation.ts';
 import { contentOf, errorResponses } from './openapi.ts';

@@ -2,18 +2,20 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { parseAccept } from 'hono/utils/accept';
 import type { Logger } from 'pino';
-import { decodePageToken, nextQuestion } from '../holdings/insight/page-token.ts';
-import { type ParameterName, parameter } from '../holdings/insight/parameters.ts';
 import {
+  decodePageToken,
   LIMIT_DEFAULT,
   LIMIT_MAX,
+  nextQuestion,
   type PageStart,
+  type ParameterName,
+  parameter,
   TABLES,
   type TableName,
   type TableQuestion,
-} from '../holdings/insight/question.ts';
-import type { TableForm, TableText } from '../holdings/insight/table.ts';
-import { throwAsHttpFault } from './holdings-fault.ts';
+} from '../holdings/table-question.ts';
+import type { TableForm, TableText } from '../holdings/table-rows.ts';
+import { throwAsHttpFault } from './fault-status.ts';
 import type { HoldingsDeps } from './holdings-operations.ts';
 import { type Cors, type Route, wrongValue } from './routing.ts';
 import { type Streams, streamRoute } from './streams.ts';

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { HoldingsStore } from '../holdings/facts.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { gauges } from '../http/prometheus.ts';
 import { type Health, NOT_READY_CAUSES } from '../http/readiness.ts';
 

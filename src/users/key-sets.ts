@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { readBounded } from '../bounded-body.ts';
 import { fetchFailure } from '../fetch-failure.ts';
 import { BoundedMap } from './bounded-map.ts';
-import type { PublicKeyAlgorithm } from './token.ts';
+import type { PublicKeyAlgorithm } from './signed-token.ts';
 import { hasCredentials } from './user.ts';
 
 /** More URLs than providers and services can have; those of former providers are dropped. */
@@ -35,7 +35,7 @@ export interface FoundKey {
   readonly isCurrent: () => boolean;
 }
 
-export interface KeySets {
+interface KeySets {
   /** Rejects with the code ERR_JWKS_NO_MATCHING_KEY for a key that its set has not, otherwise where there is no set. */
   find(url: string, header: { readonly alg: PublicKeyAlgorithm; readonly kid: string }): Promise<FoundKey>;
 }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { makeDatabasePrivate } from '../private-file.ts';
 import { databaseError, USERS_FILE } from './database-error.ts';
 import { localService } from './local-secret.ts';
-import type { AuthService } from './token.ts';
+import type { AuthService } from './signed-token.ts';
 import { EMPTY_USER } from './user-requests.ts';
 import type { UsersConfig } from './users-config.ts';
 import { unavailable } from './users-error.ts';
@@ -19,7 +19,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Waiting would block the thread that answers all requests, so a request is answered that it may try again. */
 const BUSY_TIMEOUT_MS_OF_REQUESTS = 50;
 
-export interface UsersOptions {
+interface UsersOptions {
   readonly dataDir: string;
   readonly config: UsersConfig;
   /** Null: the one created with users.db and stored there. */

@@ -1,13 +1,21 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-// Only parts: all of jose takes a server longer to load than any other package.
 import { compactVerify } from 'jose/jws/compact/verify';
 import type { Logger } from 'pino';
 import { BoundedMap } from './bounded-map.ts';
 import { createKeySets, type FoundKey } from './key-sets.ts';
 import type { Users } from './open-users.ts';
-import { type AuthService, acceptedParticipant, type Claims, holdsAt, readToken, type SignedToken } from './token.ts';
+import {
+  type AuthService,
+  acceptedParticipant,
+  type Claims,
+  holdsAt,
+  readToken,
+  type SignedToken,
+} from './signed-token.ts';
 import { DEFAULT_PROVIDER, type IdentityProvider } from './user.ts';
+
+// Only parts: all of jose takes a server longer to load than any other package.
 
 /** A few hundred bytes each. */
 const TOKENS_MAX = 10_000;

@@ -7,8 +7,8 @@ import { type Annotations, type GivenRight, isPartyKind, PARTY_KINDS, PLAIN_KIND
  * booleans, lists and maps, and unknown properties are ignored.
  */
 export const text = () => z.string().refine(isText, 'not well-formed Unicode');
-export const optionalText = (description: string) => text().default('').meta({ description });
-export const optionalFlag = (description: string) => z.boolean().default(false).meta({ description });
+const optionalText = (description: string) => text().default('').meta({ description });
+const optionalFlag = (description: string) => z.boolean().default(false).meta({ description });
 
 /** A message may be null, which is the same as missing. */
 export function message<Shape extends z.ZodType>(schema: Shape) {

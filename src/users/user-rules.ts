@@ -259,20 +259,20 @@ function checkRequest(caller: Caller, request: ChangeRightsRequest): CheckedRequ
 }
 
 /** Throws MISSING_FIELD or INVALID_FIELD for a user id in a body, with the field's name for the message. */
-export function checkUserId(id: string, fieldName: string): void {
+function checkUserId(id: string, fieldName: string): void {
   if (id === '') throw missingField(fieldName);
   const fault = userIdFault(id);
   if (fault !== null) throw invalidField(fieldName, fault);
 }
 
 /** Throws INVALID_ARGUMENT for a malformed primary party; empty is unset. */
-export function checkPrimaryParty(party: string): void {
+function checkPrimaryParty(party: string): void {
   const fault = party === '' ? null : partyFault(party);
   if (fault !== null) throw invalidArgument(fault);
 }
 
 /** The rights of a request, in its order; throws INVALID_ARGUMENT for the first without a kind or a party. */
-export function checkRights(rights: readonly GivenRight[]): readonly Right[] {
+function checkRights(rights: readonly GivenRight[]): readonly Right[] {
   return rights.map((right) => {
     if (right.kind === 'Empty')
       throw invalidArgument('unknown kind of right - check that the Ledger API version of the server is recent enough');
@@ -283,7 +283,7 @@ export function checkRights(rights: readonly GivenRight[]): readonly Right[] {
 }
 
 /** Throws INVALID_ARGUMENT for an identity provider that does not exist; a deactivated one does. */
-export function checkProviderExists(users: UsersReader, id: string): void {
+function checkProviderExists(users: UsersReader, id: string): void {
   if (id !== DEFAULT_PROVIDER && users.identityProvider(id) === null)
     throw invalidArgument(`Provided identity_provider_id Id(${id}) has not been found.`);
 }
@@ -292,7 +292,7 @@ export function checkProviderExists(users: UsersReader, id: string): void {
  * Party records are not kept, so to a caller who is no ParticipantAdmin all parties are unknown: UNKNOWN_RESOURCE, as for
  * parties that the reference has not allocated.
  */
-export function checkPartiesKnown(caller: Caller, rights: readonly Right[], identityProviderId: string): void {
+function checkPartiesKnown(caller: Caller, rights: readonly Right[], identityProviderId: string): void {
   if (caller.participantAdmin) return;
   const named = rights.filter(({ kind }) => kind === 'CanActAs' || kind === 'CanReadAs').map(({ party }) => party);
   const parties = [...new Set(named)];
@@ -306,7 +306,7 @@ export function checkPartiesKnown(caller: Caller, rights: readonly Right[], iden
 }
 
 /** The user, in that identity provider; throws USER_NOT_FOUND, or PERMISSION_DENIED where it belongs to another one. */
-export function findUser(
+function findUser(
   users: UsersReader,
   { id, identityProviderId, operation }: { id: string; identityProviderId: string; operation: string },
 ): User {

@@ -117,7 +117,7 @@ export const PLAIN_KINDS = [
   'CanActAsAnyParty',
 ] as const;
 
-export type PartyKind = (typeof PARTY_KINDS)[number];
+type PartyKind = (typeof PARTY_KINDS)[number];
 export type PlainKind = (typeof PLAIN_KINDS)[number];
 
 /** A right of a user. `party` is empty for the kinds that name none. */

@@ -5,7 +5,7 @@ import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { readNamed, readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import type { AuthService, Leeway, PublicKeyAlgorithm, TokenMode } from './token.ts';
+import type { AuthService, Leeway, PublicKeyAlgorithm, TokenMode } from './signed-token.ts';
 import { hasCredentials, USER_ID_PATTERN } from './user.ts';
 
 /** The `ledger` key of the configuration file, with its key files read; durations in seconds, as in tokens. */

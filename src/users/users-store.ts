@@ -3,7 +3,7 @@ import { BoundedMap } from './bounded-map.ts';
 import { annotationBytes, DEFAULT_PROVIDER, type IdentityProvider, type Right, type User } from './user.ts';
 
 /** What decides about a caller: its provider, whether it is active, and the two rights that the rules check. */
-export interface CallerRecord {
+interface CallerRecord {
   readonly identityProviderId: string;
   readonly isDeactivated: boolean;
   readonly participantAdmin: boolean;

@@ -13,8 +13,8 @@ import {
   sameTotals,
   type TableFactKinds,
   type Totals,
-} from '../../holdings/insight/facts.ts';
-import { multiplesWithin } from '../../holdings/insight/grid.ts';
+} from '../../holdings/facts.ts';
+import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
 import { createVersionReader, rankOwners, type Version, type VersionReader } from './owner-versions.ts';
 import {
   createGridReader,

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Order, Ranking, Totals } from '../../holdings/insight/facts.ts';
+import type { Order, Ranking, Totals } from '../../holdings/facts.ts';
 import { decodeVersion } from '../store/totals.ts';
 import type { StoredSnapshot } from './stored-snapshots.ts';
 

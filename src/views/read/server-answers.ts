@@ -1,6 +1,5 @@
 import { type Answers, type Asker, answersFrom } from '../../holdings/answer.ts';
-import type { FactKind, Facts, HoldingsStore, Lookup } from '../../holdings/facts.ts';
-import type { Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
+import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
 import { LastComputed } from '../../holdings/reading/last-computed.ts';
 import {
   type NumberedLookup,

@@ -1,8 +1,15 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { FactKind, Facts, Lookup, SnapshotChoice } from '../../holdings/facts.ts';
-import type { ListedSnapshotsLookup, SealedMigration, SealedSnapshot } from '../../holdings/insight/facts.ts';
-import { gridOf, multiplesWithin } from '../../holdings/insight/grid.ts';
+import type {
+  FactKind,
+  Facts,
+  ListedSnapshotsLookup,
+  Lookup,
+  SealedMigration,
+  SealedSnapshot,
+  SnapshotChoice,
+} from '../../holdings/facts.ts';
 import type { TimeQuery } from '../../holdings/question.ts';
+import { gridOf, multiplesWithin } from '../../holdings/snapshot-grid.ts';
 
 /** A month of snapshots in the default period, at some 300 bytes each. */
 const SNAPSHOTS_FOUND_MAX = 5_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { pino } from 'pino';
 import { answersFrom } from '../../../src/holdings/answer.ts';
-import type { AnswerRules } from '../../../src/holdings/summary.ts';
+import type { AnswerRules } from '../../../src/holdings/summary-answer.ts';
 import { type AppDeps, createApp } from '../../../src/http/app.ts';
 import { SERVER_LIMITS, type ServerLimits, startHttpServer } from '../../../src/http/http-server.ts';
 import { createMetrics } from '../../../src/http/prometheus.ts';
