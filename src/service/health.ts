@@ -4,9 +4,9 @@ import type { Health, NotReadyCause, Readiness } from '../http/readiness.ts';
 import type { StreamStatus } from '../http/stream-operation.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
-import type { Standing } from '../views/read/standing.ts';
-import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
-import { deadLetterJson, haltLine, locationText, plainCommand } from './dead-letter-text.ts';
+import { deadLetterJson, haltLine, locationText, plainCommand } from '../views/dead-letter-advice.ts';
+import type { StoredStatus } from '../views/read/stored-status.ts';
+import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';
 
 /**
  * What /readyz and /status say, from the ingest's status and what is in the views. `failure`: the error that ended the writer's thread.
@@ -43,7 +43,7 @@ export function createHealth(
 }
 
 /** Health of a process that only reads the views: it knows what is stored there. */
-export function createReadOnlyHealth(version: string, store: HoldingsStore, standing: () => Standing): Health {
+export function createReadOnlyHealth(version: string, store: HoldingsStore, standing: () => StoredStatus): Health {
   return {
     async ready() {
       const { halted, deadLetters } = standing();
@@ -184,7 +184,10 @@ export function streamStatus(status: IngestStatus, { ready, reasons }: Readiness
 }
 
 /** Of a process that only reads the views: the lag of the writer is not stored. */
-export function readOnlyStreamStatus({ halted, deadLetters }: Standing, { ready, reasons }: Readiness): StreamStatus {
+export function readOnlyStreamStatus(
+  { halted, deadLetters }: StoredStatus,
+  { ready, reasons }: Readiness,
+): StreamStatus {
   return {
     phase: halted === null ? 'caught_up' : 'halted',
     lag_seconds: null,

@@ -16,14 +16,14 @@ import { dsoWarning } from '../ingest/status.ts';
 import { startIngest } from '../ingest/writer-thread.ts';
 import type { Users } from '../users/open-users.ts';
 import { openUsers } from '../users/open-users.ts';
-import { startAnswers } from '../views/read/answers.ts';
+import { commandOn, deadLetterJson, type PrintCommand } from '../views/dead-letter-advice.ts';
 import type { ReadLoad } from '../views/read/reader-thread.ts';
-import { openStanding } from '../views/read/standing.ts';
-import { openEventLoopStore } from '../views/read/store.ts';
+import { startAnswers } from '../views/read/server-answers.ts';
+import { openStoredStatus } from '../views/read/stored-status.ts';
+import { openEventLoopStore } from '../views/read/views-store.ts';
 import { makeDataDirectory, viewsFile } from '../views/store/database.ts';
-import { SCHEMA_VERSION } from '../views/store/schema.ts';
+import { SCHEMA_VERSION } from '../views/store/views-schema.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
-import { commandOn, deadLetterJson, type PrintCommand } from './dead-letter-text.ts';
 import { createHealth, createReadOnlyHealth, readOnlyStreamStatus, streamStatus } from './health.ts';
 
 /** A store that is open, and the answers from it. */
@@ -125,7 +125,7 @@ export const READ_ONLY_LOOK_MS = 1_000;
 /** Throws a Refusal where there are no views yet; nothing is created. */
 export function openReading(config: Config, { version, logger }: { version: string; logger: Logger }): Role {
   using starting = new DisposableStack();
-  const standing = starting.use(openStanding(config.dataDir));
+  const standing = starting.use(openStoredStatus(config.dataDir));
   const holdings = openViews(config, logger);
   const opened = starting.move();
   const health = createReadOnlyHealth(version, holdings.store, standing.read);
