@@ -1,22 +1,24 @@
 import { availableParallelism } from 'node:os';
+import type { DecodedBatch } from '../feed/decoded-batch.ts';
 import type { ThreadContract } from '../threads/contract.ts';
+import type { Move } from '../threads/serve-thread.ts';
 import { DECODING, startThread, type Thread, threadFile } from '../threads/thread.ts';
-import type { TimedChunk } from './decode-chunks.ts';
-import { CHUNKS_AHEAD_MAX } from './feed-thread.ts';
-import type { PackedMessages } from './message-batches.ts';
+import { BATCHES_AHEAD_MAX } from './feed-thread.ts';
+import type { SentMessages } from './message-batches.ts';
 
 export interface DecodeContract extends ThreadContract {
   readonly data: { readonly migrationId: number };
-  readonly requests: { readonly decode: (messages: PackedMessages) => TimedChunk };
+  readonly requests: {
+    readonly decode: (messages: SentMessages) => { readonly batch: DecodedBatch; readonly seconds: number };
+  };
 }
 
 /** One core is left to the writer and to V8's own threads, which collect garbage: on two, a second decoder only makes the first wait. */
 export function decodeWorkersDefault(): number {
-  return Math.min(Math.max(availableParallelism() - 1, 1), CHUNKS_AHEAD_MAX);
+  return Math.min(Math.max(availableParallelism() - 1, 1), BATCHES_AHEAD_MAX);
 }
 
 interface Decoder {
-  readonly number: number;
   readonly thread: Thread<DecodeContract>;
   underWay: number;
 }
@@ -40,14 +42,12 @@ export class DecodeThreads implements AsyncDisposable {
     return this.#decoders.length < this.#max || this.#decoders.some(({ underWay }) => underWay < UNDER_WAY_MAX);
   }
 
-  /** Chunks come when they are ready, those of one decoder in the order of the calls. Rejects where its thread has ended. */
-  async decode(messages: PackedMessages): Promise<TimedChunk & { readonly decoder: number }> {
+  /** Rejects where its thread has ended. */
+  async decode(messages: SentMessages): Promise<ReturnType<DecodeContract['requests']['decode']>> {
     const decoder = this.#leastBusy();
-    const { raw, ends, offsets } = messages;
     decoder.underWay += 1;
     try {
-      const sent = await decoder.thread.call('decode', messages, [raw, ends.buffer, offsets.buffer]);
-      return { ...sent, decoder: decoder.number };
+      return await decoder.thread.call('decode', messages, [messages.raw]);
     } finally {
       decoder.underWay -= 1;
     }
@@ -63,7 +63,7 @@ export class DecodeThreads implements AsyncDisposable {
       errors: [],
       worker: DECODING,
     });
-    const started = { number: this.#decoders.length, thread, underWay: 0 };
+    const started = { thread, underWay: 0 };
     this.#decoders.push(started);
     return started;
   }
@@ -71,4 +71,12 @@ export class DecodeThreads implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#decoders.map(({ thread }) => thread[Symbol.asyncDispose]()));
   }
+}
+
+/** Decodes a batch for another thread, and says how long that took. */
+export function timed(decode: () => DecodedBatch, move: Move): { batch: DecodedBatch; seconds: number } {
+  const startMs = performance.now();
+  const batch = decode();
+  move([batch.raw.buffer as ArrayBuffer, batch.items.buffer as ArrayBuffer]);
+  return { batch, seconds: (performance.now() - startMs) / 1000 };
 }

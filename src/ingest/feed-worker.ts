@@ -1,21 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { transferList } from '../chunk/chunk.ts';
+import { decodeBatch } from '../feed/decoded-batch.ts';
 import type { Message } from '../feed/source.ts';
 import { sourceKind } from '../sources.ts';
 import { type Move, serveThread } from '../threads/serve-thread.ts';
-import { ChunkDecoder } from './decode-chunks.ts';
-import { DecodeThreads, decodeWorkersDefault } from './decode-threads.ts';
-import type { DecodedChunk, FeedContract, Next } from './feed-thread.ts';
-import { messageBatches, packMessages, RawBuffers } from './message-batches.ts';
+import { DecodeThreads, decodeWorkersDefault, timed } from './decode-threads.ts';
+import type { FeedContract, Next, TimedBatch } from './feed-thread.ts';
+import { messageBatches, RawBuffers, sendable } from './message-batches.ts';
 import { STATUS_INTERVAL_MS } from './status.ts';
-
-/** The number of this thread among the decoders. */
-const THIS_THREAD = -1;
 
 /** A small feed is decoded in this thread alone: it would have ended before another had started. */
 const ALONE_BYTES = 1024 * 1024;
 
-/** The feed thread: reads messages, decodes them or has them decoded, and answers each request with the next chunk. */
+/** The feed thread: reads messages, decodes them or has them decoded, and answers each request with the next batch. */
 await serveThread<FeedContract>(async (thread) => {
   const { source: spec, watch, decodeWorkers, context } = thread.data;
   const { migrationId } = context;
@@ -26,7 +22,6 @@ await serveThread<FeedContract>(async (thread) => {
   const decoders = new DecodeThreads((decodeWorkers ?? decodeWorkersDefault()) - 1, { migrationId });
   const buffers = new RawBuffers();
   const batches = messageBatches(source, thread.stop);
-  const decoder = new ChunkDecoder({ migrationId });
   let last: Promise<unknown> = Promise.resolve();
   let decodedBytes = 0;
   const telemetryTimer = setInterval(reportTelemetry, STATUS_INTERVAL_MS);
@@ -36,22 +31,22 @@ await serveThread<FeedContract>(async (thread) => {
     if (telemetry !== undefined) thread.notify('telemetry', telemetry);
   }
 
-  async function chunkOf(batch: readonly Message[], move: Move): Promise<DecodedChunk> {
+  async function decoded(batch: readonly Message[], move: Move): Promise<TimedBatch> {
     const progress = source.progress();
-    // A source that had to decode messages, to order them or to know their place, did so in this thread.
-    if (decodedBytes < ALONE_BYTES || !decoders.hasRoom || batch.some(({ decoded }) => decoded !== undefined)) {
+    // A source that had to decode messages, to order them or to know its location in them, did so in this thread.
+    if (decodedBytes < ALONE_BYTES || !decoders.hasRoom || batch.some((message) => message.decoded !== undefined)) {
       decodedBytes += batch.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
-      return { ...decoder.send(batch, buffers.take(), move), decoder: THIS_THREAD, progress };
+      return { ...timed(() => decodeBatch(batch, buffers.take(), migrationId), move), progress };
     }
-    const sent = await decoders.decode(packMessages(batch, buffers.take()));
-    move(transferList(sent.chunk));
+    const sent = await decoders.decode(sendable(batch, buffers.take()));
+    move([sent.batch.raw.buffer as ArrayBuffer, sent.batch.items.buffer as ArrayBuffer]);
     return { ...sent, progress };
   }
 
   async function answer(coming: ReturnType<typeof batches.next>, move: Move): Promise<Next> {
     const { done, value: batch } = await coming;
     if (done === true) return null;
-    return 'identity' in batch ? batch : await chunkOf(batch, move);
+    return 'identity' in batch ? batch : await decoded(batch, move);
   }
 
   return {

@@ -6,7 +6,7 @@ import { fileSpec, knownKind, sourceKind } from '../sources.ts';
 import type { ThreadLogger } from '../threads/log-line.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { PossibleGap } from '../views/write/possible-gap.ts';
-import { MigrationIdMissing } from '../views/write/source-migration.ts';
+import { MigrationIdMissing } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { type Feed, openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './look-at-files.ts';

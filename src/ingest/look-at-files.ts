@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { viewsFile } from '../views/store/database.ts';
-import { requireSourceMigration } from '../views/write/source-migration.ts';
+import { requireSourceMigration } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { refuseDisorder } from './file-order.ts';
 

@@ -1,14 +1,13 @@
 import type { Message, Source, SourceStart } from '../feed/source.ts';
 
 /**
- * A batch ends at this many messages or bytes, whichever comes first: small enough that the writer never waits long for
- * its chunk.
+ * A batch ends at this many messages or bytes, whichever comes first: small enough that the writer never waits long for it.
  */
 const MESSAGES_MAX = 2000;
 const RAW_BYTES_MAX = 1024 * 1024;
 const RAW_BUFFER_BYTES = RAW_BYTES_MAX + 256 * 1024;
 
-/** A source's messages in feed order, a chunk's worth at a time; a SourceStart is passed on. */
+/** A source's messages in feed order, as many as are decoded and applied at once; a SourceStart is passed on. */
 export async function* messageBatches(
   source: Source,
   signal: AbortSignal,
@@ -49,50 +48,34 @@ export class RawBuffers {
   }
 }
 
-/** A batch in buffers that move to another thread, and as little beside them as can be: all of that is copied. */
-export interface PackedMessages {
-  /** The messages' bytes, one after the other. */
+/** Messages on their way to another thread: their bytes in a buffer that moves, the rest as it is. */
+export interface SentMessages {
   readonly raw: ArrayBuffer;
-  /** Where the bytes of each message end. */
-  readonly ends: Float64Array<ArrayBuffer>;
-  readonly offsets: Float64Array<ArrayBuffer>;
-  /** One where all messages are of one lane. */
-  readonly lanes: readonly string[];
-  /** Null where no message has one. */
-  readonly cursors: readonly (string | undefined)[] | null;
-  /** By number: what only some messages have. */
-  readonly details: ReadonlyMap<number, Pick<Message, 'overlong'> & { readonly isNull: boolean }>;
+  /** `end`: of its bytes in `raw`, which begin where those of the message before end; null for a null value. */
+  readonly messages: readonly (Omit<Message, 'bytes' | 'decoded'> & { readonly end: number | null })[];
 }
 
-/** Packs messages in this buffer, or in a larger one where they do not fit. */
-export function packMessages(messages: readonly Message[], buffer: Buffer): PackedMessages {
+/** Puts the messages' bytes into this buffer, or into a larger one where they do not fit. */
+export function sendable(messages: readonly Message[], buffer: Buffer): SentMessages {
   const length = messages.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
   const raw = length <= buffer.length ? buffer : Buffer.allocUnsafeSlow(length);
-  const [ends, offsets] = [new Float64Array(messages.length), new Float64Array(messages.length)];
-  const details = new Map<number, Pick<Message, 'overlong'> & { isNull: boolean }>();
   let end = 0;
-  for (const [i, { bytes, offset, overlong }] of messages.entries()) {
+  const sent = messages.map(({ bytes, decoded: _, ...message }) => {
     if (bytes !== null) raw.set(bytes, end);
     end += bytes?.length ?? 0;
-    ends[i] = end;
-    offsets[i] = offset;
-    if (bytes === null || overlong !== undefined)
-      details.set(i, { isNull: bytes === null, ...(overlong && { overlong }) });
-  }
-  const [{ lane: first = '' } = {}] = messages;
-  const lanes = messages.every(({ lane }) => lane === first) ? [first] : messages.map(({ lane }) => lane);
-  const cursors = messages.some(({ cursor }) => cursor !== undefined) ? messages.map(({ cursor }) => cursor) : null;
-  return { raw: raw.buffer as ArrayBuffer, ends, offsets, lanes, cursors, details };
+    return { ...message, end: bytes && end };
+  });
+  return { raw: raw.buffer as ArrayBuffer, messages: sent };
 }
 
-/** The messages, whose bytes are views of the packed ones. */
-export function* unpackMessages({ raw, ends, offsets, lanes, cursors, details }: PackedMessages): Generator<Message> {
+/** The messages, whose bytes are views of the buffer. */
+export function received({ raw, messages }: SentMessages): Message[] {
   const bytes = Buffer.from(raw);
-  for (let i = 0, start = 0; i < ends.length; start = ends[i]!, i++) {
-    const { isNull = false, ...rest } = details.get(i) ?? {};
-    const place = { lane: lanes[i] ?? lanes[0]!, offset: offsets[i]! };
-    const cursor = cursors?.[i];
-    const content = isNull ? null : bytes.subarray(start, ends[i]);
-    yield { ...place, bytes: content, ...(cursor !== undefined && { cursor }), ...rest };
-  }
+  let start = 0;
+  return messages.map(({ end, ...message }) => {
+    if (end === null) return { ...message, bytes: null };
+    const content = bytes.subarray(start, end);
+    start = end;
+    return { ...message, bytes: content };
+  });
 }

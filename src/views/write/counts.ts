@@ -54,8 +54,8 @@ export function copyCounts(counts: Counts): Counts {
   return { ...counts, eventsByKind: { ...counts.eventsByKind }, ignored: { ...counts.ignored } };
 }
 
-export function addIgnored(counts: Counts, what: string): void {
-  counts.ignored[what] = (counts.ignored[what] ?? 0) + 1;
+export function addIgnored(counts: Counts, what: string, number = 1): void {
+  counts.ignored[what] = (counts.ignored[what] ?? 0) + number;
 }
 
 const KINDS = {
