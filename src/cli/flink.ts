@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { KAFKA_KEYS } from '../config/kafka.ts';
-import { POSTGRES_KEYS } from '../config/postgres.ts';
-import { optionName } from '../config/settings.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/load-config.ts';
+import { optionName } from '../config/setting-kinds.ts';
+import { KAFKA_SETTINGS, keysOf, POSTGRES_SETTINGS } from '../config/setting-list.ts';
 import { DECODE_GROUP_DEFAULT } from '../flat-decoder/decoder.ts';
 import { findingsOf } from '../flink/advice.ts';
 import { awaitRunning } from '../flink/await-running.ts';
@@ -25,14 +24,14 @@ import { CLEAR_SCREEN, WATCH_MS } from './status.ts';
 import { safeJson } from './terminal-text.ts';
 
 /** The settings of every command about the job. */
-const JOB_KEYS = ['flinkRest', ...POSTGRES_KEYS] as const;
+const JOB_KEYS = ['flinkRest', ...keysOf(POSTGRES_SETTINGS)] as const;
 
 const migrate: CliCommand = {
   usage: 'migrate',
   summary: 'Make the store in PostgreSQL, or bring it to the form of this version',
   examples: ['holdfast flink migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab'],
   dataDir: 'unused',
-  settings: [...POSTGRES_KEYS, 'dso', 'snapshotPeriod'],
+  settings: [...keysOf(POSTGRES_SETTINGS), 'dso', 'snapshotPeriod'],
   run: async ({ config, terminal }) => {
     const { postgres, dso, snapshotPeriodUs } = config;
     if (postgres === null) throw new Refusal(`${optionName('postgres')} says which database`);
@@ -66,7 +65,7 @@ const start: CliCommand = {
   settings: [
     'flinkGateway',
     ...JOB_KEYS,
-    ...KAFKA_KEYS.filter((key) => key !== 'kafkaPartitionIdle'),
+    ...keysOf(KAFKA_SETTINGS).filter((key) => key !== 'kafkaPartitionIdle'),
     'flinkParallelism',
     'flinkCheckpointInterval',
   ],
@@ -118,7 +117,10 @@ const status: CliCommand = {
     'holdfast flink status --config holdfast.json --watch',
   ],
   dataDir: 'unused',
-  settings: [...JOB_KEYS, ...KAFKA_KEYS.filter((key) => key !== 'kafkaPartitionIdle' && key !== 'kafkaGroup')],
+  settings: [
+    ...JOB_KEYS,
+    ...keysOf(KAFKA_SETTINGS).filter((key) => key !== 'kafkaPartitionIdle' && key !== 'kafkaGroup'),
+  ],
   addOptions: (command) =>
     command.option('--watch', 'again every 2 s, until it is stopped').option('--json', 'print JSON for programs'),
   run: async ({ options, config, terminal, logger }) => {

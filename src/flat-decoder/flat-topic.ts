@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { awaitBounds, readBounds } from '../feed/kafka/bounds.ts';
-import { createKafkaClient, withAdmin } from '../feed/kafka/client.ts';
-import { describeKafkaError } from '../feed/kafka/errors.ts';
+import {
+  awaitBounds,
+  createKafkaClient,
+  type KafkaConnection,
+  readBounds,
+  withAdmin,
+} from '../feed/kafka/kafka-client.ts';
+import { describeKafkaError } from '../feed/kafka/kafka-errors.ts';
 import { readRecords, WHILE_GROUP_LOADS } from '../feed/kafka/read-records.ts';
-import type { KafkaConnection } from '../feed/kafka/settings.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { jsonOrNull } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';

@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import type { KafkaConnection } from '../feed/kafka/settings.ts';
+import type { KafkaConnection } from '../feed/kafka/kafka-client.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import type { SqlOptions } from './job-sql.ts';
 

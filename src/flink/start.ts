@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { counted } from '../counted.ts';
-import type { KafkaConnection } from '../feed/kafka/settings.ts';
+import type { KafkaConnection } from '../feed/kafka/kafka-client.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { beginAtFirst, lookAtFlatTopic } from '../flat-decoder/flat-topic.ts';
 import { type JobStore, type StartedJob, withJobStore } from '../postgres/jobs.ts';

@@ -1,4 +1,4 @@
-import type { KafkaConnection } from '../feed/kafka/settings.ts';
+import type { KafkaConnection } from '../feed/kafka/kafka-client.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { endsOf } from '../flat-decoder/flat-topic.ts';
 import { type StartedJob, type StoreProgress, withJobStore } from '../postgres/jobs.ts';

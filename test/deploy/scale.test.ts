@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/command-line.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { programPath } from '../support/deploy/prometheus.ts';
 import { type Case, type Cases, expectAlerts, one } from '../support/deploy/rule-cases.ts';
 import { POSTGRES_BIN, startPostgres } from '../support/postgres/server.ts';
