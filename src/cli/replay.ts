@@ -1,7 +1,7 @@
 import { haltLine, LIST } from '../dead-letters/text.ts';
 import { readableSize } from '../feed/file/unusable-file.ts';
+import { dsoWarning } from '../ingest/ingest-status.ts';
 import { type ReplayResult, replayInThread } from '../ingest/replay.ts';
-import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';

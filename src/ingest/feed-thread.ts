@@ -9,11 +9,11 @@ import {
   type SourceStart,
 } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
-import type { ThreadContract } from '../threads/contract.ts';
-import type { ThreadLogger } from '../threads/log-line.ts';
+import type { ThreadContract, ThreadLogger } from '../threads/thread.ts';
 import { DECODING, startThread, threadFile } from '../threads/thread.ts';
 import { furthestOf, lastUpdateOf, reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
+import { BATCHES_AHEAD_MAX, type DecodedInTime } from './decode-pool.ts';
 
 /** How a feed's source is opened, in a form that can cross threads. */
 export interface Opening {
@@ -50,9 +50,6 @@ export interface FeedThreadOptions {
   readonly onDecoded?: (seconds: number) => void;
 }
 
-/** Batches of about 1 MiB (800 events of the usual size) that the thread may be ahead. */
-export const BATCHES_AHEAD_MAX = 6;
-
 export interface FeedContract extends ThreadContract {
   readonly data: Opening;
   readonly requests: {
@@ -63,14 +60,7 @@ export interface FeedContract extends ThreadContract {
   readonly notices: { readonly telemetry: unknown };
 }
 
-export type Next = TimedBatch | SourceStart | null;
-
-export interface TimedBatch {
-  readonly batch: DecodedBatch;
-  /** How long decoding it took. */
-  readonly seconds: number;
-  readonly progress: SourceProgress;
-}
+export type Next = (DecodedInTime & { readonly progress: SourceProgress }) | SourceStart | null;
 
 /** What a source is opened with besides its own settings. */
 export function openingContext(writer: ViewsWriter): Opening['context'] {

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import { counters, gauges, histograms } from '../http/server/metrics.ts';
-import type { IngestStatus } from '../ingest/status.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { DECISIONS } from '../views/store/dead-letters.ts';
 
 const NO_DEAD_LETTERS = Object.fromEntries(DECISIONS.map((decision) => [decision, 0]));

@@ -4,7 +4,7 @@ import type { HoldingsStore } from '../holdings/facts.ts';
 import type { ForceSnapshot } from '../http/holdings/force.ts';
 import type { StreamStatus } from '../http/insight/stream/operation.ts';
 import type { Health } from '../http/service/health.ts';
-import type { IngestStatus } from '../ingest/status.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
 import type { Users } from '../users/open-users.ts';
 
 /** A store that is open, and the answers from it. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ThreadContract } from '../../threads/contract.ts';
+import type { ThreadContract } from '../../threads/thread.ts';
 import { startThread, type Thread, threadFile } from '../../threads/thread.ts';
 import type { TableSizes } from './table-sizes.ts';
 

@@ -8,7 +8,7 @@ import type { TableForm, TableText } from '../../holdings/insight/table.ts';
 import type { Question } from '../../holdings/question.ts';
 import { WaitingReads } from '../../holdings/reading/waiting-reads.ts';
 import type { AnswerRules } from '../../holdings/summary.ts';
-import type { ThreadContract } from '../../threads/contract.ts';
+import type { ThreadContract } from '../../threads/thread.ts';
 import { READING, startThread, type Thread, threadFile } from '../../threads/thread.ts';
 
 /** Threads that work, and reads that wait for one. */

@@ -1,5 +1,4 @@
-import { giveWay } from '../../threads/give-way.ts';
-import { serveThread } from '../../threads/serve-thread.ts';
+import { giveWay, serveThread } from '../../threads/serve-thread.ts';
 import { openForReading } from '../store/database.ts';
 import type { SizesContract } from './measured-tables.ts';
 import { readTableSizes } from './table-sizes.ts';

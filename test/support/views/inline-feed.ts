@@ -1,8 +1,8 @@
 import { type DecodedBatch, decodeBatch } from '../../../src/feed/decoded-batch.ts';
 import { type FileOptions, openFileSource } from '../../../src/feed/file/source.ts';
 import type { Message, Source, SourceStart } from '../../../src/feed/source.ts';
+import { messageBatches } from '../../../src/ingest/decode-pool.ts';
 import type { Feed } from '../../../src/ingest/feed-thread.ts';
-import { messageBatches, RawBuffers } from '../../../src/ingest/message-batches.ts';
 
 /** One message as a batch of its own. */
 export function decodeAlone(message: Message, migrationId = 0): DecodedBatch {
@@ -11,24 +11,23 @@ export function decodeAlone(message: Message, migrationId = 0): DecodedBatch {
 
 async function* decodedBatches(
   source: Source,
-  { migrationId, signal, buffers }: { migrationId: number; signal: AbortSignal; buffers: RawBuffers },
+  { migrationId, signal }: { migrationId: number; signal: AbortSignal },
 ): AsyncGenerator<DecodedBatch | SourceStart> {
   for await (const batch of messageBatches(source, signal)) {
-    yield 'identity' in batch ? batch : decodeBatch(batch, buffers.take(), migrationId);
+    yield 'identity' in batch ? batch : decodeBatch(batch, Buffer.alloc(0), migrationId);
   }
 }
 
 /** The batches of a feed file, decoded in this thread. */
 export async function* fileBatches(path: string, options: FileOptions = {}): AsyncGenerator<DecodedBatch> {
-  const decoding = { migrationId: 0, signal: new AbortController().signal, buffers: new RawBuffers() };
+  const decoding = { migrationId: 0, signal: new AbortController().signal };
   for await (const batch of decodedBatches(openFileSource(path, options), decoding)) if ('raw' in batch) yield batch;
 }
 
 /** A feed that decodes in the caller's own thread, one batch at a time. */
 export function openInlineFeed(source: Source, { migrationId }: { migrationId: number }): Feed {
   const abort = new AbortController();
-  const buffers = new RawBuffers();
-  const batches = decodedBatches(source, { migrationId, signal: abort.signal, buffers });
+  const batches = decodedBatches(source, { migrationId, signal: abort.signal });
   let coming: Promise<IteratorResult<DecodedBatch | SourceStart>> | null = null;
   return {
     /** False only while a batch is awaited; otherwise the next one may be there. */
@@ -49,9 +48,7 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       return result.done === true ? 'end' : result.value;
     },
     stored: (cursors, furthest) => source.stored?.(cursors, furthest),
-    applied({ raw }) {
-      buffers.giveBack(raw.buffer);
-    },
+    applied: () => {},
     async [Symbol.asyncDispose]() {
       abort.abort();
       await coming?.catch(() => {});
