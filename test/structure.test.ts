@@ -104,7 +104,7 @@ describe('the code of src', () => {
 
   it('knows what partitions and topics are in their source only', () => {
     const others = sources.filter(({ path }) =>
-      /^src\/(health|(ingest|views|dead-letters|chunk|decode|holdings|http)\/)/.test(path),
+      /^src\/(health|(ingest|views|dead-letters|decode|holdings|http)\/)/.test(path),
     );
     const named = linesWith(others, /partition|topic|kafka/i);
     const knowing = named.filter((line) => !/^src\/dead-letters\/advice\.ts:.*\(--kafka-partition-idle\)/.test(line));
