@@ -46,6 +46,8 @@ export async function refuseDisorder(
     const beginnings = new Map<number, Beginning>();
     for await (const message of decodedHead(file, reading)) {
       onMessage(message, file);
+      // Alone, and first, it is after no other.
+      if (files.length === 1 && reading.isFirst === true) break;
       if (message.kind === 'update') noteBeginning(beginnings, message);
     }
     for (const [migrationId, beginning] of beginnings) {
@@ -161,8 +163,10 @@ export function lookAtFiles(
     migrationId: sourceMigrationId,
     signal,
     isFirst: migrations.size === 0,
-    isLeftOut: (bytes) =>
-      deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(hash('sha256', bytes, 'buffer')),
+    ...(deadLetters.anyDecided && {
+      isLeftOut: (bytes: Uint8Array) =>
+        deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(hash('sha256', bytes, 'buffer')),
+    }),
     onMessage: (message, file) => {
       if (message.kind === 'ignored' || message.kind === 'seed mark') return;
       const carriesNone = message.format === 'ledger-api';

@@ -3,8 +3,8 @@ import type { SourceKind, SourceSpec, SourceState, SourceStatus } from '../feed/
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letters.ts';
-import type { Counts } from '../views/write/counts.ts';
 import { mayLeaveGap } from '../views/write/possible-gap.ts';
+import type { Counts } from '../views/write/state.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 

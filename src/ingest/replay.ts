@@ -7,7 +7,7 @@ import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
 import type { DeadLetter } from '../views/store/dead-letters.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
-import type { Counts } from '../views/write/counts.ts';
+import type { Counts } from '../views/write/state.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { type Feed, openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles, lookBeforeMaking } from './file-order.ts';

@@ -5,7 +5,6 @@ import { formatTime, type Micros } from '../../ledger/time.ts';
 import { type Checkpoint, fieldNameIn, type SeedMark } from '../../ledger/update.ts';
 import { type Applying, applyEvents, isActive } from './apply-events.ts';
 import type { Batch } from './batch.ts';
-import { addIgnored } from './counts.ts';
 import {
   checkpointKey,
   IMPORT_TIME,
@@ -26,7 +25,7 @@ import {
 import { isKnownImport, requireApplied } from './redelivery.ts';
 import { gridAfter, isSealed, sealGrid } from './seal.ts';
 import { requireSourceMigration } from './source-start.ts';
-import { LastUpdates, type MigrationState, newMigration, UNFINISHED_IMPORT } from './state.ts';
+import { addIgnored, LastUpdates, type MigrationState, newMigration, UNFINISHED_IMPORT } from './state.ts';
 
 /** What applying depends on besides the feed. */
 export interface ApplyRules extends ClockRules {
@@ -102,7 +101,7 @@ function applyUpdate(
     throw badTime('overtaken', update, recordTime, expected);
   }
   const { timeReached } = migration;
-  checkClock(recordTime, rules, { timeReached, field: fieldNameIn(update.format, 'record_time') });
+  checkClock(recordTime, rules, { timeReached, field: update.format === 'scan' ? 'record_time' : 'recordTime' });
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
   applyEvents(applying);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);

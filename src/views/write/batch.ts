@@ -1,13 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { createContractFlush, Templates } from './coin-rows.ts';
 import { type ActiveIds, Contracts } from './contracts.ts';
-import { type Counts, copyCounts } from './counts.ts';
 import { OpenItems } from './open-items.ts';
 import { Counterfeits, Rounds } from './other-contracts.ts';
 import { Owners } from './owners.ts';
 import { markPositionsStored, type SavePositions } from './positions.ts';
 import { Seals } from './seal.ts';
-import { createStateSaver, loadState, type WriterState } from './state.ts';
+import { type Counts, copyCounts, createStateSaver, loadState, type WriterState } from './state.ts';
 
 /** What outlives a batch that failed. */
 export interface LastingParts {

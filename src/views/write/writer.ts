@@ -9,7 +9,6 @@ import { type DeadLetter, DeadLetters } from '../store/dead-letters.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch, type LastingParts } from './batch.ts';
 import { ActiveIds, type ActiveRead } from './contracts.ts';
-import { type Counts, copyCounts, noCounts } from './counts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
 import {
@@ -32,6 +31,7 @@ import {
   isNews,
   noteSourceStart,
 } from './source-start.ts';
+import { type Counts, copyCounts, noCounts } from './state.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
