@@ -24,8 +24,8 @@ export interface DecodedMessage {
   readonly lane: string;
   /** Its number in its lane. */
   readonly offset: number;
-  /** The lane's resume token after it. */
-  readonly cursor: string;
+  /** The lane's resume token after it, where that is not the next number; see cursorAfter. */
+  readonly cursor?: string;
   /** Where its bytes are in the batch's `raw`. */
   readonly start: number;
   readonly end: number;
@@ -104,13 +104,14 @@ export function decodeBatch(messages: readonly Message[], raw: Buffer, migration
   const target = length <= raw.length ? raw : Buffer.allocUnsafeSlow(length);
   let end = 0;
   const decoded = messages.map((message): DecodedMessage => {
-    const { lane, offset, bytes, cursor = String(offset + 1) } = message;
+    const { lane, offset, bytes, cursor } = message;
     const start = end;
     end += bytes?.length ?? 0;
     // Bytes that came in this buffer are in their place already.
     if (bytes !== null && (bytes.buffer !== target.buffer || bytes.byteOffset !== target.byteOffset + start))
       target.set(bytes, start);
-    return { lane, offset, cursor, start, end, content: contentOf(message, migrationId, collected) };
+    const content = contentOf(message, migrationId, collected);
+    return cursor === undefined ? { lane, offset, start, end, content } : { lane, offset, cursor, start, end, content };
   });
   return { messages: decoded, raw: target.subarray(0, end), items: collected.cut() };
 }
@@ -203,6 +204,11 @@ class ItemBuffer {
   cut(): Uint8Array {
     return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
   }
+}
+
+/** The lane's resume token after a message. */
+export function cursorAfter({ offset, cursor }: Pick<DecodedMessage, 'offset' | 'cursor'>): string {
+  return cursor ?? String(offset + 1);
 }
 
 /** The message's bytes as the batch holds them: only the start of an over-long one. */

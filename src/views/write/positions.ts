@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { type DecodedBatch, type DecodedMessage, sha256Of } from '../../feed/decoded-batch.ts';
+import { cursorAfter, type DecodedBatch, type DecodedMessage, sha256Of } from '../../feed/decoded-batch.ts';
 import type { NamedSource, StoredLane, StoredSource } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn, type Stored } from '../store/columns.ts';
@@ -80,7 +80,7 @@ export function positionsAfter(
   return new Map(
     [...last].map(([lane, message]) => {
       const sha256 = stateOf(lanes, lane).start === null ? null : sha256Of(batch, message);
-      return [lane, { cursor: message.cursor, sha256 }];
+      return [lane, { cursor: cursorAfter(message), sha256 }];
     }),
   );
 }
