@@ -1,6 +1,6 @@
 import { counted } from '../counted.ts';
 import { commandOn, haltLine, LIST } from '../dead-letters/text.ts';
-import { readableSize } from '../feed/file/unusable-file.ts';
+import { readableSize } from '../feed/file/file-source.ts';
 import { dsoWarning } from '../ingest/ingest-status.ts';
 import { type ReplayResult, replayInThread } from '../ingest/replay.ts';
 import { formatTime } from '../ledger/time.ts';

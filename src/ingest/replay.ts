@@ -1,4 +1,4 @@
-import { FILE_KIND } from '../feed/file/kind.ts';
+import { FILE_KIND } from '../feed/file/file-source.ts';
 import type { SourceProgress } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { fileSpec } from '../sources.ts';

@@ -1,5 +1,5 @@
 import { type DecodedBatch, decodeBatch } from '../../../src/feed/decoded-batch.ts';
-import { type FileOptions, openFileSource } from '../../../src/feed/file/source.ts';
+import { type FileOptions, openFileSource } from '../../../src/feed/file/file-source.ts';
 import type { Message, Source, SourceStart } from '../../../src/feed/source.ts';
 import { messageBatches } from '../../../src/ingest/decode-pool.ts';
 import type { Feed } from '../../../src/ingest/feed-thread.ts';
