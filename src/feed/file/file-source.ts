@@ -92,7 +92,7 @@ export function openFileSource(path: string, options: FileOptions = {}): FileSou
   }
   return {
     name: path,
-    batches: (signal) => batches(counted(fileBatches(all, signal)), all, signal),
+    batches: (signal) => batches(counted(fileChunks(all, signal)), all, signal),
     progress: () => ({ read, total }),
   };
 }
@@ -181,7 +181,7 @@ async function peekShape(
  * The file's bytes as they are, at most `chunkBytes` at once. Throws the signal's reason when aborted. By descriptor, because a worker
  * thread has no standard input of its own.
  */
-async function* fileBatches(options: AllOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* fileChunks(options: AllOptions, signal: AbortSignal): AsyncGenerator<Buffer> {
   const { path } = options;
   const fd = path === '-' ? STANDARD_INPUT : await promisify(open)(path, READ_AT_ONCE);
   const stat = await promisify(fstat)(fd);
