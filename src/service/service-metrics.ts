@@ -3,7 +3,7 @@ import type { HoldingsStore } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { counters, gauges, histograms } from '../http/prometheus.ts';
 import { type Health, NOT_READY_CAUSES } from '../http/readiness.ts';
-import type { IngestStatus } from '../ingest/status.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { DECISIONS } from '../views/store/dead-letter-store.ts';
 
 /** What `/metrics` says of a service that writes, or only reads. Everything is read when the metrics are requested. */
