@@ -172,11 +172,12 @@ export function settingOption(
   key: string,
   { help, expected, placeholder, schema, default: value = '' }: Setting,
 ): Option {
-  const bounds = /from \S+ to \S+$/.exec(expected)?.[0];
+  const [, bounds] = expected.split(' from ');
   const argument = placeholder === null ? '[true|false]' : `<${placeholder}>`;
-  const option = new Option(`${optionName(key)} ${argument}`, bounds === undefined ? help : `${help}; ${bounds}`).env(
-    environmentName(key),
-  );
+  const option = new Option(
+    `${optionName(key)} ${argument}`,
+    bounds === undefined ? help : `${help}; from ${bounds}`,
+  ).env(environmentName(key));
   if (placeholder === null) return option.preset('true');
   if (value !== '') option.default(value);
   return schema instanceof z.ZodEnum ? option.choices(schema.options as string[]) : option;

@@ -6,7 +6,7 @@ import { formatTime, parseLedgerTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
 import { DIGESTS_AT_ONCE, type Replica } from './compare-digests.ts';
 
-const BYTES_MAX = 16 * 2 ** 20;
+const BYTES_MAX = 4 * 2 ** 20;
 /** For one page, its body included. */
 const TIMEOUT_MS = 30_000;
 
