@@ -82,15 +82,6 @@ it('resumes by the header or by the parameter; the header counts, and an empty o
   expect(told(begun)).toEqual(['status caught_up', 'snapshot 0 00:20']);
 });
 
-it('sends nothing to a client that has everything, until there is more', async () => {
-  await using service = await startLiveService(directory, { lines: FIRST });
-  await service.untilApplied(4);
-  using stream = await openStream(service.url, { lastEventId: '0 2025-02-12T00:20:00Z' });
-  service.network.add(...lines('00:31 : +d alice 1'));
-  await stream.until(() => told(stream).includes('snapshot 0 00:30'));
-  expect(withoutStatus(stream)).toEqual(['snapshot 0 00:30']);
-});
-
 it('sends a reset with the newest snapshot to a client with an id that is unknown or unreadable', async () => {
   await using service = await startLiveService(directory, { lines: FIRST });
   await service.untilApplied(4);
@@ -104,17 +95,6 @@ it('sends a reset with the newest snapshot to a client with an id that is unknow
   service.network.add(...lines('00:31 : +d alice 1\n00:41 :'));
   await stream.until(() => told(stream).includes('snapshot 0 00:40'));
   expect(withoutStatus(stream).slice(1)).toEqual(['snapshot 0 00:30', 'owner alice 00:40', 'snapshot 0 00:40']);
-});
-
-it('sends the first snapshot of all as a reset to a client that had another', async () => {
-  await using service = await startLiveService(directory);
-  using resumed = await openStream(service.url, { lastEventId: '0 2025-02-12T00:05:00Z' });
-  using begun = await openStream(service.url, { owners: [ALICE] });
-  await begun.until(() => begun.events.length > 0);
-  service.network.add(...FIRST);
-  for (const stream of [begun, resumed]) await stream.until(() => withoutStatus(stream).length > 0);
-  expect(withoutStatus(resumed)[0]).toMatch(/^reset 0 00:[12]0$/);
-  expect(withoutStatus(begun)[0]).toMatch(/^owner alice 00:[12]0$/);
 });
 
 it('resets a client that is more than 1000 snapshots behind, and no other', async () => {
