@@ -1,6 +1,5 @@
 import { expect, inject, it } from 'vitest';
-import { openStream } from '../../../support/http/event-stream.ts';
-import { told, withoutStatus } from '../../../support/http/told.ts';
+import { openStream, shortEvents, withoutStatus } from '../../../support/http/event-stream.ts';
 import { serveTopic } from '../../../support/kafka/service.ts';
 import { createTopic } from '../../../support/kafka/topic.ts';
 import { parseLedger, partyOf } from '../../../support/ledger/parse-ledger.ts';
@@ -19,7 +18,7 @@ it('a stream of a topic has caught up at its end, and is sent every snapshot fro
   const { url } = await service.get('/livez');
   using stream = await openStream(url, { owners: [partyOf('alice')] });
   await stream.until(() => stream.events.length === 2);
-  expect(told(stream)).toEqual(['status caught_up', 'snapshot 0 00:20']);
+  expect(shortEvents(stream)).toEqual(['status caught_up', 'snapshot 0 00:20']);
   expect(stream.events[0]!.data).toMatchObject({ phase: 'caught_up', lag_seconds: 0, updates: 3, halted: null });
   await topic.send(rows('00:25 =d : +b alice 1\n00:51 =e :'));
   await stream.until(() => withoutStatus(stream).at(-1) === 'snapshot 0 00:50');
