@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { dropHalted } from '../../../../src/ingest/resolve-halt.ts';
-import { openStream, shortEvents } from '../../../support/http/event-stream.ts';
+import { openStream, shortEvents, withoutStatus } from '../../../support/http/event-stream.ts';
 import { SASL_USER } from '../../../support/kafka/broker.ts';
 import { agreeingLedger, emptyRows, expectEqualToReplay, hasApplied, scanRows } from '../../../support/kafka/rows.ts';
 import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
