@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { ReplayOptions } from '../../src/ingest/replay.ts';
+import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
 import { otherReplica } from '../../src/service/other-holdfast.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
