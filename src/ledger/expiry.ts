@@ -1,7 +1,7 @@
 import { INT64_MAX } from '../json/exact-number.ts';
 
 /**
- * What a coin's holding fee depends on; `holdings/fees.ts` sums the fees. Amount and rate in 1e-10 units, `round` is
+ * What a coin's holding fee depends on; `holdings/summary-answer.ts` sums the fees. Amount and rate in 1e-10 units, `round` is
  * that of its creation.
  */
 export interface FeeTerms {
