@@ -35,15 +35,15 @@ export function loadConfig({ options, isOfEnvironment = () => false, env }: Sour
     const option = isOfEnvironment(key) ? environmentName(key) : optionName(key);
     const isIgnored = isOfEnvironment(key) && KUBERNETES.test(`${option}=${options[key]}`);
     for (const { raw, name, folder } of [
-      { raw: setting.default, name: key, folder: '' },
+      { raw: setting.default, name: null, folder: '' },
       { raw: file?.values[key], name: `${key} in ${file?.name}`, folder: file?.folder ?? '' },
       { raw: isIgnored ? undefined : options[key], name: option, folder: '' },
     ]) {
       if (raw === undefined) continue;
-      const value = parseAs(name, setting, raw);
+      const value = parseAs(name ?? key, setting, raw);
       values[setting.field ?? key] = setting.isPath ? resolvePaths(folder, value) : value;
-      const isGiven = raw !== setting.default && value !== false && !(Array.isArray(value) && value.length === 0);
-      if (isGiven) given.set(key, name);
+      const isEmpty = value === false || (Array.isArray(value) && value.length === 0);
+      if (name !== null && !isEmpty) given.set(key, name);
     }
     values[setting.field ?? key] ??= null;
   }
