@@ -29,7 +29,6 @@ const FIELDS = {
   recordTimeAheadMax: 'recordTimeAheadMaxUs',
   recordTimeGapMax: 'recordTimeGapMaxUs',
   readyLagMax: 'readyLagMaxMs',
-  flinkCheckpointInterval: 'flinkCheckpointIntervalMs',
 } as const satisfies Partial<Record<SettingKey, string>>;
 
 /** Those of a source or of a store, which are one field together. */

@@ -66,10 +66,7 @@ async function otherSnapshots({ lines }: World, { server, periodUs, dso }: Whole
   const feed = directory.writeLines('feed.ndjson', lines);
   await replayInto(directory.at('views'), [feed], { dso, snapshotPeriodUs: periodUs });
   using sqlite = openViewsStore(directory.at('views'));
-  await using store = openPostgresStore({
-    ...{ host: '127.0.0.1', port: server.port, database: 'postgres' },
-    ...{ user: 'owner', password: null, ssl: null },
-  });
+  await using store = openPostgresStore(server.settings());
   const sealed = new Map((await store.facts({ kind: 'snapshots' })).map((each) => [placeOf(each), plain(each)]));
   const wanted = await sqlite.facts({ kind: 'snapshots' });
   const other = wanted.filter((each) => !isDeepStrictEqual(sealed.get(placeOf(each)), plain(each)));

@@ -34,7 +34,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   openapi: async () => (await import('./openapi.ts')).openapiCommand,
   fetch: async () => (await import('./fetch.ts')).fetchCommand,
   decode: async () => (await import('./decode.ts')).decodeCommand,
-  flink: async () => (await import('./flink.ts')).flinkCommands,
+  migrate: async () => (await import('./migrate.ts')).migrateCommand,
   produce: async () => (await import('./produce.ts')).produceCommand,
 };
 

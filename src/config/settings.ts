@@ -2,13 +2,7 @@ import { z } from 'zod';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { Refusal } from '../refusal.ts';
-import {
-  FLINK_SETTINGS,
-  KAFKA_SETTINGS,
-  LEDGER_API_SETTINGS,
-  POSTGRES_SETTINGS,
-  SCAN_SETTINGS,
-} from './connection-settings.ts';
+import { KAFKA_SETTINGS, LEDGER_API_SETTINGS, POSTGRES_SETTINGS, SCAN_SETTINGS } from './connection-settings.ts';
 import { count, durationMs, durationUs, flag, httpAddresses, oneOf, setting, text } from './setting.ts';
 import { ipAddress, LONGEST, list, microsWithin, wholeNumber } from './value-schemas.ts';
 
@@ -52,7 +46,6 @@ export const SETTINGS = {
   ...SCAN_SETTINGS,
   ...LEDGER_API_SETTINGS,
   ...POSTGRES_SETTINGS,
-  ...FLINK_SETTINGS,
   start: oneOf(['snapshot', 'beginning'], {
     help: 'where a network begins in an empty directory: at its active contracts, or at its first update',
     default: 'snapshot',

@@ -27,11 +27,16 @@ const TRANSACTION_TIMEOUT_MS = 10_000;
 /** Kafka's word for a group that has committed nothing. */
 const NO_OFFSET = -1;
 
+/** The group in which Flink's job begins a partition, and fails where events are gone: nobody ever joins it (flink/holdings.sql). */
+const JOB_GROUP = 'holdfast-flink';
+
 /** What one transaction stores. */
 interface Written {
   readonly events: readonly FlatEvent[];
   readonly bad: readonly BadMessage[];
   readonly position: Position;
+  /** The job begins the partition of flat events here. */
+  readonly isFirst?: boolean;
 }
 
 /**
@@ -53,7 +58,7 @@ export async function openLane(options: LaneOptions, partition: number) {
   let wroteSinceMark = true;
   let failure: unknown = null;
 
-  async function store({ events, bad, position }: Written): Promise<void> {
+  async function store({ events, bad, position, isFirst = false }: Written): Promise<void> {
     const transaction = await producer.transaction();
     try {
       const send = async (topic: string, all: readonly (Message & { partition: number })[]): Promise<void> => {
@@ -75,6 +80,10 @@ export async function openLane(options: LaneOptions, partition: number) {
         consumerGroupId: group,
         topics: [{ topic: topics.input, partitions: [offset] }],
       });
+      if (isFirst) {
+        const begin = { topic: topics.flat, partitions: [{ partition, offset: '0' }] };
+        await transaction.sendOffsets({ consumerGroupId: JOB_GROUP, topics: [begin] });
+      }
       await transaction.commit();
     } catch (error) {
       await transaction.abort().catch(() => {});
@@ -176,6 +185,6 @@ async function startPosition(
     );
   }
   const position = { next: input.low, last: null, begun: null, seed: null, halted: false };
-  await store({ events: [], bad: [], position });
+  await store({ events: [], bad: [], position, isFirst: true });
   return position;
 }

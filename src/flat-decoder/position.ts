@@ -49,27 +49,6 @@ export function readPosition(next: number, text: string | null, settings: GroupS
   return { next, last, begun, seed, halted };
 }
 
-/** What a group decodes into a flat topic with, of what Kafka keeps beside its offsets; null where it has decoded nothing. */
-export function keptSettings(
-  texts: readonly (string | null)[],
-  group: string,
-  flatTopic: string,
-): GroupSettings | null {
-  const kept = texts.filter((text) => text !== null && text !== '').map(parse);
-  if (kept.some((each) => each?.form !== FORM))
-    throw new Refusal(`the offsets of group ${group} were not committed by this version of holdfast decode`);
-  const [first, ...others] = kept.filter((each) => each?.flatTopic === flatTopic);
-  if (first == null) {
-    if (kept.length === 0) return null;
-    throw new Refusal(`group ${group} decodes into topic ${kept[0]?.flatTopic}, not ${flatTopic}`);
-  }
-  const { dso, periodUs, migrationId } = first;
-  const differs = others.find((other) => SAME.some(([key]) => other?.[key] !== first[key]));
-  if (differs !== undefined)
-    throw new Refusal(`group ${group} decodes into topic ${flatTopic} with different settings`);
-  return { flatTopic, dso, periodUs, migrationId };
-}
-
 const SAME = [
   ['flatTopic', '--flat-topic'],
   ['dso', '--dso'],

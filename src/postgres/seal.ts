@@ -65,6 +65,9 @@ BEGIN
 
   SELECT * INTO s FROM sealed WHERE migration_id = c.migration_id;
   IF NOT FOUND THEN s := ROW(c.migration_id, NULL, 0, 0, 0, 0, 0, 0, NULL); END IF;
+  IF (c.first_t - 1) / (SELECT period_us FROM setting) + 1 <> c.seq THEN
+    RAISE 'its events were decoded with another snapshot period than the % microseconds of the store', (SELECT period_us FROM setting);
+  END IF;
   IF s.seeded_at = 0 AND c.first_t IS NOT NULL AND c.seeded_at IS NULL THEN
     RAISE 'updates come after half a seed, whose mark is missing';
   END IF;

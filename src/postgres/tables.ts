@@ -4,30 +4,34 @@
  * same rows in different orders would deadlock. `seal()` writes the others, from which readers know what is there.
  */
 export const TABLES = `
--- One row. What the events were decoded with.
+-- One row. What the events were decoded with, and an id by which a reader notices that the database was made again.
 CREATE TABLE setting (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   version int NOT NULL,
   period_us bigint NOT NULL,
-  dso text NOT NULL
+  dso text NOT NULL,
+  store uuid NOT NULL DEFAULT gen_random_uuid()
 );
 
--- An owner's totals at the end of each interval (seq) in which they changed. expires: a lower bound of the coins' expiry rounds.
+-- An owner's totals at the end of each interval (seq) in which they changed. expires: a lower bound of the coins' expiry rounds. no: how
+-- the rows of a ranking are found again.
 CREATE TABLE owner_total (
   migration_id int, owner text COLLATE "C", seq bigint,
   u_coins bigint NOT NULL, u_amount numeric NOT NULL, u_rate numeric NOT NULL, u_rate_round numeric NOT NULL,
   l_coins bigint NOT NULL, l_amount numeric NOT NULL, l_rate numeric NOT NULL, l_rate_round numeric NOT NULL,
   expires bigint,
+  no bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   PRIMARY KEY (migration_id, owner, seq)
 );
 CREATE INDEX owner_total_seq ON owner_total (migration_id, seq);
 
 -- How many rows an interval has, which shows when all of them are there. link: its number among the intervals with events.
--- coins: active at its end. first_t: the record time of its first update that is no import, in microseconds.
+-- coins: active at its end. first_t: the record time of its first update that is no import, in microseconds. seeded_at: 0 where it has
+-- imports of a snapshot import (docs/rules.md, rule 13), with the import marker the record time of that.
 CREATE TABLE snapshot_control (
   migration_id int, seq bigint,
   link bigint NOT NULL, owner_rows bigint NOT NULL, created bigint NOT NULL, archived bigint NOT NULL,
-  faults bigint NOT NULL, coins bigint NOT NULL, first_t bigint,
+  faults bigint NOT NULL, coins bigint NOT NULL, first_t bigint, seeded_at bigint,
   PRIMARY KEY (migration_id, seq)
 );
 CREATE UNIQUE INDEX snapshot_control_link ON snapshot_control (migration_id, link);
@@ -67,7 +71,7 @@ CREATE TRIGGER same BEFORE UPDATE ON spent FOR EACH ROW EXECUTE FUNCTION suppres
 CREATE TABLE sealed (
   migration_id int PRIMARY KEY,
   first_seq bigint, last_seq bigint NOT NULL, last_link bigint NOT NULL,
-  coins bigint NOT NULL, owners bigint NOT NULL, unlocked numeric NOT NULL, locked numeric NOT NULL
+  coins bigint NOT NULL, owners bigint NOT NULL, unlocked numeric NOT NULL, locked numeric NOT NULL, seeded_at bigint
 );
 
 -- Every snapshot, those of quiet intervals too. no: the order in which they were sealed.
@@ -78,34 +82,13 @@ CREATE TABLE snapshot (
   changes_digest bytea NOT NULL, digest bytea NOT NULL,
   PRIMARY KEY (migration_id, seq)
 );
-`;
 
-/**
- * Seeds (docs/rules.md, rule 13): of an interval with imports of one 0, with its mark the record time; the same of what is sealed.
- * By its id a reader sees that there is another store where one was.
- * Contradictions of the rows, by seal(): nothing more of their migration is sealed until somebody has looked and deleted the row.
- */
-export const SEEDS = `
-ALTER TABLE snapshot_control ADD COLUMN seeded_at bigint;
-ALTER TABLE sealed ADD COLUMN seeded_at bigint;
-ALTER TABLE setting ADD COLUMN store uuid NOT NULL DEFAULT gen_random_uuid();
+-- Contradictions of the rows, by seal(): nothing more of their migration is sealed until somebody has looked and deleted the row.
 CREATE TABLE contradiction (migration_id int PRIMARY KEY, seq bigint NOT NULL, reason text NOT NULL);
 `;
 
-/**
- * The jobs that were started to fill the store, from the first to the last (no): each by the SHA-256 of its SQL, what it began with
- * (null: the topic's first event), and where its state was left.
- */
-export const JOBS = `
-CREATE TABLE job (
-  job_id text PRIMARY KEY,
-  no bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-  started_at timestamptz NOT NULL DEFAULT now(),
-  sql_digest text NOT NULL, topic text NOT NULL, restored_from text, savepoint text
-);
-`;
-
-/** Where each was started: the address of its JobManager's REST API. Null of one that was started before this was stored. */
-export const CLUSTERS = `
-ALTER TABLE job ADD COLUMN cluster text;
+/** From the form before: the list of started jobs goes, and owners' rows have a number. */
+export const UPGRADE = `
+DROP TABLE job;
+ALTER TABLE owner_total ADD COLUMN no bigint GENERATED ALWAYS AS IDENTITY UNIQUE;
 `;

@@ -65,20 +65,13 @@ describe.each(worlds)('over $name', ({ name, dso, lines }) => {
     await using admin = await server.connect();
     await admin.query(`CREATE DATABASE ${database}`);
     await using client = await server.connect(undefined, database);
-    await migrateStore(client, { dso, periodUs: TEN_MINUTES_US });
+    await migrateStore(server.settings(undefined, database), { dso, periodUs: TEN_MINUTES_US });
     await upsert(client, tablesOfFeed(lines(), { dso, migrationId: 0 }));
     await client.query('SELECT seal(10000)');
     using directory = temporaryDirectory();
     const dataDir = await makeDataDirectory([directory.writeLines('feed.ndjson', lines())]);
     sqlite = openHoldings(dataDir);
-    store = openPostgresStore({
-      host: '127.0.0.1',
-      port: server.port,
-      database,
-      user: 'owner',
-      password: null,
-      ssl: null,
-    });
+    store = openPostgresStore(server.settings(undefined, database));
     postgres = openHoldings(dataDir, { answers: answersFrom(store, { emptyOwners: 'zero' }) });
     const snapshots = await sqlite.store.facts({ kind: 'snapshots' });
     const step = Math.ceil(snapshots.length / 8);

@@ -20,7 +20,7 @@ let readers: [Service, Service];
 beforeAll(async () => {
   server = await startPostgres();
   await using admin = await server.connect();
-  await migrateStore(admin, { dso: FLAT_DSO, periodUs: TEN_MINUTES_US });
+  await migrateStore(server.settings(), { dso: FLAT_DSO, periodUs: TEN_MINUTES_US });
   await admin.query('CREATE ROLE sealing LOGIN; GRANT holdfast_reader TO sealing');
   await admin.query('CREATE ROLE reading LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reading');
   const start = (user: string): Promise<Service> =>

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
 import { openPostgresStore } from '../../src/postgres/store.ts';
-import { TABLES } from '../../src/postgres/tables.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
@@ -75,11 +74,12 @@ it.each([
   expect(snapshots).toEqual([]);
 });
 
-it('a store of the first form is brought to this one', async () => {
+it('a store of the form before is brought to this one, and one of an older form is not', async () => {
   const settings = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US };
-  await db.client.query(`DROP SCHEMA public CASCADE; CREATE SCHEMA public; ${TABLES}`);
-  await db.client.query('INSERT INTO setting (version, period_us, dso) VALUES (1, $1, $2)', [TEN_MINUTES_US, FLAT_DSO]);
-  expect(await migrateStore(db.client, settings)).toEqual({ from: 1, to: STORE_FORM });
+  await db.client.query('UPDATE setting SET version = 3');
+  await expect(migrateStore(db.server.settings(), settings)).rejects.toThrow('form 3, which this version cannot');
+  await db.client.query('CREATE TABLE job (); ALTER TABLE owner_total DROP COLUMN no; UPDATE setting SET version = 4');
+  expect(await migrateStore(db.server.settings(), settings)).toEqual({ from: 4, to: STORE_FORM });
   await upsert(db.client, SEEDED);
   expect(await seal()).toBeGreaterThan(0);
 });

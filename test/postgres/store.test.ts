@@ -199,7 +199,7 @@ it('what is not sealed is known without reading all that is', async () => {
 
 describe('holdfast flink migrate', () => {
   async function migrate(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await holdfast('flink', 'migrate', ...args);
+    const { code, stdout, stderr } = await holdfast('migrate', ...args);
     return `${code} ${stdout}${stderr}`;
   }
 
@@ -250,33 +250,31 @@ it('a store of a newer Holdfast is refused by what reads it, with the advice to 
     message: expect.stringMatching(said),
   });
   await expect(store.standing()).rejects.toThrow(said);
-  const at = ['--flink-rest', 'http://127.0.0.1:1', '--postgres', db.server.url()];
-  const { code, stdout } = await holdfast('flink', 'status', ...at);
-  expect([code, stdout]).toEqual([1, expect.stringMatching(said)]);
-  expect(await holdfast('flink', 'stop', ...at)).toMatchObject({ code: 2, stderr: expect.stringMatching(said) });
-  const migrate = await holdfast('flink', 'migrate', '--postgres', db.server.url(), '--dso', FLAT_DSO);
+  const migrate = await holdfast('migrate', '--postgres', db.server.url(), '--dso', FLAT_DSO);
   expect(migrate).toMatchObject({ code: 2, stderr: expect.stringMatching(said) });
 });
 
 describe('migrateStore', () => {
   it('does nothing to a store of this form, and refuses one of other settings or of a later form', async () => {
-    expect(await migrateStore(db.client, SETTINGS)).toEqual({ from: STORE_FORM, to: STORE_FORM });
-    await expect(migrateStore(db.client, { ...SETTINGS, dso: 'b::12' })).rejects.toThrow(
+    expect(await migrateStore(db.server.settings(), SETTINGS)).toEqual({ from: STORE_FORM, to: STORE_FORM });
+    await expect(migrateStore(db.server.settings(), { ...SETTINGS, dso: 'b::12' })).rejects.toThrow(
       /made with --dso DSO::1220fe .* new database/,
     );
-    await expect(migrateStore(db.client, { ...SETTINGS, periodUs: 60_000_000 })).rejects.toThrow(
+    await expect(migrateStore(db.server.settings(), { ...SETTINGS, periodUs: 60_000_000 })).rejects.toThrow(
       /period of 600000000 micro/,
     );
     await db.client.query('UPDATE setting SET version = version + 1');
-    await expect(migrateStore(db.client, SETTINGS)).rejects.toThrow(
+    await expect(migrateStore(db.server.settings(), SETTINGS)).rejects.toThrow(
       `is of a newer Holdfast (form ${STORE_FORM + 1}, and this one knows ${STORE_FORM})`,
     );
   });
 
   it('may be called by two at once', async () => {
     await db.client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    await using other = await db.server.connect();
-    const both = await Promise.all([migrateStore(db.client, SETTINGS), migrateStore(other, SETTINGS)]);
+    const both = await Promise.all([
+      migrateStore(db.server.settings(), SETTINGS),
+      migrateStore(db.server.settings(), SETTINGS),
+    ]);
     expect(both.map(({ from }) => from).sort()).toEqual([0, STORE_FORM]);
   });
 });

@@ -23,7 +23,7 @@ export function freshStore(settings: StoreSettings): FreshStore {
   });
   beforeEach(async () => {
     await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC');
-    await migrateStore(client, settings);
+    await migrateStore(server.settings(), settings);
   });
   return {
     get server() {

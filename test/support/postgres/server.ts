@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import type { PostgresSettings } from '../../../src/postgres/settings.ts';
 import { freePorts } from '../program/free-ports.ts';
 
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
@@ -20,6 +21,7 @@ export interface PostgresServer extends AsyncDisposable {
   /** Puts a file into its data directory, which only it may read. */
   writeFile(name: string, text: string): void;
   url(user?: string): string;
+  settings(user?: string, database?: string): PostgresSettings;
   /** A client that is connected, as its owner or another user. */
   connect(user?: string, database?: string): Promise<Client & AsyncDisposable>;
 }
@@ -69,6 +71,10 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
     }
   }
 
+  const settingsOf = (as = OWNER, database = 'postgres'): PostgresSettings => {
+    return { host: '127.0.0.1', port, database, user: as, password: null, ssl: null };
+  };
+
   const url = (as = OWNER): string => `postgres://${as}@127.0.0.1:${port}/postgres`;
 
   async function connect(as = OWNER, database = 'postgres'): Promise<Client & AsyncDisposable> {
@@ -80,6 +86,7 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
   return {
     port,
     url,
+    settings: settingsOf,
     connect,
     start,
     stop: () => stop(),
