@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { BUILT } from './test/support/program/built.ts';
+import { BUILT, BUILT_FOR_WEB } from './test/support/program/built.ts';
 import { COMPILE_CACHE } from './test/support/program/soak.ts';
 import { SpreadOut } from './test/support/program/test-order.ts';
 
@@ -10,7 +10,6 @@ const KAFKA_TESTS = [
   'test/flink/round.test.ts',
   'test/documented-commands.test.ts',
 ];
-const WEB_TESTS = 'test/web/*.test.ts';
 
 // Every test file is a process that loads the same packages.
 process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE;
@@ -25,15 +24,22 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: SpreadOut },
     globalSetup: './test/support/program/built.ts',
-    alias: [BUILT],
     projects: [
-      { extends: true, test: { name: 'main', include: ['test/**/*.test.ts'], exclude: [...KAFKA_TESTS, WEB_TESTS] } },
+      { extends: true, test: { name: 'main', alias: [BUILT], include: ['test/**/*.test.ts'], exclude: KAFKA_TESTS } },
       // The dashboard is built only where one of these files runs.
-      { extends: true, test: { name: 'web', include: [WEB_TESTS], globalSetup: './test/support/web/built.ts' } },
+      {
+        extends: true,
+        test: { name: 'web', alias: [BUILT_FOR_WEB], include: ['web/test/*.test.ts'], globalSetup: './web/build.ts' },
+      },
       // Started only where one of these files runs: a real broker, shared by them.
       {
         extends: true,
-        test: { name: 'kafka', include: KAFKA_TESTS, globalSetup: './test/support/kafka/shared-broker.ts' },
+        test: {
+          name: 'kafka',
+          alias: [BUILT],
+          include: KAFKA_TESTS,
+          globalSetup: './test/support/kafka/shared-broker.ts',
+        },
       },
     ],
   },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createKafkaClient } from '../src/feed/kafka/client.ts';
+import { createKafkaClient } from '../src/feed/kafka/kafka-client.ts';
 import { reportRun } from './run-report.ts';
 
 /** The least that reading a topic with kafkajs can cost: every message fetched, and a handler that does nothing with it. */

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { awaitBounds } from '../src/feed/kafka/bounds.ts';
-import { createKafkaClient } from '../src/feed/kafka/client.ts';
+import { awaitBounds, createKafkaClient } from '../src/feed/kafka/kafka-client.ts';
 import { topicSpec } from '../src/sources.ts';
 import { startBroker } from '../test/support/kafka/broker.ts';
 import type { CatchUp } from './catch-up-holdfast.ts';

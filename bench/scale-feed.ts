@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Message } from 'kafkajs';
-import { createKafkaClient } from '../src/feed/kafka/client.ts';
+import { createKafkaClient } from '../src/feed/kafka/kafka-client.ts';
 import { FLAT_DSO } from '../test/support/flat/ledgers.ts';
 import { closingUpdates, createSpread } from '../test/support/flink/world.ts';
 import { keepingLogger } from '../test/support/kafka/reading.ts';

@@ -7,7 +7,7 @@ import { countTests, type TestCounts, type VitestReport } from './test-counts.ts
 /** Each of these counts as one test. */
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['types', 'tsc', '-p', 'tsconfig.json'],
-  ['types of the dashboard', 'tsc', '-p', 'tsconfig.web.json'],
+  ['types of the dashboard', 'tsc', '-p', 'web'],
   ['lint and format', 'biome', 'check', '--error-on-warnings'],
   ['unused code', 'knip', '--no-progress'],
 ];

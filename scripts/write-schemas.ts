@@ -1,9 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DOCUMENTS } from '../src/http/documents.ts';
+import { readVersion } from '../src/version.ts';
 import { feedSchemas } from './feed-schemas/all.ts';
 
-/** Writes the JSON Schemas of the feed to schemas/, where a test compares them with their source. */
+/** Writes the JSON Schemas of the feed and the OpenAPI documents to schemas/, where tests compare them with their source. */
 const directory = join(import.meta.dirname, '../schemas');
-for (const [name, schema] of Object.entries(feedSchemas())) {
-  writeFileSync(join(directory, name), `${JSON.stringify(schema, null, 2)}\n`);
-}
+const documents = Object.entries(DOCUMENTS).map(([area, { create }]) => [
+  `openapi-${area}.json`,
+  create(readVersion()),
+]);
+for (const [name, content] of [...Object.entries(feedSchemas()), ...documents] as [string, unknown][])
+  writeFileSync(join(directory, name), `${JSON.stringify(content, null, 2)}\n`);

@@ -20,7 +20,7 @@ export const USERS_DAMAGED = 'HOLDFAST_USERS_DAMAGED';
 const DISK_FAILS =
   'the disk cannot be read or written: it may be full, or a limit of file size was met (ulimit -f): ' +
   'make room or raise it and run it again; else see the log of the system';
-const RESTORE = 'restore a backup, or run `holdfast rebuild --yes`, which keeps the users, and replay the feed';
+const RESTORE = 'restore a backup, or move views.db away, which keeps the users, and replay the feed';
 const DAMAGED = `a database there is damaged: \`holdfast verify\` names what; ${RESTORE}`;
 
 /** Every fault of the machine that we know, whichever part reports it. Any other error is not the machine's. */

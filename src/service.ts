@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
+import type { Config } from './config/load-config.ts';
 import type { SourceSpec } from './feed/source.ts';
 import { createApp } from './http/app.ts';
 import { servedDocuments } from './http/documents.ts';
@@ -17,7 +17,7 @@ import { measureService } from './service/metrics.ts';
 import { openReading } from './service/reading.ts';
 import type { Role } from './service/role.ts';
 import { startWriting } from './service/writing.ts';
-import { ledgerApiSpec, scanSpec, topicSpec } from './sources.ts';
+import { followedSources } from './sources.ts';
 import { readVersion } from './version.ts';
 
 export interface Service extends AsyncDisposable {
@@ -110,13 +110,6 @@ async function startRole(config: Config, context: Parameters<typeof startWriting
     return openPostgres(postgres, { ...context, rules: config });
   }
   return readOnly ? openReading(config, context) : startWriting(config, context);
-}
-
-/** What is followed after the files: at most one. */
-function followedSources({ kafka, scan, ledgerApi }: Config): readonly SourceSpec[] {
-  if (ledgerApi !== null) return [ledgerApiSpec(ledgerApi)];
-  if (scan !== null) return [scanSpec(scan)];
-  return kafka === null ? [] : [topicSpec(kafka)];
 }
 
 /** The users' area is everything under /v2 but the holdings; the path begins after `http://host`. */

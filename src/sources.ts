@@ -1,11 +1,18 @@
 import { FILE_KIND } from './feed/file/kind.ts';
-import { TOPIC_KIND } from './feed/kafka/kind.ts';
-import type { TopicSettings } from './feed/kafka/settings.ts';
+import type { TopicSettings } from './feed/kafka/kafka-client.ts';
+import { TOPIC_KIND } from './feed/kafka/kafka-kind.ts';
 import { LEDGER_API_KIND } from './feed/ledger-api/kind.ts';
 import { type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/settings.ts';
 import { SCAN_KIND } from './feed/scan/kind.ts';
 import { type ScanSettings, scanName } from './feed/scan/settings.ts';
 import type { SourceKind, SourceSpec } from './feed/source.ts';
+import { Refusal } from './refusal.ts';
+
+interface Followed {
+  readonly kafka: TopicSettings | null;
+  readonly scan: ScanSettings | null;
+  readonly ledgerApi: LedgerApiSettings | null;
+}
 
 /** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */
 const KINDS: readonly SourceKind[] = [FILE_KIND, TOPIC_KIND, SCAN_KIND, LEDGER_API_KIND];
@@ -24,6 +31,17 @@ export function scanSpec(scan: ScanSettings): SourceSpec {
 
 export function ledgerApiSpec(ledgerApi: LedgerApiSettings): SourceSpec {
   return { kind: LEDGER_API_KIND.kind, name: ledgerApiName(ledgerApi.url), settings: ledgerApi };
+}
+
+/** What is followed after the files: at most one. */
+export function followedSources({ kafka, scan, ledgerApi }: Followed): readonly SourceSpec[] {
+  if (kafka !== null && (scan !== null || ledgerApi !== null))
+    throw new Refusal(
+      `--kafka-topic cannot be given with --${scan === null ? 'ledger-api' : 'scan'}: one source is followed`,
+    );
+  if (ledgerApi !== null) return [ledgerApiSpec(ledgerApi)];
+  if (scan !== null) return [scanSpec(scan)];
+  return kafka === null ? [] : [topicSpec(kafka)];
 }
 
 export function knownKind(kind: string): SourceKind | null {

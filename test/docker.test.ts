@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../src/config.ts';
 import { freePorts } from './support/program/free-ports.ts';
 import { type Circumstances, startProgram } from './support/program/program.ts';
+import { settingsOf } from './support/program/settings.ts';
 import { programEnv } from './support/program/soak.ts';
 import { temporaryDirectory } from './support/program/temporary-directory.ts';
 
@@ -14,7 +14,7 @@ it('gives the container settings that the program knows', () => {
   const compose = [...read('docker-compose.yml').matchAll(/^ +(HOLDFAST_\w+): (.+)$/gm)];
   const image = [...read('Dockerfile').matchAll(/(HOLDFAST_\w+)=(\S+)/g)];
   const env = Object.fromEntries([...image, ...compose].map(([, name, value]) => [name!, value!]));
-  const { config, warnings } = loadConfig({ options: {}, env });
+  const { config, warnings } = settingsOf([], env);
   expect(warnings).toEqual([]);
   expect(config).toMatchObject({
     dataDir: '/data',
@@ -68,7 +68,7 @@ describe('the health check of the container', () => {
   it('uses the default port unless another was given', () => {
     const preload = `data:text/javascript,${encodeURIComponent('globalThis.fetch = (url) => { console.log(url); return Promise.resolve({ ok: true }); };')}`;
     const { stdout } = check(process.pid, { env: { NODE_OPTIONS: `--import ${preload}` } });
-    const { port } = loadConfig({ options: {}, env: {} }).config;
+    const { port } = settingsOf([], {}).config;
     expect(stdout).toBe(`http://127.0.0.1:${port}/livez\n`);
   });
 });

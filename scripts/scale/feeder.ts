@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message, Producer } from 'kafkajs';
-import { awaitBounds } from '../../src/feed/kafka/bounds.ts';
-import { createKafkaClient } from '../../src/feed/kafka/client.ts';
+import { awaitBounds, createKafkaClient } from '../../src/feed/kafka/kafka-client.ts';
 import { keepingLogger } from '../../test/support/kafka/reading.ts';
 import { plainConnection, type Row } from '../../test/support/kafka/topic.ts';
 

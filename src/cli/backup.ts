@@ -1,34 +1,38 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { Refusal } from '../refusal.ts';
-import { readSecretFile, readUsersFile, USERS_FILE } from '../users/backup.ts';
+import { join } from 'node:path';
 import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
-import { backUpViews } from '../views/backup/backup.ts';
-import { requireViews } from '../views/store/database.ts';
+import { backUp, restore } from '../views/backup.ts';
 import type { CliCommand } from './command.ts';
 
 export const backupCommand: CliCommand = {
-  usage: 'backup <FILE>',
-  summary: 'Write the views and the users of a data directory into one file; a service may run on it',
-  examples: ['holdfast backup /backups/holdfast-monday', 'holdfast backup --data ./data --with-secret holdfast.backup'],
-  addOptions: (command) => command.option('--with-secret', "put the directory's token secret into the file too"),
+  usage: 'backup <DIR>',
+  summary: 'Copy the views and the users of a data directory into a new directory; a service may run on it',
+  examples: ['holdfast backup /backups/monday', 'holdfast backup --data ./data --with-secret /backups/monday'],
+  addOptions: (command) => command.option('--with-secret', "copy the directory's token secret too"),
   run: async ({ args, options, config: { dataDir }, terminal }) => {
-    const file = args[0]!;
-    requireViews(dataDir);
-    if (!existsSync(dirname(file))) throw new Refusal(`${file}: there is no folder ${dirname(file)} to put it in`);
-    if (existsSync(file)) throw new Refusal(`${file}: is there already; name a file that is not`);
-    const users = readUsersFile(dataDir);
-    const secret = readSecretFile(dataDir);
-    const files = [
-      ...(users === null ? [] : [{ name: USERS_FILE, bytes: users }]),
-      ...(secret !== null && options.withSecret === true ? [{ name: LOCAL_SECRET_FILE, bytes: secret }] : []),
-    ];
-    backUpViews(dataDir, file, { files, now: new Date() });
-    const parts = ['views.db', ...files.map(({ name }) => name)].join(', ');
-    terminal.stdout.write(`${file}: ${parts}\n`);
-    if (secret !== null && options.withSecret !== true)
+    const target = args[0]!;
+    backUp(dataDir, target, { withSecret: options.withSecret === true });
+    terminal.stdout.write(`${target} is the backup of ${dataDir}\n`);
+    if (existsSync(join(dataDir, LOCAL_SECRET_FILE)) && options.withSecret !== true)
       terminal.stdout.write(
         `not in it: the token secret, ${join(dataDir, LOCAL_SECRET_FILE)}; keep a copy of it apart, or give --with-secret\n`,
+      );
+  },
+};
+
+export const restoreCommand: CliCommand = {
+  usage: 'restore <DIR>',
+  summary: 'Create a data directory from a backup; it continues at the stored positions, with a Kafka group of its own',
+  dataDir: 'made',
+  examples: ['holdfast restore --data ./restored /backups/monday'],
+  run: async ({ args, config: { dataDir }, terminal }) => {
+    const backup = args[0]!;
+    restore(backup, dataDir);
+    terminal.stdout.write(`${dataDir} is restored from ${backup}\n`);
+    const secret = join(dataDir, LOCAL_SECRET_FILE);
+    if (!existsSync(secret))
+      terminal.stdout.write(
+        `not in the backup: a token secret; put one at ${secret}, or the next start creates a new one and old tokens are refused\n`,
       );
   },
 };

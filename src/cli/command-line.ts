@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { pino } from 'pino';
-import type { Setting } from '../config/setting.ts';
-import { optionName, SETTINGS, type SettingKey } from '../config/settings.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { environmentName, type Setting, settingOption } from '../config/setting-kinds.ts';
+import { SETTINGS, type SettingKey } from '../config/setting-list.ts';
 import { readVersion } from '../version.ts';
 import {
   type CliCommand,
@@ -27,11 +27,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   verify: async () => (await import('./verify.ts')).verifyCommand,
   compare: async () => (await import('./compare.ts')).compareCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
-  restore: async () => (await import('./restore.ts')).restoreCommand,
-  rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,
+  restore: async () => (await import('./backup.ts')).restoreCommand,
   'dead-letters': async () => (await import('./dead-letters.ts')).deadLettersCommands,
   token: async () => (await import('./token.ts')).tokenCommand,
-  openapi: async () => (await import('./openapi.ts')).openapiCommand,
   fetch: async () => (await import('./fetch.ts')).fetchCommand,
   decode: async () => (await import('./decode.ts')).decodeCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
@@ -80,10 +78,15 @@ function addTo(
     for (const each of definition.commands) addTo(command, each, run);
     return;
   }
-  const { settings = [], addOptions } = definition;
+  const { settings = [], addOptions, dataDir } = definition;
   addOptions?.(command);
-  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) command.addOption(settingOption(key, definition));
-  command.option('--config <FILE>', 'JSON file of settings; options and HOLDFAST_* variables come before it');
+  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND])
+    command.addOption(settingOption(key, settingOf(key, definition)).hideHelp(key === 'data' && dataDir === 'unused'));
+  const config = new Option(
+    '--config <FILE>',
+    'JSON file of settings; options and HOLDFAST_* variables come before it',
+  );
+  command.addOption(config.env(environmentName('config')));
   // Commander would report a missing option before an unknown one, which may be the missing one misspelt.
   const required = command.options.filter(({ mandatory }) => mandatory);
   for (const option of required) option.mandatory = false;
@@ -99,20 +102,16 @@ function examplesText(examples: readonly string[]): string {
   return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`;
 }
 
-function settingOption(key: SettingKey, { dataDir }: CliCommand): Option {
-  const setting: Setting<unknown> = SETTINGS[key];
-  if (setting.placeholder === null) return new Option(optionName(key), setting.help);
-  const absent = setting.default ?? setting.otherwise;
-  const help = absent === undefined ? setting.help : `${setting.help} (default: ${absent === '' ? 'none' : absent})`;
-  const flags = `${optionName(key)} <${setting.placeholder}>`;
-  if (key !== 'data' || dataDir === undefined) return new Option(flags, help);
-  // Every command accepts it, so that a script may give it to all of them.
-  return dataDir === 'unused' ? new Option(flags, help).hideHelp() : new Option(flags, `${help}; made if missing`);
+function settingOf(key: SettingKey, { dataDir }: CliCommand): Setting {
+  const setting: Setting = SETTINGS[key];
+  return key === 'data' && dataDir === 'made' ? { ...setting, help: `${setting.help}; created if missing` } : setting;
 }
 
 async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode | undefined> {
   const options = parsed.opts();
-  const { config, warnings } = loadConfig({ options, env: terminal.env, writesTopic: command.writesTopic === true });
+  const isOfEnvironment = (key: string): boolean => parsed.getOptionValueSource(key) === 'env';
+  const given = Object.entries(options).filter(([key]) => parsed.getOptionValueSource(key) !== 'default');
+  const { config, warnings } = loadConfig({ options: Object.fromEntries(given), isOfEnvironment, env: terminal.env });
   // The program's one logger.
   const logger = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, terminal.stderr);
   for (const warning of warnings) logger.warn(warning);

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import type { SettingKey } from '../config/settings.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/load-config.ts';
+import type { SettingKey } from '../config/setting-list.ts';
 
 /** The exit codes, as docs/operations.md lists them; 1 is for everything that went wrong without a number of its own. */
 export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, noSnapshot: 4, differs: 5 } as const;
@@ -31,8 +31,6 @@ export interface CliCommand {
   readonly settings?: readonly SettingKey[];
   /** Whether --data is created if missing, or not used; by default the directory must exist. */
   readonly dataDir?: 'made' | 'unused';
-  /** Whether it writes the topic that is named; otherwise that is a source. */
-  readonly writesTopic?: true;
   /** Adds the options that are no settings. */
   readonly addOptions?: (command: Command) => void;
   /** The exit code, where that is not 0. Throws a Refusal for what the caller can fix. */

@@ -1,4 +1,5 @@
-import { defaultSettings } from '../config/given-settings.ts';
+import { resolve } from 'node:path';
+import { SETTINGS } from '../config/setting-list.ts';
 import {
   commandOn,
   deadLetterJson,
@@ -18,7 +19,7 @@ const BYTES_SHOWN_MAX = 8192;
 
 /** Commands with the data directory, unless it is the default. */
 export function printOn(dataDir: string): PrintCommand {
-  return dataDir === defaultSettings().data ? plainCommand : commandOn(dataDir);
+  return dataDir === resolve(SETTINGS.data.default) ? plainCommand : commandOn(dataDir);
 }
 
 /** A dead letter without its bytes, for programs. */

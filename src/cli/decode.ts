@@ -1,7 +1,5 @@
-import { parseAs } from '../config/given-settings.ts';
-import { KAFKA_KEYS } from '../config/kafka.ts';
-import { durationMs } from '../config/setting.ts';
-import { optionName, SETTINGS } from '../config/settings.ts';
+import { durationMs, optionName, parseAs } from '../config/setting-kinds.ts';
+import { KAFKA_SETTINGS, keysOf, SETTINGS } from '../config/setting-list.ts';
 import { DECODE_GROUP_DEFAULT, runDecoder } from '../flat-decoder/decoder.ts';
 import { createFigures, createLagReader } from '../flat-decoder/figures.ts';
 import { Refusal } from '../refusal.ts';
@@ -10,10 +8,7 @@ import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
 import type { CliCommand } from './command.ts';
 import { serveDecoderMetrics } from './decode-metrics.ts';
 
-const MARK_INTERVAL = durationMs('100ms', '1m', {
-  help: 'how often a partition says how far time has come',
-  default: '5s',
-});
+const MARK_INTERVAL = durationMs('100ms', '1m')('how often a partition says how far time has come', { default: '5s' });
 
 export const decodeCommand: CliCommand = {
   usage: 'decode',
@@ -25,7 +20,7 @@ export const decodeCommand: CliCommand = {
   ],
   dataDir: 'unused',
   settings: [
-    ...KAFKA_KEYS.filter((key) => key !== 'kafkaPartitionIdle'),
+    ...keysOf(KAFKA_SETTINGS).filter((key) => key !== 'kafkaPartitionIdle'),
     'dso',
     'migrationId',
     'snapshotPeriod',

@@ -1,5 +1,4 @@
-import { LEDGER_API_KEYS } from '../config/ledger-api.ts';
-import { SCAN_KEYS } from '../config/scan.ts';
+import { keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../config/setting-list.ts';
 import { counted } from '../counted.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
 import { openFileSource } from '../feed/file/source.ts';
@@ -20,7 +19,7 @@ export const fetchCommand: CliCommand = {
     'holdfast fetch --ledger-api http://participant:7575 --ledger-api-parties alice::1220ab --migration-id 4 --output updates.ndjson',
   ],
   dataDir: 'unused',
-  settings: [...SCAN_KEYS, ...LEDGER_API_KEYS, 'migrationId'],
+  settings: [...keysOf(SCAN_SETTINGS), ...keysOf(LEDGER_API_SETTINGS), 'migrationId'],
   addOptions: (command) =>
     command
       .option(

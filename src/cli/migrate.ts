@@ -1,5 +1,5 @@
-import { POSTGRES_KEYS } from '../config/postgres.ts';
-import { optionName } from '../config/settings.ts';
+import { optionName } from '../config/setting-kinds.ts';
+import { keysOf, POSTGRES_SETTINGS } from '../config/setting-list.ts';
 import { migrateStore } from '../postgres/migrate.ts';
 import { Refusal } from '../refusal.ts';
 import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
@@ -10,7 +10,7 @@ export const migrateCommand: CliCommand = {
   summary: 'Make the store in PostgreSQL, or bring it to the form of this version',
   examples: ['holdfast migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab'],
   dataDir: 'unused',
-  settings: [...POSTGRES_KEYS, 'dso', 'snapshotPeriod'],
+  settings: [...keysOf(POSTGRES_SETTINGS), 'dso', 'snapshotPeriod'],
   run: async ({ config, terminal }) => {
     const { postgres, dso, snapshotPeriodUs } = config;
     if (postgres === null) throw new Refusal(`${optionName('postgres')} says which database`);

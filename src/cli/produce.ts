@@ -1,12 +1,10 @@
 import { statSync } from 'node:fs';
-import { KAFKA_KEYS } from '../config/kafka.ts';
-import { LEDGER_API_KEYS } from '../config/ledger-api.ts';
-import { SCAN_KEYS } from '../config/scan.ts';
+import { KAFKA_SETTINGS, keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../config/setting-list.ts';
 import { counted } from '../counted.ts';
 import { type FileSource, openFileSource } from '../feed/file/source.ts';
 import { readableSize } from '../feed/file/unusable-file.ts';
-import { openPatientProducer } from '../feed/kafka/patient-producer.ts';
-import type { TopicSettings } from '../feed/kafka/settings.ts';
+import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
+import { openPatientProducer } from '../feed/kafka/topic-producer.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
 import { Refusal } from '../refusal.ts';
@@ -27,12 +25,11 @@ export const produceCommand: CliCommand = {
     'holdfast produce --scan https://scan.example --follow --kafka-brokers broker:9092 --kafka-topic updates --create',
   ],
   dataDir: 'unused',
-  writesTopic: true,
   // The settings of a connection; group and idle partitions concern only readers.
   settings: [
-    ...KAFKA_KEYS.filter((key) => key !== 'kafkaGroup' && key !== 'kafkaPartitionIdle'),
-    ...SCAN_KEYS,
-    ...LEDGER_API_KEYS,
+    ...keysOf(KAFKA_SETTINGS).filter((key) => key !== 'kafkaGroup' && key !== 'kafkaPartitionIdle'),
+    ...keysOf(SCAN_SETTINGS),
+    ...keysOf(LEDGER_API_SETTINGS),
     'migrationId',
   ],
   addOptions: (command) =>

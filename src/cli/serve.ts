@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
-import { optionName, SETTING_KEYS } from '../config/settings.ts';
+import { optionName } from '../config/setting-kinds.ts';
+import { SETTING_KEYS } from '../config/setting-list.ts';
 import { explained } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
 import { type Pause, RETRY_START, retry } from '../retry.ts';

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAs } from '../config/given-settings.ts';
-import { durationUs } from '../config/setting.ts';
+import { durationUs, parseAs } from '../config/setting-kinds.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { userIdFault } from '../users/formats.ts';
@@ -15,9 +14,7 @@ type SecretService = Extract<AuthService, { kind: 'secret' }>;
 
 const LIFETIME_DEFAULT_S = 3600;
 /** At most the longest duration that a double counts exactly in microseconds. */
-const LIFETIME = durationUs('1s', '104249d', {
-  help: 'how long it is valid (default: 1h, or the most that the settings allow)',
-});
+const LIFETIME = durationUs('1s', '104249d')('how long it is valid (default: 1h, or the most that the settings allow)');
 
 export const tokenCommand: CliCommand = {
   usage: 'token',

@@ -1,5 +1,5 @@
 import type { Message } from 'kafkajs';
-import { hashesOf } from '../feed/kafka/record.ts';
+import { hashesOf } from '../feed/kafka/kafka-record.ts';
 import type { BadMessage } from './decode-batch.ts';
 import { LateSeed } from './seeds.ts';
 

@@ -1,5 +1,5 @@
 import { decodeMessage } from '../decode/decode.ts';
-import type { KafkaRecord } from '../feed/kafka/record.ts';
+import type { KafkaRecord } from '../feed/kafka/kafka-record.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
 import type { FlatEvent } from '../flat/flat-event.ts';
 import { type FlattenRules, flatten } from '../flat/flatten.ts';

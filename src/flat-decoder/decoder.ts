@@ -1,6 +1,5 @@
-import { createKafkaClient } from '../feed/kafka/client.ts';
-import { describeKafkaError, passesAnew, RETRY_READING } from '../feed/kafka/errors.ts';
-import type { KafkaConnection } from '../feed/kafka/settings.ts';
+import { createKafkaClient, type KafkaConnection } from '../feed/kafka/kafka-client.ts';
+import { describeKafkaError, passesAnew, RETRY_READING } from '../feed/kafka/kafka-errors.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { createPauses } from '../retry.ts';

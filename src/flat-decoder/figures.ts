@@ -1,6 +1,4 @@
-import { readBounds } from '../feed/kafka/bounds.ts';
-import { createKafkaClient, withAdmin } from '../feed/kafka/client.ts';
-import type { KafkaConnection } from '../feed/kafka/settings.ts';
+import { createKafkaClient, type KafkaConnection, readBounds, withAdmin } from '../feed/kafka/kafka-client.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import type { Decision, DecodedBatch } from './decode-batch.ts';

@@ -1,9 +1,8 @@
 import type { Kafka, Message } from 'kafkajs';
-import { readBounds } from '../feed/kafka/bounds.ts';
-import { withAdmin } from '../feed/kafka/client.ts';
-import { LeftOut } from '../feed/kafka/errors.ts';
-import type { KafkaRecord } from '../feed/kafka/record.ts';
-import { requestsOf } from '../feed/kafka/requests.ts';
+import { readBounds, withAdmin } from '../feed/kafka/kafka-client.ts';
+import { LeftOut } from '../feed/kafka/kafka-errors.ts';
+import type { KafkaRecord } from '../feed/kafka/kafka-record.ts';
+import { requestsOf } from '../feed/kafka/topic-producer.ts';
 import type { FlatEvent } from '../flat/flat-event.ts';
 import { Refusal } from '../refusal.ts';
 import { deadLetter } from './dead-letter.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
-import { memberConfig } from '../feed/kafka/client.ts';
-import { recordsOf } from '../feed/kafka/record.ts';
+import { memberConfig } from '../feed/kafka/kafka-client.ts';
+import { recordsOf } from '../feed/kafka/kafka-record.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import type { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';

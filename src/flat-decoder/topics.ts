@@ -1,8 +1,6 @@
 import type { Kafka } from 'kafkajs';
 import { counted } from '../counted.ts';
-import { awaitBounds } from '../feed/kafka/bounds.ts';
-import { withAdmin } from '../feed/kafka/client.ts';
-import { createMissingTopic } from '../feed/kafka/create-topic.ts';
+import { awaitBounds, createMissingTopic, withAdmin } from '../feed/kafka/kafka-client.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface DecoderTopics {

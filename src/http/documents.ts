@@ -18,7 +18,7 @@ interface AreaDocument {
   readonly create: (version: string, example?: ExampleValues) => object;
 }
 
-/** The OpenAPI documents, by their names in `holdfast openapi` and /openapi/. */
+/** The OpenAPI documents, by their names in /openapi/. */
 export const DOCUMENTS: Readonly<Record<string, AreaDocument>> = {
   holdings: { name: 'Holdings', create: createHoldingsDocument },
   ledger: { name: 'Ledger', create: createUsersDocument },

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/load-config.ts';
 import { createReadOnlyHealth } from '../health.ts';
 import { openStanding } from '../views/read/standing.ts';
 import type { Role } from './role.ts';

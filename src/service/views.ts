@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/load-config.ts';
 import { gauges } from '../http/server/metrics.ts';
 import { startAnswers } from '../views/read/answers.ts';
 import { createTableMeasurer, type MeasuredTables } from '../views/read/measured-tables.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/load-config.ts';
 import { commandOn, deadLetterJson, type PrintCommand } from '../dead-letters/text.ts';
 import type { SourceSpec } from '../feed/source.ts';
 import { createHealth } from '../health.ts';

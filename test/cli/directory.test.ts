@@ -18,19 +18,19 @@ describe('the settings of a data directory', () => {
       '--dso',
       DSO,
       OTHER,
-      `--dso ${OTHER}: the views of this directory count the coins of ${DSO}; use another --data, or run \`holdfast rebuild --yes\` with it`,
+      `--dso ${OTHER}: the views of this directory count the coins of ${DSO}; use another --data, or move views.db away and replay the feed with it`,
     ],
     [
       '--migration-id',
       '3',
       '4',
-      '--migration-id 4: this directory has read a feed that names none as migration 3; use another --data, or run `holdfast rebuild --yes` with it',
+      '--migration-id 4: this directory has read a feed that names none as migration 3; use another --data, or move views.db away and replay the feed with it',
     ],
     [
       '--snapshot-period',
       '10m',
       '1h',
-      '--snapshot-period 1h: this directory was created with 10m; leave the option out, use another --data, or run `holdfast rebuild --yes` with it',
+      '--snapshot-period 1h: this directory was created with 10m; leave the option out, use another --data, or move views.db away and replay the feed with it',
     ],
   ])('is refused where %s says otherwise, with code 2 and in one line', async (option, first, second, message) => {
     using directory = temporaryDirectory();

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const deploy = (name: string): string => join(import.meta.dirname, '../../deploy', name);

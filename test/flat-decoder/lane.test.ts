@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
-import { createKafkaClient } from '../../src/feed/kafka/client.ts';
-import { isFenced } from '../../src/feed/kafka/errors.ts';
-import { recordOf } from '../../src/feed/kafka/record.ts';
+import { createKafkaClient } from '../../src/feed/kafka/kafka-client.ts';
+import { isFenced } from '../../src/feed/kafka/kafka-errors.ts';
+import { recordOf } from '../../src/feed/kafka/kafka-record.ts';
 import { openLane } from '../../src/flat-decoder/lane.ts';
 import { FLAT_DSO } from '../support/flat/ledgers.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';

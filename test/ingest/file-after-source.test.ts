@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
+import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { retryHalted } from '../../src/ingest/resolve-halt.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';

@@ -197,7 +197,7 @@ it('what is not sealed is known without reading all that is', async () => {
   ]);
 });
 
-describe('holdfast flink migrate', () => {
+describe('holdfast migrate', () => {
   async function migrate(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await holdfast('migrate', ...args);
     return `${code} ${stdout}${stderr}`;

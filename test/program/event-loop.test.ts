@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { openStream } from '../support/http/event-stream.ts';
 import { operationsOf } from '../support/http/fuzz-requests.ts';

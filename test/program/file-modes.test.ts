@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { runProgram, startProgram } from '../support/program/program.ts';
+import { startProgram } from '../support/program/program.ts';
 
 const directory = freshDirectory();
 /** The widest modes that a process can make files with. */
@@ -37,22 +37,4 @@ it('keeps databases and their logs private, whatever the mode of the directory a
     expect(openToOthers(data)).toEqual([]);
   }
   expect(statSync(data).mode & 0o777).toBe(0o755);
-});
-
-it('keeps backups, restored and rebuilt directories private', async () => {
-  const feed = directory.writeLines('feed.ndjson', [emptyUpdate('s', 0), emptyUpdate('s', 1_000)]);
-  for (const name of ['data', 'restored']) mkdirSync(directory.at(name));
-  for (const name of ['data', 'restored']) chmodSync(directory.at(name), 0o755);
-  const run = async (...args: string[]): Promise<void> => {
-    expect(await runProgram(args, OPEN)).toMatchObject({ code: 0 });
-  };
-  await run('replay', '--data', directory.at('data'), feed);
-  const backup = directory.at('backup.db');
-  await run('backup', '--data', directory.at('data'), backup);
-  expect(openToOthers(directory.path)).toEqual([]);
-  // As a copy of it may be.
-  chmodSync(backup, 0o644);
-  await run('restore', '--data', directory.at('restored'), backup);
-  await run('rebuild', '--data', directory.at('data'), '--yes');
-  for (const name of ['data', 'restored']) expect(openToOthers(directory.at(name))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
+import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';

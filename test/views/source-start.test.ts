@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
+import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { openEventLoopStore } from '../../src/views/read/store.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TOPIC_KIND } from '../../src/feed/kafka/kind.ts';
+import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { PossibleGap } from '../../src/views/write/possible-gap.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';

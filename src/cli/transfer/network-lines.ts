@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/load-config.ts';
 import { cursorText, IN_SEED, LANE, laterOf, type ScanCursor } from '../../feed/scan/cursor.ts';
 import { dsosOf, lastPlace } from '../../feed/scan/place-of-line.ts';
 import { openScanSource } from '../../feed/scan/source.ts';

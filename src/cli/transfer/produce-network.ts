@@ -1,7 +1,7 @@
 import { counted } from '../../counted.ts';
-import { RETRY_PRODUCING } from '../../feed/kafka/errors.ts';
-import type { TopicSettings } from '../../feed/kafka/settings.ts';
-import { openSoleProducer, openSoleTopic, type SoleProducer, type SoleTopic } from '../../feed/kafka/sole-producer.ts';
+import type { TopicSettings } from '../../feed/kafka/kafka-client.ts';
+import { RETRY_PRODUCING } from '../../feed/kafka/kafka-errors.ts';
+import { openSoleProducer, openSoleTopic, type SoleProducer, type SoleTopic } from '../../feed/kafka/topic-producer.ts';
 import { IN_SEED } from '../../feed/scan/cursor.ts';
 import { lastPlace } from '../../feed/scan/place-of-line.ts';
 import { Refusal } from '../../refusal.ts';

@@ -1,7 +1,7 @@
 import { tryDecode } from '../../decode/decode.ts';
 import { identify } from '../../decode/identify.ts';
-import { ENDS_BYTES_SURE, ENDS_LEAST, type TopicEnds } from '../../feed/kafka/ends.ts';
-import { sha256 } from '../../feed/kafka/record.ts';
+import { sha256 } from '../../feed/kafka/kafka-record.ts';
+import { ENDS_BYTES_SURE, ENDS_LEAST, type TopicEnds } from '../../feed/kafka/read-records.ts';
 import { isAfter, isAhead, laterOf, type ScanCursor } from '../../feed/scan/cursor.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { Refusal } from '../../refusal.ts';

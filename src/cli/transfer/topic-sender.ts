@@ -1,7 +1,6 @@
 import { counted } from '../../counted.ts';
 import { tryDecode } from '../../decode/decode.ts';
-import { type ProducedRecord, recordBytes } from '../../feed/kafka/requests.ts';
-import type { RecordProducer } from '../../feed/kafka/sole-producer.ts';
+import { type ProducedRecord, type RecordProducer, recordBytes } from '../../feed/kafka/topic-producer.ts';
 import type { Message, SourceLogger } from '../../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationFor } from '../../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';

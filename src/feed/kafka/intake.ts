@@ -4,17 +4,17 @@ import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
 import type { BrokenContainer, Message } from '../source.ts';
-import { PartitionBuffer } from './partition-buffer.ts';
+import type { TopicSettings } from './kafka-client.ts';
+import { SessionOver } from './kafka-errors.ts';
 import {
   checkHeld,
   checkLastApplied,
   type PartitionBounds,
   type StartOffset,
   type StoredPosition,
-} from './positions.ts';
-import { type Fetched, hashesOf, type KafkaRecord, recordsOf, waitingBytesOf } from './record.ts';
-import type { TopicSettings } from './settings.ts';
-import type { TopicTelemetry } from './status.ts';
+  type TopicTelemetry,
+} from './kafka-positions.ts';
+import { type Fetched, hashesOf, type KafkaRecord, recordsOf, sha256, waitingBytesOf } from './kafka-record.ts';
 
 /** Messages that were read and not yet returned take at most about this much, over all partitions. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -40,14 +40,6 @@ export interface BoundsRequest {
   /** By our clock, milliseconds. */
   readonly at: number;
   readonly cursors: ReadonlyMap<number, number>;
-}
-
-/** What is read no longer fits what the session began with: the next session compares everything with the topic again. */
-export class SessionOver extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SessionOver';
-  }
 }
 
 /** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */
@@ -265,3 +257,53 @@ export class KafkaIntake {
 }
 
 const NONE: ReadonlySet<number> = new Set();
+
+/** How far one partition was read, returned and stored; its messages are in the merge. */
+export class PartitionBuffer {
+  readonly partition: number;
+  /** The position when this session began, after all that was returned before. */
+  readonly start: StoredPosition;
+  /** The next offset to fetch. */
+  nextFetch: number;
+  /** The first message was applied before, and must have this hash. Null once it was compared. */
+  verify: Uint8Array | null;
+  /** Its last record stands for a batch that cannot be read: nothing more is fetched. */
+  isBroken = false;
+  waiting = 0;
+  waitingBytes = 0;
+  bounds: PartitionBounds | null = null;
+  /** Since when nothing follows, and when that was last seen. */
+  endSeenAt: number | null = null;
+  endConfirmedAt = 0;
+  /** The offset after what was returned in this session, and the bytes of its last message. */
+  handedOver: { readonly nextOffset: number; readonly bytes: Uint8Array | null } | null = null;
+
+  constructor(partition: number, { position, verify }: StartOffset) {
+    this.partition = partition;
+    this.start = position;
+    this.nextFetch = verify ? position.nextOffset - 1 : position.nextOffset;
+    this.verify = verify ? position.sha256 : null;
+  }
+
+  /** The next offset to fetch that was not read before. */
+  get nextNewOffset(): number {
+    return this.verify === null ? this.nextFetch : this.nextFetch + 1;
+  }
+
+  /** Where another session continues: after what was returned. */
+  get position(): StoredPosition {
+    if (this.handedOver === null) return this.start;
+    const { nextOffset, bytes } = this.handedOver;
+    return { firstOffset: this.start.firstOffset, nextOffset, sha256: sha256(bytes) };
+  }
+
+  /**
+   * The offset up to which everything is stored: past control records too, once all that was returned is stored, whichever
+   * session read it. `stored`: undefined before the first commit.
+   */
+  storedThrough(stored: number = this.start.firstOffset): number {
+    const returned = (this.handedOver ?? this.start).nextOffset;
+    const isOnItsWay = this.waiting > 0 || this.verify !== null || stored < returned;
+    return isOnItsWay ? stored : this.nextFetch;
+  }
+}

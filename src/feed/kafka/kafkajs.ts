@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as KafkaJs from 'kafkajs';
-import { withoutAborted } from './aborted.ts';
-import { decodeMessages } from './record-batches.ts';
+import { decodeMessages, withoutAborted } from './record-batches.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../../ledger/duration.ts';
 import { makeDatabasePrivate } from '../../private-file.ts';
 import { Refusal } from '../../refusal.ts';
-import { shellWord } from '../../shell-word.ts';
 import { createTables, SCHEMA_VERSION } from './schema.ts';
 
 /** Settings that are fixed when a data directory is created, and those that an operator may give later. */
@@ -15,16 +14,6 @@ export interface DirectorySettings {
   readonly dso: string | null;
   /** The migration of a source whose messages name none. */
   readonly migrationId: number | null;
-}
-
-/** A directory's stored settings. */
-export interface DirectoryMade {
-  readonly directoryId: string;
-  readonly snapshotPeriodUs: number;
-  /** The migration of a source whose messages name none; null until one is read. */
-  readonly migrationId: number | null;
-  /** Null until one is named or seen. */
-  readonly dso: string | null;
 }
 
 export const PERIOD_DEFAULT_US = 600_000_000;
@@ -82,7 +71,7 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
     db.pragma('temp_store = MEMORY');
     db.pragma('busy_timeout = 5000');
     db.transaction(() => {
-      if (versionOf(db) === 0) makeTables(db, madeNow(settings));
+      if (versionOf(db) === 0) makeTables(db, settings);
       checkVersion(db, file);
       checkSettings(db, settings);
     }).immediate();
@@ -132,52 +121,28 @@ export function openForReading(dataDir: string): Database {
   }
 }
 
-function makeTables(db: Database, made: DirectoryMade): void {
+function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings): void {
   createTables(db);
-  const { directoryId, snapshotPeriodUs, migrationId, dso } = made;
   const pinned = dso === null ? 0 : 1;
-  const setting = [1, directoryId, snapshotPeriodUs, migrationId, dso, pinned, 1, 1, null, null];
+  // The migration id is stored once a source whose messages name none is read.
+  const setting = [1, randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, null, dso, pinned, 1, 1, null, null];
   db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
-/** A new directory's settings. The migration id is stored once a source whose messages name none is read. */
-export function madeNow({ snapshotPeriodUs, dso }: Pick<DirectorySettings, 'snapshotPeriodUs' | 'dso'>): DirectoryMade {
-  return { directoryId: randomUUID(), snapshotPeriodUs: snapshotPeriodUs ?? PERIOD_DEFAULT_US, migrationId: null, dso };
-}
-
-/** Creates a file of empty views. */
-export function makeViews(file: string, made: DirectoryMade): void {
-  makeDatabasePrivate(file);
-  const db = new DatabaseFile(file);
-  try {
-    db.pragma('page_size = 4096');
-    db.transaction(() => makeTables(db, made))();
-  } finally {
-    db.close();
-  }
-}
-
-/** Throws a Refusal where the tables are not this program's. */
+/** Throws a Refusal where the tables are not this program's. Migrations of older tables will be called here. */
 export function checkVersion(db: Database, file: string): void {
   const version = versionOf(db);
   if (version === SCHEMA_VERSION) return;
   if (version === 0) throw new Refusal(`${file} has no tables yet; replay a feed into the directory first`);
-  const rebuild = `holdfast rebuild --data ${shellWord(dirname(file))}`;
+  const older = 'use the program that wrote it, or move it away and replay the feed; the users stay';
+  const newer = 'use the newer program that wrote it';
   throw new Refusal(
-    `${otherVersion(file, version)}: ${
-      version < SCHEMA_VERSION
-        ? `run \`${rebuild}\`, which sets it aside and keeps the users, and then replay the feed`
-        : `run the newer program that wrote it, or \`${rebuild} --yes\` and then replay the feed`
-    }`,
+    `${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}: ${version < SCHEMA_VERSION ? older : newer}`,
   );
 }
 
-export function versionOf(db: Database): number {
+function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number;
-}
-
-export function otherVersion(file: string, version: number): string {
-  return `${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}`;
 }
 
 function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: DirectorySettings): void {
@@ -189,21 +154,21 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
   if (migrationId !== null && stored.migrationId !== null && migrationId !== stored.migrationId) {
     throw new Refusal(
       `--migration-id ${migrationId}: this directory has read a feed that names none as migration ${stored.migrationId}; ` +
-        `use another --data, or run \`holdfast rebuild --yes\` with it`,
+        `use another --data, or move views.db away and replay the feed with it`,
     );
   }
   if (snapshotPeriodUs !== null && snapshotPeriodUs !== stored.period) {
     const [given, made] = [formatDuration(snapshotPeriodUs), formatDuration(stored.period)];
     throw new Refusal(
       `--snapshot-period ${given}: this directory was created with ${made}; leave the option out, ` +
-        `use another --data, or run \`holdfast rebuild --yes\` with it`,
+        `use another --data, or move views.db away and replay the feed with it`,
     );
   }
   if (dso === null) return;
   if (stored.dso !== null && stored.dso !== dso) {
     throw new Refusal(
       `--dso ${dso}: the views of this directory count the coins of ${stored.dso}; ` +
-        `use another --data, or run \`holdfast rebuild --yes\` with it`,
+        `use another --data, or move views.db away and replay the feed with it`,
     );
   }
   db.prepare('UPDATE setting SET dso = ?, dso_pinned = 1').run(dso);

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-/** The version of views.db's tables. An older file is not migrated, but rebuilt from the feed (`holdfast rebuild`). */
+/** The version of views.db's tables. An older file is refused. */
 export const SCHEMA_VERSION = 12;
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutAborted } from '../../../src/feed/kafka/aborted.ts';
+import { withoutAborted } from '../../../src/feed/kafka/record-batches.ts';
 
 /** Records as `<producer><offset>`: upper case for transactional, `!` after an abort, `.` after a commit, `=` for the key 0. */
 function parse(record: string) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeKafkaError, isTransient } from '../../../src/feed/kafka/errors.ts';
+import { describeKafkaError, isTransient } from '../../../src/feed/kafka/kafka-errors.ts';
 import { kafkajs } from '../../../src/feed/kafka/kafkajs.ts';
 
 it('waits where no broker says who coordinates, although kafkajs takes that for final', () => {

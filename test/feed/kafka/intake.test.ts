@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { KafkaIntake, SessionOver } from '../../../src/feed/kafka/intake.ts';
-import type { StartOffset } from '../../../src/feed/kafka/positions.ts';
+import { KafkaIntake } from '../../../src/feed/kafka/intake.ts';
+import { SessionOver } from '../../../src/feed/kafka/kafka-errors.ts';
+import type { StartOffset } from '../../../src/feed/kafka/kafka-positions.ts';
 import { emptyUpdate } from '../../support/ledger/empty-update.ts';
 
 interface Made {

@@ -5,7 +5,7 @@ import {
   identityText,
   type StoredTopic,
   startOffsets,
-} from '../../../src/feed/kafka/positions.ts';
+} from '../../../src/feed/kafka/kafka-positions.ts';
 import { FeedRefused } from '../../../src/feed/source.ts';
 
 const HASH = Buffer.from('hash of the last message');

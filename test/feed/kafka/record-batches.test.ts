@@ -2,8 +2,7 @@ import { createRequire } from 'node:module';
 import { zstdCompressSync } from 'node:zlib';
 import { crc32c } from '@node-rs/crc32';
 import { describe, expect, it } from 'vitest';
-import { decodeMessages, type FetchedMessage } from '../../../src/feed/kafka/record-batches.ts';
-import { UNPACKED_BYTES_MAX } from '../../../src/feed/kafka/unpack.ts';
+import { decodeMessages, type FetchedMessage, UNPACKED_BYTES_MAX } from '../../../src/feed/kafka/record-batches.ts';
 import { plainBatch, wireBatch, wireRecord } from '../../support/kafka/batches.ts';
 import { PACKERS, type PackerName } from '../../support/kafka/compression.ts';
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { followTopic, NOTHING_READ, type PartitionTelemetry } from '../../../src/feed/kafka/status.ts';
+import { followTopic } from '../../../src/feed/kafka/kafka-kind.ts';
+import { NOTHING_READ, type PartitionTelemetry } from '../../../src/feed/kafka/kafka-positions.ts';
 import type { SourceState } from '../../../src/feed/source.ts';
 
 /** Of each partition the next offset to store and the end of the topic, `?` where it was not requested yet. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { TOPIC_KIND } from '../../../src/feed/kafka/kind.ts';
+import { TOPIC_KIND } from '../../../src/feed/kafka/kafka-kind.ts';
 import { createScanClient } from '../../../src/feed/scan/client.ts';
 import { decodeAlone } from '../../../src/ingest/decode-chunks.ts';
 import { makeDataDirectory } from '../../../src/views/store/database.ts';

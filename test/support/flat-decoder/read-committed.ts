@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KafkaMessage } from 'kafkajs';
-import { awaitBounds } from '../../../src/feed/kafka/bounds.ts';
-import { createKafkaClient } from '../../../src/feed/kafka/client.ts';
+import { awaitBounds, createKafkaClient } from '../../../src/feed/kafka/kafka-client.ts';
 import { keepingLogger } from '../kafka/reading.ts';
 import { plainConnection } from '../kafka/topic.ts';
 

@@ -1,4 +1,4 @@
-import { recordOf } from '../../../src/feed/kafka/record.ts';
+import { recordOf } from '../../../src/feed/kafka/kafka-record.ts';
 import { type DecodedBatch, decodeBatch } from '../../../src/flat-decoder/decode-batch.ts';
 import type { Position } from '../../../src/flat-decoder/position.ts';
 import { TEN_MINUTES_US } from '../views/replayed.ts';

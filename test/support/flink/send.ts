@@ -1,5 +1,5 @@
 import type { Message } from 'kafkajs';
-import { createKafkaClient } from '../../../src/feed/kafka/client.ts';
+import { createKafkaClient } from '../../../src/feed/kafka/kafka-client.ts';
 import { keepingLogger } from '../kafka/reading.ts';
 import { plainConnection, type Row } from '../kafka/topic.ts';
 import { oddMessage } from './odd-events.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { readBounds } from '../../../src/feed/kafka/bounds.ts';
+import { readBounds } from '../../../src/feed/kafka/kafka-client.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { replayInto } from '../views/replayed.ts';
 import { dumpViews } from '../views/views-dump.ts';

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { createKafkaClient } from '../../../src/feed/kafka/client.ts';
+import { createKafkaClient } from '../../../src/feed/kafka/kafka-client.ts';
 import type { CutTask } from './cutter.ts';
 import { keepingLogger } from './reading.ts';
 import { plainConnection } from './topic.ts';

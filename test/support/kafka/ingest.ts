@@ -1,6 +1,6 @@
-import { TOPIC_KIND } from '../../../src/feed/kafka/kind.ts';
-import type { SessionGuards } from '../../../src/feed/kafka/session.ts';
-import { openKafkaSource } from '../../../src/feed/kafka/source.ts';
+import { TOPIC_KIND } from '../../../src/feed/kafka/kafka-kind.ts';
+import type { SessionGuards } from '../../../src/feed/kafka/kafka-session.ts';
+import { openKafkaSource } from '../../../src/feed/kafka/kafka-source.ts';
 import type { Feed } from '../../../src/ingest/feed-thread.ts';
 import { runLoop } from '../../../src/ingest/loop.ts';
 import { makeDataDirectory } from '../../../src/views/store/database.ts';

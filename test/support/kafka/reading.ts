@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type KafkaSourceOptions, openKafkaSource } from '../../../src/feed/kafka/source.ts';
-import type { TopicTelemetry } from '../../../src/feed/kafka/status.ts';
+import type { TopicTelemetry } from '../../../src/feed/kafka/kafka-positions.ts';
+import { type KafkaSourceOptions, openKafkaSource } from '../../../src/feed/kafka/kafka-source.ts';
 import type { Message, Source, SourceLogger, SourceStart } from '../../../src/feed/source.ts';
 
 export interface LogLine {

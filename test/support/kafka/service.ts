@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Config, loadConfig } from '../../../src/config.ts';
+import { type Config, loadConfig } from '../../../src/config/load-config.ts';
 import { startService } from '../../../src/service.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { keepingLogger, type LogLine } from './reading.ts';

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Admin, CompressionTypes, Kafka, Message, Producer } from 'kafkajs';
-import { awaitBounds } from '../../../src/feed/kafka/bounds.ts';
-import { createKafkaClient } from '../../../src/feed/kafka/client.ts';
+import { awaitBounds, createKafkaClient, type KafkaConnection } from '../../../src/feed/kafka/kafka-client.ts';
 import { kafkajs } from '../../../src/feed/kafka/kafkajs.ts';
 import { readRecords } from '../../../src/feed/kafka/read-records.ts';
-import type { KafkaConnection } from '../../../src/feed/kafka/settings.ts';
 import { keepingLogger } from './reading.ts';
 import './compression.ts';
 

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/**
- * Imports of src/ are resolved to the build, so that the threads it starts are JavaScript as well. The dashboard's are not: its
- * build is a single file for browsers.
- */
-export const BUILT = { find: /^((?:\.\.?\/)+)src\/(?!web\/)(.*)\.ts$/, replacement: '$1dist/$2.js' };
+/** Imports of src/ are resolved to the build, so that the threads it starts are JavaScript as well. */
+export const BUILT = { find: /^((?:\.\.?\/)+)src\/(.*)\.ts$/, replacement: '$1dist/$2.js' };
+/** The same for the tests of web/, whose own src/ is one folder nearer. */
+export const BUILT_FOR_WEB = { ...BUILT, find: /^((?:\.\.\/){2,})src\/(.*)\.ts$/ };
 
 const root = join(import.meta.dirname, '../../..');
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
-import { createKafkaClient } from '../../../../src/feed/kafka/client.ts';
+import { createKafkaClient } from '../../../../src/feed/kafka/kafka-client.ts';
 import { startConsumer } from '../../../support/kafka/consumer-process.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
 import { emptyRows } from '../../../support/kafka/rows.ts';

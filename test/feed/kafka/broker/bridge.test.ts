@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
-import { readBounds } from '../../../../src/feed/kafka/bounds.ts';
+import { readBounds } from '../../../../src/feed/kafka/kafka-client.ts';
 import { expectViewsOf } from '../../../support/kafka/bridge.ts';
 import { serveTopic } from '../../../support/kafka/service.ts';
 import { createTopic, readSent, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { UNPACKED_BYTES_MAX } from '../../../../src/feed/kafka/unpack.ts';
+import { UNPACKED_BYTES_MAX } from '../../../../src/feed/kafka/record-batches.ts';
 import { deadLettersIn, eventsIn, eventsOf, taskOf } from '../../../support/flat-decoder/flat-topic.ts';
 import { startMember } from '../../../support/flat-decoder/members.ts';
 import { wireRecord } from '../../../support/kafka/batches.ts';

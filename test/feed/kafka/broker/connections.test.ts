@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, inject, it } from 'vitest';
-import type { KafkaConnection } from '../../../../src/feed/kafka/settings.ts';
+import type { KafkaConnection } from '../../../../src/feed/kafka/kafka-client.ts';
 import { SASL_USER } from '../../../support/kafka/broker.ts';
 import { type Reading, startReading } from '../../../support/kafka/reading.ts';
 

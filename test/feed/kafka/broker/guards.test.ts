@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
-import { TOPIC_KIND } from '../../../../src/feed/kafka/kind.ts';
-import { SESSION_GUARDS, type SessionGuards } from '../../../../src/feed/kafka/session.ts';
+import { TOPIC_KIND } from '../../../../src/feed/kafka/kafka-kind.ts';
+import { SESSION_GUARDS, type SessionGuards } from '../../../../src/feed/kafka/kafka-session.ts';
 import { FeedRefused } from '../../../../src/feed/source.ts';
 import { PositionMoved, positionRow } from '../../../../src/views/write/positions.ts';
 import { startCutter } from '../../../support/kafka/cutter.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
-import type { KafkaSourceOptions } from '../../../../src/feed/kafka/source.ts';
+import type { KafkaSourceOptions } from '../../../../src/feed/kafka/kafka-source.ts';
 import { FeedRefused } from '../../../../src/feed/source.ts';
 import { keepingLogger, readingOptions, startReading } from '../../../support/kafka/reading.ts';
 import { emptyRows } from '../../../support/kafka/rows.ts';

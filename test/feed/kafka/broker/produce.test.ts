@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
 import { runCommandLine } from '../../../../src/cli/command-line.ts';
 import { kafkajs } from '../../../../src/feed/kafka/kafkajs.ts';
-import { openPatientProducer } from '../../../../src/feed/kafka/patient-producer.ts';
+import { openPatientProducer } from '../../../../src/feed/kafka/topic-producer.ts';
 import { withoutNotices } from '../../../support/kafka/notices.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
 import { createTopic, plainConnection, readSent, type TestTopic } from '../../../support/kafka/topic.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { SESSION_GUARDS } from '../../../../src/feed/kafka/session.ts';
+import { SESSION_GUARDS } from '../../../../src/feed/kafka/kafka-session.ts';
 import { startCutter } from '../../../support/kafka/cutter.ts';
 import { openIngest } from '../../../support/kafka/ingest.ts';
 import { createTopic, type Row, type TestTopic } from '../../../support/kafka/topic.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, it } from 'vitest';
-import { readBounds } from '../../../../src/feed/kafka/bounds.ts';
-import { openSoleProducer, openSoleTopic } from '../../../../src/feed/kafka/sole-producer.ts';
+import { readBounds } from '../../../../src/feed/kafka/kafka-client.ts';
+import { openSoleProducer, openSoleTopic } from '../../../../src/feed/kafka/topic-producer.ts';
 import { expectViewsOf } from '../../../support/kafka/bridge.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
 import { createTopic, plainConnection, readSent, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';

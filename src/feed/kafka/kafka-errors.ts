@@ -1,0 +1,116 @@
+import type { RetryPolicy } from '../../retry.ts';
+
+/** Properties of kafkajs' errors that say more than their messages; its types lack some of them. */
+interface KafkaError extends Error {
+  readonly retriable?: boolean;
+  /** Of an error that is a broker's answer. */
+  readonly type?: string;
+  /** Of the socket or of TLS. */
+  readonly code?: string | number;
+  /** `host:port`. */
+  readonly broker?: string;
+}
+
+/** What is read no longer fits what the session began with: the next session compares everything with the topic again. */
+export class SessionOver extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SessionOver';
+  }
+}
+
+/** Which of our settings may fix it, by Node's code for errors of sockets and of TLS. */
+const HINTS: Readonly<Record<string, string>> = {
+  ECONNRESET: 'a port without TLS answers like this (--kafka-ssl)',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: '--kafka-ssl-ca names the file of the authority that signed its certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: '--kafka-ssl-ca names the file of the authority that signed its certificate',
+  DEPTH_ZERO_SELF_SIGNED_CERT: '--kafka-ssl-ca names the file of the authority that signed its certificate',
+  ERR_TLS_CERT_ALTNAME_INVALID: '--kafka-brokers gives another name than its certificate',
+  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)',
+};
+const CLOSED_HINT =
+  'a broker that is shutting down does this, and one that requires TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism)';
+const NO_COORDINATOR = 'KafkaJSGroupCoordinatorNotFound';
+const NO_COORDINATOR_HINT =
+  'there is none while brokers start, and where they are fewer than offsets.topic.replication.factor or ' +
+  'transaction.state.log.replication.factor';
+/** Which of our settings may fix it, by a broker's answer. */
+const ANSWER_HINTS: Readonly<Record<string, string>> = {
+  INVALID_TRANSACTION_TIMEOUT: 'transaction.max.timeout.ms of the brokers must be 900000 or more, as it is by default',
+  ILLEGAL_SASL_STATE: 'this port of the broker accepts no login (--kafka-sasl-mechanism)',
+  MESSAGE_TOO_LARGE: "the topic's max.message.bytes sets the limit; topics created with --create take 16 MiB",
+};
+
+/** Whether trying again may help; kafkajs marks its errors, and the error that it wraps has the mark that counts. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof SessionOver) return true;
+  if (!(error instanceof Error)) return false;
+  // kafkajs asks each broker for a few seconds, and then drops what they answered, or that they did not.
+  if (error.name === NO_COORDINATOR) return true;
+  if (error.name === 'KafkaJSNumberOfRetriesExceeded') return error.cause === undefined || isTransient(error.cause);
+  return (error as KafkaError).retriable === true || (error.cause instanceof Error && isTransient(error.cause));
+}
+
+/** Whether an error of kafkajs wraps one of these answers of a broker. */
+export function answeredWith(error: unknown, types: readonly string[]): boolean {
+  if (!(error instanceof Error)) return false;
+  const { type } = error as { type?: string };
+  return (type !== undefined && types.includes(type)) || answeredWith(error.cause, types);
+}
+
+/** Answers to a producer whose transactional id another one has taken over, or whose transaction was ended for it. */
+const FENCED: readonly string[] = [
+  'INVALID_PRODUCER_EPOCH',
+  'INVALID_PRODUCER_ID_MAPPING',
+  'INVALID_TXN_STATE',
+  'OUT_OF_ORDER_SEQUENCE_NUMBER',
+  'TRANSACTION_COORDINATOR_FENCED',
+  'UNKNOWN_PRODUCER_ID',
+];
+
+/** Whether a transaction failed because another producer has its id now, which was given the same work. */
+export function isFenced(error: unknown): boolean {
+  return answeredWith(error, FENCED);
+}
+
+/** Whether to open a transactional producer again may help. */
+export function passesAnew(error: unknown): boolean {
+  return isTransient(error) || isFenced(error);
+}
+
+/** Another try may find the leader: kafkajs silently leaves out records for a partition whose leader it does not know. */
+export class LeftOut extends Error {
+  readonly retriable = true;
+
+  constructor(topic: string) {
+    super(`the leader of topic ${topic} is not known yet`);
+  }
+}
+
+/** For reading a topic: waits for whatever may come back. */
+export const RETRY_READING: RetryPolicy = { firstMs: 250, longestMs: 10_000, forMsMax: null, passes: isTransient };
+
+/** For watching a topic: nothing is lost by asking again. */
+export const RETRY_WATCHING: RetryPolicy = { ...RETRY_READING, passes: () => true };
+
+/** For a command: long enough for a broker to be restarted or replaced. */
+export const RETRY_PRODUCING: RetryPolicy = { firstMs: 250, longestMs: 5_000, forMsMax: 60_000, passes: passesAnew };
+
+/** What went wrong, where, and what may fix it: as the innermost error shows. */
+export function describeKafkaError(error: unknown, topic: string): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return describeKafkaError(error.cause, topic);
+  const { type, broker, message: words } = error as KafkaError;
+  if (type === 'UNKNOWN_TOPIC_OR_PARTITION') return `there is no topic ${topic} on this cluster`;
+  const message = words.trim();
+  const place = broker === undefined || message.includes(broker) ? '' : ` (broker ${broker})`;
+  const hint = hintOf(error);
+  return `${message}${place}${hint === null ? '' : `: ${hint}`}`;
+}
+
+function hintOf({ name, type, code }: KafkaError): string | null {
+  if (name === 'KafkaJSConnectionClosedError') return CLOSED_HINT;
+  if (name === NO_COORDINATOR) return NO_COORDINATOR_HINT;
+  return (type === undefined ? HINTS[String(code)] : ANSWER_HINTS[type]) ?? null;
+}

@@ -1,0 +1,119 @@
+import { formatTime, type Micros } from '../../ledger/time.ts';
+import { notShown } from '../not-shown.ts';
+import type { SourceContext, SourceKind, SourceState, SourceStatus } from '../source.ts';
+import type { TopicSettings } from './kafka-client.ts';
+import {
+  lackingText,
+  NOTHING_READ,
+  positionsOf,
+  type StoredPosition,
+  type TopicTelemetry,
+  withoutEnds,
+} from './kafka-positions.ts';
+import type { KafkaSourceOptions } from './kafka-source.ts';
+
+/** A lane is a partition, by its number in digits; its cursor is the next offset, in digits too. */
+export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {
+  kind: 'topic',
+  resumes: true,
+  placeOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
+  // Loaded only in the thread that reads: kafkajs is large, and the writer's thread does not need it.
+  async open(settings, context) {
+    return (await import('./kafka-source.ts')).openKafkaSource(optionsOf(settings, context));
+  },
+  async watch(settings, context) {
+    return (await import('./kafka-source.ts')).openKafkaWatch(optionsOf(settings, context));
+  },
+  follow: followTopic,
+};
+
+function optionsOf(settings: TopicSettings, { directoryId, ...context }: SourceContext): KafkaSourceOptions {
+  const { brokers, ssl, sasl, group, ...rest } = settings;
+  return { ...rest, ...context, connection: { brokers, ssl, sasl }, group: group ?? `holdfast-${directoryId}` };
+}
+
+/** The topic's status, from its last telemetry and what the views have by now. */
+export function followTopic(name: string): { status(state: SourceState<TopicTelemetry>): SourceStatus } {
+  // Each session with the brokers knows only what it has read itself.
+  let newest: Micros | null = null;
+  let last: TopicTelemetry | null = null;
+
+  function status(state: SourceState<TopicTelemetry>): SourceStatus {
+    const { telemetry, halted, refused, mayLeaveGap } = state;
+    // Earlier telemetry may be of another topic: its ends and times are not known.
+    if (refused !== null) {
+      const partitions = withoutEnds(positionsOf(state.lanes));
+      return statusOf({ ...NOTHING_READ, stopped: refused, partitions }, state);
+    }
+    // Until a watch after a halt has reported, the last telemetry before the halt is the newest.
+    if (telemetry !== null) {
+      const isEmpty = telemetry.partitions.length === 0;
+      last = isEmpty ? { ...telemetry, partitions: last?.partitions ?? [] } : telemetry;
+    }
+    if (last === null || (telemetry === null && halted === null)) {
+      const details = { position: positionOf(positionsOf(state.lanes)), topic: null };
+      const stopped = `${name} is not read to its end yet`;
+      return { stopped, blocking: [], caughtUpAt: null, lagMessages: null, lagBytes: null, lagSeconds: null, details };
+    }
+    newest = newestOf(newest, last.newestRecordTime, halted?.recordTime ?? null);
+    const shown = mayLeaveGap ? { ...last, stopped: last.stopped ?? notShown(name), caughtUpAt: null } : last;
+    return statusOf({ ...shown, newestRecordTime: newest }, state);
+  }
+
+  return { status };
+}
+
+type StoredPartitions = ReadonlyMap<number, StoredPosition>;
+
+function positionOf(stored: StoredPartitions): Record<string, number> {
+  return Object.fromEntries([...stored].map(([partition, { nextOffset }]) => [partition, nextOffset]));
+}
+
+function statusOf(
+  topic: TopicTelemetry,
+  { lanes, appliedRecordTime }: Pick<SourceState, 'lanes' | 'appliedRecordTime'>,
+): SourceStatus {
+  const { stopped, blocking, caughtUpAt, newestRecordTime } = topic;
+  const stored = positionsOf(lanes);
+  const partitions = topic.partitions.map(({ partition, nextOffset: reported, endOffset, passedOver }) => {
+    const position = stored.get(partition);
+    // The source learns what is stored after each batch, but not of the part of a batch before a halt.
+    const nextOffset = Math.max(reported, position?.nextOffset ?? 0);
+    return {
+      partition,
+      first_offset: position?.firstOffset ?? null,
+      next_offset: nextOffset,
+      end_offset: endOffset,
+      lag: endOffset === null ? null : Math.max(0, endOffset - nextOffset),
+      passed_over: passedOver,
+    };
+  });
+  // Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag.
+  const isAtEnd = partitions.length > 0 && partitions.every(({ lag }) => lag === 0);
+  const lagSeconds =
+    newestRecordTime !== null && appliedRecordTime !== null
+      ? Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000
+      : isAtEnd
+        ? 0
+        : null;
+  const shown = {
+    stopped,
+    holding: blocking,
+    lacking: [...stored].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []),
+    caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
+    lag_seconds: lagSeconds,
+    newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
+    partitions,
+  };
+  const lags = partitions.flatMap(({ lag }) => lag ?? []);
+  const isKnown = partitions.length > 0 && lags.length === partitions.length;
+  const lagMessages = isKnown ? lags.reduce((sum, lag) => sum + lag, 0) : null;
+  const positions = positionOf(stored);
+  const details = { position: positions, topic: shown };
+  return { stopped, blocking, caughtUpAt, lagMessages, lagBytes: null, lagSeconds, positions, details };
+}
+
+function newestOf(...times: readonly (Micros | null)[]): Micros | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}

@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPauses } from '../../retry.ts';
+import {
+  BrokenContainer,
+  FeedRefused,
+  type Message,
+  type Source,
+  type SourceContext,
+  type SourceStart,
+} from '../source.ts';
+import { createKafkaClient, type KafkaConnection, readBounds, type TopicSettings, withAdmin } from './kafka-client.ts';
+import { describeKafkaError, isTransient, RETRY_READING, RETRY_WATCHING, SessionOver } from './kafka-errors.ts';
+import {
+  checkIdentity,
+  lackingText,
+  NOTHING_READ,
+  type PartitionTelemetry,
+  positionsOf,
+  startOf,
+  startOffsets,
+  type TopicTelemetry,
+  withoutEnds,
+} from './kafka-positions.ts';
+import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './kafka-session.ts';
+
+export interface KafkaSourceOptions
+  extends Pick<TopicSettings, 'topic' | 'partitionIdleMs'>,
+    Pick<SourceContext, 'migrationId' | 'stored' | 'logger'> {
+  readonly connection: KafkaConnection;
+  readonly group: string;
+  readonly guards?: SessionGuards;
+}
+
+const BATCH_MESSAGES_MAX = 2_000;
+
+/**
+ * A Kafka topic: its messages from the stored position on, in one order over all partitions. Waits for what may come back (a
+ * broker that is down, a missing topic); throws what will not: FeedRefused, or the error that stopped kafkajs.
+ */
+export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTelemetry> {
+  const { topic, logger } = options;
+  const kafka = createKafkaClient(options.connection, logger);
+  const positions = positionsOf(options.stored.lanes);
+  const stored = new Map([...positions].map(([partition, { nextOffset }]) => [partition, nextOffset]));
+  /** What the positions belong to; null before the topic was found. */
+  let { identity } = options.stored;
+  let session: Session | null = null;
+  const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
+  /** The batch that could not be read last, which is fetched twice: the connection may have damaged it. */
+  let damaged = '';
+  /** Why nothing is read, while there is no session. */
+  let notRead = connecting;
+  let last: Omit<TopicTelemetry, 'stopped'> = NOTHING_READ;
+  let change = Promise.withResolvers<void>();
+
+  function onChange(): void {
+    change.resolve();
+    change = Promise.withResolvers();
+  }
+
+  async function* batches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
+    const pauses = createPauses(RETRY_READING, { signal });
+    signal.addEventListener('abort', onChange);
+    while (!signal.aborted) {
+      try {
+        for await (const batch of sessionBatches(signal)) {
+          // A session that only begins is no success: one that fails again and again is waited for longer and longer.
+          if ('length' in batch) pauses.afterSuccess();
+          yield batch;
+        }
+      } catch (thrown) {
+        const error = readAgain(thrown);
+        if (!isTransient(error)) {
+          const final = stopping(error, topic);
+          notRead = final.message;
+          throw final;
+        }
+        await pauses.afterFailure(error, ({ retryInMs }) => {
+          notRead = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;
+          logger.warn({ topic, err: error, retryInMs }, notRead);
+        });
+      }
+    }
+    notRead = `topic ${topic} is no longer read`;
+  }
+
+  /** A transient error in place of the first one of a batch. */
+  function readAgain(error: unknown): unknown {
+    if (!(error instanceof BrokenContainer)) return error;
+    const batch = JSON.stringify(error.batch);
+    if (batch === damaged) return error;
+    damaged = batch;
+    return new SessionOver(`${error.place}: ${error.message}`);
+  }
+
+  /** New partitions keep this beginning, even if the topic begins later when the next session looks. */
+  function notePositions({ intake }: Session): void {
+    for (const [partition, position] of intake.positions()) positions.set(partition, position);
+  }
+
+  function startFrom(opened: Session): SourceStart {
+    notePositions(opened);
+    const lacking = [...positions].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []);
+    if (identity === null && lacking.length > 0)
+      logger.warn({ topic }, `this topic begins late for these views: ${lacking.join('; ')}`);
+    identity = opened.identity;
+    return startOf(identity, positions);
+  }
+
+  async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
+    const from = { identity, positions };
+    await using opened = await openSession({ guards: SESSION_GUARDS, ...options, kafka, from, stored, onChange });
+    session = opened;
+    notRead = connecting;
+    try {
+      yield startFrom(opened);
+      while (!signal.aborted) {
+        const changed = change.promise;
+        const messages = opened.take(BATCH_MESSAGES_MAX);
+        if (messages.length === 0) await changed;
+        else yield messages;
+      }
+    } finally {
+      notePositions(opened);
+      last = opened.intake.telemetry();
+      session = null;
+    }
+  }
+
+  return {
+    batches,
+    progress: () => ({ read: 0, total: null }),
+    stored(cursors) {
+      for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
+      session?.intake.noteStored();
+      session?.commit();
+    },
+    telemetry() {
+      if (session === null) return { stopped: notRead, ...last };
+      return { stopped: null, ...session.intake.telemetry() };
+    },
+  };
+}
+
+function stopping(error: unknown, topic: string): Error {
+  if (error instanceof FeedRefused || error instanceof BrokenContainer) return error;
+  return new Error(`the Kafka consumer stopped: ${describeKafkaError(error, topic)}`, { cause: error });
+}
+
+const INTERVAL_MS = 1_000;
+
+/** Follows the ends of a topic after a halt, and reads no messages. */
+export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourceOptions): Source<TopicTelemetry> {
+  const { identity } = stored;
+  const positions = positionsOf(stored.lanes);
+  const kafka = createKafkaClient(connection, logger);
+  const connecting = `connecting to Kafka at ${connection.brokers.join(',')}`;
+  let stopped = connecting;
+  let partitions: readonly PartitionTelemetry[] = [];
+
+  /** Runs until a request fails, and throws that error. */
+  function follow(signal: AbortSignal, onAnswer: () => void): Promise<void> {
+    return withAdmin(kafka, async (admin) => {
+      checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
+      while (!signal.aborted) {
+        const bounds = await readBounds(admin, topic);
+        startOffsets(topic, { identity, positions }, bounds);
+        partitions = [...bounds].map(([partition, { low, high }]) => {
+          const nextOffset = positions.get(partition)?.nextOffset ?? low;
+          return { partition, nextOffset, endOffset: high, passedOver: false };
+        });
+        stopped = `topic ${topic} is not read: ingest is halted`;
+        onAnswer();
+        await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
+      }
+    });
+  }
+
+  return {
+    async *batches(signal) {
+      const pauses = createPauses(RETRY_WATCHING, { signal });
+      while (!signal.aborted) {
+        try {
+          await follow(signal, pauses.afterSuccess);
+        } catch (error) {
+          // Earlier answers may be of another topic.
+          if (error instanceof FeedRefused) partitions = withoutEnds(positions);
+          await pauses.afterFailure(error, () => {
+            const before = stopped;
+            stopped = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;
+            if (stopped !== before) logger.warn({ topic, err: error }, stopped);
+          });
+        }
+      }
+      yield* [];
+    },
+    progress: () => ({ read: 0, total: null }),
+    telemetry: () => ({ ...NOTHING_READ, stopped, partitions }),
+  };
+}

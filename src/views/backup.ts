@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
+import { isDamaged, isMachineError } from '../machine-errors.ts';
+import { Refusal } from '../refusal.ts';
+import { databaseError, USERS_FILE } from '../users/database-error.ts';
+import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
+import { makeDataDirectory, openForReading, partialViewsFile, viewsFile } from './store/database.ts';
+import { lockForWriting } from './store/writer-lock.ts';
+
+/**
+ * Copies a data directory into a new directory, each database as of one moment, also while a service writes to it. The new
+ * directory appears under its name complete or not at all.
+ */
+export function backUp(dataDir: string, target: string, { withSecret }: { withSecret: boolean }): void {
+  openForReading(dataDir).close();
+  if (!existsSync(dirname(target))) throw new Refusal(`${target}: there is no directory ${dirname(target)}`);
+  const partial = `${target}.partial`;
+  for (const taken of [target, partial])
+    if (existsSync(taken)) throw new Refusal(`${taken} exists already: remove it, or name another directory`);
+  mkdirSync(partial, { mode: 0o700 });
+  try {
+    copyDatabase(viewsFile(dataDir), viewsFile(partial));
+    copyUsers(dataDir, partial);
+    if (withSecret) copySecret(dataDir, partial);
+    sync(partial);
+    renameSync(partial, target);
+    sync(dirname(target));
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * Copies a backup into an empty data directory and gives it a new id, from which it has a Kafka group of its own. After a failure the
+ * directory is empty again.
+ */
+export function restore(backup: string, dataDir: string): void {
+  checkBackup(backup);
+  makeDataDirectory(dataDir);
+  if (readdirSync(dataDir).length > 0)
+    throw new Refusal(`--data ${dataDir} is not empty: name a directory that is empty or does not exist`);
+  try {
+    using _lock = lockForWriting(dataDir);
+    const partial = partialViewsFile(dataDir);
+    copyDatabase(viewsFile(backup), partial);
+    copyUsers(backup, dataDir);
+    copySecret(backup, dataDir);
+    const views = new DatabaseFile(partial);
+    views.prepare('UPDATE setting SET directory_id = ?').run(randomUUID());
+    views.close();
+    sync(partial);
+    renameSync(partial, viewsFile(dataDir));
+    sync(dataDir);
+  } catch (error) {
+    for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name));
+    throw error;
+  }
+}
+
+/** Throws a Refusal for a directory that is no backup, is damaged, or whose views have another version. */
+function checkBackup(backup: string): void {
+  const views = viewsFile(backup);
+  if (!existsSync(views)) throw new Refusal(`${backup} is no backup: there is no views.db in it`);
+  for (const file of [views, join(backup, USERS_FILE)].filter(existsSync)) {
+    const found = quickCheck(file);
+    if (found !== 'ok') throw new Refusal(`${file} is damaged (${found}): use another backup`);
+  }
+  openForReading(backup).close();
+}
+
+function quickCheck(file: string): unknown {
+  try {
+    const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
+    try {
+      return db.pragma('quick_check(1)', { simple: true });
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw new Refusal(`${file} cannot be read (${(error as Error).message}): use another backup`, { cause: error });
+  }
+}
+
+/** The copy has mode 0600. An error of the disk that it is written to has its path. */
+function copyDatabase(from: string, to: string): void {
+  // SQLite writes into an existing empty file, so its mode is right from the start.
+  closeSync(openSync(to, 'wx', 0o600));
+  const db = new DatabaseFile(from, { readonly: true, fileMustExist: true });
+  try {
+    db.prepare('VACUUM INTO ?').run(to);
+  } catch (error) {
+    // The source is only read, so a failed write is one to the copy.
+    if (!isMachineError(error, 'full', 'failingToWrite')) throw error;
+    throw Object.assign(new Error((error as Error).message, { cause: error }), { path: to });
+  } finally {
+    db.close();
+  }
+  sync(to);
+}
+
+function copyUsers(from: string, to: string): void {
+  const users = join(from, USERS_FILE);
+  if (!existsSync(users)) return;
+  try {
+    copyDatabase(users, join(to, USERS_FILE));
+  } catch (error) {
+    throw isDamaged(error) ? databaseError(error) : error;
+  }
+}
+
+function copySecret(from: string, to: string): void {
+  const secret = join(from, LOCAL_SECRET_FILE);
+  if (existsSync(secret))
+    writeFileSync(join(to, LOCAL_SECRET_FILE), readFileSync(secret), { mode: 0o600, flush: true });
+}
+
+/** Writes a file, or the names in a directory, through to the disk. */
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

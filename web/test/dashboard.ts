@@ -1,0 +1,83 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { party } from '../../fixtures/names.ts';
+import { writeWeeks } from '../../scripts/demo/weeks.ts';
+import { launchBrowser, type Watched, watchPage } from '../../test/support/http/browser.ts';
+import { fixture } from '../../test/support/http/expected-answers.ts';
+import { type Service, startService } from '../../test/support/http/service.ts';
+import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
+
+/** Has coin of both kinds, and many changes. */
+export const LARGE = party('aurora-bank');
+/** Has coin in the story. */
+export const ALICE = party('alice');
+/** Never had any. */
+export const NOBODY = party('nobody');
+
+/** A service with the dashboard, and a browser that looks at it. */
+export interface Dashboard extends AsyncDisposable {
+  readonly service: Service;
+  readonly origin: string;
+  /** A page in a browser of its own, watched from the start. */
+  open(path: string, options?: BrowserContextOptions): Promise<Opened>;
+  /** The answer of a GET, or of a POST of the body. */
+  answer<Answer>(path: string, body?: object): Promise<Answer>;
+}
+
+export interface Opened extends Watched {
+  readonly page: Page;
+}
+
+/** Half a week: enough for several pages of everything and for all ranges of a chart but the longest. */
+const WEEKS = 0.5;
+
+/** The ledger of the demo, shorter, and the migration after its story, replayed and served. */
+export async function startDashboard({ migrations = 1 }: { readonly migrations?: 1 | 2 } = {}): Promise<Dashboard> {
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(temporaryDirectory());
+  const weeks = folder.at('weeks.ndjson');
+  writeWeeks(weeks, WEEKS);
+  const files = [fixture('story.scan.ndjson'), weeks];
+  if (migrations === 2) files.push(fixture('story-migration.scan.ndjson'));
+  const service = starting.use(await startService(['--data', folder.at('data'), '--file', ...files]));
+  const origin = String((await service.program.logged('listening')).url);
+  await service.until('/readyz', (status) => status === 200);
+  const browser = await launchBrowser();
+  starting.defer(() => browser.close());
+  const parts = starting.move();
+  return {
+    service,
+    origin,
+    open: (path, options) => openPage(browser, `${origin}${path}`, options),
+    async answer<Answer>(path: string, body?: object) {
+      const { status, body: given } = await service.ask(path, body);
+      if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(given)}`);
+      return given as Answer;
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', ...options });
+  context.setDefaultTimeout(WAIT_MAX_MS);
+  const page = await context.newPage();
+  const watched = watchPage(page, new URL(url).origin);
+  await page.goto(url);
+  await settled(page);
+  return { page, ...watched };
+}
+
+const WAIT_MAX_MS = 60_000;
+
+/** What was clicked, or answered, has been drawn and has asked what it asks: effects run behind the frame that draws. */
+const DRAWN = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))';
+
+/** Until everything on the page has its answer, and nothing more was asked because of it. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main .card').first().waitFor();
+  for (let isQuiet = false, wasQuiet = false; !(isQuiet && wasQuiet); ) {
+    await page.evaluate(DRAWN);
+    wasQuiet = isQuiet;
+    isQuiet = (await page.locator('.loading, [aria-busy="true"]').count()) === 0;
+  }
+}
