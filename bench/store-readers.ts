@@ -1,6 +1,6 @@
-import { migrateStore } from '../src/postgres/migrate.ts';
-import { openPostgresStore } from '../src/postgres/store.ts';
-import { type PostgresServer, startPostgres } from '../test/support/postgres/server.ts';
+import { openPostgresStore } from '../src/scale/postgres-store.ts';
+import { migrateStore } from '../src/scale/store-form.ts';
+import { type PostgresServer, startPostgres } from '../test/support/scale/postgres.ts';
 import { alternateLoads, post, printLoads } from './loads.ts';
 import { type Server, startServer } from './processes.ts';
 import { printTable, rounded } from './table.ts';

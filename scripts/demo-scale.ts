@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readCommitted } from '../test/support/flat-decoder/read-committed.ts';
-import { startFlink } from '../test/support/flink/cluster.ts';
 import { startBroker } from '../test/support/kafka/broker.ts';
-import { startPostgres } from '../test/support/postgres/server.ts';
+import { startFlink } from '../test/support/scale/cluster.ts';
+import { startPostgres } from '../test/support/scale/postgres.ts';
+import { readCommitted } from '../test/support/scale/read-committed.ts';
 import { type DemoStop, runDemo } from './demo/run.ts';
 import { env, root, say, startService } from './demo/service.ts';
 import { FIXTURE, LINES_FIRST, run, showNext, topic, writeStory } from './demo/story.ts';

@@ -106,7 +106,7 @@ async function startRole(config: Config, context: Parameters<typeof startWriting
   const { postgres, readOnly } = config;
   if (postgres !== null) {
     // Loaded only here: no other service needs the client.
-    const { openPostgres } = await import('./service/postgres.ts');
+    const { openPostgres } = await import('./scale/serve-postgres.ts');
     return openPostgres(postgres, { ...context, rules: config });
   }
   return readOnly ? openReading(config, context) : startWriting(config, context);

@@ -7,8 +7,8 @@ import { runCommandLine } from '../../src/cli/command-line.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { programPath } from '../support/deploy/prometheus.ts';
 import { type Case, type Cases, expectAlerts, one } from '../support/deploy/rule-cases.ts';
-import { POSTGRES_BIN, startPostgres } from '../support/postgres/server.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { POSTGRES_BIN, startPostgres } from '../support/scale/postgres.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'deploy/scale');
