@@ -1,7 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cursorText } from '../src/feed/scan/cursor.ts';
-import { dsosOf, lastPlace } from '../src/feed/scan/place-of-line.ts';
+import { dsosOf, lastPosition, tokenOf } from '../src/feed/scan/scan-position.ts';
 import { ledgerApiSpec, scanSpec } from '../src/sources.ts';
 import { contentOf, type WireElement } from '../test/support/ledger-api/elements.ts';
 import { ownersIn, participantLedger } from '../test/support/ledger-api/ledger.ts';
@@ -25,7 +24,7 @@ export async function benchCatchUp(
   writeMainnetFeed(whole, { seed: SEED, updates });
   writeMainnetFeed(first, { seed: SEED, updates: 1 });
   const last = readFileSync(whole).subarray(-1_000_000);
-  const place = lastPlace([last.subarray(last.lastIndexOf('\n', -2) + 1, -1)]);
+  const place = lastPosition([last.subarray(last.lastIndexOf('\n', -2) + 1, -1)]);
   const [dso] = dsosOf(readFileSync(first));
   if (place === null || place === 'seed' || dso === undefined) throw new Error('a feed without a place or a DSO');
   await using scan = await startServer(['bench/catch-up-scan.ts', whole, dso]);
@@ -36,7 +35,7 @@ export async function benchCatchUp(
     readyLagMaxMs: 60_000,
     ca: null,
   } as const;
-  const asked: CatchUp = { source: scanSpec({ ...settings, start: 'snapshot' }), file: first, end: cursorText(place) };
+  const asked: CatchUp = { source: scanSpec({ ...settings, start: 'snapshot' }), file: first, end: tokenOf(place) };
   const runs = {
     'holdfast, from the file': () => measure('replay-holdfast', whole, 'worker'),
     'holdfast, from the Scan': () => measure('catch-up-holdfast', JSON.stringify(asked)),

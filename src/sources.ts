@@ -1,10 +1,9 @@
-import { FILE_KIND } from './feed/file/kind.ts';
+import { FILE_KIND } from './feed/file/file-source.ts';
 import type { TopicSettings } from './feed/kafka/kafka-client.ts';
 import { TOPIC_KIND } from './feed/kafka/kafka-kind.ts';
-import { LEDGER_API_KIND } from './feed/ledger-api/kind.ts';
-import { type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/settings.ts';
-import { SCAN_KIND } from './feed/scan/kind.ts';
-import { type ScanSettings, scanName } from './feed/scan/settings.ts';
+import { type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/participant-settings.ts';
+import { networkKind } from './feed/network/network-progress.ts';
+import { type ScanSettings, scanName } from './feed/scan/scan-settings.ts';
 import type { SourceKind, SourceSpec } from './feed/source.ts';
 import { Refusal } from './refusal.ts';
 
@@ -13,6 +12,16 @@ interface Followed {
   readonly scan: ScanSettings | null;
   readonly ledgerApi: LedgerApiSettings | null;
 }
+
+/** Its resume token is the position after an update on the ledger: `4 2026-02-14T15:00:00Z`. */
+export const SCAN_KIND = networkKind<ScanSettings>('network', async (settings, context) =>
+  (await import('./feed/scan/scan-source.ts')).openScanSource(settings, context),
+);
+
+/** Its resume token is the offset up to which everything is read, in digits. */
+export const LEDGER_API_KIND = networkKind<LedgerApiSettings>('participant', async (settings, context) =>
+  (await import('./feed/ledger-api/participant-source.ts')).openLedgerApiSource(settings, context),
+);
 
 /** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */
 const KINDS: readonly SourceKind[] = [FILE_KIND, TOPIC_KIND, SCAN_KIND, LEDGER_API_KIND];

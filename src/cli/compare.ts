@@ -8,9 +8,8 @@ import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { readUpdateOrder, type UpdateOrder } from '../views/read/update-order.ts';
-import { type CliCommand, EXIT, type Invocation } from './command.ts';
-import { parseOption } from './given-option.ts';
-import { safeText } from './terminal-text.ts';
+import { type CliCommand, EXIT, type Invocation, parseOption } from './command.ts';
+import { safeText } from './terminal.ts';
 
 export const compareCommand: CliCommand = {
   usage: 'compare <URL>',

@@ -1,9 +1,9 @@
 import { keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../config/setting-list.ts';
 import { counted } from '../counted.ts';
+import { openFileSource } from '../feed/file/file-source.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
-import { openFileSource } from '../feed/file/source.ts';
-import { IN_SEED } from '../feed/scan/cursor.ts';
-import { placeOfLine } from '../feed/scan/place-of-line.ts';
+import { IN_IMPORT } from '../feed/network/snapshot-import.ts';
+import { positionOfLine } from '../feed/scan/scan-position.ts';
 import { Refusal } from '../refusal.ts';
 import type { CliCommand } from './command.ts';
 import { openNetworkLines } from './transfer/network-lines.ts';
@@ -59,7 +59,7 @@ export const fetchCommand: CliCommand = {
 async function requireOnlyImport(path: string, { endsAt }: Tail, stop: AbortSignal): Promise<void> {
   const file = openFileSource(path, { headBytes: endsAt, reuseBuffers: true });
   for await (const lines of file.batches(stop)) {
-    const other = lines.find(({ bytes }) => bytes === null || placeOfLine(bytes) !== IN_SEED);
+    const other = lines.find(({ bytes }) => bytes === null || positionOfLine(bytes) !== IN_IMPORT);
     if (other !== undefined)
       throw new Refusal(
         `--output ${path}: ends within an unfinished snapshot import, and line ${other.offset} is not part of that import; ` +

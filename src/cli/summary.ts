@@ -6,9 +6,8 @@ import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
-import type { CliCommand } from './command.ts';
-import { parseOption } from './given-option.ts';
-import { formatTable } from './table.ts';
+import { type CliCommand, parseOption } from './command.ts';
+import { formatTable } from './terminal.ts';
 
 const TIME = {
   parse: parseRequestTime,

@@ -70,12 +70,9 @@ export class Merge<Item> {
   take(max: number, passedOver: ReadonlySet<number>): Item[] {
     const taken: Item[] = [];
     while (taken.length < max) {
-      const next = this.#nextTwo(passedOver);
+      const next = this.#next(passedOver);
       if (next === null) return taken;
-      const { first, second } = next;
-      do {
-        taken.push(this.#shift(first));
-      } while (taken.length < max && !isEmpty(first) && (second === null || goesFirst(first, second)));
+      taken.push(this.#shift(next));
     }
     return taken;
   }
@@ -98,23 +95,14 @@ export class Merge<Item> {
     return item;
   }
 
-  /** The lane whose message is next and the one after it; null where a partition must show a message first. */
-  #nextTwo(passedOver: ReadonlySet<number>): { first: MergeQueue<Item>; second: MergeQueue<Item> | null } | null {
+  /** The lane whose message is next; null where a partition must show a message first. */
+  #next(passedOver: ReadonlySet<number>): MergeQueue<Item> | null {
     let first: MergeQueue<Item> | null = null;
-    let second: MergeQueue<Item> | null = null;
     for (const lane of this.#lanes.values()) {
-      if (isEmpty(lane)) {
-        if (passedOver.has(lane.partition)) continue;
-        return null;
-      }
-      if (first === null || goesFirst(lane, first)) {
-        second = first;
-        first = lane;
-      } else if (second === null || goesFirst(lane, second)) {
-        second = lane;
-      }
+      if (!isEmpty(lane)) first = first === null || goesFirst(lane, first) ? lane : first;
+      else if (!passedOver.has(lane.partition)) return null;
     }
-    return first === null ? null : { first, second };
+    return first;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/load-config.ts';
-import { cursorText, IN_SEED, LANE, laterOf, type ScanCursor } from '../../feed/scan/cursor.ts';
-import { dsosOf, lastPlace } from '../../feed/scan/place-of-line.ts';
-import { openScanSource } from '../../feed/scan/source.ts';
+import { IN_IMPORT, LANE } from '../../feed/network/snapshot-import.ts';
+import { dsosOf, lastPosition, laterOf, type ScanPosition, tokenOf } from '../../feed/scan/scan-position.ts';
+import { openScanSource } from '../../feed/scan/scan-source.ts';
 import { FeedRefused, type SourceContext } from '../../feed/source.ts';
 import { Refusal } from '../../refusal.ts';
 import { batchesOf, type NetworkLines, type NetworkReading, storedUpTo, type Written } from './network-source.ts';
@@ -15,7 +15,7 @@ export function openNetworkLines(
   if (ledgerApi !== null) return openParticipantLines(written, ledgerApi, migrationId ?? 0, reading);
   if (scan === null) throw new Refusal('--scan says which network');
   const end = endOf(written);
-  const isHalfSeed = end === IN_SEED;
+  const isHalfSeed = end === IN_IMPORT;
   let furthest = isHalfSeed ? null : end;
   const known = new Set(isHalfSeed ? [] : written.ends.flat().map(textOf));
   const source = openScanSource(scan, { ...continuing(furthest), logger: reading.logger });
@@ -36,8 +36,8 @@ export function openNetworkLines(
         // Again the last minute of what is there: see the source.
         const fresh = messages.filter((bytes) => !known.has(textOf(bytes)));
         if (fresh.length > 0) yield fresh;
-        const last = lastPlace(messages);
-        if (last !== IN_SEED) furthest = laterOf(furthest, last);
+        const last = lastPosition(messages);
+        if (last !== IN_IMPORT) furthest = laterOf(furthest, last);
         source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]), furthest);
       }
     } catch (error) {
@@ -52,13 +52,13 @@ export function openNetworkLines(
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 
 /** The furthest place written; null where there is nothing. */
-function endOf({ ends, name, otherwise }: Written): ScanCursor | typeof IN_SEED | null {
-  let furthest: ScanCursor | null = null;
+function endOf({ ends, name, otherwise }: Written): ScanPosition | typeof IN_IMPORT | null {
+  let furthest: ScanPosition | null = null;
   for (const lines of ends) {
     if (lines.length === 0) continue;
-    const place = lastPlace(lines);
+    const place = lastPosition(lines);
     if (place === null) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
-    if (place === IN_SEED) return IN_SEED;
+    if (place === IN_IMPORT) return IN_IMPORT;
     furthest = laterOf(furthest, place);
   }
   return furthest;
@@ -77,7 +77,7 @@ function requireSameNetwork({ ends, name, otherwise }: Written, dso: string | un
 }
 
 /** As if that were what a directory has. */
-function continuing(place: ScanCursor | null): Omit<SourceContext, 'logger'> {
-  const stored = storedUpTo(LANE, place && cursorText(place));
+function continuing(place: ScanPosition | null): Omit<SourceContext, 'logger'> {
+  const stored = storedUpTo(LANE, place && tokenOf(place));
   return { stored, reached: place, furthest: place, directoryId: '', migrationId: 0 };
 }

@@ -1,9 +1,9 @@
 import { tryDecode } from '../../decode/decode.ts';
-import { LANE } from '../../feed/ledger-api/cursor.ts';
-import { OwnEvents } from '../../feed/ledger-api/own-events.ts';
-import type { LedgerApiSettings } from '../../feed/ledger-api/settings.ts';
-import { openLedgerApiSource } from '../../feed/ledger-api/source.ts';
-import { AnswerFailure } from '../../feed/network/failure.ts';
+import { OwnEvents } from '../../feed/ledger-api/followed-parties.ts';
+import type { LedgerApiSettings } from '../../feed/ledger-api/participant-settings.ts';
+import { openLedgerApiSource } from '../../feed/ledger-api/participant-source.ts';
+import { AnswerFailure } from '../../feed/network/answer-failure.ts';
+import { LANE } from '../../feed/network/snapshot-import.ts';
 import { FeedRefused, type Message, type SourceStart } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { Refusal } from '../../refusal.ts';

@@ -2,8 +2,8 @@ import { counted } from '../../counted.ts';
 import type { TopicSettings } from '../../feed/kafka/kafka-client.ts';
 import { RETRY_PRODUCING } from '../../feed/kafka/kafka-errors.ts';
 import { openSoleProducer, openSoleTopic, type SoleProducer, type SoleTopic } from '../../feed/kafka/topic-producer.ts';
-import { IN_SEED } from '../../feed/scan/cursor.ts';
-import { lastPlace } from '../../feed/scan/place-of-line.ts';
+import { IN_IMPORT } from '../../feed/network/snapshot-import.ts';
+import { lastPosition } from '../../feed/scan/scan-position.ts';
 import { Refusal } from '../../refusal.ts';
 import { createPauses, type Pause } from '../../retry.ts';
 import type { Invocation } from '../command.ts';
@@ -118,6 +118,6 @@ function reporting(
 }
 
 function isEndOfSeed(messages: readonly Uint8Array[]): boolean {
-  const last = lastPlace(messages);
-  return last !== null && last !== IN_SEED;
+  const last = lastPosition(messages);
+  return last !== null && last !== IN_IMPORT;
 }

@@ -2,7 +2,7 @@ import { tryDecode } from '../../decode/decode.ts';
 import { identify } from '../../decode/identify.ts';
 import { sha256 } from '../../feed/kafka/kafka-record.ts';
 import { ENDS_BYTES_SURE, ENDS_LEAST, type TopicEnds } from '../../feed/kafka/read-records.ts';
-import { isAfter, isAhead, laterOf, type ScanCursor } from '../../feed/scan/cursor.ts';
+import { isAfter, isAhead, laterOf, type ScanPosition } from '../../feed/scan/scan-position.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { Refusal } from '../../refusal.ts';
 import { showGiven } from '../../show-given.ts';
@@ -130,8 +130,8 @@ function createTail(values: readonly Seen[]): (value: Uint8Array) => boolean | n
   const digests = new Set(values.map(({ digest }) => digest));
   const bytes = values.reduce((sum, { length }) => sum + length, 0);
   const isAll = values.length < ENDS_LEAST && bytes < ENDS_BYTES_SURE;
-  const bySynchronizer = new Map<string, ScanCursor>();
-  let latest: ScanCursor | null = null;
+  const bySynchronizer = new Map<string, ScanPosition>();
+  let latest: ScanPosition | null = null;
   for (const { synchronizerId, at } of values) {
     if (synchronizerId === null || at === null) continue;
     latest = laterOf(latest, at);
@@ -158,7 +158,7 @@ interface Seen {
   /** Null where it is no update. */
   readonly synchronizerId: string | null;
   /** Where time is with an update or a checkpoint, imports before all of their migration; null for anything else, and what cannot be yet. */
-  readonly at: ScanCursor | null;
+  readonly at: ScanPosition | null;
 }
 
 function look(value: Uint8Array): Seen {

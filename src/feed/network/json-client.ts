@@ -1,37 +1,58 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { readBounded } from '../../bounded-body.ts';
 import { isObject } from '../../json/untrusted.ts';
 import { CONTAINER_BYTES_MAX } from '../limits.ts';
-import { AnswerFailure } from './failure.ts';
-import { type ReadError, readBody, refusalOf } from './refused.ts';
-import { describeError, type ServerOptions } from './server-options.ts';
+import { type AboutFailure, AnswerFailure } from './answer-failure.ts';
 
-/** A Scan gives up after 38 s by itself; what drips in for longer than this is given up here. */
+/** A Scan gives up after 38 s by itself. */
 const ANSWER_TIMEOUT_MS = 90_000;
+/** Of the body of an error, and of its text in a message. */
+const ERROR_BYTES_MAX = 16_384;
+const ERROR_CHARS_MAX = 300;
+/** JSON of a ledger is compressed to about a tenth. */
+const GZIP_RATIO = 12;
+const UNPACKED_BYTES_MIN = 4_096;
+const gunzip = promisify(zlib.gunzip);
 
-/** An answer: its bytes, for what is used as it came, and what they mean. */
+/** How to reach a server, and which settings say so. */
+export interface ServerOptions {
+  /** PEM of the authorities that may sign its certificate; null for the system's. */
+  readonly ca: string | null;
+  /** The settings of its address and of the file of the authorities. */
+  readonly names: { readonly url: string; readonly ca: string };
+}
+
+/** What the body of an error says, and what follows from it. The body is empty where it cannot be read. */
+export type ReadError = (
+  status: number,
+  body: Buffer,
+) => Partial<AboutFailure> & { readonly said: string; readonly advice?: string };
+
 export interface JsonAnswer {
   readonly bytes: Buffer;
   readonly value: unknown;
 }
 
-/** One server. Throws AnswerFailure for whatever is no answer; answers and the time for one are bounded, redirects refused. */
+/** One server. Throws AnswerFailure for all that is no answer. Size and time of an answer are bounded, redirects are refused. */
 export interface JsonClient extends Disposable {
   readonly url: string;
-  /** Aborts whatever is asked. */
+  /** Aborts all requests. */
   readonly signal: AbortSignal;
-  /** A path below the server's, or below its host where it begins with `//`; with a body it is posted. */
+  /** A path below the server's, or below its host where it begins with `//`; a body is posted, as JSON or as a form. */
   ask(path: string, body?: object): Promise<JsonAnswer>;
-  /** A field of the answer, by which an answer without it is a failure. */
+  /** Throws AnswerFailure for an answer without that field. */
   askField<Value>(path: string, field: string, isValue: (value: unknown) => value is Value): Promise<Value>;
-  /** The answer's bytes alone, which may be no JSON. */
+  /** The bytes of an answer that may be no JSON. */
   askBytes(path: string, body?: object): Promise<Buffer>;
 }
 
 export interface JsonClientOptions {
   readonly server: ServerOptions;
   readonly signal: AbortSignal;
-  /** Headers of a request, such as its token; they may fail. */
+  /** Headers of each request, such as its token. */
   readonly headers?: () => Promise<Readonly<Record<string, string>>>;
   readonly readError: ReadError;
   readonly answerBytesMax?: number;
@@ -52,9 +73,8 @@ export function createJsonClient(
     answerTimeoutMs = ANSWER_TIMEOUT_MS,
   }: JsonClientOptions,
 ): JsonClient {
-  const isTls = url.startsWith('https:');
   const { ca } = server;
-  const agent = isTls
+  const agent = url.startsWith('https:')
     ? new HttpsAgent({ keepAlive: true, ...(ca !== null && { ca }) })
     : new HttpAgent({ keepAlive: true });
 
@@ -65,20 +85,20 @@ export function createJsonClient(
     const cannot = (what: string, cause?: unknown, isTooMuch = false): AnswerFailure =>
       new AnswerFailure(`${target.href}: ${what}`, { cause, isTooMuch });
     try {
-      const sent = body === undefined ? null : JSON.stringify(body);
+      const isForm = body instanceof URLSearchParams;
       const options: RequestOptions = {
-        method: sent === null ? 'GET' : 'POST',
+        method: body === undefined ? 'GET' : 'POST',
         agent,
         signal: AbortSignal.any([signal, timeout]),
         headers: {
           accept: 'application/json',
           'accept-encoding': 'gzip',
-          ...(sent !== null && { 'content-type': 'application/json' }),
+          ...(body && { 'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json' }),
           ...own,
         },
       };
-      const response = await requestOnce(target, options, sent);
-      if (response.statusCode !== 200) throw await refusalOf(target.href, response, readError);
+      const response = await responseTo(target, options, body && (isForm ? String(body) : JSON.stringify(body)));
+      if (response.statusCode !== 200) throw await failureOf(target.href, response, readError);
       const bytes = await readBody(response, bytesMax);
       if (bytes === null) throw cannot(`answers with more than ${bytesMax} bytes`, undefined, true);
       return bytes;
@@ -112,12 +132,72 @@ export function createJsonClient(
   return { url, signal, ask, askField, askBytes, [Symbol.dispose]: () => agent.destroy() };
 }
 
-/** The answer's head; no redirect is followed. */
-export function requestOnce(target: URL, options: RequestOptions, body: string | null): Promise<IncomingMessage> {
+function responseTo(target: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
   const request = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     request(target, options).on('response', resolve).on('error', reject).end(body);
   });
+}
+
+/** Null where it is longer than the limit. */
+async function readBody(response: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
+  const body = await readBounded(response, bytesMax);
+  if (body === null || response.headers['content-encoding'] !== 'gzip') return body;
+  // Mostly one step, in another thread.
+  const chunkSize = Math.min(body.length * GZIP_RATIO + UNPACKED_BYTES_MIN, bytesMax);
+  return gunzip(body, { chunkSize, maxOutputLength: bytesMax }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ERR_BUFFER_TOO_LARGE') return null;
+    throw error;
+  });
+}
+
+/** The failure that an answer with another status than the expected one is. */
+export async function failureOf(
+  target: string,
+  response: IncomingMessage,
+  readError: ReadError,
+): Promise<AnswerFailure> {
+  const { statusCode: status = 0, headers } = response;
+  const body = (await readBody(response, ERROR_BYTES_MAX).catch(() => null)) ?? Buffer.alloc(0);
+  const { said, advice = '', ...about } = readError(status, body);
+  const where = headers.location === undefined ? '' : `, which refers to ${headers.location}`;
+  const text = `${target}: answers ${status}${where}${said === '' ? '' : ` (${said})`}${advice}`;
+  return new AnswerFailure(text, { status, retryAfterMs: retryAfterMs(headers['retry-after']), ...about });
+}
+
+/** From a number of seconds, or a date. */
+function retryAfterMs(given: string | undefined): number | null {
+  if (given === undefined) return null;
+  const ms = /^\d+$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();
+  return Number.isNaN(ms) ? null : Math.max(ms, 0);
+}
+
+/** A server's own words in one short line. */
+export function shortened(said: string): string {
+  return said.replaceAll(/\s+/g, ' ').trim().slice(0, ERROR_CHARS_MAX);
+}
+
+const UNKNOWN_AUTHORITY = [
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+];
+/** Node's messages for an answer that ends early. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  aborted: 'its answer was cut off',
+  'socket hang up': 'closed the connection before it answered',
+};
+
+/** What went wrong with a connection, and which setting may fix it. */
+export function describeError({ code = '', message }: NodeJS.ErrnoException, { names }: ServerOptions): string {
+  const what = IN_WORDS[message] ?? (message || code);
+  if (code.startsWith('Z_')) return `its answer is no gzip, or cut off: ${what}`;
+  if (UNKNOWN_AUTHORITY.includes(code))
+    return `${what}: ${names.ca} names the file of the authority that signed its certificate`;
+  return code === 'ERR_TLS_CERT_ALTNAME_INVALID'
+    ? `${what}: ${names.url} gives another name than its certificate`
+    : what;
 }
 
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -1,4 +1,4 @@
-import { AnswerFailure } from '../network/failure.ts';
+import { AnswerFailure } from '../network/answer-failure.ts';
 
 /** The largest page that a Scan gives, unless its operator has set another. */
 export const PAGE_SIZE_MAX = 1000;
@@ -12,7 +12,7 @@ export class PageSize {
   #now: number;
   /** A page of this size does not get any further. */
   #tooSmall = 0;
-  /** How often in a row the larger page was not answered. */
+  /** How often in a row the larger page was refused. */
   #refusals = 0;
 
   constructor(usual: number) {
@@ -20,11 +20,7 @@ export class PageSize {
     this.#now = usual;
   }
 
-  get now(): number {
-    return this.#now;
-  }
-
-  /** It went on from where a larger page may have been needed. */
+  /** Reading went on from where a larger page may have been needed. */
   movedOn(): void {
     this.#tooSmall = 0;
     this.#refusals = 0;
@@ -44,8 +40,8 @@ export class PageSize {
   }
 
   /**
-   * Asks for a page, and for smaller ones where that is what the failure asks for. Throws AnswerFailure: one that does not pass where
-   * a page as large as is needed was refused again and again.
+   * Asks for a page, and for smaller ones where the failure says so. Throws AnswerFailure: with `stop` where a page as large as is
+   * needed was refused again and again.
    */
   async ask<Page>(ask: (size: number) => Promise<Page>): Promise<Page> {
     for (;;) {
@@ -63,13 +59,11 @@ export class PageSize {
     }
   }
 
-  #refused(error: AnswerFailure): AnswerFailure {
+  #refused(cause: AnswerFailure): AnswerFailure {
     this.#refusals += 1;
-    if (error.about.pageSizeMax === null && this.#refusals < REFUSALS_MAX) return error;
+    if (cause.about.pageSizeMax === null && this.#refusals < REFUSALS_MAX) return cause;
     const pages = `pages of ${this.#tooSmall} updates that all have one record time, and refuses larger ones`;
-    return new AnswerFailure(`it gives ${pages}: read this part of the ledger from files (${error.message})`, {
-      cause: error,
-      conduct: 'stop',
-    });
+    const text = `it gives ${pages}: read this part of the ledger from files (${cause.message})`;
+    return new AnswerFailure(text, { cause, conduct: 'stop' });
   }
 }

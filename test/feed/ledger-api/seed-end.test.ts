@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { LedgerApiSource } from '../../../src/feed/ledger-api/source.ts';
+import type { LedgerApiSource } from '../../../src/feed/ledger-api/participant-source.ts';
 import { freshParticipant } from '../../support/ledger-api/fresh-participant.ts';
 import { ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
 import { openSource } from '../../support/ledger-api/open-source.ts';

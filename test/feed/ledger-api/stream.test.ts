@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { openStream } from '../../../src/feed/ledger-api/stream.ts';
+import { openStream } from '../../../src/feed/ledger-api/participant-stream.ts';
 
 const BYTES = 65_536;
 const ELEMENTS = 2_000;

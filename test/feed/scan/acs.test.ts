@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SeenOnce } from '../../../src/feed/scan/seed.ts';
+import { SeenOnce } from '../../../src/feed/scan/scan-import.ts';
 import { serveScan } from '../../support/feed/serve.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { seededFeed } from '../../support/scan/active-contracts.ts';

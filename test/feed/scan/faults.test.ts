@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../../src/feed/kafka/kafka-kind.ts';
-import { createScanClient } from '../../../src/feed/scan/client.ts';
+import { createScanClient } from '../../../src/feed/scan/scan-client.ts';
 import { decodeAlone } from '../../../src/ingest/decode-chunks.ts';
 import { makeDataDirectory } from '../../../src/views/store/database.ts';
 import { ViewsWriter } from '../../../src/views/write/writer.ts';

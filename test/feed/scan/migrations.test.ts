@@ -22,7 +22,7 @@ const IMPORTS = seedImports(activeContracts(BEFORE, { migrationId: 0, recordTime
   (line) => line.replace('"seed":true,', ''),
 );
 const REFUSED =
-  /^the network goes on in migration 1, and a Scan does not give what was carried over into it: begin anew/;
+  /^the network goes on in migration 1, and a Scan does not give what was carried over into it: begin a new/;
 
 const options = (more: object = {}): Record<string, unknown> => ({ data: data(), scan: scan.url, ...more });
 const reasons = (text: RegExp): object => ({ reasons: expect.arrayContaining([expect.stringMatching(text)]) });

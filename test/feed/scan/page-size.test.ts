@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { AnswerFailure } from '../../../src/feed/network/failure.ts';
+import { AnswerFailure } from '../../../src/feed/network/answer-failure.ts';
 import { PageSize } from '../../../src/feed/scan/page-size.ts';
-import { openScanSource } from '../../../src/feed/scan/source.ts';
+import { openScanSource } from '../../../src/feed/scan/scan-source.ts';
 import { FeedRefused } from '../../../src/feed/source.ts';
 import { keepingLogger } from '../../support/kafka/reading.ts';
 import { scanLedger } from '../../support/scan/ledger.ts';

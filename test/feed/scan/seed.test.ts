@@ -55,7 +55,7 @@ describe('serve --scan in an empty directory', () => {
     await service[Symbol.asyncDispose]();
     expect(dumpViews(data())).toEqual(await replayedFrom(at(200)));
     const { stdout } = await holdfast('verify', '--data', data());
-    expect(stdout).toMatch(/^equal: .* owners; migration 0 begins with the seed of 2025-\S+Z\n$/);
+    expect(stdout).toMatch(/^equal: .* owners; migration 0 begins with the import of 2025-\S+Z\n$/);
   });
 
   it('is continued after a file that ends with a seed', async () => {
@@ -140,7 +140,9 @@ describe('serve --scan in an empty directory', () => {
   it('is degraded where the supply is not that which the Scan says, also after a restart', async () => {
     scan.change({ snapshots: [at(200)], wrongBy: { summary: 0, supply: 7 } });
     scan.add(...LINES);
-    const difference = expect.stringMatching(/^the seed of .* has a supply of .*, and .* says .*: contracts that came/);
+    const difference = expect.stringMatching(
+      /^the snapshot import of .* has a supply of .*, and .* says .*: contracts that came/,
+    );
     {
       await using service = await serveScan(options());
       await service.until('/readyz', { ready: true, degraded: [difference] });
@@ -163,7 +165,9 @@ describe('serve --scan in an empty directory', () => {
     scan.add(...LINES);
     scan.fail('/registry', fault);
     await using service = await serveScan(options());
-    const degraded = [expect.stringMatching(/^the supply of the seed could not be compared: http\S+\/registry\//)];
+    const degraded = [
+      expect.stringMatching(/^the supply of the snapshot import could not be compared: http\S+\/registry\//),
+    ];
     await service.until('/readyz', { ready: true, degraded });
     expect(await service.get('/readyz')).toMatchObject({ degraded: [expect.stringMatching(says)] });
     await service[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { LANE } from '../../../src/feed/scan/cursor.ts';
-import { openScanSource } from '../../../src/feed/scan/source.ts';
+import { LANE } from '../../../src/feed/network/snapshot-import.ts';
+import { openScanSource } from '../../../src/feed/scan/scan-source.ts';
 import type { Message } from '../../../src/feed/source.ts';
 import { serveScan } from '../../support/feed/serve.ts';
 import { keepingLogger } from '../../support/kafka/reading.ts';

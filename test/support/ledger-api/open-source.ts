@@ -1,5 +1,5 @@
-import type { LedgerApiSettings } from '../../../src/feed/ledger-api/settings.ts';
-import { type LedgerApiSource, openLedgerApiSource } from '../../../src/feed/ledger-api/source.ts';
+import type { LedgerApiSettings } from '../../../src/feed/ledger-api/participant-settings.ts';
+import { type LedgerApiSource, openLedgerApiSource } from '../../../src/feed/ledger-api/participant-source.ts';
 import type { SourceContext } from '../../../src/feed/source.ts';
 import { keepingLogger } from '../kafka/reading.ts';
 

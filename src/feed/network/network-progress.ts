@@ -1,0 +1,222 @@
+import { formatTime, type Micros } from '../../ledger/time.ts';
+import type { Pause } from '../../retry.ts';
+import { notShown } from '../not-shown.ts';
+import type { SourceKind, SourceLogger, SourceState, SourceStatus } from '../source.ts';
+import { LANE } from './snapshot-import.ts';
+
+/** How often a long step is reported in the log. */
+const REPORT_MS = 10_000;
+/** The pace of a catch-up is that of about this long: a ledger's traffic changes. */
+const PACE_MS = 30_000;
+const PACE_STEP_MS = 100;
+
+/** What the reading thread of a network source knows. Clock times in milliseconds since 1970. */
+export interface NetworkTelemetry {
+  /** Why nothing is read now; null while it is. */
+  readonly stopped: string | null;
+  readonly answeredAt: number | null;
+  /** Failures since the last answer. */
+  readonly errors: number;
+  readonly lastError: string | null;
+  /** Everything that the node had at this time of our clock is stored; null before that was so for the first time. */
+  readonly caughtUpAt: number | null;
+  /** How far the newest message is behind our clock; 0 at the end, null where that is not known, as after a failure. */
+  readonly lagSeconds: number | null;
+  /** Until the end, at the current pace; null where that is not known. */
+  readonly secondsLeft: number | null;
+  readonly newestRecordTime: Micros | null;
+  /** Active contracts read of the snapshot import; null where there was none since the start. */
+  readonly seedContracts: number | null;
+  /** What is wrong and does not stop it. */
+  readonly degraded: readonly string[];
+  readonly figures: Figures;
+}
+
+/** What the status of one kind of network shows besides, by the names of its JSON. */
+type Figures = Readonly<Record<string, unknown>> & {
+  /** Why the end of this node is not that of the network; null where nothing says so. */
+  readonly contradiction?: string | null;
+};
+
+/** What the status and the log say of reading a network. */
+export class NetworkProgress {
+  readonly #kind: string;
+  readonly #logger: SourceLogger;
+  #telemetry: NetworkTelemetry;
+  /** The stored resume token. */
+  #stored: string | null;
+  /** An end of the ledger, and when it was asked for. It is reached once all up to there is stored. */
+  #end: { readonly at: number; readonly isStored: (resumeToken: string | null) => boolean } | null = null;
+  #pace: { readonly at: number; readonly recordTime: Micros }[] = [];
+  #reportedMs = performance.now();
+
+  constructor(
+    kind: string,
+    {
+      logger,
+      stored,
+      ...initial
+    }: Pick<NetworkTelemetry, 'stopped' | 'figures'> & { logger: SourceLogger; stored: string | null },
+  ) {
+    this.#kind = kind;
+    this.#logger = logger;
+    this.#stored = stored;
+    this.#telemetry = {
+      answeredAt: null,
+      errors: 0,
+      lastError: null,
+      caughtUpAt: null,
+      lagSeconds: null,
+      secondsLeft: null,
+      newestRecordTime: null,
+      seedContracts: null,
+      degraded: [],
+      ...initial,
+    };
+  }
+
+  get telemetry(): NetworkTelemetry {
+    return this.#telemetry;
+  }
+
+  #set(change: Partial<NetworkTelemetry>): void {
+    this.#telemetry = { ...this.#telemetry, ...change };
+  }
+
+  show(figures: Figures): void {
+    this.#set({ figures: { ...this.#telemetry.figures, ...figures } });
+  }
+
+  answered(change: Partial<NetworkTelemetry>): void {
+    this.#set({ ...change, answeredAt: Date.now(), errors: 0 });
+  }
+
+  stop(stopped: string): void {
+    this.#set({ stopped });
+  }
+
+  readonly failed = ({ error, retryInMs }: Pick<Pause, 'error' | 'retryInMs'>): void => {
+    const stopped = `cannot read the ${this.#kind}: ${error.message}`;
+    const unknown = { lagSeconds: null, secondsLeft: null };
+    this.#set({ ...unknown, stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
+    this.log('warn', stopped, { retryInMs: Math.round(retryInMs) });
+  };
+
+  degrade(degraded: readonly string[]): void {
+    for (const each of degraded) if (!this.#telemetry.degraded.includes(each)) this.log('warn', each);
+    this.#set({ degraded });
+  }
+
+  importing(contracts: number, from: string): void {
+    const stopped = `reading the active contracts ${from}: ${contracts} so far`;
+    this.answered({ stopped, seedContracts: contracts });
+    this.#report(stopped, { contracts });
+  }
+
+  /** All active contracts are read. `stopped`: what is missing before updates follow. */
+  imported(stopped: string | null): void {
+    this.answered({ stopped });
+    const contracts = this.#telemetry.seedContracts;
+    this.log('info', `all active contracts are read; ${stopped ?? 'updates follow'}`, { contracts });
+  }
+
+  /** How far the ledger is read. `at`: our clock when that was asked for. */
+  advance(recordTime: Micros | null, { at, isEnd }: { readonly at: number; readonly isEnd: boolean }): void {
+    const behind = recordTime === null ? null : Math.max(0, Math.round(at / 1000 - recordTime / 1e6));
+    if (isEnd) this.#pace = [];
+    const lagSeconds = isEnd ? 0 : behind;
+    const secondsLeft = isEnd ? 0 : this.#secondsLeft(recordTime, at);
+    this.answered({ stopped: null, newestRecordTime: recordTime, lagSeconds, secondsLeft });
+    if (isEnd || recordTime === null) return;
+    const fields = { recordTime: formatTime(recordTime), lagSeconds, secondsLeft };
+    this.#report(`catching up with the ${this.#kind}`, fields);
+  }
+
+  end(at: number, isStored: (resumeToken: string | null) => boolean): void {
+    this.#end ??= { at, isStored };
+    this.stored(this.#stored);
+  }
+
+  /** One commit may store more or less than what was read up to an end. */
+  stored(resumeToken: string | null): void {
+    this.#stored = resumeToken;
+    if (this.#end?.isStored(resumeToken) !== true) return;
+    const { lagSeconds, secondsLeft } = this.#telemetry;
+    this.#set({ caughtUpAt: this.#end.at, lagSeconds: lagSeconds ?? 0, secondsLeft: secondsLeft ?? 0 });
+    this.#end = null;
+  }
+
+  log(level: 'info' | 'warn', message: string, fields: object = {}): void {
+    const { scan, url } = this.#telemetry.figures;
+    this.#logger[level]({ ...(scan === undefined ? { url } : { scan }), ...fields }, message);
+  }
+
+  #report(message: string, fields: object): void {
+    if (performance.now() - this.#reportedMs < REPORT_MS) return;
+    this.#reportedMs = performance.now();
+    this.log('info', message, fields);
+  }
+
+  /** Null where nothing is known yet, and where the ledger is faster than it is read. */
+  #secondsLeft(recordTime: Micros | null, at: number): number | null {
+    if (recordTime === null) return null;
+    if (at - (this.#pace.at(-1)?.at ?? 0) >= PACE_STEP_MS) this.#pace.push({ at, recordTime });
+    while (this.#pace.length > 2 && at - this.#pace[1]!.at > PACE_MS) this.#pace.shift();
+    const first = this.#pace[0];
+    if (first === undefined || at <= first.at) return null;
+    const pace = (recordTime - first.recordTime) / 1000 / (at - first.at);
+    const behindMs = at - recordTime / 1000;
+    return pace > 1 && behindMs > 0 ? Math.round(behindMs / (pace - 1) / 1000) : null;
+  }
+}
+
+/** A kind of source that reads a network: all is in one lane, and its status has one form. */
+export function networkKind<Settings>(
+  kind: string,
+  open: SourceKind<Settings, NetworkTelemetry>['open'],
+): SourceKind<Settings, NetworkTelemetry> {
+  return {
+    kind,
+    resumes: true,
+    placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
+    open,
+    follow: (name) => ({ status: (state) => networkStatus({ name, kind }, state) }),
+  };
+}
+
+function networkStatus(
+  { name, kind }: { readonly name: string; readonly kind: string },
+  { telemetry, lanes, refused, mayLeaveGap }: SourceState<NetworkTelemetry>,
+): SourceStatus {
+  const { errors = 0, lastError = null, lagSeconds = null, newestRecordTime: newest = null } = telemetry ?? {};
+  const { contradiction = null } = telemetry?.figures ?? {};
+  const gap = mayLeaveGap ? notShown(`the ${kind}`) : null;
+  const caughtUpAt = mayLeaveGap ? null : (telemetry?.caughtUpAt ?? null);
+  const stopped = refused ?? (telemetry === null ? `${name} is not read to its end yet` : (telemetry.stopped ?? gap));
+  const network = {
+    stopped,
+    answered_at: timeOf(telemetry?.answeredAt),
+    errors_in_a_row: errors,
+    last_error: lastError,
+    caught_up_at: timeOf(caughtUpAt),
+    lag_seconds: lagSeconds,
+    seconds_left: telemetry?.secondsLeft ?? null,
+    newest_record_time: newest === null ? null : formatTime(newest),
+    seed_contracts: telemetry?.seedContracts ?? null,
+    ...telemetry?.figures,
+  };
+  return {
+    stopped,
+    degraded: telemetry?.degraded ?? [],
+    blocking: [contradiction, errors > 0 ? lastError : null].filter((reason) => reason !== null),
+    caughtUpAt,
+    lagMessages: null,
+    lagSeconds,
+    lagBytes: null,
+    details: { position: lanes.get(LANE)?.cursor ?? null, network },
+  };
+}
+
+function timeOf(ms: number | null | undefined): string | null {
+  return ms == null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto';
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
+import { ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
+import { parseLedgerTime } from '../../ledger/time.ts';
+import { AnswerFailure } from '../network/answer-failure.ts';
+import { type JsonClient, shortened } from '../network/json-client.ts';
+import { type ImportMessage, importOf } from '../network/snapshot-import.ts';
+import type { ImportCheck, SnapshotPosition } from './import-check.ts';
+import { PageSize } from './page-size.ts';
+import { askVersion, SNAPSHOT_NOT_FOUND } from './scan-client.ts';
+import { listedIn, requireParsable } from './update-pages.ts';
+
+const TEMPLATES_ASKED = [...ENTITIES.keys()].map((template) => `${PACKAGE_NAME}:${template}`);
+/** What gives the contracts of a snapshot, the newest version first: v2 came with Splice 0.7.5, and 0.9 removed v1. */
+const PATHS: readonly string[] = ['/v2/state/acs', '/v1/state/acs'];
+/** How a Scan, or a proxy in front of it, answers to an unknown path. */
+const PATH_UNKNOWN: readonly (number | null)[] = [404, 405, 501];
+/** Contracts and page tokens of one snapshot: 512 MiB of hashes. No network has nearly as many. */
+const SEEN_MAX = 50_000_000;
+
+/** The newest snapshot of a migration. */
+export async function askSnapshot(client: JsonClient, migrationId: number): Promise<SnapshotPosition> {
+  const time = encodeURIComponent(new Date().toISOString());
+  const path = `/v0/state/acs/snapshot-timestamp?before=${time}&migration_id=${migrationId}`;
+  const { value } = await client.ask(path).catch((error: unknown) => {
+    throw mayReturn(error, `has no snapshot of migration ${migrationId} yet`);
+  });
+  const text = isObject(value) ? value.record_time : undefined;
+  const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
+  if (recordTime === null) throw new AnswerFailure(`${client.url}: answers without the time of its snapshot`);
+  return { migrationId, recordTime, text: text as string };
+}
+
+/** Makes a failure with one of these statuses pass: snapshots are removed in time, and the newest one can be read. */
+export function mayReturn(error: unknown, what: string, statuses: readonly number[] = [404]): unknown {
+  if (!(error instanceof AnswerFailure) || !statuses.some((each) => each === error.about.status)) return error;
+  return new AnswerFailure(`${what} (${error.message})`, { cause: error });
+}
+
+/**
+ * Asks for pages of a snapshot by the newest version that the Scan has, and by the same version from then on: another version does
+ * not know its page tokens. Throws AnswerFailure: with `stop` where the Scan has no version of it.
+ */
+function pageAsker(client: JsonClient): (body: object) => Promise<Buffer> {
+  let paths = PATHS;
+  return async (body) => {
+    for (const path of paths) {
+      try {
+        const page = await client.askBytes(path, body);
+        paths = [path];
+        return page;
+      } catch (error) {
+        const { about, message } = error instanceof AnswerFailure ? error : {};
+        if (about === undefined || about.code === SNAPSHOT_NOT_FOUND || !PATH_UNKNOWN.includes(about.status))
+          throw error;
+        // The Scan was upgraded meanwhile.
+        if (paths.length === 1) throw new AnswerFailure(message!, { cause: error, status: 404, conduct: 'stop' });
+      }
+    }
+    const version = await askVersion(client);
+    throw new AnswerFailure(
+      `${client.url} has neither ${PATHS.join(' nor ')}, which give the active contracts (Splice of ${
+        version === null ? 'unknown version' : `version ${version}`
+      }): use a version of Holdfast that knows its calls, or another Scan`,
+      // Without a version it may be a proxy that answers in place of the Scan.
+      { conduct: version === null ? 'back off' : 'stop' },
+    );
+  };
+}
+
+/**
+ * The coins and rounds of a snapshot as imports, a page at a time. `ask` may try again. All pages are of one Scan, because each Scan
+ * numbers its contracts for itself.
+ */
+export async function* importsAt(
+  client: JsonClient,
+  { text, migrationId }: SnapshotPosition,
+  { pageSize, check, ask }: { pageSize: number; check: ImportCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
+): AsyncGenerator<readonly ImportMessage[]> {
+  const size = new PageSize(pageSize);
+  const askPage = pageAsker(client);
+  const seen = new SeenOnce();
+  const requireNew = (what: string): void => {
+    if (seen.add(what)) return;
+    const twice = `has ${shortened(what)} twice, or more than ${SEEN_MAX}`;
+    throw new AnswerFailure(`${client.url}: its snapshot of ${text} ${twice}`);
+  };
+  const messageOf = (bytes: Buffer): ImportMessage => {
+    requireParsable(client, bytes);
+    const json = bytes.toString();
+    const value = jsonOrNull(json);
+    if (!isObject(value)) throw new AnswerFailure(`${client.url}: answers with a contract that is no JSON object`);
+    const id = typeof value.contract_id === 'string' ? value.contract_id : '';
+    if (id !== '') requireNew(`contract ${id}`);
+    const { created_in_update_id: made } = value;
+    // Older Scans wrote other values there, with a # before them.
+    const createdIn = typeof made === 'string' && !made.startsWith('#') ? made : undefined;
+    const message = importOf({ id, node: 0, createdIn, text: json }, migrationId);
+    if (message.decoded !== undefined) check.add(message.decoded);
+    return message;
+  };
+  const asked = { migration_id: migrationId, record_time: text, templates: TEMPLATES_ASKED };
+  let after: unknown = null;
+  do {
+    const more = after === null ? asked : { ...asked, after };
+    const { elements, rest } = await ask(() =>
+      size.ask(async (page_size) => listedIn(client, await askPage({ ...more, page_size }), 'created_events')),
+    ).catch((error: unknown) => {
+      // A page token is refused once its Scan has numbered the contracts in another way.
+      throw mayReturn(error, `the snapshot of ${text} is gone`, after === null ? [404] : [400, 404]);
+    });
+    yield elements.map(messageOf);
+    after = rest.next_page_token ?? null;
+    if (after !== null) requireNew(`page token ${JSON.stringify(after)}`);
+  } while (after !== null);
+}
+
+/**
+ * Texts that may occur once, by 64 bits of their hash. The chance that two of ten million texts share them is below one in a hundred
+ * thousand, and the import is then tried again with another Scan.
+ */
+export class SeenOnce {
+  /** An open hash table, at most three quarters full; 0 is an empty slot. */
+  #slots = new BigUint64Array(2 ** 12);
+  #count = 0;
+
+  /** False for a text that was added before, and for one too many. */
+  add(text: string): boolean {
+    const isNew = this.#count < SEEN_MAX && insert(this.#slots, hash('sha256', text, 'buffer').readBigUInt64LE() || 1n);
+    if (isNew) this.#count += 1;
+    if (this.#count * 4 <= this.#slots.length * 3) return isNew;
+    const larger = new BigUint64Array(this.#slots.length * 2);
+    for (const each of this.#slots) if (each !== 0n) insert(larger, each);
+    this.#slots = larger;
+    return isNew;
+  }
+}
+
+/** False where it is there already. */
+function insert(slots: BigUint64Array, value: bigint): boolean {
+  const mask = slots.length - 1;
+  let at = Number(value & BigInt(mask));
+  while (slots[at] !== 0n && slots[at] !== value) at = (at + 1) & mask;
+  const isNew = slots[at] === 0n;
+  slots[at] = value;
+  return isNew;
+}
