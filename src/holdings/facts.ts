@@ -4,7 +4,7 @@ import type { StateQuery, TimeQuery } from './question.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * The interface to a store: views.db (views/read/) or PostgreSQL (postgres/). All facts of one question are of one moment, so an
+ * The interface to a store: views.db (views/read/) or PostgreSQL (scale/). All facts of one question are of one moment, so an
  * answer is consistent; fees, sums and texts are computed from them in this folder, the same for every store.
  */
 export interface HoldingsStore {

@@ -17,7 +17,7 @@ const SMALL_DISK = 'ulimit -S -f 1500';
 const LINES = scanLedger(51, 200);
 /** A few seconds of a machine that others use too decide these. */
 const OF_THE_MACHINE = ['HoldfastDiskFilling', 'HoldfastDiskLow', 'HoldfastSlow', 'HoldfastRestarts'];
-/** Of a store in PostgreSQL, and of a decoder: their own tests compare them, test/postgres/serve.test.ts and test/flat-decoder/metrics.test.ts. */
+/** Of a store in PostgreSQL, and of a decoder: their own tests compare them, test/scale/serve-postgres.test.ts and test/scale/decoder-metrics.test.ts. */
 const OF_OTHER_PROCESSES = /^holdfast_(store|decoder)_/;
 const OF_OTHERS = /holdfast_source_lag_messages|holdfast_(store|decoder)_/;
 
