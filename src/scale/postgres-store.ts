@@ -11,12 +11,17 @@ import type {
 } from '../holdings/insight/facts.ts';
 import { LastComputed } from '../holdings/reading/last-computed.ts';
 import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
-import { createChangesReader, TOTALS } from './change-facts.ts';
-import { createOwnersReader } from './owner-facts.ts';
-import { createPageReader } from './page-facts.ts';
 import { describeServer, type PostgresSettings } from './postgres-connection.ts';
-import { createSnapshotReader, type SnapshotReader, type StoredSnapshot } from './snapshot-facts.ts';
 import { type Ask, openPool, type StatementPool } from './statement-pool.ts';
+import {
+  createChangesReader,
+  createOwnersReader,
+  createPageReader,
+  createSnapshotReader,
+  type SnapshotReader,
+  type StoredSnapshot,
+  TOTALS,
+} from './store-facts.ts';
 import { formProblem, SELECT_SETTING } from './store-form.ts';
 
 /** A store in PostgreSQL. It need not be there when it is opened. */

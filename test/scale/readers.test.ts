@@ -1,4 +1,3 @@
-import { readdirSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrateStore } from '../../src/scale/store-form.ts';
 import { type Service, startService } from '../support/http/service.ts';
@@ -99,63 +98,4 @@ it('two readers of a store, of which one seals, say the same of every snapshot w
   const body = { ready: true, reasons: [], degraded: [cannot] };
   await expect.poll(() => readers[1].ask('/readyz')).toEqual({ status: 200, body });
   await expect.poll(async () => (await readers[0].ask('/readyz')).body).toMatchObject({ degraded: [] });
-});
-
-/** The processes that run in a folder. */
-const processesIn = (folder: string): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return readlinkSync(`/proc/${pid}/cwd`) === folder;
-      } catch {
-        return false;
-      }
-    });
-
-it('a PostgreSQL that is killed under load is away with a reason, and then answers as before', async () => {
-  const times = [...(await snapshotsOf(readers[0])).keys()];
-  const expected = await Promise.all(times.map((time) => said(readers[0], time)));
-  const away = JSON.stringify({
-    status: 503,
-    body: { error: 'the store is not available for now; /readyz or the log says why' },
-  });
-  const stop = new AbortController();
-  let unexpected: string[] = [];
-  let answered = 0;
-  const clients = readers
-    .flatMap((reader) => [0, 1, 2].map(() => reader))
-    .map(async (reader, i) => {
-      for (let at = i; !stop.signal.aborted; at = (at + 1) % times.length) {
-        const answer = await said(reader, times[at]!);
-        answered += 1;
-        if (answer !== expected[at] && answer !== away) unexpected = [...unexpected, answer];
-      }
-    });
-  {
-    await using admin = await server.connect();
-    admin.on('error', () => {});
-    const { rows } = await admin.query<{ data_directory: string }>('SHOW data_directory');
-    const folder = rows[0]!.data_directory;
-    const { rows: file } = await admin.query<{ pid: string }>(
-      "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1) AS pid",
-    );
-    const before = answered;
-    await expect.poll(() => answered).toBeGreaterThan(before + 20);
-    process.kill(Number(file[0]!.pid), 'SIGKILL');
-    await expect.poll(() => processesIn(folder)).toEqual([]);
-    await server.stop();
-  }
-  for (const reader of readers) {
-    const reason = expect.stringMatching(/^PostgreSQL at .* is not available: /) as string;
-    expect(await reader.ask('/readyz')).toMatchObject({ status: 503, body: { reasons: [reason] } });
-    expect(await said(reader, times[0]!)).toBe(away);
-  }
-  await server.start();
-  for (const reader of readers) await reader.until('/readyz', (status) => status === 200);
-  stop.abort();
-  await Promise.all(clients);
-  for (const reader of readers) expect(await Promise.all(times.map((time) => said(reader, time)))).toEqual(expected);
-  expect(unexpected).toEqual([]);
 });
