@@ -6,7 +6,6 @@ import { metricsAskedFor } from '../support/deploy/expressions.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { createTopic, plainConnection } from '../support/kafka/topic.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
-import { holdfast } from '../support/program/command.ts';
 import { taskOf } from '../support/scale/flat-topic.ts';
 import { startMember } from '../support/scale/members.ts';
 
@@ -55,13 +54,4 @@ it('/metrics of a decoder says what it decodes, how far it is behind, and where 
   expect(await createLagReader(elsewhere, { connection, topic: topic.name, logger: keepingLogger() })()).toBeNull();
   await member[Symbol.asyncDispose]();
   expect(await figures()).toContain('holdfast_decoder_partitions 0');
-});
-
-it('a port that is none is refused', async () => {
-  const options = ['--kafka-brokers', address, '--kafka-topic', 'a', '--flat-topic', 'b', '--dso', 'd::12'];
-  const { code, stderr } = await holdfast('decode', ...options, '--metrics-port', '70000');
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: expect.stringMatching(/--metrics-port: given "70000"/) as string,
-  });
 });

@@ -140,6 +140,17 @@ it('is not ready with a wrong password, which it shows nowhere, and with a serve
   });
 });
 
+it('answers and says so where it may not seal', async () => {
+  await using admin = await server.connect();
+  await admin.query('SELECT seal(100)');
+  await admin.query('CREATE ROLE reading; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reading');
+  await admin.query('REVOKE holdfast_reader FROM alice; GRANT reading TO alice');
+  await using service = await startService(options);
+  const cannot = expect.stringMatching(/^nothing can be sealed: .*permission denied for function seal/) as string;
+  const body = { ready: true, reasons: [], degraded: [cannot] };
+  await expect.poll(() => service.ask('/readyz')).toEqual({ status: 200, body });
+});
+
 it('takes no setting of a service that writes', async () => {
   const { code, stderr } = await runProgram(['serve', '--postgres', server.url(), '--dso', 'a::12']);
   expect([code, stderr]).toEqual([
