@@ -34,7 +34,6 @@ export interface DecoderOptions {
 
 export const DECODE_GROUP_DEFAULT = 'holdfast-decode';
 const SESSION_TIMEOUT_MS = 10_000;
-const PROGRESS_INTERVAL_MS = 10_000;
 const NONE: ReadonlySet<number> = new Set();
 
 /**
@@ -46,52 +45,33 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
   const kafka = createKafkaClient(connection, logger);
   const { dso, periodUs, migrationId } = rules;
   const pauses = createPauses({ ...RETRY_READING, passes: passesAnew }, { signal });
-  const progress = reportProgress(topics.input, figures, logger);
-  try {
-    while (!signal.aborted) {
-      try {
-        const { brokers } = connection;
-        const partitions = await prepareTopics(kafka, { topics, brokers, create: options.create });
-        figures.topicPartitions = partitions;
-        const member = {
-          ...options,
-          kafka,
-          settings: { flatTopic: topics.flat, dso, periodUs, migrationId },
-          partitions,
-          rules: (partition: number) => ({
-            ...rules,
-            now: Date.now() * 1000,
-            dropped: dropped.get(partition) ?? NONE,
-          }),
-          sessionTimeoutMs,
-          onDecoded(batch: DecodedBatch) {
-            pauses.afterSuccess();
-            addBatch(figures, batch);
-          },
-        };
-        await runMember(member, signal);
-      } catch (error) {
-        const reason = error instanceof Refusal ? error.message : describeKafkaError(error, topics.input);
-        if (error instanceof Refusal) throw error;
-        if (!passesAnew(error)) throw new Error(`the decoder stopped: ${reason}`, { cause: error });
-        await pauses.afterFailure(error, ({ retryInMs }) =>
-          logger.warn({ topic: topics.input, err: error, retryInMs }, `cannot decode topic ${topics.input}: ${reason}`),
-        );
-      }
+  while (!signal.aborted) {
+    try {
+      const { brokers } = connection;
+      const partitions = await prepareTopics(kafka, { topics, brokers, create: options.create });
+      figures.topicPartitions = partitions;
+      const member = {
+        ...options,
+        kafka,
+        settings: { flatTopic: topics.flat, dso, periodUs, migrationId },
+        partitions,
+        rules: (partition: number) => ({ ...rules, now: Date.now() * 1000, dropped: dropped.get(partition) ?? NONE }),
+        sessionTimeoutMs,
+        onDecoded(batch: DecodedBatch) {
+          pauses.afterSuccess();
+          addBatch(figures, batch);
+        },
+      };
+      await runMember(member, signal);
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      const reason = describeKafkaError(error, topics.input);
+      if (!passesAnew(error)) throw new Error(`the decoder stopped: ${reason}`, { cause: error });
+      await pauses.afterFailure(error, ({ retryInMs }) =>
+        logger.warn({ topic: topics.input, err: error, retryInMs }, `cannot decode topic ${topics.input}: ${reason}`),
+      );
     }
-  } finally {
-    clearInterval(progress);
   }
-}
-
-/** A line in the log where something was decoded. */
-function reportProgress(topic: string, figures: DecoderFigures, logger: SourceLogger): NodeJS.Timeout {
-  let reported = 0;
-  return setInterval(() => {
-    const { messages, events, deadLetters: bad } = figures;
-    if (messages > reported) logger.info({ topic, messages, events, bad }, 'decoded');
-    reported = messages;
-  }, PROGRESS_INTERVAL_MS);
 }
 
 /** How many partitions there are. Creates what is missing where that is wanted; throws a Refusal for what does not fit. */

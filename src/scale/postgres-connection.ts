@@ -13,7 +13,7 @@ export interface PostgresSettings {
 }
 
 /** How long a server may take to accept a connection. */
-export const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** A bigint is a number where that is exact, else a BigInt; a numeric is read in whole units, as a BigInt. */
 const EXACT = new TypeOverrides();
@@ -31,8 +31,9 @@ export function connectionOptions({ password, ssl, ...where }: PostgresSettings)
     types: EXACT,
     application_name: 'holdfast',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // A connection that a firewall has dropped is noticed.
+    // A connection that a firewall has dropped, or whose server has gone, is noticed within minutes.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   };
 }
 
