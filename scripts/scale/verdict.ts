@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { openPostgresStore } from '../../src/scale/postgres-store.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
-import { expectedTables, storedTexts, textsOf } from '../../test/support/scale/compare.ts';
 import type { ReadEvent } from '../../test/support/scale/fold.ts';
 import type { PostgresServer } from '../../test/support/scale/postgres.ts';
 import { plain } from '../../test/support/scale/questions.ts';
 import { readCommitted } from '../../test/support/scale/read-committed.ts';
+import { expectedTables, storedTexts, textsOf } from '../../test/support/scale/rows.ts';
 import type { World } from '../../test/support/scale/world.ts';
 import { replayInto } from '../../test/support/views/replayed.ts';
 

@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { openPostgresStore } from '../../src/scale/postgres-store.ts';
 import { migrateStore } from '../../src/scale/store-form.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
-import { createTopic } from '../support/kafka/topic.ts';
+import { createTopic, type TestTopic } from '../support/kafka/topic.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { type FlinkCluster, type Job, startFlink } from '../support/scale/cluster.ts';
-import { expectedTables, storedTexts, textsOf } from '../support/scale/compare.ts';
 import { taskOf } from '../support/scale/flat-topic.ts';
 import type { ReadEvent } from '../support/scale/fold.ts';
 import { FLAT_DSO } from '../support/scale/ledgers.ts';
@@ -14,7 +13,7 @@ import { ODD_CASES, oddCasesIn, oddMessage, oddMessages } from '../support/scale
 import { type PostgresServer, startPostgres } from '../support/scale/postgres.ts';
 import { plain } from '../support/scale/questions.ts';
 import { readCommitted } from '../support/scale/read-committed.ts';
-import { cutTopic, sendClosed, sendTo } from '../support/scale/send.ts';
+import { expectedTables, storedTexts, textsOf } from '../support/scale/rows.ts';
 import { randomWorld } from '../support/scale/world.ts';
 import { replayInto } from '../support/views/replayed.ts';
 
@@ -31,7 +30,7 @@ const world = randomWorld(1, { updates: 400, partitions: PARTITIONS, periodUs: P
 const parts = new AsyncDisposableStack();
 let server: PostgresServer;
 let client: Awaited<ReturnType<PostgresServer['connect']>>;
-let flatTopic: string;
+let flat: TestTopic;
 let flink: FlinkCluster;
 let events: ReadEvent[][];
 let job: Job;
@@ -45,15 +44,15 @@ beforeAll(async () => {
   await client.query('CREATE ROLE engine LOGIN; GRANT holdfast_writer TO engine');
   const topic = await createTopic(address, { partitions: PARTITIONS });
   await topic.send(world.rows);
-  const task = { ...taskOf(topic), rules: { periodUs: PERIOD_US }, markIntervalMs: 500 };
-  flatTopic = task.flat;
+  flat = await createTopic(address, { partitions: PARTITIONS });
+  const task = { ...taskOf(topic), flat: flat.name, rules: { periodUs: PERIOD_US }, markIntervalMs: 500 };
   {
     await using _first = startMember(task);
     await using _second = startMember(task);
     events = await decoded();
   }
   flink = parts.use(await flinkStarts);
-  job = { broker: address, topic: flatTopic, store: server.settings('engine'), periodUs: PERIOD_US };
+  job = { broker: address, topic: flat.name, store: server.settings('engine'), periodUs: PERIOD_US };
   jobId = await flink.startJob({ ...job, parallelism: 2, checkpointMs: 1_000 });
 }, 180_000);
 afterAll(() => parts.disposeAsync());
@@ -61,7 +60,7 @@ afterAll(() => parts.disposeAsync());
 /** All that the decoders wrote, once every partition has its last update. */
 function decoded(): Promise<ReadEvent[][]> {
   return vi.waitFor(async () => {
-    const messages = await readCommitted(address, flatTopic);
+    const messages = await readCommitted(address, flat.name);
     const read = messages.map((each) => each.map(({ value }) => JSON.parse(String(value)) as ReadEvent));
     expect(read.map((each) => each.at(-1)?.t)).toEqual(world.ends);
     return read;
@@ -109,7 +108,7 @@ describe("events that are no ledger's", () => {
   it('are faults', async () => {
     const messages = oddMessages(ODD, PERIOD_US).map((value) => ({ partition: 0, value }));
     const closers = world.ends.map((_, partition) => ({ partition, value: at(60, 'M') }));
-    await sendTo(address, flatTopic, [...messages, ...closers]);
+    await flat.send([...messages, ...closers]);
     const expected = ODD_CASES.map(({ name, counts, faults }) => ({
       name,
       counts,
@@ -125,11 +124,7 @@ describe("events that are no ledger's", () => {
     const rows = [['true 0'], ['true 0'], [`false ${faults}`]];
     await expect.poll(() => ask(control), WAIT).toEqual(rows);
     const late = [at(1, 'M'), at(1, 'T'), at(1, 'C', 'a late one'), at(61, 'M')];
-    await sendTo(
-      address,
-      flatTopic,
-      late.map((value) => ({ partition: 1, value })),
-    );
+    await flat.send(late.map((value) => ({ partition: 1, value })));
     await expect
       .poll(() => ask('SELECT k, contract_id FROM late WHERE migration_id = $1'), WAIT)
       .toEqual([['C', 'a late one']]);
@@ -146,8 +141,15 @@ describe('the job, with the tools of Flink', () => {
     );
     return rows.map(({ contract_id }) => contract_id);
   };
+  /** Sends events of one minute to the first partition, and to each a time that closes their interval. */
   const send = (minute: number, ...contracts: readonly (readonly [k: string, cid: string])[]): Promise<void> =>
-    sendClosed(address, flatTopic, { m: STOPPED, periodUs: PERIOD_US, partitions: PARTITIONS, minute, contracts });
+    flat.send([
+      ...contracts.map(([k, cid]) => ({ partition: 0, value: oddMessage(STOPPED, PERIOD_US, cid, [k, minute]) })),
+      ...world.ends.map((_, partition) => ({
+        partition,
+        value: oddMessage(STOPPED, PERIOD_US, null, ['M', minute + 10]),
+      })),
+    ]);
 
   it('is started once, stops with a savepoint, and goes on from it without a gap and with another parallelism', async () => {
     expect(await flink.tryStartJob(job)).toMatchObject({ code: 2, stderr: expect.stringContaining('runs already') });
@@ -163,9 +165,9 @@ describe('the job, with the tools of Flink', () => {
   });
 
   it('fails where events are gone that it has not read', async () => {
-    await cutTopic(address, flatTopic, 0, -1);
+    await flat.cut(0, -1);
     // It goes back to the savepoint.
-    await sendTo(address, flatTopic, [{ partition: 0, value: 'no JSON' }]);
+    await flat.send([{ partition: 0, value: 'no JSON' }]);
     const exceptions = async (): Promise<string> => (await fetch(`${flink.rest}/v1/jobs/${jobId}/exceptions`)).text();
     await expect.poll(exceptions, WAIT).toMatch(/out of range/);
   });

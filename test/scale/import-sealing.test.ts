@@ -4,10 +4,9 @@ import { migrateStore, STORE_FORM } from '../../src/scale/store-form.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { tablesOfFeed } from '../support/scale/feed-tables.ts';
 import { freshStore } from '../support/scale/fresh-store.ts';
 import { FLAT_DSO, flatLedger } from '../support/scale/ledgers.ts';
-import { type Tables, upsert } from '../support/scale/rows.ts';
+import { type Tables, tablesOfFeed, upsert } from '../support/scale/rows.ts';
 import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 

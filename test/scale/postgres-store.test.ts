@@ -9,10 +9,9 @@ import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { tablesOfFeed } from '../support/scale/feed-tables.ts';
 import { freshStore } from '../support/scale/fresh-store.ts';
 import { FLAT_DSO, flatLedger } from '../support/scale/ledgers.ts';
-import { upsert } from '../support/scale/rows.ts';
+import { tablesOfFeed, upsert } from '../support/scale/rows.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const SETTINGS = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US };

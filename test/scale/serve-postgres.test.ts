@@ -6,8 +6,8 @@ import { programPath } from '../support/deploy/prometheus.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { runProgram } from '../support/program/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { writeStory } from '../support/scale/fresh-store.ts';
 import { type PostgresServer, startPostgres } from '../support/scale/postgres.ts';
-import { writeStory } from '../support/scale/story.ts';
 
 const PASSWORD = 'a secret of alice';
 

@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPostgresStore, type PostgresStore, type StoreOptions } from '../../src/scale/postgres-store.ts';
 import { openPool, type StatementPool } from '../../src/scale/statement-pool.ts';
+import { writeStory } from '../support/scale/fresh-store.ts';
 import { type PostgresServer, startPostgres } from '../support/scale/postgres.ts';
-import { writeStory } from '../support/scale/story.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -7,11 +7,10 @@ import { fixture } from '../support/http/expected-answers.ts';
 import { type HoldingsService, makeDataDirectory, openHoldings } from '../support/http/holdings-service.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { tablesOfFeed } from '../support/scale/feed-tables.ts';
 import { FLAT_DSO, flatLedger } from '../support/scale/ledgers.ts';
 import { type PostgresServer, startPostgres } from '../support/scale/postgres.ts';
 import { answer, holdingsRequests, type Place, pages, plain, tableRequests } from '../support/scale/questions.ts';
-import { upsert } from '../support/scale/rows.ts';
+import { tablesOfFeed, upsert } from '../support/scale/rows.ts';
 import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
 

@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
-import { type FoldedMigration, units } from './fold.ts';
+import { eventsOfLines } from './decoded.ts';
+import { type FoldedMigration, foldFlat, type ReadEvent, units } from './fold.ts';
 
 /** A row by the names of its columns; numbers that may be large are texts. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -112,4 +113,49 @@ export async function upsert(client: Client, tables: Tables): Promise<void> {
       [json],
     );
   }
+}
+
+/** The rows of a feed, table by table. */
+export function tablesOfFeed(
+  lines: readonly string[],
+  { dso, migrationId }: { dso: string; migrationId: number },
+): Tables {
+  const read = eventsOfLines(lines, { dso, migrationId });
+  return joined([...foldFlat([read])].map(([id, migration]) => tablesOf(id, migration)));
+}
+
+function joined(all: readonly Tables[]): Tables {
+  const names = Object.keys(all[0]!);
+  return Object.fromEntries(names.map((name) => [name, all.flatMap((tables) => tables[name]!)]));
+}
+
+/** What the job writes of a topic: of the last migration without its last interval, which nothing has closed. */
+export function expectedTables(partitions: readonly (readonly ReadEvent[])[]): Tables {
+  const folded = foldFlat(partitions);
+  const newest = Math.max(...folded.keys());
+  return joined(
+    [...folded].map(([id, migration]) =>
+      closedTables(id, migration, id === newest ? Math.max(...migration.intervals.keys()) : Infinity),
+    ),
+  );
+}
+
+/** The rows of each table as texts, in one order. */
+export function textsOf(tables: Tables): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(tables).map(([table, rows]) => [table, rows.map(textOf).sort()]));
+}
+
+function textOf(row: Row): string {
+  const columns = Object.entries(row).map(([name, value]) => `${name}=${value ?? 'null'}`);
+  return columns.join(' ');
+}
+
+/** The same of what is stored, of the columns that are expected. */
+export async function storedTexts(client: Client, expected: Tables): Promise<Record<string, string[]>> {
+  const stored: Record<string, Row[]> = {};
+  for (const [table, rows] of Object.entries(expected)) {
+    const columns = Object.keys(rows[0]!).join(', ');
+    stored[table] = (await client.query<Row>(`SELECT ${columns} FROM ${table}`)).rows;
+  }
+  return textsOf(stored);
 }
