@@ -2,7 +2,7 @@ import { type Compared, chainOf, compareChains, obstacle, type Wanted } from '..
 import { otherReplica } from '../compare/other.ts';
 import { ownReplica } from '../compare/replica.ts';
 import { counted } from '../counted.ts';
-import { PARAMETERS } from '../holdings/insight/parameters.ts';
+import { PARAMETERS } from '../holdings/table-question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';

@@ -1,5 +1,5 @@
-import { requireFollowed } from '../holdings/followed.ts';
-import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary.ts';
+import { requireFollowed } from '../holdings/holdings-fault.ts';
+import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary-answer.ts';
 import { parseInt64 } from '../json/int64.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { parseRequestTime } from '../ledger/time.ts';

@@ -1,11 +1,25 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { answerTable } from '../holdings/insight/answer.ts';
-import { nextQuestion } from '../holdings/insight/page-token.ts';
-import { type ParameterName, parameter } from '../holdings/insight/parameters.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, TABLES, type TableName, type TableQuestion } from '../holdings/insight/question.ts';
-import { LISTED_COLUMNS, listedRow, type Row } from '../holdings/insight/rows.ts';
-import { csvText, type Table, tableBody, tableText } from '../holdings/insight/table.ts';
+import {
+  LIMIT_DEFAULT,
+  LIMIT_MAX,
+  nextQuestion,
+  type ParameterName,
+  parameter,
+  TABLES,
+  type TableName,
+  type TableQuestion,
+} from '../holdings/table-question.ts';
+import {
+  csvText,
+  LISTED_COLUMNS,
+  listedRow,
+  type Row,
+  type Table,
+  tableBody,
+  tableText,
+} from '../holdings/table-rows.ts';
+import { answerTable } from '../holdings/tables.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/rankings.ts';

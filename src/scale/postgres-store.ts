@@ -1,14 +1,17 @@
 import type { Logger } from 'pino';
 import { counted } from '../counted.ts';
-import type { FactKind, Facts, HoldingsStore, Lookup } from '../holdings/facts.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
 import type {
+  FactKind,
+  Facts,
+  HoldingsStore,
   ListedOwnersLookup,
+  Lookup,
   PartyTotals,
   Ranking,
   SealedMigration,
   SnapshotPlace,
-} from '../holdings/insight/facts.ts';
+} from '../holdings/facts.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { LastComputed } from '../holdings/reading/last-computed.ts';
 import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
 import { describeServer, type PostgresSettings } from './postgres-connection.ts';

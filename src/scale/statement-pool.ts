@@ -1,5 +1,5 @@
 import { DatabaseError, Pool, type PoolClient } from 'pg';
-import { HoldingsFault } from '../holdings/fault.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { connectionOptions, type PostgresSettings } from './postgres-connection.ts';
 import { NO_STORE } from './store-form.ts';
 

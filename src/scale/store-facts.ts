@@ -8,7 +8,6 @@ import type {
   PageFacts,
   SnapshotChoice,
 } from '../holdings/facts.ts';
-import { mayHaveExpired, NO_COINS } from '../holdings/fees.ts';
 import {
   type Change,
   type ChangesFacts,
@@ -18,9 +17,10 @@ import {
   type SealedSnapshot,
   sameTotals,
   type Totals,
-} from '../holdings/insight/facts.ts';
-import { multiplesWithin } from '../holdings/insight/grid.ts';
+} from '../holdings/facts.ts';
+import { mayHaveExpired, NO_COINS } from '../holdings/fees.ts';
 import type { TimeQuery } from '../holdings/question.ts';
+import { multiplesWithin } from '../holdings/snapshot-grid.ts';
 import { type CoinColumns, type CoinContent, coinContent } from '../ledger/coin.ts';
 import { coinEntity, PACKAGE_NAME } from '../ledger/templates.ts';
 import type { Ask } from './statement-pool.ts';

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/load-config.ts';
-import { gauges } from '../http/server/metrics.ts';
+import { gauges } from '../http/prometheus.ts';
 import { startAnswers } from '../views/read/answers.ts';
 import type { ReadLoad } from '../views/read/reader-thread.ts';
 import { openEventLoopStore } from '../views/read/store.ts';

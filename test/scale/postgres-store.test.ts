@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../src/holdings/snapshot.ts';
+import type { Snapshot } from '../../src/holdings/facts.ts';
 import { openPostgresStore } from '../../src/scale/postgres-store.ts';
 import { startSealer } from '../../src/scale/sealer.ts';
 import { migrateStore, STORE_FORM } from '../../src/scale/store-form.ts';

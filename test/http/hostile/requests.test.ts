@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { DOCUMENTS } from '../../../src/http/documents.ts';
+import { DOCUMENTS } from '../../../src/http/openapi-documents.ts';
 import { readExpected } from '../../support/http/expected-answers.ts';
 import { listenHoldings } from '../../support/http/holdings-service.ts';
 import { type HostileCase, readCases } from '../../support/http/hostile-cases.ts';
