@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { openPostgresStore } from '../../src/scale/postgres-store.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
 import type { ReadEvent } from '../../test/support/scale/fold.ts';
 import type { PostgresServer } from '../../test/support/scale/postgres.ts';

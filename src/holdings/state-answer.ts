@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { int64Json, parseInt64 } from '../json/int64.ts';
+import { int64Json, parseInt64 } from '../json/exact-number.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
 import type { ContractFacts, Lookup, PageFacts } from './facts.ts';

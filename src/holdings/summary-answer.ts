@@ -1,4 +1,4 @@
-import { int64Json } from '../json/int64.ts';
+import { int64Json } from '../json/exact-number.ts';
 import { fitsNumeric, formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { Lookup, OwnerFacts, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';

@@ -1,4 +1,4 @@
-import { parseInt64 } from '../json/int64.ts';
+import { parseInt64 } from '../json/exact-number.ts';
 import { jsonOrNull } from '../json/untrusted.ts';
 import { DURATION_EXPECTED, formatDuration, parseDuration } from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseInt64 } from '../json/int64.ts';
+import { parseInt64 } from '../json/exact-number.ts';
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import type { Change, OwnerFacts, PartyTotals, RankedBy, Snapshot, Totals } from './facts.ts';

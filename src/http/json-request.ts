@@ -1,7 +1,5 @@
 import type { Context } from 'hono';
-import { ExactNumber, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
-import { isInt64 } from '../json/int64.ts';
-import { endOfString, isDeeperThan } from '../json/nesting.ts';
+import { ExactNumber, endOfString, isDeeperThan, isInt64, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
 import { parseErrorAt } from '../json/parse-error.ts';
 import { HttpFault } from './routing.ts';
 
@@ -50,25 +48,28 @@ export async function readBodyText(
   const endedEarly = (error: Error): never => {
     throw unreadable(`the connection ended before the body did: ${error.message}`);
   };
-  // The connection is closed after the answer, because no more of the body is read.
-  const tooLarge = new HttpFault(413, `body: larger than ${bytesMax} bytes`, { Connection: 'close' });
   const length = c.req.header('content-length');
   if (length === undefined) {
     const bytes = await readBytes(c.req.raw.body, bytesMax).catch(endedEarly);
-    if (bytes === null) throw tooLarge;
+    if (bytes === null) throw tooLarge(bytesMax);
     try {
       return utf8.decode(bytes);
     } catch {
       throw unreadable('not UTF-8');
     }
   }
-  if (Number(length) > bytesMax) throw tooLarge;
+  if (Number(length) > bytesMax) throw tooLarge(bytesMax);
   // Reading its bytes would need a copy, which costs as much as everything else for a usual request.
   const text = await c.req.raw.text().catch(endedEarly);
   // The HTTP parser checks the Content-Length; a request that did not come over a socket may have any.
-  if (text.length > bytesMax) throw tooLarge;
+  if (text.length > bytesMax) throw tooLarge(bytesMax);
   if (text.includes(REPLACEMENT) && Buffer.byteLength(text) !== Number(length)) throw unreadable('not UTF-8');
   return text;
+}
+
+/** The connection is closed after the answer, because no more of the body is read. */
+function tooLarge(bytesMax: number): HttpFault {
+  return new HttpFault(413, `body: larger than ${bytesMax} bytes`, { Connection: 'close' });
 }
 
 /** The bytes of a body; null above the limit. Chunks are joined as they come: one of a byte takes a hundred times its size. */

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
-import { addDuration, type Durations, noDurations } from '../durations.ts';
+import type { Durations } from '../durations.ts';
 
 /** Counts every request by its route's method and path, not its own, so that labels stay few. */
 export interface RequestMetrics {
@@ -54,12 +54,14 @@ function countRequests(registry: Registry): RequestMetrics {
       const known = operations.get(name) ?? {
         labels: { method, operation: path },
         byStatus: new Map(FAULTS.map((status) => [status, 0])),
-        durations: noDurations(SECONDS),
+        durations: { bounds: SECONDS, counts: Array<number>(SECONDS.length + 1).fill(0), sum: 0 },
       };
       operations.set(name, known);
       return (status, duration) => {
         known.byStatus.set(status, (known.byStatus.get(status) ?? 0) + 1);
-        addDuration(known.durations, duration);
+        const above = SECONDS.findIndex((bound) => duration <= bound);
+        known.durations.counts[above < 0 ? SECONDS.length : above]! += 1;
+        known.durations.sum += duration;
       };
     },
   };

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { parseAccept } from 'hono/utils/accept';
 import type { z } from 'zod';
-import { endOfString, isDeeperThan } from '../json/nesting.ts';
+import { endOfString, isDeeperThan } from '../json/exact-number.ts';
 import type { Query } from '../users/caller.ts';
 import { userIdFault } from '../users/user.ts';
 import { invalidArgument } from '../users/users-error.ts';

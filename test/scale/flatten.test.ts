@@ -5,7 +5,7 @@ import { decodeMessage } from '../../src/decode/decode.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';
 import type { FlatEvent } from '../../src/scale/flat-event.ts';
 import { type FlattenRules, flatten } from '../../src/scale/flatten.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import * as messages from '../support/decode/messages.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';

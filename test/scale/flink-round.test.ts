@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { openPostgresStore } from '../../src/scale/postgres-store.ts';
 import { migrateStore } from '../../src/scale/store-form.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { createTopic, type TestTopic } from '../support/kafka/topic.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { type FlinkCluster, type Job, startFlink } from '../support/scale/cluster.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openPostgresStore } from '../../src/scale/postgres-store.ts';
 import { migrateStore, STORE_FORM } from '../../src/scale/store-form.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { freshStore } from '../support/scale/fresh-store.ts';

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../src/holdings/facts.ts';
 import { openPostgresStore } from '../../src/scale/postgres-store.ts';
 import { startSealer } from '../../src/scale/sealer.ts';
 import { migrateStore, STORE_FORM } from '../../src/scale/store-form.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { holdfast } from '../support/program/command.ts';

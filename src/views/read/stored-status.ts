@@ -1,10 +1,10 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { mayPass } from '../../machine-errors.ts';
 import { checkVersion, openForReading, viewsFile } from '../store/database.ts';
-import { createDeadLetterCounter, DEAD_LETTER_FACTS, type DeadLetterFacts } from '../store/dead-letters.ts';
+import { createDeadLetterCounter, DEAD_LETTER_FACTS, type DeadLetterFacts } from '../store/dead-letter-store.ts';
 
 /** The writer's status, as far as it is stored in views.db. */
-export interface Standing {
+export interface StoredStatus {
   /** Null until one is named or seen; `pinned` where an operator named it. */
   readonly dso: { readonly party: string | null; readonly pinned: boolean };
   /** Counts of dead letters by decision. */
@@ -14,8 +14,8 @@ export interface Standing {
 }
 
 /** For a process that reads what another one writes. */
-export interface StandingReader extends Disposable {
-  read(): Standing;
+export interface StoredStatusReader extends Disposable {
+  read(): StoredStatus;
   /** Rejects once views.db is another file than the one opened, or has tables of another version. */
   readonly replaced: Promise<never>;
 }
@@ -24,7 +24,7 @@ export interface StandingReader extends Disposable {
 const LOOK_MS = 1_000;
 
 /** Throws a Refusal where there are no views of this program. */
-export function openStanding(dataDir: string): StandingReader {
+export function openStoredStatus(dataDir: string): StoredStatusReader {
   const file = viewsFile(dataDir);
   // Read before the file is opened: one that replaces it in between must be noticed.
   const opened = identityOf(file);
@@ -38,7 +38,7 @@ export function openStanding(dataDir: string): StandingReader {
   );
   const countDeadLetters = createDeadLetterCounter(db);
   countDeadLetters();
-  const read = db.transaction((): Standing => {
+  const read = db.transaction((): StoredStatus => {
     const { party, pinned } = setting.get()!;
     const deadLetters = countDeadLetters();
     const isHalted = deadLetters.halted !== undefined;
@@ -71,4 +71,27 @@ export function openStanding(dataDir: string): StandingReader {
 function identityOf(file: string): string | null {
   const stat: BigIntStats | undefined = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev} ${stat.ino}`;
+}
+
+/** What makes the order of a migration's updates depend on how they were read (docs/digest.md). */
+export interface UpdateOrder {
+  readonly migrationId: number;
+  readonly synchronizers: number;
+  /** Updates that were applied at the time of the one before them. */
+  readonly repairs: number;
+}
+
+/** Of each migration that has an update. */
+export function readUpdateOrder(dataDir: string): readonly UpdateOrder[] {
+  const db = openForReading(dataDir);
+  try {
+    return db
+      .prepare<[], UpdateOrder>(
+        `SELECT migration_id AS migrationId, count(*) AS synchronizers, sum(repairs) AS repairs
+         FROM synchronizer GROUP BY migration_id`,
+      )
+      .all();
+  } finally {
+    db.close();
+  }
 }

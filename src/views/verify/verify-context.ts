@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
+import type { DigestedCoin } from '../../ledger/digest.ts';
 import { formatTime, LEDGER_TIME_MAX } from '../../ledger/time.ts';
+import type { Sums, SumTerms } from '../store/totals.ts';
 
 /** Something in views.db that contradicts the contracts or another table. */
 export interface Difference {
@@ -39,6 +41,22 @@ export interface VerifyContext {
   readonly rowsPerStep: number;
   /** By migration id, in order. */
   readonly sealed: Map<bigint, SealedMigration>;
+}
+
+/** A coin as its row and its holding give it. */
+export interface Contract {
+  readonly coin: SumTerms & DigestedCoin;
+  readonly contractId: string;
+  readonly createdSeq: bigint;
+  /** Null while it is active. */
+  readonly archivedSeq: bigint | null;
+}
+
+/** The sums that the contracts give at the end of an interval. */
+export interface Reached {
+  readonly seq: bigint;
+  readonly unlocked: Sums;
+  readonly locked: Sums;
 }
 
 /** Reports what differs in a table where it concerns no owner, and perhaps one snapshot. */

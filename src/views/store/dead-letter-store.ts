@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { FaultCode } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn } from './columns.ts';
+import { openForReading } from './database.ts';
 
 export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'gap' | 'overtaken';
 /** What can be wrong with a message, or with its container or the update before it. */
@@ -194,5 +195,26 @@ export function createDeadLetterCounter(db: Database): () => Readonly<Record<str
       else decided[decision] = (decided[decision] ?? 0) + count;
     }
     return halted === null ? { ...decided } : { ...decided, halted: 1 };
+  };
+}
+
+/** Reads dead letters, also while a service runs. */
+export interface DeadLetterReader extends Disposable {
+  /** In the order they were stored; the bytes are not read. */
+  list(): readonly Omit<DeadLetter, 'bytes'>[];
+  find(id: number): DeadLetter | null;
+}
+
+/** Throws a Refusal where the directory has no views. */
+export function openDeadLetters(dataDir: string): DeadLetterReader {
+  const db = openForReading(dataDir);
+  const listed = db.prepare<[], Omit<DeadLetter, 'bytes'>>(
+    `SELECT ${DEAD_LETTER_COLUMNS.replace(', bytes', '')} FROM dead_letter ORDER BY id`,
+  );
+  const one = db.prepare<[number], DeadLetter>(`SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE id = ?`);
+  return {
+    list: () => listed.all(),
+    find: (id) => one.get(id) ?? null,
+    [Symbol.dispose]: () => void db.close(),
   };
 }

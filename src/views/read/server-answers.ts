@@ -1,7 +1,6 @@
 import { type Answers, type Asker, answersFrom } from '../../holdings/answer.ts';
-import type { FactKind, Facts, HoldingsStore, Lookup } from '../../holdings/facts.ts';
-import { NOT_BOUNDED } from './budget.ts';
-import { createRankings } from './rankings.ts';
+import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
+import { LastComputed } from '../../holdings/reading/last-computed.ts';
 import {
   type NumberedLookup,
   type ReaderThreads,
@@ -9,6 +8,7 @@ import {
   type ReadLoad,
   startReaderThreads,
 } from './reader-thread.ts';
+import { NOT_BOUNDED } from './stored-snapshots.ts';
 
 /**
  * A server's answers: questions with bounded reads are answered on the event loop, the others in reader threads, which also
@@ -62,4 +62,31 @@ async function orElsewhere<T>(near: Promise<T>, elsewhere: () => Promise<T>): Pr
     if (error !== NOT_BOUNDED) throw error;
     return elsewhere();
   }
+}
+
+/** The rankings of the last few snapshots requested. */
+export interface Rankings {
+  /** A store with cached rankings; `rank` computes one that is not cached, `join` is told of one that is being computed. */
+  over(
+    store: HoldingsStore,
+    rank: (place: SnapshotPlace) => Promise<Ranking>,
+    join?: (place: SnapshotPlace) => void,
+  ): HoldingsStore;
+}
+
+export function createRankings(): Rankings {
+  const rankings = new LastComputed<Ranking>(
+    ({ total, unlocked, locked }) => total.byteLength + unlocked.byteLength + locked.byteLength,
+  );
+  return {
+    over: (store, rank, join = () => {}) => ({
+      facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
+        if (lookup.kind !== 'ranking') return store.facts(lookup);
+        const { migrationId, recordTime } = lookup as unknown as SnapshotPlace;
+        const key = `${migrationId} ${recordTime}`;
+        if (rankings.isBeingComputed(key)) join({ migrationId, recordTime });
+        return rankings.of(key, () => rank({ migrationId, recordTime })) as Promise<Facts<K>>;
+      },
+    }),
+  };
 }

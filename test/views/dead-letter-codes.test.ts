@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { openDeadLetters } from '../../src/views/read/dead-letters.ts';
-import type { DeadLetterCode } from '../../src/views/store/dead-letters.ts';
+import { type DeadLetterCode, openDeadLetters } from '../../src/views/store/dead-letter-store.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';

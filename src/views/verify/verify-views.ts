@@ -1,10 +1,16 @@
 import type { Database } from 'better-sqlite3';
 import { isDamaged } from '../../machine-errors.ts';
 import { openForReading } from '../store/database.ts';
-import { ItemsFound } from './items-found.ts';
-import { readSealed, SupplyFold, verifySnapshots } from './sealed-snapshots.ts';
-import { type Difference, differsIn, inOneMoment, timeText, type VerifyContext, type VerifyStep } from './types.ts';
+import {
+  type Difference,
+  differsIn,
+  inOneMoment,
+  timeText,
+  type VerifyContext,
+  type VerifyStep,
+} from './verify-context.ts';
 import { verifyOwners } from './verify-owners.ts';
+import { ItemsFound, readSealed, SupplyFold, verifySnapshots } from './verify-snapshots.ts';
 
 /** Rows of one read transaction: enough to be quick, few enough that the write-ahead log can still be emptied. */
 const ROWS_PER_STEP = 20_000;

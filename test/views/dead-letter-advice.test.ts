@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { ADVICE, type Advice, type AdviceWords, DECIDED } from '../../src/dead-letters/advice.ts';
-import { commandOn, LIST, nextText, plainCommand } from '../../src/dead-letters/text.ts';
 import { FAULT_CODES } from '../../src/ledger/bad-update.ts';
+import {
+  ADVICE,
+  type Advice,
+  type AdviceWords,
+  commandOn,
+  DECIDED,
+  LIST,
+  nextText,
+  plainCommand,
+} from '../../src/views/dead-letter-advice.ts';
 import {
   DEAD_LETTER_KINDS,
   type DeadLetterCode,
   type DeadLetterFacts,
   type Decision,
-} from '../../src/views/store/dead-letters.ts';
+} from '../../src/views/store/dead-letter-store.ts';
 import { listedCommands } from '../support/program/command.ts';
 import { HALTING_DEAD_LETTER } from '../support/views/dead-letter.ts';
 

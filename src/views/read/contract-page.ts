@@ -4,7 +4,7 @@ import { coinContent } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { unitsOf } from '../store/columns.ts';
-import type { StoredSnapshot } from './snapshots.ts';
+import type { StoredSnapshot } from './stored-snapshots.ts';
 
 /**
  * Bytes of the contracts in one page: usual pages have a tenth of this, but a lock has a text of any length, and a thousand of
