@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { durationMs, optionName, parseAs } from '../config/setting-kinds.ts';
 import { KAFKA_SETTINGS, keysOf, SETTINGS } from '../config/setting-list.ts';
-import { counters, createMetrics, gauges } from '../http/prometheus.ts';
 import { type HttpServer, startHttpServer } from '../http/http-server.ts';
+import { counters, createMetrics, gauges } from '../http/prometheus.ts';
 import { Refusal } from '../refusal.ts';
 import { createLagReader, DECODE_GROUP_DEFAULT, runDecoder } from '../scale/decoder.ts';
 import { createFigures, type DecoderFigures } from '../scale/decoder-member.ts';
