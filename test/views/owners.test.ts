@@ -20,7 +20,7 @@ it('owners that were forgotten come back with their number and their sums', () =
   const batch = (from: number, apply: (number: number) => void): void => {
     for (let number = from; number < from + PER_BATCH; number++) apply(number);
     db.transaction(() => owners.flush())();
-    owners.settle();
+    owners.afterCommit();
   };
   const party = (number: number): string => `owner-${number}::1220`;
   const add = (number: number): void => {

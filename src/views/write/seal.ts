@@ -2,8 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { changesHash } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import { DigestChain } from './digest-chain.ts';
-import type { OpenItems } from './open-items.ts';
+import { DigestChain, type OpenItems } from './open-items.ts';
 import type { Owners } from './owners.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
@@ -104,7 +103,7 @@ export class Seals {
     this.#insert.finish();
   }
 
-  settle(): void {
+  afterCommit(): void {
     this.#runs.length = 0;
     this.pending = 0;
   }
