@@ -23,11 +23,13 @@ export function startSealer(settings: PostgresSettings, logger: Logger): Sealer 
 
   async function connected(): Promise<Client> {
     if (client !== null) return client;
-    client = new Client({ ...connectionOptions(settings), options: '-c jit=off' });
+    const opened = new Client({ ...connectionOptions(settings), options: '-c jit=off' });
     // A connection that breaks fails its next statement too.
-    client.on('error', () => {});
-    await client.connect();
-    return client;
+    opened.on('error', () => {});
+    await opened.connect();
+    client = opened;
+    stop.signal.throwIfAborted();
+    return opened;
   }
 
   /** A statement that runs ends for us with its connection. */

@@ -49,6 +49,7 @@ export function openPool(settings: PostgresSettings, options: PoolOptions): Stat
   });
   // A connection that breaks while nobody uses it is replaced by the next use; one that breaks in use rejects its statement too.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   let busy = 0;
 
   async function connect(): Promise<PoolClient> {
