@@ -1,4 +1,4 @@
-import { tryDecode } from '../src/decode/decode.ts';
+import { tryDecode } from '../src/decode/decode-message.ts';
 import { BadUpdate } from '../src/ledger/bad-update.ts';
 import { archivedLine, changesHash, createdLine } from '../src/ledger/digest.ts';
 import type { LedgerEvent } from '../src/ledger/update.ts';

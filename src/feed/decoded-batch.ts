@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { tryDecode } from '../decode/decode.ts';
+import { tryDecode } from '../decode/decode-message.ts';
 import { identify } from '../decode/identify.ts';
 import { BadUpdate, type Fault } from '../ledger/bad-update.ts';
+import { expiryOf } from '../ledger/coin.ts';
 import { contractIdHash } from '../ledger/contract-id.ts';
 import { archivedLine, createdLine, ITEM_BYTES, itemOf } from '../ledger/digest.ts';
-import { expiryOf } from '../ledger/expiry.ts';
 import type { CoinEntity, Entity } from '../ledger/templates.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 import type { Checkpoint, Coin, Ignored, LedgerEvent, LedgerUpdate, OpenRound, SeedMark } from '../ledger/update.ts';

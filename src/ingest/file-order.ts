@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { tryDecode } from '../decode/decode.ts';
+import { tryDecode } from '../decode/decode-message.ts';
 import { openFileSource } from '../feed/file/file-source.ts';
 import { BrokenContainer } from '../feed/source.ts';
 import { BadUpdate, type FaultCode } from '../ledger/bad-update.ts';

@@ -1,4 +1,4 @@
-import { tryDecode } from '../decode/decode.ts';
+import { tryDecode } from '../decode/decode-message.ts';
 import { decodeBatch } from '../feed/decoded-batch.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';

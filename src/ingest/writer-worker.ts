@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { giveWay, serveThread } from '../threads/serve-thread.ts';
-import { Seals } from '../views/write/seal.ts';
+import { Seals } from '../views/write/seals.ts';
 import { ViewsWriter } from '../views/write/writer.ts';
 import { followSources } from './follow-sources.ts';
 import { createStatusReporter, noTimings, timeCalls } from './ingest-status.ts';

@@ -2,10 +2,8 @@ import { hash } from 'node:crypto';
 import { formatAmount, UNITS_PER_COIN } from '../ledger/amount.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { comparableJson } from '../ledger/canonical-json.ts';
-import { checkClock } from '../ledger/clock.ts';
-import { coinContent } from '../ledger/coin.ts';
-import { expiryRound } from '../ledger/expiry.ts';
-import type { Micros } from '../ledger/time.ts';
+import { coinContent, expiryRound } from '../ledger/coin.ts';
+import { checkClock, type Micros } from '../ledger/time.ts';
 import {
   type Archive,
   type Checkpoint,

@@ -4,7 +4,7 @@ import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LINE_BYTES_MAX } from '../../src/feed/limits.ts';
 import { BATCHES_AHEAD_MAX } from '../../src/ingest/decode-pool.ts';
-import type { ReplayOptions } from '../../src/ingest/replay.ts';
+import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
 import { expectOneLine, expectSound } from '../support/ledger/fault-feed.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { createRandom } from '../support/ledger/random.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { makeDataDirectory, openForWriting } from '../../src/views/store/database.ts';
 import { addTo } from '../../src/views/store/totals.ts';
-import { Owners, sumsOf } from '../../src/views/write/owners.ts';
+import { Owners, sumsOf } from '../../src/views/write/owner-sums.ts';
 import { loadState, newMigration } from '../../src/views/write/state.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 

@@ -27,7 +27,7 @@ import {
   valueStart,
   WORD_BYTES,
   wordAt,
-} from './json-index.ts';
+} from './indexed-json.ts';
 
 /** A Scan transaction without most of what is not used, as JSON.parse would return it. */
 export interface PartialTransaction {

@@ -13,7 +13,7 @@ import { fieldNameIn, INACTIVE_PURGE, UNFOLLOWED } from '../../ledger/update.ts'
 import { addTo, takeFrom } from '../store/totals.ts';
 import type { Batch } from './batch.ts';
 import { type ActiveTerms, comparedCoin, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
-import { sumsOf } from './owners.ts';
+import { sumsOf } from './owner-sums.ts';
 import { addEvent, addIgnored, type MigrationState } from './state.ts';
 
 /** An archive of a contract that is not active: perhaps because the update that created it was left out. */

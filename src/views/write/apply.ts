@@ -1,7 +1,6 @@
 import type { DecodedMessage, UpdateContent } from '../../feed/decoded-batch.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
-import { type ClockRules, checkClock } from '../../ledger/clock.ts';
-import { formatTime, type Micros } from '../../ledger/time.ts';
+import { type ClockRules, checkClock, formatTime, type Micros } from '../../ledger/time.ts';
 import { type Checkpoint, fieldNameIn, type SeedMark } from '../../ledger/update.ts';
 import { type Applying, applyEvents, isActive } from './apply-events.ts';
 import type { Batch } from './batch.ts';
@@ -23,7 +22,7 @@ import {
   requireOverlap,
 } from './possible-gap.ts';
 import { isKnownImport, requireApplied } from './redelivery.ts';
-import { gridAfter, isSealed, sealGrid } from './seal.ts';
+import { gridAfter, isSealed, sealGrid } from './seals.ts';
 import { requireSourceMigration } from './source-start.ts';
 import { addIgnored, LastUpdates, type MigrationState, newMigration, UNFINISHED_IMPORT } from './state.ts';
 

@@ -3,9 +3,9 @@ import { createContractFlush, Templates } from './coin-rows.ts';
 import { type ActiveIds, Contracts } from './contracts.ts';
 import { OpenItems } from './open-items.ts';
 import { Counterfeits, Rounds } from './other-contracts.ts';
-import { Owners } from './owners.ts';
+import { Owners } from './owner-sums.ts';
 import { markPositionsStored, type SavePositions } from './positions.ts';
-import { Seals } from './seal.ts';
+import { Seals } from './seals.ts';
 import { type Counts, copyCounts, createStateSaver, loadState, type WriterState } from './state.ts';
 
 /** What outlives a batch that failed. */

@@ -5,7 +5,7 @@ import { BulkRows } from '../store/bulk-rows.ts';
 import { expiryColumn, unitsColumn } from '../store/columns.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { type ArchivedCoin, type Contracts, isActive, type PendingCoin } from './contracts.ts';
-import type { Owner } from './owners.ts';
+import type { Owner } from './owner-sums.ts';
 
 interface SpentRow {
   readonly owner: Owner;

@@ -1,14 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { ContractEvent, NewCoin } from '../../feed/decoded-batch.ts';
-import type { ComparedCoin } from '../../ledger/coin.ts';
+import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
-import { expiryOf } from '../../ledger/expiry.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
 import { unitsOf } from '../store/columns.ts';
 import { HashIndex } from '../store/hash-index.ts';
 import type { SumTerms } from '../store/totals.ts';
-import type { Owner, Owners } from './owners.ts';
+import type { Owner, Owners } from './owner-sums.ts';
 
 /** A coin created in this batch, until it is written. */
 export interface PendingCoin {

@@ -21,7 +21,7 @@ import {
   stateOf,
   storedSourceOf,
 } from './positions.ts';
-import { type LongGap, SNAPSHOTS_MAX, sealPart } from './seal.ts';
+import { type LongGap, SNAPSHOTS_MAX, sealPart } from './seals.ts';
 import {
   checkFollowed,
   checkSourceStart,

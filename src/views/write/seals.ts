@@ -3,7 +3,7 @@ import { changesHash } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import { DigestChain, type OpenItems } from './open-items.ts';
-import type { Owners } from './owners.ts';
+import type { Owners } from './owner-sums.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
