@@ -1,10 +1,5 @@
+import type { Answer } from '../feed/fake-server.ts';
 import { type ActiveContract, activeContracts, migrationOf, type ScanItem } from './active-contracts.ts';
-
-/** What a Scan answers before it is sent: JSON, or plain text where it has no words of its own. */
-export interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-}
 
 /** What a Scan holds. */
 export interface Holdings {
