@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFileSource } from '../src/feed/file/source.ts';
+import { openFileSource } from '../src/feed/file/file-source.ts';
 import { replayFiles } from '../src/ingest/replay.ts';
 import { openInlineFeed } from '../test/support/views/inline-feed.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, mkdtempDisposableSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FILE_KIND } from '../src/feed/file/kind.ts';
+import { FILE_KIND } from '../src/feed/file/file-source.ts';
 import { ViewsWriter } from '../src/views/write/writer.ts';
 import { fileChunks } from '../test/support/views/file-chunks.ts';
 import { median } from './median.ts';

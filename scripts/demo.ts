@@ -69,7 +69,7 @@ function sayWhatNext(url: string | null): void {
   say(`Try next:${pages}
    npm test                  everything checked, on your machine
    node_modules/.bin/node dist/main.js replay --help    a feed of your own
-   docs/operations.md        every command and setting
+   docs/operations.md        how to run it
    docs/api.md               what it answers and promises`);
 }
 

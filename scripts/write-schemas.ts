@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DOCUMENTS } from '../src/http/documents.ts';
+import { DOCUMENTS } from '../src/http/openapi-documents.ts';
 import { readVersion } from '../src/version.ts';
 import { feedSchemas } from './feed-schemas/all.ts';
 

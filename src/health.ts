@@ -1,8 +1,7 @@
 import { counted } from './counted.ts';
 import { deadLetterJson, haltLine, plainCommand } from './dead-letters/text.ts';
-import type { HoldingsStore } from './holdings/facts.ts';
-import type { Snapshot } from './holdings/snapshot.ts';
-import type { Health, NotReadyCause, Readiness } from './http/service/health.ts';
+import type { HoldingsStore, Snapshot } from './holdings/facts.ts';
+import type { Health, NotReadyCause, Readiness } from './http/readiness.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { formatTime, type Micros } from './ledger/time.ts';
 import type { Standing } from './views/read/standing.ts';

@@ -32,7 +32,7 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.exitCode = 1;
 } else {
   setFlagsFromString(HEAP_GROWTH);
-  const { openStandardError } = await import('./cli/standard-error.ts');
+  const { openStandardError } = await import('./cli/terminal.ts');
   const stderr = openStandardError(process.stderr);
   endOnWriteFailure(process.stdout);
   endOnWriteFailure(stderr);

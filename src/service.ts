@@ -2,15 +2,13 @@ import type { Logger } from 'pino';
 import type { Config } from './config/load-config.ts';
 import type { SourceSpec } from './feed/source.ts';
 import { createApp } from './http/app.ts';
-import { servedDocuments } from './http/documents.ts';
-import type { StreamStatus } from './http/insight/stream/operation.ts';
-import { createStreams } from './http/insight/stream/streams.ts';
-import { createClientAddress } from './http/server/client-address.ts';
-import { createConnections } from './http/server/connections.ts';
-import { createMetrics, measureConnections, measureStreams } from './http/server/metrics.ts';
-import { startHttpServer } from './http/server/server.ts';
-import type { Health } from './http/service/health.ts';
-import { createUsersArea } from './http/users/area.ts';
+import { createClientAddress, startHttpServer } from './http/http-server.ts';
+import { servedDocuments } from './http/openapi-documents.ts';
+import { createMetrics, gauges } from './http/prometheus.ts';
+import type { Health } from './http/readiness.ts';
+import type { StreamStatus } from './http/stream-operation.ts';
+import { createStreams } from './http/streams.ts';
+import { createUsersArea } from './http/users-area.ts';
 import { startComparison } from './service/comparison.ts';
 import { measureIngest } from './service/ingest-metrics.ts';
 import { measureService } from './service/metrics.ts';
@@ -60,16 +58,12 @@ export async function startService(
   measure(registry);
   if (ingestStatus !== null) measureIngest(registry, ingestStatus);
   const clientAddress = createClientAddress(trustedProxies);
-  const connections = createConnections({ logger, trustedProxies });
-  measureConnections(registry, connections);
   const { streamLookMs: lookMs } = role;
   const status = (): Promise<StreamStatus> => withComparison(role.streamStatus());
   const streams = createStreams({ store, status, lookMs, logger });
-  measureStreams(registry, streams.openCount);
   const app = createApp({
     answers,
     clientAddress: (c) => clientAddress(c as never),
-    requireRoom: (c) => connections.requireRoom(c.env.incoming.socket),
     streams,
     health,
     force,
@@ -92,9 +86,12 @@ export async function startService(
       port,
       reusePort,
       logger,
-      connections,
     }),
   );
+  gauges(registry, {
+    holdfast_http_connections: { help: 'Connections that are open.', read: server.connections },
+    holdfast_http_streams: { help: 'Streams of events that are open.', read: streams.openCount },
+  });
   // Before the server, which waits for its connections.
   starting.defer(() => streams.end());
   logger.info({ url: server.url, ...name }, 'listening');

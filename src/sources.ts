@@ -1,4 +1,4 @@
-import { FILE_KIND } from './feed/file/kind.ts';
+import { FILE_KIND } from './feed/file/file-source.ts';
 import type { TopicSettings } from './feed/kafka/kafka-client.ts';
 import { TOPIC_KIND } from './feed/kafka/kafka-kind.ts';
 import { type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/participant-settings.ts';

@@ -3,8 +3,6 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../src/config/load-config.ts';
-import { optionName, type Setting } from '../src/config/setting-kinds.ts';
-import { SETTINGS } from '../src/config/setting-list.ts';
 import { makeDataDirectory, openHoldings, post } from './support/http/holdings-service.ts';
 import { listedCommands } from './support/program/command.ts';
 import { temporaryDirectory } from './support/program/temporary-directory.ts';
@@ -15,24 +13,8 @@ const readme = page('README.md');
 const rows = page('docs/operations.md')
   .split('\n')
   .filter((line) => line.startsWith('|'));
-/** The table of settings; other tables may name one too, and so may what one means. */
-const settings = rows.filter((row) => row.startsWith('| `--'));
 
 describe('the pages', () => {
-  it.each(Object.entries<Setting>(SETTINGS))(
-    'has one row for the setting %s, with its default and bounds',
-    (key, setting) => {
-      const option = new RegExp(`\`${optionName(key)}[\` ]`);
-      const [row, ...others] = settings.filter((each) => option.test(each.split(' | ')[0]!));
-      expect(others).toEqual([]);
-      const said = setting.default ?? /\(default: ([^;)]+)/.exec(setting.help)?.[1] ?? '';
-      const cell = row!.split(' | ')[1]!.replaceAll('`', '').split(', ');
-      if (said !== '') expect(cell).toContain(said === 'false' ? 'off' : said);
-      const [bounds = ''] = setting.placeholder === 'D' ? [/from (\S+ to \w+)/.exec(setting.expected)![1]] : [];
-      expect(row).toContain(bounds);
-    },
-  );
-
   it('shows a request that works on the fixture as typed', async () => {
     const [, url, body] = /curl (\S+) -H 'Content-Type: application\/json' -d '([^']+)'/.exec(readme)!;
     const [, fixtureFile] = /--file (fixtures\/\S+)/.exec(readme)!;

@@ -113,7 +113,7 @@ describe('the code of src', () => {
 
   it('adds routes in one place, from the lists of operations', () => {
     const route = /\bapp\.(on|all|use|get|post|put|patch|delete|options)\(/;
-    expect(linesWith(outside('src/http/server/routes.ts'), route)).toEqual([]);
+    expect(linesWith(outside('src/http/routing.ts'), route)).toEqual([]);
   });
 
   it('speaks to kafkajs in the Kafka source and the decoder only', () => {

@@ -1,4 +1,4 @@
-import { INT64_MAX } from '../json/int64.ts';
+import { INT64_MAX } from '../json/exact-number.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import type { Coin, CoinCreate, RoundCreate } from '../ledger/update.ts';
 import type { Fault, RareEvent } from './chunk.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCAL_SECRET_FILE } from '../users/tokens/local-secret.ts';
+import { LOCAL_SECRET_FILE } from '../users/local-secret.ts';
 import { backUp, restore } from '../views/backup.ts';
 import type { CliCommand } from './command.ts';
 

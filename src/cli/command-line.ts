@@ -1,8 +1,11 @@
-import { Command, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { pino } from 'pino';
 import { loadConfig } from '../config/load-config.ts';
 import { environmentName, type Setting, settingOption } from '../config/setting-kinds.ts';
 import { SETTINGS, type SettingKey } from '../config/setting-list.ts';
+import { HoldingsFault, type HoldingsFaultCode } from '../holdings/holdings-fault.ts';
+import { machineAdvice } from '../machine-errors.ts';
+import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
 import {
   type CliCommand,
@@ -12,14 +15,14 @@ import {
   SETTINGS_OF_EVERY_COMMAND,
   type Terminal,
 } from './command.ts';
-import { exitCodeOf, explainMachineFault, failureLine } from './faults.ts';
+import { safeText } from './terminal.ts';
 
 /** Every command and group by its word, in the order of the help. Only the one given is loaded, because some need large modules. */
 const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   replay: async () => (await import('./replay.ts')).replayCommand,
   summary: async () => (await import('./summary.ts')).summaryCommand,
-  snapshots: async () => (await import('./snapshots.ts')).snapshotsCommand,
+  snapshots: async () => (await import('./table-commands.ts')).snapshotsCommand,
   history: async () => (await import('./table-commands.ts')).historyCommand,
   top: async () => (await import('./table-commands.ts')).topCommand,
   owners: async () => (await import('./table-commands.ts')).ownersCommand,
@@ -136,4 +139,47 @@ function reportFailure(error: unknown, { terminal, help }: { terminal: Terminal;
   const exitCode = exitCodeOf(error);
   if (exitCode !== EXIT.ok) terminal.stderr.write(`holdfast: ${failureLine(error, help)}\n`);
   return exitCode;
+}
+
+/** Of a question that has no answer. */
+const EXIT_OF: Readonly<Partial<Record<HoldingsFaultCode, ExitCode>>> = {
+  no_snapshot_in: EXIT.noSnapshot,
+  no_snapshot_at: EXIT.noSnapshot,
+  no_snapshot_before: EXIT.noSnapshot,
+  no_snapshot_after: EXIT.noSnapshot,
+  no_migration: EXIT.noSnapshot,
+  no_dso: EXIT.noSnapshot,
+  not_followed: EXIT.refused,
+  wrong_parameter: EXIT.refused,
+};
+
+function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof HoldingsFault) return EXIT_OF[error.code] ?? EXIT.failed;
+  // Commander throws the help and the version too, with 0.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.refused;
+  return error instanceof Refusal ? EXIT.refused : EXIT.failed;
+}
+
+/** Every failure is one line on standard error. */
+function failureLine(error: unknown, help: string): string {
+  // For a bare `holdfast` or group, commander's error has the whole help in place of a message.
+  if (error instanceof CommanderError && error.code === 'commander.help') return `no command given; ${help} lists them`;
+  const message = error instanceof Error ? error.message : String(error);
+  const line = safeText(
+    message
+      .replace(/^error: /, '')
+      .replaceAll(/\s*\n\s*/g, ' ')
+      .trim(),
+  );
+  if (error instanceof CommanderError) return `${line.replace(/\.$/, '')}; see ${help}`;
+  return exitCodeOf(error) === EXIT.noSnapshot ? `${line}; \`holdfast snapshots\` lists those there are` : line;
+}
+
+/** A fault of the machine as an error that says what to do about it; any other error as it is. */
+function explainMachineFault(error: unknown, dataDir: string): unknown {
+  const advice = machineAdvice(error);
+  if (advice === null) return error;
+  // Of a copy, the target matters.
+  const { message, path, dest = path } = error as NodeJS.ErrnoException & { readonly dest?: string };
+  return new Error(`${dest ?? `--data ${dataDir}`}: ${advice} (${message})`, { cause: error });
 }

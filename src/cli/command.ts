@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import type { Config } from '../config/load-config.ts';
 import type { SettingKey } from '../config/setting-list.ts';
+import { Refusal } from '../refusal.ts';
+import { showGiven } from '../show-given.ts';
 
 /** The exit codes, as docs/operations.md lists them; 1 is for everything that went wrong without a number of its own. */
 export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, noSnapshot: 4, differs: 5 } as const;
@@ -49,4 +51,23 @@ export interface Invocation {
   readonly config: Config;
   readonly terminal: Terminal;
   readonly logger: Logger;
+}
+
+/** The value of an option's text; null where it is not given. Throws a Refusal for a text that is no such value. */
+export function parseOption<Value>(
+  options: Invocation['options'],
+  name: string,
+  { parse, expected }: { readonly parse: (text: string) => Value | null; readonly expected: string },
+): Value | null {
+  const text = options[name] as string | undefined;
+  if (text === undefined) return null;
+  const value = parse(text);
+  if (value === null) throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}`);
+  return value;
+}
+
+/** How a command prints its answer: as JSON, as CSV, or for people. */
+export function formOf({ json, csv }: Invocation['options']): 'json' | 'csv' | 'people' {
+  if (json === true && csv === true) throw new Refusal('--csv: given with --json, expected one of them');
+  return json === true ? 'json' : csv === true ? 'csv' : 'people';
 }

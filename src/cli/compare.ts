@@ -2,15 +2,14 @@ import { type Compared, chainOf, compareChains, obstacle, type Wanted } from '..
 import { otherReplica } from '../compare/other.ts';
 import { ownReplica } from '../compare/replica.ts';
 import { counted } from '../counted.ts';
-import { PARAMETERS } from '../holdings/insight/parameters.ts';
+import { PARAMETERS } from '../holdings/table-question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { readUpdateOrder, type UpdateOrder } from '../views/read/update-order.ts';
-import { type CliCommand, EXIT, type Invocation } from './command.ts';
-import { parseOption } from './given-option.ts';
-import { safeText } from './terminal-text.ts';
+import { type CliCommand, EXIT, type Invocation, parseOption } from './command.ts';
+import { safeText } from './terminal.ts';
 
 export const compareCommand: CliCommand = {
   usage: 'compare <URL>',

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { DecoderFigures, PartitionFigures } from '../flat-decoder/figures.ts';
-import { counters, createMetrics, gauges } from '../http/server/metrics.ts';
-import { type HttpServer, startHttpServer } from '../http/server/server.ts';
+import { type HttpServer, startHttpServer } from '../http/http-server.ts';
+import { counters, createMetrics, gauges } from '../http/prometheus.ts';
 
 interface MeasuredDecoder {
   readonly figures: DecoderFigures;

@@ -1,7 +1,7 @@
 import { keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../config/setting-list.ts';
 import { counted } from '../counted.ts';
+import { openFileSource } from '../feed/file/file-source.ts';
 import { type LinesFile, openLinesFile, readTail, type Tail } from '../feed/file/lines-file.ts';
-import { openFileSource } from '../feed/file/source.ts';
 import { IN_IMPORT } from '../feed/network/snapshot-import.ts';
 import { positionOfLine } from '../feed/scan/scan-position.ts';
 import { Refusal } from '../refusal.ts';

@@ -4,7 +4,7 @@ import type { PartitionProgress } from '../flink/source-progress.ts';
 import type { JobStatus, RunningJob } from '../flink/status.ts';
 import { timeOrNull } from '../health.ts';
 import { formatTime } from '../ledger/time.ts';
-import { type Fact, formatFacts } from './table.ts';
+import { type Fact, formatFacts } from './terminal.ts';
 
 export function jobStatusText(status: JobStatus, findings: readonly Finding[]): string {
   const { cluster, started, job, store, atMs } = status;

@@ -21,7 +21,7 @@ import { type CliCommand, type CommandGroup, EXIT } from './command.ts';
 import { jobStatusJson, jobStatusText } from './flink-status-text.ts';
 import { createProgress } from './progress.ts';
 import { CLEAR_SCREEN, WATCH_MS } from './status.ts';
-import { safeJson } from './terminal-text.ts';
+import { safeJson } from './terminal.ts';
 
 /** The settings of every command about the job. */
 const JOB_KEYS = ['flinkRest', ...keysOf(POSTGRES_SETTINGS)] as const;

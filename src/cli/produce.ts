@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { KAFKA_SETTINGS, keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../config/setting-list.ts';
 import { counted } from '../counted.ts';
-import { type FileSource, openFileSource } from '../feed/file/source.ts';
-import { readableSize } from '../feed/file/unusable-file.ts';
+import { type FileSource, openFileSource, readableSize } from '../feed/file/file-source.ts';
 import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
 import { openPatientProducer } from '../feed/kafka/topic-producer.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';

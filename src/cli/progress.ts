@@ -69,40 +69,15 @@ function logProgress(doing: string, logger: Logger): Progress {
   };
 }
 
-const BAR_COLUMNS_MIN = 10;
-const BAR_COLUMNS_MAX = 40;
+const BAR = 20;
 
-/** A total of 0 is one that is not known. The library clears what is written in the last column. */
-export const FILE_BAR: GenericFormatter = (_options, { maxWidth, total, progress, eta }, { done, file }) =>
-  fileLine(maxWidth - 1, { share: total === 0 ? null : progress, secondsLeft: eta, done, file });
-
-interface FileFacts {
-  /** From 0 to 1; null where the size of the file is not known. */
-  readonly share: number | null;
-  /** The library gives a text, such as NULL, where it cannot estimate it. */
-  readonly secondsLeft: number | string;
-  readonly done: string;
-  readonly file: string;
-}
-
-/** One line of at most so many columns: a part that does not fit whole is left out with those after it. */
-export function fileLine(columns: number, { share, secondsLeft, done, file }: FileFacts): string {
-  if (share === null) return ['time left unknown', done, file].join(' | ');
-  let text = '';
-  for (const part of [`${Math.floor(share * 100)} %`, leftText(secondsLeft), done, file]) {
-    if (BAR_COLUMNS_MIN + text.length + 3 + part.length > columns) break;
-    text += ` | ${part}`;
-  }
-  const width = Math.min(BAR_COLUMNS_MAX, columns - text.length);
-  return `${'='.repeat(Math.round(share * width)).padEnd(width, '-')}${text}`;
-}
-
-function leftText(seconds: number | string): string {
-  if (typeof seconds === 'string') return 'time left unknown';
-  const minutes = Math.round(seconds / 60);
-  if (seconds < 3_600) return seconds < 60 ? `${seconds} s left` : `${minutes} min left`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
-}
+/** The bar of a feed file; a total of 0 is one that is not known. */
+export const FILE_BAR: GenericFormatter = (_options, { total, progress, eta }, { done, file }) => {
+  if (total === 0) return `${done} | ${file}`;
+  const bar = '='.repeat(Math.round(progress * BAR)).padEnd(BAR, '-');
+  const left = Number.isFinite(eta) ? `${Math.ceil(eta / 60)} min left` : 'time left unknown';
+  return `${bar} | ${Math.floor(progress * 100)} % | ${left} | ${done} | ${file}`;
+};
 
 /** How far a feed file is read, and the results so far, such as `{ updates: 3 }`. */
 export function fileStep(

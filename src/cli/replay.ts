@@ -1,13 +1,13 @@
-import { haltLine, LIST } from '../dead-letters/text.ts';
-import { readableSize } from '../feed/file/unusable-file.ts';
+import { counted } from '../counted.ts';
+import { commandOn, haltLine, LIST } from '../dead-letters/text.ts';
+import { readableSize } from '../feed/file/file-source.ts';
 import { type ReplayResult, replayInThread } from '../ingest/replay.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { openViewsStore } from '../views/read/store.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { printOn } from './dead-letter-text.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
-import { safeText } from './terminal-text.ts';
+import { safeText } from './terminal.ts';
 
 export const STANDARD_INPUT = '-';
 
@@ -47,7 +47,7 @@ export const replayCommand: CliCommand = {
     const warning = dsoWarning(result.dso);
     if (warning !== null) logger.warn({ dso: result.dso.party }, warning);
     terminal.stdout.write(`${await summaryLine(result, config.dataDir)}\n`);
-    const print = printOn(config.dataDir);
+    const print = commandOn(config.dataDir);
     if (result.halted !== null) {
       const unread =
         result.halted.createdAt < startedAt
@@ -60,7 +60,7 @@ export const replayCommand: CliCommand = {
     if (signal.aborted)
       throw new Error('stopped before the end; run it again to continue; what was applied is skipped');
     if (result.quarantined === 0) return EXIT.ok;
-    terminal.stderr.write(`holdfast: ${quarantineLine(result.quarantined, print(LIST))}\n`);
+    terminal.stderr.write(`holdfast: ${counted(result.quarantined, 'update')} quarantined; see ${print(LIST)}\n`);
     return EXIT.halted;
   },
 };
@@ -80,9 +80,4 @@ async function summaryLine({ counts, halted, quarantined }: ReplayResult, dataDi
     `applied ${updates} updates, ${events} events; redelivered ${redelivered}; ` +
     `dead letters ${deadLetters}; ${leftOut}${late}newest snapshot ${snapshot}`
   );
-}
-
-function quarantineLine(count: number, list: string): string {
-  const [are, shows] = count === 1 ? ['1 update is', 'shows it'] : [`${count} updates are`, 'shows them'];
-  return `${are} quarantined: ${list} ${shows}`;
 }

@@ -34,7 +34,7 @@ export const serveCommand: CliCommand = {
     // Loaded only here: no other command needs the servers.
     const [{ startService }, { createUnavailableServer }] = await Promise.all([
       import('../service.ts'),
-      import('../http/server/unavailable.ts'),
+      import('../http/http-server.ts'),
     ]);
     await using unavailable = createUnavailableServer({ host, port, reusePort, logger });
     const start = (): Promise<Service> => startService(config, { logger, beforeListening: unavailable.end });

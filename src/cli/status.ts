@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { readBounded } from '../bounded-body.ts';
+import { fetchFailure } from '../fetch-failure.ts';
 import { createReadOnlyHealth } from '../health.ts';
 import { isObject } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
 import { openStanding } from '../views/read/standing.ts';
 import { openViewsStore } from '../views/read/store.ts';
-import { askService } from './ask-service.ts';
 import type { CliCommand } from './command.ts';
-import { type Fact, formatFacts } from './table.ts';
-import { safeJson } from './terminal-text.ts';
+import { type Fact, formatFacts, safeJson } from './terminal.ts';
 
+const ANSWER_MS_MAX = 10_000;
+const ANSWER_BYTES_MAX = 16 * 2 ** 20;
 export const WATCH_MS = 2_000;
 /** Between the two readings from which the rate comes. */
 const RATE_MS = 1_000;
@@ -121,4 +123,21 @@ function rateText(now: Reading, before: Reading | null): string {
   // A service that was started again counts from 0.
   const rate = Math.max(0, to - from) / ((now.atMs - before.atMs) / 1000);
   return `, ${Math.round(rate)} a second`;
+}
+
+/** GETs JSON of a running service. Throws an error of one line that names the address. */
+async function askService(base: string, path: string): Promise<unknown> {
+  const url = `${base.replace(/\/+$/, '')}${path}`;
+  try {
+    const { body } = await fetch(url, {
+      redirect: 'error',
+      headers: { Accept: 'application/json' },
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    });
+    const bytes = await readBounded(body, ANSWER_BYTES_MAX);
+    if (bytes === null) throw new Error(`more than ${ANSWER_BYTES_MAX} bytes`);
+    return JSON.parse(bytes.toString());
+  } catch (error) {
+    throw new Error(`${url}: no answer of a Holdfast (${fetchFailure(error)})`, { cause: error });
+  }
 }

@@ -1,14 +1,13 @@
-import { requireFollowed } from '../holdings/followed.ts';
-import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary.ts';
-import { parseInt64 } from '../json/int64.ts';
+import { requireFollowed } from '../holdings/holdings-fault.ts';
+import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary-answer.ts';
+import { parseInt64 } from '../json/exact-number.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/store.ts';
-import type { CliCommand } from './command.ts';
-import { parseOption } from './given-option.ts';
-import { formatTable } from './table.ts';
+import { type CliCommand, parseOption } from './command.ts';
+import { formatTable } from './terminal.ts';
 
 const TIME = {
   parse: parseRequestTime,

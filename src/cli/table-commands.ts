@@ -1,17 +1,31 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { answerTable } from '../holdings/insight/answer.ts';
-import { nextQuestion } from '../holdings/insight/page-token.ts';
-import { type ParameterName, parameter } from '../holdings/insight/parameters.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, TABLES, type TableName, type TableQuestion } from '../holdings/insight/question.ts';
-import { type Table, tableBody, tableText } from '../holdings/insight/table.ts';
+import {
+  LIMIT_DEFAULT,
+  LIMIT_MAX,
+  nextQuestion,
+  type ParameterName,
+  parameter,
+  TABLES,
+  type TableName,
+  type TableQuestion,
+} from '../holdings/table-question.ts';
+import {
+  csvText,
+  LISTED_COLUMNS,
+  listedRow,
+  type Row,
+  type Table,
+  tableBody,
+  tableText,
+} from '../holdings/table-rows.ts';
+import { answerTable } from '../holdings/tables.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/rankings.ts';
 import { openViewsStore } from '../views/read/store.ts';
-import type { CliCommand, Invocation } from './command.ts';
-import { parseOption } from './given-option.ts';
-import { formatTable } from './table.ts';
+import { type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
+import { formatTable } from './terminal.ts';
 
 /** The options that are parameters of a table: with the name of a value, and what the help says. */
 const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, value: string, help: string]>>> = {
@@ -43,6 +57,23 @@ export const ownersCommand = tableCommand('owners', {
   examples: ['holdfast owners --prefix alice', 'holdfast owners --at 2025-02-14T15:00:00Z --csv'],
 });
 
+export const snapshotsCommand: CliCommand = {
+  usage: 'snapshots',
+  summary: 'List the sealed snapshots, from the data directory',
+  examples: ['holdfast snapshots', 'holdfast snapshots --data ./data --json', 'holdfast snapshots --csv'],
+  addOptions: (command) => command.option('--json', 'print JSON for programs').option('--csv', 'print CSV'),
+  run: async ({ options, config, terminal }) => {
+    const form = formOf(options);
+    using store = openViewsStore(config.dataDir);
+    const rows = (await store.facts({ kind: 'snapshots' })).map(listedRow);
+    if (form === 'json') terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    else if (form === 'csv') terminal.stdout.write(csvText({ columns: LISTED_COLUMNS, rows }, true));
+    else {
+      terminal.stdout.write(rowsForPeople(LISTED_COLUMNS, rows, /^total_(?!coin)|_id$/g));
+    }
+  },
+};
+
 /** A command that prints from the data directory what an operation of /holdfast/v1 answers. */
 function tableCommand(
   table: TableName,
@@ -63,8 +94,7 @@ function tableCommand(
       return command.option('--json', 'print JSON for programs, as over HTTP').option('--csv', 'print CSV');
     },
     run: async ({ options, config, terminal: { stdout, stderr } }) => {
-      if (options.json === true && options.csv === true)
-        throw new Refusal('--csv: given with --json, expected one of them');
+      const form = formOf(options);
       const rowsMax = limitOf(options);
       const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name))]);
       const query = Object.fromEntries(given);
@@ -72,11 +102,11 @@ function tableCommand(
       using store = openViewsStore(config.dataDir);
       const ranked = createRankings().over(store, (place) => store.facts({ kind: 'ranking', ...place }));
       const pages = pagesOf(question, rowsMax, (page) => answerTable(page, ranked));
-      if (options.csv === true) await print(csvOf(pages, table), stdout);
+      if (form === 'csv') await print(csvOf(pages, table), stdout);
       else {
         const found = await joined(pages);
-        stdout.write(options.json === true ? `${JSON.stringify(tableBody(found), null, 2)}\n` : tableForPeople(found));
-        if (options.json !== true && typeof found.next === 'string')
+        stdout.write(form === 'json' ? `${JSON.stringify(tableBody(found), null, 2)}\n` : tableForPeople(found));
+        if (form === 'people' && typeof found.next === 'string')
           stderr.write('holdfast: there are more rows; --limit asks for as many, --csv prints all\n');
       }
     },
@@ -116,11 +146,16 @@ async function joined(pages: AsyncIterable<Table>): Promise<Table> {
 
 function tableForPeople({ head, columns, rows }: Table): string {
   const facts = Object.entries(head).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`);
-  const header = columns.map((name) => name.replace(/^total_|_holdings$/g, '').replaceAll('_', ' '));
-  return `${facts.join(', ')}\n\n${formatTable(
+  return `${facts.join(', ')}\n\n${rowsForPeople(columns, rows, /^total_|_holdings$/g)}`;
+}
+
+/** Under the names of the columns without the parts that people do not need. */
+function rowsForPeople(columns: readonly string[], rows: readonly Row[], parts: RegExp): string {
+  const header = columns.map((name) => name.replace(parts, '').replaceAll('_', ' '));
+  return formatTable(
     header,
     rows.map((row) => columns.map((name) => String(row[name] ?? ''))),
-  )}`;
+  );
 }
 
 /** As its reader takes it, who may go away before the end. */

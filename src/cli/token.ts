@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { durationUs, parseAs } from '../config/setting-kinds.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { userIdFault } from '../users/formats.ts';
-import type { AuthService } from '../users/tokens/auth-service.ts';
-import { LOCAL_SECRET_FILE, localService } from '../users/tokens/local-secret.ts';
-import { mintToken } from '../users/tokens/mint-token.ts';
+import { LOCAL_SECRET_FILE, localService, mintToken } from '../users/local-secret.ts';
+import type { AuthService } from '../users/signed-token.ts';
+import { userIdFault } from '../users/user.ts';
 import type { UsersConfig } from '../users/users-config.ts';
 import type { CliCommand, Terminal } from './command.ts';
 

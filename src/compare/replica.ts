@@ -1,6 +1,4 @@
-import type { HoldingsStore } from '../holdings/facts.ts';
-import type { Order } from '../holdings/insight/facts.ts';
-import type { Snapshot } from '../holdings/snapshot.ts';
+import type { HoldingsStore, Order, Snapshot } from '../holdings/facts.ts';
 import type { Micros } from '../ledger/time.ts';
 
 /** The most that a page over HTTP may have: some 400 kB. */

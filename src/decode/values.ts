@@ -1,5 +1,4 @@
-import { ExactNumber, MayBeRounded, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
-import { INT64_MAX } from '../json/int64.ts';
+import { ExactNumber, INT64_MAX, MayBeRounded, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { LEDGER_TIME_EXPECTED, type Micros, parseLedgerTime } from '../ledger/time.ts';
 import { fault } from './fault.ts';

@@ -1,12 +1,12 @@
-import type { HoldingsStore } from './facts.ts';
-import { requireFollowed, requireRound } from './followed.ts';
-import { answerTable } from './insight/answer.ts';
-import type { TableQuestion } from './insight/question.ts';
-import { type TableForm, type TableText, tableText } from './insight/table.ts';
-import type { Question } from './question.ts';
-import { dsoPartyId, lastMigration, snapshotAfter, snapshotBefore } from './snapshot-answers.ts';
-import { continuedState, pageFacts, stateV0, stateV1, stateV2 } from './state.ts';
-import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary.ts';
+import { formatTime } from '../ledger/time.ts';
+import type { HoldingsStore, Snapshot } from './facts.ts';
+import { HoldingsFault, requireFollowed, requireRound, snapshotFault } from './holdings-fault.ts';
+import type { Question, TimeQuery } from './question.ts';
+import { continuedState, pageFacts, stateV0, stateV1, stateV2 } from './state-answer.ts';
+import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary-answer.ts';
+import type { TableQuestion } from './table-question.ts';
+import { type TableForm, type TableText, tableText } from './table-rows.ts';
+import { answerTable } from './tables.ts';
 
 /** The client of a question, so that none takes all reader threads, and the signal that its answer is not wanted any more. */
 export interface Asker {
@@ -22,7 +22,7 @@ export interface Answers {
 }
 
 /** The same of one thread, which does not ask for whom it reads. */
-export interface OwnAnswers {
+interface OwnAnswers {
   json(question: Question): Promise<string>;
   table(question: TableQuestion, form: TableForm): Promise<TableText>;
 }
@@ -66,4 +66,27 @@ async function answer(question: Question, store: HoldingsStore, rules: AnswerRul
     case 'dso':
       return dsoPartyId(await store.facts({ kind: 'dso' }));
   }
+}
+
+/** The record time of the newest snapshot at or before a time. */
+export function snapshotBefore(query: TimeQuery, found: Snapshot | null): { record_time: string } {
+  if (found === null) throw snapshotFault({ ...query, match: 'at_or_before' });
+  return { record_time: formatTime(found.recordTime) };
+}
+
+/** The record time of the first snapshot strictly after a time. */
+export function snapshotAfter({ recordTime }: TimeQuery, found: Snapshot | null): { record_time: string } {
+  if (found === null)
+    throw new HoldingsFault('no_snapshot_after', `No snapshots found after ${formatTime(recordTime)}`);
+  return { record_time: formatTime(found.recordTime) };
+}
+
+export function lastMigration(found: number | null): { migration_id: number } {
+  if (found === null) throw new HoldingsFault('no_migration', 'No migrations found');
+  return { migration_id: found };
+}
+
+export function dsoPartyId(found: string | null): { dso_party_id: string } {
+  if (found === null) throw new HoldingsFault('no_dso', 'No DSO found');
+  return { dso_party_id: found };
 }

@@ -9,13 +9,13 @@ export interface SnapshotQuery extends TimeQuery {
   readonly match: 'exact' | 'at_or_before';
 }
 
-export interface SummaryQuery extends SnapshotQuery {
+interface SummaryQuery extends SnapshotQuery {
   /** In the order requested, without duplicates. */
   readonly owners: readonly string[];
 }
 
 /** With fees as of a round. */
-export interface FeesQuery extends SummaryQuery {
+interface FeesQuery extends SummaryQuery {
   /** Null: the lowest open round. */
   readonly asOfRound: bigint | null;
 }

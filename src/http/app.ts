@@ -1,30 +1,38 @@
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { dashboardRoutes } from './dashboard/routes.ts';
-import { type HoldingsDeps, holdingsRoutes } from './holdings/routes.ts';
-import { type InsightDeps, insightRoutes } from './insight/routes.ts';
-import { createCors } from './server/cors.ts';
-import { jsonResponse } from './server/json-response.ts';
-import type { Metrics } from './server/metrics.ts';
-import { addRoutes, methodsOf } from './server/routes.ts';
-import { type ServiceDeps, serviceRoutes } from './service/routes.ts';
+import { dashboardRoutes } from './dashboard-page.ts';
+import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
+import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
+import { gauges, type Metrics } from './prometheus.ts';
+import { addRoutes, createCors, jsonResponse, methodsOf } from './routing.ts';
+import { type ServiceDeps, serviceRoutes } from './service-operations.ts';
+import { type TableDeps, tableRoutes } from './table-routes.ts';
 
-export interface AppDeps extends HoldingsDeps, InsightDeps, Omit<ServiceDeps, 'registry'> {
+export interface AppDeps
+  extends Omit<HoldingsDeps, 'holdAnswer'>,
+    Omit<TableDeps, 'holdAnswer'>,
+    Omit<ServiceDeps, 'registry'> {
   /** Whether there is a page at `/`. */
   readonly dashboard: boolean;
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly answersBytesMax?: number;
 }
 
 /** Every area but the users', with 404 and 405 for all other paths and methods outside that one. */
 export function createApp(deps: AppDeps): Hono {
-  const { logger, metrics, corsOrigins, dashboard } = deps;
+  const { logger, metrics, corsOrigins, dashboard, answersBytesMax = ANSWERS_BYTES_MAX } = deps;
+  const { hold: holdAnswer, bytes } = createAnswerHold(answersBytesMax);
+  gauges(metrics.registry, {
+    holdfast_http_answers_waiting_bytes: { help: 'Bytes of large answers that are being written.', read: bytes },
+  });
+  const answering = { ...deps, holdAnswer };
   const cors = createCors(corsOrigins);
   const app = new Hono();
   const routes = [
-    ...holdingsRoutes(deps, cors),
-    ...insightRoutes(deps, cors),
+    ...holdingsRoutes(answering, cors),
+    ...tableRoutes(answering, cors),
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
     ...(dashboard ? dashboardRoutes() : []),
   ];

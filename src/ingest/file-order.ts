@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import { tryDecode } from '../decode/decode.ts';
-import { openFileSource } from '../feed/file/source.ts';
-import { UnusableFile } from '../feed/file/unusable-file.ts';
+import { openFileSource } from '../feed/file/file-source.ts';
 import { BrokenContainer } from '../feed/source.ts';
 import { BadUpdate, type FaultCode } from '../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
@@ -89,7 +88,7 @@ async function* decodedHead(
 
 /** A container that is cut off, as each is after the part read here; or the system's error about a file. */
 function isOfTheFile(error: unknown): boolean {
-  if (error instanceof BrokenContainer || error instanceof UnusableFile) return true;
+  if (error instanceof BrokenContainer) return true;
   return error instanceof Error && (error as NodeJS.ErrnoException).syscall !== undefined;
 }
 

@@ -1,6 +1,6 @@
 // Compiled in the main thread, and so for all threads of a replay (threads/shared-wasm.ts).
 import '../decode/partial/json-index.ts';
-import { FILE_KIND } from '../feed/file/kind.ts';
+import { FILE_KIND } from '../feed/file/file-source.ts';
 import type { SourceProgress } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { fileSpec } from '../sources.ts';

@@ -1,4 +1,58 @@
-import { isDeeperThan } from './nesting.ts';
+const INT64_MIN = -(2n ** 63n);
+export const INT64_MAX = 2n ** 63n - 1n;
+
+export function isInt64(integer: bigint): boolean {
+  return integer >= INT64_MIN && integer <= INT64_MAX;
+}
+
+/** The int64 of a JSON number, a bigint, or a string of digits; null for anything else. */
+export function parseInt64(given: unknown): bigint | null {
+  const integer = parseInteger(given);
+  return integer !== null && isInt64(integer) ? integer : null;
+}
+
+function parseInteger(given: unknown): bigint | null {
+  if (typeof given === 'number') return Number.isSafeInteger(given) ? BigInt(given) : null;
+  if (typeof given === 'string') return /^-?\d{1,40}$/.test(given) ? BigInt(given) : null;
+  return typeof given === 'bigint' ? given : null;
+}
+
+/** An int64 for an answer: a JSON number with all its digits. */
+export function int64Json(value: bigint): unknown {
+  const double = Number(value);
+  return Number.isSafeInteger(double) ? double : JSON.rawJSON(value.toString());
+}
+
+/** Whether JSON text nests more levels than that, without parsing it. */
+export function isDeeperThan(text: string, depthMax: number): boolean {
+  // Nearly every request has fewer brackets than the levels allowed, and needs no look at each character.
+  if (!hasMoreThan(text, '[', depthMax / 2) && !hasMoreThan(text, '{', depthMax / 2)) return false;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) i = endOfString(text, i);
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > depthMax) return true;
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return false;
+}
+
+function hasMoreThan(text: string, character: string, count: number): boolean {
+  let at = -1;
+  for (let found = 0; found <= count; found++) {
+    at = text.indexOf(character, at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+/** The index of the quote that ends the string which begins at `start`, or the end of the text. */
+export function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  while (i < text.length && text.charCodeAt(i) !== 0x22) i += text.charCodeAt(i) === 0x5c ? 2 : 1;
+  return i;
+}
 
 declare global {
   interface JSON {

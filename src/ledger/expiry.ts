@@ -1,4 +1,4 @@
-import { INT64_MAX } from '../json/int64.ts';
+import { INT64_MAX } from '../json/exact-number.ts';
 
 /**
  * What a coin's holding fee depends on; `holdings/fees.ts` sums the fees. Amount and rate in 1e-10 units, `round` is

@@ -6,8 +6,8 @@ import {
   type OwnersChangesLookup,
   sameTotals,
   type Totals,
-} from '../holdings/insight/facts.ts';
-import { multiplesWithin } from '../holdings/insight/grid.ts';
+} from '../holdings/facts.ts';
+import { multiplesWithin } from '../holdings/snapshot-grid.ts';
 import type { Ask } from './pool.ts';
 
 /** The columns of an owner's `Totals`. */

@@ -1,7 +1,7 @@
 import { DatabaseError, Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { Asker } from '../holdings/answer.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { requestCancel } from './cancel.ts';
 import { connectionOptions, describeServer } from './connection.ts';
 import { NO_STORE } from './migrate.ts';

@@ -1,4 +1,4 @@
-import type { PartyTotals, Ranking, SnapshotPlace } from '../holdings/insight/facts.ts';
+import type { PartyTotals, Ranking, SnapshotPlace } from '../holdings/facts.ts';
 import { LastComputed } from '../holdings/reading/last-computed.ts';
 import { TOTALS } from './changes.ts';
 import type { Ask } from './pool.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { HoldingsFault } from '../holdings/fault.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { openPool, type StatementPool } from './pool.ts';
 import type { PostgresSettings } from './settings.ts';
 

@@ -1,5 +1,4 @@
-import type { SnapshotChoice } from '../holdings/facts.ts';
-import type { SealedSnapshot } from '../holdings/insight/facts.ts';
+import type { SealedSnapshot, SnapshotChoice } from '../holdings/facts.ts';
 import type { TimeQuery } from '../holdings/question.ts';
 import type { Ask } from './pool.ts';
 

@@ -1,7 +1,15 @@
 import type { Asker } from '../holdings/answer.ts';
-import type { FactKind, Facts, HoldingsStore, Lookup } from '../holdings/facts.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
-import type { ListedOwnersLookup, PartyTotals, SealedMigration, SnapshotPlace } from '../holdings/insight/facts.ts';
+import type {
+  FactKind,
+  Facts,
+  HoldingsStore,
+  ListedOwnersLookup,
+  Lookup,
+  PartyTotals,
+  SealedMigration,
+  SnapshotPlace,
+} from '../holdings/facts.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { createChangesReader, TOTALS } from './changes.ts';
 import { formProblem, SELECT_SETTING } from './migrate.ts';
 import { createOwnersReader } from './owners.ts';

@@ -1,5 +1,5 @@
 import type { Asker } from '../holdings/answer.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { WaitingReads } from '../holdings/reading/waiting-reads.ts';
 
 /** Statements that run, and those that wait for a connection. */

@@ -5,7 +5,7 @@ import { chainOf, compareChains, obstacle } from '../compare/compare.ts';
 import { otherReplica } from '../compare/other.ts';
 import { DIGESTS_AT_ONCE, ownReplica, type Replica } from '../compare/replica.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
-import { gauges } from '../http/server/metrics.ts';
+import { gauges } from '../http/prometheus.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 
 /** How often it looks for snapshots that are not compared yet. */

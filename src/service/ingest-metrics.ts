@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { counters, gauges, histograms } from '../http/server/metrics.ts';
+import { counters, gauges, histograms } from '../http/prometheus.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import { DECISIONS } from '../views/store/dead-letters.ts';
 

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { HoldingsStore } from '../holdings/facts.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
-import { gauges } from '../http/server/metrics.ts';
-import { type Health, NOT_READY_CAUSES } from '../http/service/health.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import { gauges } from '../http/prometheus.ts';
+import { type Health, NOT_READY_CAUSES } from '../http/readiness.ts';
 
 /** What `/metrics` says of a service that writes, or only reads. Everything is read when the metrics are requested. */
 export function measureService(

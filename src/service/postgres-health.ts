@@ -1,6 +1,6 @@
 import { newestSnapshots, readiness, timeOrNull } from '../health.ts';
-import { HoldingsFault } from '../holdings/fault.ts';
-import type { Health, Readiness } from '../http/service/health.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import type { Health, Readiness } from '../http/readiness.ts';
 import { sealingStops } from '../postgres/standing.ts';
 import type { PostgresStore } from '../postgres/store.ts';
 

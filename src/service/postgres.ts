@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { answersFrom } from '../holdings/answer.ts';
-import type { AnswerRules } from '../holdings/summary.ts';
-import { gauges } from '../http/server/metrics.ts';
+import type { AnswerRules } from '../holdings/summary-answer.ts';
+import { gauges } from '../http/prometheus.ts';
 import { describeServer } from '../postgres/connection.ts';
 import { startSealer } from '../postgres/sealer.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';

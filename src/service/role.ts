@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
 import type { Answers } from '../holdings/answer.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
-import type { ForceSnapshot } from '../http/holdings/force.ts';
-import type { StreamStatus } from '../http/insight/stream/operation.ts';
-import type { Health } from '../http/service/health.ts';
+import type { ForceSnapshot } from '../http/holdings-operations.ts';
+import type { Health } from '../http/readiness.ts';
+import type { StreamStatus } from '../http/stream-operation.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import type { Users } from '../users/open-users.ts';
 

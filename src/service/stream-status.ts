@@ -1,7 +1,7 @@
 import { placeText } from '../dead-letters/text.ts';
 import { degradedLines, isCaughtUp, phaseReason, quarantinedLines } from '../health.ts';
-import type { StreamStatus } from '../http/insight/stream/operation.ts';
-import type { Readiness } from '../http/service/health.ts';
+import type { Readiness } from '../http/readiness.ts';
+import type { StreamStatus } from '../http/stream-operation.ts';
 import type { IngestStatus } from '../ingest/status.ts';
 import type { Standing } from '../views/read/standing.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letters.ts';

@@ -3,12 +3,10 @@ import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/load-config.ts';
-import { gauges } from '../http/server/metrics.ts';
+import { gauges } from '../http/prometheus.ts';
 import { startAnswers } from '../views/read/answers.ts';
-import { createTableMeasurer, type MeasuredTables } from '../views/read/measured-tables.ts';
 import type { ReadLoad } from '../views/read/reader-thread.ts';
 import { openEventLoopStore } from '../views/read/store.ts';
-import type { TableSize } from '../views/read/table-sizes.ts';
 import { viewsFile } from '../views/store/database.ts';
 import { SCHEMA_VERSION } from '../views/store/schema.ts';
 import type { Holdings } from './role.ts';
@@ -18,30 +16,21 @@ export function openViews({ dataDir, emptyOwners }: Config, logger: Logger): Hol
   using starting = new DisposableStack();
   const store = starting.use(openEventLoopStore(dataDir));
   const answers = startAnswers(store, { dataDir, rules: { emptyOwners }, logger });
-  const measurer = createTableMeasurer(dataDir, logger);
   const opened = starting.move();
   return {
     name: { data: dataDir },
     store,
     answers,
-    measure: (registry) => measureViews(registry, dataDir, { reads: answers.load, tables: measurer.tables }),
+    measure: (registry) => measureViews(registry, dataDir, answers.load),
     async [Symbol.asyncDispose]() {
-      await Promise.all([measurer, answers].map((part) => part[Symbol.asyncDispose]()));
+      await answers[Symbol.asyncDispose]();
       opened.dispose();
     },
   };
 }
 
 /** What `/metrics` says of a data directory. */
-function measureViews(
-  registry: Registry,
-  dataDir: string,
-  { reads, tables }: { reads: () => ReadLoad; tables: () => MeasuredTables | null },
-): void {
-  const measured = (figure: keyof TableSize): Record<string, number> =>
-    Object.fromEntries(
-      Object.entries(tables()?.sizes ?? {}).flatMap(([table, size]) => (size === null ? [] : [[table, size[figure]]])),
-    );
+function measureViews(registry: Registry, dataDir: string, reads: () => ReadLoad): void {
   gauges(registry, {
     holdfast_schema_version: { help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
     holdfast_reader_threads_busy: {
@@ -53,23 +42,6 @@ function measureViews(
       help: 'Size of views.db and of its write-ahead log.',
       label: 'file',
       read: () => ({ 'views.db': sizeOf(viewsFile(dataDir)), 'views.db-wal': sizeOf(`${viewsFile(dataDir)}-wal`) }),
-    },
-    holdfast_table_rows: {
-      help: 'Rows of the tables of views.db, as last measured.',
-      label: 'table',
-      read: () => measured('rows'),
-    },
-    holdfast_table_bytes: {
-      help: 'Size of the tables of views.db with their indexes, as last measured.',
-      label: 'table',
-      read: () => measured('bytes'),
-    },
-    holdfast_tables_measured_timestamp_seconds: {
-      help: 'When the tables were last measured.',
-      read: () => {
-        const last = tables();
-        return last && last.atMs / 1_000;
-      },
     },
     holdfast_disk_free_bytes: {
       help: 'Free on the disk of the data directory, for a process that is not of root.',

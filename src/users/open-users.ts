@@ -6,22 +6,20 @@ import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { makeDatabasePrivate } from '../private-file.ts';
 import { databaseError, USERS_FILE } from './database-error.ts';
-import { EMPTY_USER } from './requests/bodies.ts';
-import { RememberingReader } from './store/remembering-reader.ts';
-import { migrate } from './store/schema.ts';
-import type { UsersReader } from './store/users-reader.ts';
-import { UsersWriter } from './store/users-writer.ts';
-import type { AuthService } from './tokens/auth-service.ts';
-import { localService } from './tokens/local-secret.ts';
+import { localService } from './local-secret.ts';
+import type { AuthService } from './signed-token.ts';
+import { EMPTY_USER } from './user-requests.ts';
 import type { UsersConfig } from './users-config.ts';
 import { unavailable } from './users-error.ts';
+import { migrate } from './users-schema.ts';
+import { RememberingReader, type UsersReader, UsersWriter } from './users-store.ts';
 
 /** How long the start waits for another program's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Waiting would block the thread that answers all requests, so a request is answered that it may try again. */
 const BUSY_TIMEOUT_MS_OF_REQUESTS = 50;
 
-export interface UsersOptions {
+interface UsersOptions {
   readonly dataDir: string;
   readonly config: UsersConfig;
   /** Null: the one created with users.db and stored there. */

@@ -1,12 +1,12 @@
+import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
-import { readSecret } from '../named-file.ts';
+import { readNamed, readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { hasCredentials, USER_ID_PATTERN } from './formats.ts';
-import { readPublicKey } from './key-files.ts';
-import type { AuthService, TokenMode } from './tokens/auth-service.ts';
+import type { AuthService, Leeway, PublicKeyAlgorithm, TokenMode } from './signed-token.ts';
+import { hasCredentials, USER_ID_PATTERN } from './user.ts';
 
 /** The `ledger` key of the configuration file, with its key files read; durations in seconds, as in tokens. */
 export interface UsersConfig {
@@ -21,12 +21,6 @@ export interface UsersConfig {
   readonly bodyBytesMax: number;
   /** Failed authentications allowed for one address in a minute; 0 is no limit. */
   readonly failedAuthPerMinuteMax: number;
-}
-
-export interface Leeway {
-  readonly expiresAtS: number;
-  readonly issuedAtS: number;
-  readonly notBeforeS: number;
 }
 
 /** The largest values of these settings: users are counted row by row, and a page is read at once. */
@@ -180,4 +174,41 @@ function describe(error: z.ZodError, value: unknown): string {
 /** The message for a wrong type where the schema has no other. */
 function expectedType(issue: z.core.$ZodRawIssue): string | undefined {
   return issue.code === 'invalid_type' ? `expected ${issue.expected}` : undefined;
+}
+
+/** jose refuses shorter RSA keys when it verifies. */
+const RSA_BITS_MIN = 2048;
+const CURVES = { ES256: 'prime256v1', ES512: 'secp521r1' } as const;
+const KEY_EXPECTED = {
+  RS256: `an RSA key of at least ${RSA_BITS_MIN} bits`,
+  ES256: 'a key on the curve P-256',
+  ES512: 'a key on the curve P-521',
+} as const;
+
+/**
+ * The public key of a PEM certificate or PEM public key, in the file that the setting `name` names. One that the algorithm
+ * cannot use is refused at the start.
+ */
+function readPublicKey(name: string, file: string, algorithm: PublicKeyAlgorithm): KeyObject {
+  const key = parsePem(readNamed(name, file).toString());
+  if (key === null) throw new Refusal(`${name}: ${file} contains neither a PEM certificate nor a PEM public key`);
+  if (!fitsAlgorithm(key, algorithm))
+    throw new Refusal(`${name}: ${file} does not fit ${algorithm}, expected ${KEY_EXPECTED[algorithm]}`);
+  return key;
+}
+
+/** A private key is refused, although a public one could be derived: it does not belong on this machine. */
+function parsePem(pem: string): KeyObject | null {
+  try {
+    if (pem.includes('PRIVATE KEY-----')) return null;
+    return pem.includes('-----BEGIN CERTIFICATE-----') ? new X509Certificate(pem).publicKey : createPublicKey(pem);
+  } catch {
+    return null;
+  }
+}
+
+function fitsAlgorithm(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (algorithm === 'RS256') return type === 'rsa' && (details?.modulusLength ?? 0) >= RSA_BITS_MIN;
+  return type === 'ec' && details?.namedCurve === CURVES[algorithm];
 }

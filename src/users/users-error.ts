@@ -26,10 +26,10 @@ export const ERROR_CODES = {
 } as const;
 
 export type UsersErrorCode = keyof typeof ERROR_CODES;
-export type Resource = readonly [type: string, name: string];
+type Resource = readonly [type: string, name: string];
 
 /** Where a request was refused; the body's form depends on it (docs/rules.md, errors: forms G, R and J). */
-export type RaisedBy = 'token' | 'json-layer' | 'authorizer' | 'service';
+type RaisedBy = 'token' | 'json-layer' | 'authorizer' | 'service';
 
 interface Details {
   readonly raisedBy?: RaisedBy;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FILE_KIND } from '../../src/feed/file/kind.ts';
+import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { lockForWriting } from '../../src/views/store/writer-lock.ts';

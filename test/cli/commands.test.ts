@@ -145,7 +145,7 @@ describe('replay', () => {
     expect(stderr).not.toContain('\u202e');
     const quarantining = folder.at('quarantined');
     const quarantined = await holdfast('replay', '--data', quarantining, '--on-bad-update', 'quarantine', feed);
-    const says = `holdfast: 1 update is quarantined: \`holdfast dead-letters list --data ${quarantining}\` shows it\n`;
+    const says = `holdfast: 1 update quarantined; see \`holdfast dead-letters list --data ${quarantining}\`\n`;
     expect(quarantined).toMatchObject({ code: 3, stderr: says });
     const again = await holdfast('replay', '--data', quarantining, feed);
     expect(again.stdout).toMatch(/^applied 0 updates, .* dead letters 0; left out before 1; newest snapshot none\n$/);

@@ -41,7 +41,7 @@ describe('dead-letters list and show', () => {
     await replayInto(dataDir, [feed]);
     const { code, stdout } = await deadLetters('show', '1');
     expect(code).toBe(0);
-    expect(stdout).toContain(`place        ${feed}, message ${BAD_AT}\n`);
+    expect(stdout).toContain(`location     ${feed}, message ${BAD_AT}\n`);
     expect(stdout).toContain('field        message\n');
     expect(stdout).toContain('given        {"foo":1}\n');
     expect(stdout).toContain('expected     one update');
@@ -49,7 +49,7 @@ describe('dead-letters list and show', () => {
     expect(stdout).toContain('\n{"foo":1}\n');
     const listed = await deadLetters('list');
     expect(listed.stdout).toMatch(
-      /^id +decision +kind +place +update +record time +reason\n *1 +halted +update +\S+ message 100 +- +- +message: /,
+      /^id +decision +kind +location +update +record time +reason\n *1 +halted +update +\S+ message 100 +- +- +message: /,
     );
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatTable } from '../../src/cli/table.ts';
+import { formatTable } from '../../src/cli/terminal.ts';
 
 it('sets columns of numbers to the right and the others to the left', () => {
   expect(

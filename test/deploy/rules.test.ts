@@ -80,8 +80,7 @@ const CASES: Cases = {
   HoldfastConnectionsFull: [
     {
       series: {
-        [`holdfast_http_connections{${INSTANCE},state="busy"}`]: '300x20',
-        [`holdfast_http_connections{${INSTANCE},state="idle"}`]: '500 501x20',
+        [`holdfast_http_connections{${INSTANCE}}`]: '800 801x20',
       },
       quiet: 5,
       fires: 6,

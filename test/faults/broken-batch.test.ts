@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/chunk/chunk.ts';
-import { FILE_KIND } from '../../src/feed/file/kind.ts';
+import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ForceSnapshot } from '../../src/http/holdings/force.ts';
+import type { ForceSnapshot } from '../../src/http/holdings-operations.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { type HoldingsService, openHoldings } from '../support/http/holdings-service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../../src/http/server/lossless-json.ts';
-import { ExactNumber } from '../../src/json/exact-number.ts';
-import { int64Json, parseInt64 } from '../../src/json/int64.ts';
+import { parseJson } from '../../src/http/json-request.ts';
+import { ExactNumber, int64Json, parseInt64 } from '../../src/json/exact-number.ts';
 import { showGiven } from '../../src/show-given.ts';
 
 describe('an int64', () => {

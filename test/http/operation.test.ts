@@ -2,28 +2,27 @@ import { Hono } from 'hono';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { STORY_EXAMPLE } from '../../src/http/documents.ts';
-import { HOLDINGS_OPERATIONS } from '../../src/http/holdings/operations.ts';
-import { createCors } from '../../src/http/server/cors.ts';
-import { type Field, field } from '../../src/http/server/fields.ts';
-import { createMetrics } from '../../src/http/server/metrics.ts';
-import { answerSchemas, describeJsonOperation } from '../../src/http/server/openapi.ts';
-import { type JsonOperation, jsonRoute, type OperationFacts } from '../../src/http/server/operation.ts';
-import { addRoutes, methodsOf } from '../../src/http/server/routes.ts';
-import { SERVICE_OPERATIONS } from '../../src/http/service/operations.ts';
-import { USERS_OPERATIONS } from '../../src/http/users/operations.ts';
+import { HOLDINGS_OPERATIONS } from '../../src/http/holdings-operations.ts';
+import { field, type JsonOperation, jsonRoute, type OperationFacts } from '../../src/http/json-operation.ts';
+import { answerSchemas, describeJsonOperation } from '../../src/http/openapi.ts';
+import { STORY_EXAMPLE } from '../../src/http/openapi-documents.ts';
+import { createMetrics } from '../../src/http/prometheus.ts';
+import { addRoutes, createCors, methodsOf } from '../../src/http/routing.ts';
+import { SERVICE_OPERATIONS } from '../../src/http/service-operations.ts';
+import { USERS_OPERATIONS } from '../../src/http/users-operations.ts';
 import { fixture } from '../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings } from '../support/http/holdings-service.ts';
 import { startWorld } from '../support/users/world.ts';
 
 /** An operation as one would be added: it doubles a number. */
-const DOUBLE: JsonOperation<{ readonly factor: number }, { readonly n: Field<number> }> = {
+const FIELDS = z.object({ n: field((given) => Number(given) || null, 'a number', { type: 'number' }) });
+const DOUBLE: JsonOperation<{ readonly factor: number }, typeof FIELDS> = {
   method: 'GET',
   path: '/v0/doubled',
   operationId: 'getDoubled',
   summary: 'A number, doubled.',
   request: {
-    fields: () => ({ n: field((given) => Number(given) || null, 'a number', { type: 'number' }) }),
+    fields: () => FIELDS,
     example: () => ({ n: 21 }),
   },
   answer: z.strictObject({ doubled: z.number() }).meta({ id: 'Doubled' }),

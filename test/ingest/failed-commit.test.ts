@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FILE_KIND } from '../../src/feed/file/kind.ts';
-import { openFileSource } from '../../src/feed/file/source.ts';
+import { FILE_KIND, openFileSource } from '../../src/feed/file/file-source.ts';
 import type { Feed } from '../../src/ingest/feed-thread.ts';
 import { runLoop } from '../../src/ingest/loop.ts';
 import { mayPass } from '../../src/machine-errors.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { FILE_KIND } from '../../src/feed/file/kind.ts';
-import { openFileSource } from '../../src/feed/file/source.ts';
+import { FILE_KIND, openFileSource } from '../../src/feed/file/file-source.ts';
 import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import type { Source, SourceStart } from '../../src/feed/source.ts';
 import type { Feed } from '../../src/ingest/feed-thread.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../src/holdings/snapshot.ts';
+import type { Snapshot } from '../../src/holdings/facts.ts';
 import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
 import { startSealer } from '../../src/postgres/sealer.ts';
 import type { PostgresSettings } from '../../src/postgres/settings.ts';

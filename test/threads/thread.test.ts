@@ -69,7 +69,7 @@ describe('an error', () => {
     await using thread = startExample();
     const error = await failureOf(thread.call('fail', 'refusal'));
     expect(error).toBeInstanceOf(Refusal);
-    expect(error).toMatchObject({ name: 'UnusableFile', path: 'feed', message: 'feed file feed does not exist' });
+    expect(error).toMatchObject({ name: 'Refusal', message: 'feed file feed does not exist' });
     expect(error.cause).toMatchObject({ message: 'said the system' });
   });
 });

@@ -4,18 +4,25 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveCaller } from '../../src/users/caller.ts';
+import { listIdentityProviders } from '../../src/users/identity-providers.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
-import { EMPTY_USER } from '../../src/users/requests/bodies.ts';
-import type { GivenRight } from '../../src/users/right.ts';
-import { resolveCaller } from '../../src/users/rules/caller.ts';
-import { grantRights, revokeRights } from '../../src/users/rules/change-rights.ts';
-import { createUser, deleteUser, moveUser } from '../../src/users/rules/change-users.ts';
-import { listIdentityProviders } from '../../src/users/rules/identity-providers.ts';
-import { listRights, listUsers, readUser } from '../../src/users/rules/read-users.ts';
-import { updateUser } from '../../src/users/rules/update-user.ts';
-import type { UsersWriter } from '../../src/users/store/users-writer.ts';
+import type { GivenRight } from '../../src/users/user.ts';
+import { EMPTY_USER } from '../../src/users/user-requests.ts';
+import {
+  createUser,
+  deleteUser,
+  grantRights,
+  listRights,
+  listUsers,
+  moveUser,
+  readUser,
+  revokeRights,
+  updateUser,
+} from '../../src/users/user-rules.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
 import { UsersError } from '../../src/users/users-error.ts';
+import type { UsersWriter } from '../../src/users/users-store.ts';
 import {
   type Asked,
   allowed,

@@ -3,10 +3,10 @@ import Database from 'better-sqlite3';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
+import { localService } from '../../src/users/local-secret.ts';
 import { openUsers, type Users } from '../../src/users/open-users.ts';
-import { migrate } from '../../src/users/store/schema.ts';
-import { localService } from '../../src/users/tokens/local-secret.ts';
 import { parseUsersConfig } from '../../src/users/users-config.ts';
+import { migrate } from '../../src/users/users-schema.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { onTransaction } from '../support/users/on-transaction.ts';
 

@@ -1,7 +1,7 @@
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/chunk/chunk.ts';
-import { FILE_KIND } from '../../src/feed/file/kind.ts';
+import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { type StoredId, storedIdHash } from '../../src/ledger/contract-id.ts';
 import { viewsFile } from '../../src/views/store/database.ts';
 import { ActiveIds } from '../../src/views/write/active-ids.ts';

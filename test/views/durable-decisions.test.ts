@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FILE_KIND } from '../../src/feed/file/kind.ts';
+import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { preparePositions } from '../../src/views/write/positions.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';

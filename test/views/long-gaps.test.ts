@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FILE_KIND } from '../../src/feed/file/kind.ts';
+import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { isMachineError } from '../../src/machine-errors.ts';
 import { openForReading } from '../../src/views/store/database.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Ranking, SnapshotPlace } from '../../src/holdings/insight/facts.ts';
+import type { Ranking, SnapshotPlace } from '../../src/holdings/facts.ts';
 import { createRankings } from '../../src/views/read/rankings.ts';
 import { openViewsStore } from '../../src/views/read/store.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { HoldingsFault } from '../../src/holdings/fault.ts';
+import { HoldingsFault } from '../../src/holdings/holdings-fault.ts';
 import type { Question } from '../../src/holdings/question.ts';
 import { startReaderThreads } from '../../src/views/read/reader-thread.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { FILE_KIND } from '../../src/feed/file/kind.ts';
+import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { verifyViews } from '../../src/views/verify/verify.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';

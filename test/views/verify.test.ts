@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFileSource } from '../../src/feed/file/source.ts';
+import { openFileSource } from '../../src/feed/file/file-source.ts';
 import { decodeVersion, encodeVersion } from '../../src/views/store/totals.ts';
 import type { Difference } from '../../src/views/verify/types.ts';
 import { verifyViews } from '../../src/views/verify/verify.ts';

@@ -1,9 +1,9 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { party } from '../../fixtures/names.ts';
 import { writeWeeks } from '../../scripts/demo/weeks.ts';
 import { launchBrowser, type Watched, watchPage } from '../../test/support/http/browser.ts';
 import { fixture } from '../../test/support/http/expected-answers.ts';
-import { type Service, startService } from '../../test/support/http/service.ts';
+import { startService } from '../../test/support/http/service.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
 
 /** Has coin of both kinds, and many changes. */
@@ -15,12 +15,13 @@ export const NOBODY = party('nobody');
 
 /** A service with the dashboard, and a browser that looks at it. */
 export interface Dashboard extends AsyncDisposable {
-  readonly service: Service;
   readonly origin: string;
   /** A page in a browser of its own, watched from the start. */
   open(path: string, options?: BrowserContextOptions): Promise<Opened>;
   /** The answer of a GET, or of a POST of the body. */
   answer<Answer>(path: string, body?: object): Promise<Answer>;
+  /** The ids of a party's contracts at the newest snapshot, or as the fields of the request say. */
+  contractsOf(party: string, fields?: object): Promise<string[]>;
 }
 
 export interface Opened extends Watched {
@@ -30,28 +31,34 @@ export interface Opened extends Watched {
 /** Half a week: enough for several pages of everything and for all ranges of a chart but the longest. */
 const WEEKS = 0.5;
 
-/** The ledger of the demo, shorter, and the migration after its story, replayed and served. */
-export async function startDashboard({ migrations = 1 }: { readonly migrations?: 1 | 2 } = {}): Promise<Dashboard> {
+/** The ledger of the demo, shorter, replayed and served. */
+export async function startDashboard(): Promise<Dashboard> {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(temporaryDirectory());
   const weeks = folder.at('weeks.ndjson');
   writeWeeks(weeks, WEEKS);
   const files = [fixture('story.scan.ndjson'), weeks];
-  if (migrations === 2) files.push(fixture('story-migration.scan.ndjson'));
   const service = starting.use(await startService(['--data', folder.at('data'), '--file', ...files]));
-  const origin = String((await service.program.logged('listening')).url);
+  const origin = service.url;
   await service.until('/readyz', (status) => status === 200);
   const browser = await launchBrowser();
   starting.defer(() => browser.close());
   const parts = starting.move();
+  const answer = async <Answer>(path: string, body?: object): Promise<Answer> => {
+    const { status, body: given } = await service.ask(path, body);
+    if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(given)}`);
+    return given as Answer;
+  };
   return {
-    service,
     origin,
     open: (path, options) => openPage(browser, `${origin}${path}`, options),
-    async answer<Answer>(path: string, body?: object) {
-      const { status, body: given } = await service.ask(path, body);
-      if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(given)}`);
-      return given as Answer;
+    answer,
+    async contractsOf(party, fields = {}) {
+      const snapshot = { migration_id: 0, record_time: '2199-01-01T00:00:00Z', record_time_match: 'at_or_before' };
+      const { created_events } = await answer<{ created_events: { contract_id: string }[] }>('/v0/holdings/state', {
+        ...{ ...snapshot, owner_party_ids: [party], page_size: 1000, ...fields },
+      });
+      return created_events.map(({ contract_id }) => contract_id);
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -69,10 +76,10 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
 
 const WAIT_MAX_MS = 60_000;
 
-/** What was clicked, or answered, has been drawn and has asked what it asks: effects run behind the frame that draws. */
+/** Effects run after the frame that draws a click or an answer, and may send requests. */
 const DRAWN = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))';
 
-/** Until everything on the page has its answer, and nothing more was asked because of it. */
+/** Until the page has all its answers and sends no further request. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main .card').first().waitFor();
   for (let isQuiet = false, wasQuiet = false; !(isQuiet && wasQuiet); ) {
@@ -80,4 +87,9 @@ export async function settled(page: Page): Promise<void> {
     wasQuiet = isQuiet;
     isQuiet = (await page.locator('.loading, [aria-busy="true"]').count()) === 0;
   }
+}
+
+/** The card with a heading. */
+export function card(page: Page, title: string | RegExp): Locator {
+  return page.getByRole('region', { name: title, exact: true });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ALICE, type Dashboard, LARGE, settled, startDashboard } from './dashboard.ts';
+import { ALICE, card, type Dashboard, LARGE, settled, startDashboard } from './dashboard.ts';
 
 let dashboard: Dashboard;
 beforeAll(async () => {
@@ -22,26 +22,20 @@ it('completes the beginning of a party id', async () => {
   );
   const shown = owners.map(({ party_id, total_coin_holdings }) => `${party_id}${total_coin_holdings}`);
   await expect.poll(() => options.allTextContents()).toEqual(shown);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { x, width } = (await page.getByRole('listbox').boundingBox())!;
+  expect([x >= 0, x + width <= 390]).toEqual([true, true]);
   await options.first().click();
   await page.waitForURL(`**/owners/${owners[0]!.party_id}?migration=0`);
   await search(page).fill('Aurora');
-  await page.getByText('No owner begins with this').waitFor();
+  await page.getByText('No owner starts with this').waitFor();
   await search(page).fill('nobody::1220ab');
-  await page.getByText('No owner begins with this').waitFor();
+  await page.getByText('No owner starts with this').waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('This party never had coin').waitFor();
   await page.goBack();
   await page.waitForURL(`**/owners/${owners[0]!.party_id}?migration=0`);
   expect(faults).toEqual([]);
-});
-
-it('shows what it finds within a narrow screen', async () => {
-  const { page } = await dashboard.open('/', { viewport: { width: 390, height: 844 } });
-  await search(page).fill('a');
-  await found(page).first().waitFor();
-  const { x, width } = (await page.getByRole('listbox').boundingBox())!;
-  expect(x).toBeGreaterThanOrEqual(0);
-  expect(x + width).toBeLessThanOrEqual(390);
 });
 
 it('is used by keyboard alone', async () => {
@@ -84,27 +78,22 @@ it('shows an owner at the time and round that are asked for, under an address to
   await page.getByLabel('At (UTC)').fill('2025-02-12T00:35:00');
   await page.getByLabel('Fees as of round').fill('104');
   await page.getByRole('button', { name: 'Show' }).click();
-  await page.getByRole('region', { name: 'Holdings then' }).getByText('00:30').waitFor();
+  await card(page, 'Holdings at 2025-02-12 00:35 UTC').getByText('Snapshot of 2025-02-12 00:30').waitFor();
   expect(new URL(page.url()).search).toBe('?migration=0&at=2025-02-12T00:35:00Z&round=104');
   await page.getByRole('button', { name: 'Now' }).click();
-  await page.getByRole('region', { name: 'Holdings now' }).waitFor();
+  await card(page, 'Holdings now').waitFor();
 });
 
 it('begins at the first page of the contracts where another time is chosen', async () => {
   const { page } = await dashboard.open(`/owners/${LARGE}`);
-  const contracts = page.getByRole('region', { name: 'Contracts' });
+  const contracts = card(page, 'Contracts');
   await contracts.getByRole('button', { name: 'Next' }).click();
   await contracts.getByText('Page 2').waitFor();
   await page.getByLabel('At (UTC)').fill('2025-02-14T00:00:00');
   await page.getByRole('button', { name: 'Show' }).click();
   await contracts.getByText('Page 1').waitFor();
-  const { created_events } = await dashboard.answer<{ created_events: { contract_id: string }[] }>(
-    '/v0/holdings/state',
-    {
-      ...{ migration_id: 0, record_time: '2025-02-14T00:00:00Z', owner_party_ids: [LARGE], page_size: 1 },
-    },
-  );
-  await contracts.locator('tbody tr').first().getByText(created_events[0]!.contract_id).waitFor();
+  const [first] = await dashboard.contractsOf(LARGE, { record_time: '2025-02-14T00:00:00Z', page_size: 1 });
+  await contracts.locator('tbody tr').first().getByText(first!).waitFor();
 });
 
 it.each([
@@ -112,12 +101,12 @@ it.each([
   ['/', 'Largest holders', '/holdfast/v1/top?migration_id=0&by=total&format=csv&limit=all'],
   [`/owners/${LARGE}`, 'Balance over time', `/holdfast/v1/owners/${LARGE}/history?migration_id=0&every=10m&format=csv`],
   [`/owners/${LARGE}`, 'Changes', `/holdfast/v1/owners/${LARGE}/changes?migration_id=0&format=csv&limit=all`],
-  ['/snapshots', 'All snapshots, the newest first', '/holdfast/v1/snapshots?migration_id=0&format=csv&limit=all'],
+  ['/snapshots', 'Snapshots, newest first', '/holdfast/v1/snapshots?migration_id=0&format=csv&limit=all'],
 ])('saves on %s the rows of %s as CSV', async (path, title, same) => {
   const { page } = await dashboard.open(path);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('region', { name: title, exact: true }).getByRole('link', { name: 'CSV' }).click(),
+    card(page, title).getByRole('link', { name: 'CSV' }).click(),
   ]);
   expect(download.suggestedFilename()).toMatch(/\.csv$/);
   const text = readFileSync(await download.path(), 'utf8');
@@ -129,19 +118,12 @@ it('saves the contracts of all pages as CSV', async () => {
   const { page, faults } = await dashboard.open(`/owners/${LARGE}`);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('region', { name: 'Contracts' }).getByRole('button', { name: 'CSV' }).click(),
+    card(page, 'Contracts').getByRole('button', { name: 'CSV' }).click(),
   ]);
   const text = readFileSync(await download.path(), 'utf8');
-  const { created_events } = await dashboard.answer<{ created_events: { contract_id: string }[] }>(
-    '/v0/holdings/state',
-    {
-      ...{ migration_id: 0, record_time: '2199-01-01T00:00:00Z', record_time_match: 'at_or_before' },
-      ...{ owner_party_ids: [LARGE], page_size: 1000 },
-    },
-  );
   const [header, ...rows] = text.trim().split('\r\n');
   expect(header).toBe('contract_id,created_at,locked,amount,rate_per_round,created_round');
-  expect(rows.map((row) => row.split(',')[0])).toEqual(created_events.map(({ contract_id }) => contract_id));
+  expect(rows.map((row) => row.split(',')[0])).toEqual(await dashboard.contractsOf(LARGE));
   expect(rows.every((row) => /^00[0-9a-f]+,2025-\S+Z,(true|false),\d+\.\d{10},0\.0038051800,\d+$/.test(row))).toBe(
     true,
   );

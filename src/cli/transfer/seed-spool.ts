@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openFileSource } from '../../feed/file/file-source.ts';
 import { type LinesFile, openLinesFile } from '../../feed/file/lines-file.ts';
-import { openFileSource } from '../../feed/file/source.ts';
 import type { Message } from '../../feed/source.ts';
 
 /**

@@ -1,10 +1,7 @@
 import { BrokenContainer } from '../source.ts';
-import { bomLength, type FileShape, isBlank, PAGE_KEY, stringEnd } from './shape.ts';
 
-const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
+const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
 const [BRACKET_OPEN, BRACKET_CLOSE, BRACE_OPEN, BRACE_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** Far above what a ledger nests; bounds the memory that a hostile file can use. */
-const NESTING_MAX = 100_000;
 
 export interface ContainerElement<Seen = undefined> {
   /** From 1. */
@@ -19,26 +16,33 @@ export interface ContainerElement<Seen = undefined> {
 export type Look<Seen> = (at: number) => { readonly seen: Seen; readonly end: number } | null;
 
 /**
- * The elements of a JSON array, or of the `transactions` of a page, without parsing them: an element's
- * content is checked when the update is decoded. Throws BrokenContainer where no further element can be found. `look` takes part
- * in finding the elements of an array or page.
+ * The elements of a JSON array, or of the `transactions` of a page, without parsing them: an element's content is checked when
+ * the update is decoded. Throws BrokenContainer where no further element can be found. `look` takes part in finding the elements.
  */
 export function* containerElements<Seen>(
   bytes: Buffer,
-  shape: Exclude<FileShape, 'lines'>,
+  shape: 'array' | 'page',
   look?: Look<Seen>,
 ): Generator<ContainerElement<Seen>> {
   const cursor: Cursor = { bytes, at: bomLength(bytes) };
   if (shape === 'array') yield* arrayElements(cursor, look);
-  else if (shape === 'page') yield* pageElements(cursor, PAGE_KEY, look);
-  else yield* objectElements(cursor);
+  else yield* memberElements(cursor, 'transactions', look);
   skipBlanks(cursor);
   if (cursor.at < bytes.length) throw broken(cursor, `nothing after the ${shape}`);
 }
 
 /** The elements of the list that an object has under a key. */
 export function* listedElements(bytes: Buffer, key: string): Generator<ContainerElement> {
-  yield* pageElements({ bytes, at: 0 }, key);
+  yield* memberElements({ bytes, at: 0 }, key);
+}
+
+export function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** Bytes of a UTF-8 byte order mark at the start: 3 or 0. */
+export function bomLength(bytes: Buffer): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
 interface Cursor {
@@ -46,12 +50,17 @@ interface Cursor {
   at: number;
 }
 
-function* pageElements<Seen>(cursor: Cursor, listKey: string, look?: Look<Seen>): Generator<ContainerElement<Seen>> {
+function* memberElements<Seen>(cursor: Cursor, listKey: string, look?: Look<Seen>): Generator<ContainerElement<Seen>> {
   let found = false;
   take(cursor, BRACE_OPEN, '{');
   do {
     skipBlanks(cursor);
-    const key = takeKey(cursor);
+    const start = cursor.at;
+    if (cursor.bytes[start] !== QUOTE) throw broken(cursor, 'a key');
+    skipString(cursor);
+    const key = cursor.bytes.toString('utf8', start + 1, cursor.at - 1);
+    take(cursor, COLON, ':');
+    skipBlanks(cursor);
     if (key !== listKey) {
       skipValue(cursor);
     } else {
@@ -62,17 +71,6 @@ function* pageElements<Seen>(cursor: Cursor, listKey: string, look?: Look<Seen>)
   } while (takeCommaOr(cursor, BRACE_CLOSE, '}'));
 }
 
-/** Consecutive objects, as a JSON printer writes them. */
-function* objectElements(cursor: Cursor): Generator<ContainerElement<never>> {
-  skipBlanks(cursor);
-  for (let number = 1; cursor.at < cursor.bytes.length; number++) {
-    const start = cursor.at;
-    skipValue(cursor);
-    yield { number, bytes: cursor.bytes.subarray(start, cursor.at), seen: undefined };
-    skipBlanks(cursor);
-  }
-}
-
 function* arrayElements<Seen>(cursor: Cursor, look?: Look<Seen>): Generator<ContainerElement<Seen>> {
   take(cursor, BRACKET_OPEN, '[');
   skipBlanks(cursor);
@@ -80,25 +78,15 @@ function* arrayElements<Seen>(cursor: Cursor, look?: Look<Seen>): Generator<Cont
     cursor.at++;
     return;
   }
-  for (let number = 1; ; number++) {
+  let number = 0;
+  do {
     skipBlanks(cursor);
     const start = cursor.at;
     const looked = look?.(start);
     if (looked) cursor.at = looked.end;
     else skipValue(cursor);
-    yield { number, bytes: cursor.bytes.subarray(start, cursor.at), seen: looked?.seen };
-    if (!takeCommaOr(cursor, BRACKET_CLOSE, ']')) return;
-  }
-}
-
-function takeKey(cursor: Cursor): string {
-  const start = cursor.at;
-  if (cursor.bytes[start] !== QUOTE) throw broken(cursor, 'a key');
-  skipString(cursor);
-  const key = cursor.bytes.toString('utf8', start + 1, cursor.at - 1);
-  take(cursor, COLON, ':');
-  skipBlanks(cursor);
-  return key;
+    yield { number: ++number, bytes: cursor.bytes.subarray(start, cursor.at), seen: looked?.seen };
+  } while (takeCommaOr(cursor, BRACKET_CLOSE, ']'));
 }
 
 /** Takes a comma (true) or the closing byte (false). */
@@ -117,34 +105,40 @@ function take(cursor: Cursor, byte: number, shown: string): void {
 }
 
 function skipBlanks(cursor: Cursor): void {
-  while (cursor.at < cursor.bytes.length && isBlank(cursor.bytes[cursor.at]!)) cursor.at++;
+  while (isBlank(cursor.bytes[cursor.at])) cursor.at++;
 }
 
-function skipString(cursor: Cursor): void {
-  const end = stringEnd(cursor.bytes, cursor.at);
-  cursor.at = end === -1 ? cursor.bytes.length : end + 1;
-  if (end === -1) throw broken(cursor, 'the end of a string');
-}
-
-/** Moves past the value at the cursor: balanced braces and brackets, a string, or a word of other characters. */
+/** Moves past the value at the cursor: as many closing as opening brackets, a string, or a word of other characters. */
 function skipValue(cursor: Cursor): void {
   const { bytes } = cursor;
-  const closers: number[] = [];
+  let depth = 0;
   do {
     const byte = bytes[cursor.at];
-    if (byte === QUOTE) skipString(cursor);
-    else if (byte === BRACE_OPEN || byte === BRACKET_OPEN) {
-      if (closers.push(byte === BRACE_OPEN ? BRACE_CLOSE : BRACKET_CLOSE) > NESTING_MAX) {
-        throw broken(cursor, `values nested at most ${NESTING_MAX} deep`);
-      }
+    if (byte === QUOTE) {
+      skipString(cursor);
+    } else if (depth === 0 && byte !== BRACE_OPEN && byte !== BRACKET_OPEN) {
+      skipWord(cursor);
+    } else {
+      if (byte === undefined) throw broken(cursor, 'the end of an element');
+      if (byte === BRACE_OPEN || byte === BRACKET_OPEN) depth++;
+      else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) depth--;
       cursor.at++;
-    } else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) {
-      if (closers.pop() !== byte) throw broken(cursor, 'a value with balanced brackets');
-      cursor.at++;
-    } else if (closers.length === 0) skipWord(cursor);
-    else if (byte === undefined) throw broken(cursor, 'the end of an element');
-    else cursor.at++;
-  } while (closers.length > 0);
+    }
+  } while (depth > 0);
+}
+
+/** A quote after an odd number of backslashes does not end the string. */
+function skipString(cursor: Cursor): void {
+  const { bytes } = cursor;
+  let quote = cursor.at;
+  let backslashes: number;
+  do {
+    quote = bytes.indexOf(QUOTE, quote + 1);
+    cursor.at = quote === -1 ? bytes.length : quote + 1;
+    if (quote === -1) throw broken(cursor, 'the end of a string');
+    backslashes = 0;
+    while (bytes[quote - 1 - backslashes] === BACKSLASH) backslashes++;
+  } while (backslashes % 2 === 1);
 }
 
 function skipWord(cursor: Cursor): void {

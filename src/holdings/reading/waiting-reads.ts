@@ -1,5 +1,5 @@
 import type { Asker } from '../answer.ts';
-import { HoldingsFault } from '../fault.ts';
+import { HoldingsFault } from '../holdings-fault.ts';
 
 /** How long a read may wait to begin, and how many may wait; more would reach their time limit before they begin. */
 const WAIT_MS_MAX = 10_000;

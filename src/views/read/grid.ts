@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { SealedMigration } from '../../holdings/insight/facts.ts';
-import { gridOf } from '../../holdings/insight/grid.ts';
+import type { SealedMigration } from '../../holdings/facts.ts';
+import { gridOf } from '../../holdings/snapshot-grid.ts';
 
 export interface GridSnapshot {
   readonly time: number;

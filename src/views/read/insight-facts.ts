@@ -7,8 +7,8 @@ import {
   type SnapshotPlace,
   type StreamFactKinds,
   type TableFactKinds,
-} from '../../holdings/insight/facts.ts';
-import { multiplesWithin } from '../../holdings/insight/grid.ts';
+} from '../../holdings/facts.ts';
+import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
 import { NOT_BOUNDED, type ReadKinds, requireUnbounded } from './budget.ts';
 import { createGridReader, type SealedGrid } from './grid.ts';
 import { createOwnerList } from './listed-owners.ts';

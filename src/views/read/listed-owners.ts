@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { type ListedOwnersLookup, NO_COIN, type PartyTotals } from '../../holdings/insight/facts.ts';
+import { type ListedOwnersLookup, NO_COIN, type PartyTotals } from '../../holdings/facts.ts';
 import type { SealedGrid } from './grid.ts';
 import type { VersionReader } from './versions.ts';
 

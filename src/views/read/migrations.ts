@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { ListedSnapshotsLookup, SealedMigration } from '../../holdings/insight/facts.ts';
-import { gridOf, multiplesWithin } from '../../holdings/insight/grid.ts';
+import type { ListedSnapshotsLookup, SealedMigration } from '../../holdings/facts.ts';
+import { gridOf, multiplesWithin } from '../../holdings/snapshot-grid.ts';
 import { prepareSnapshots, type StoredSnapshot, snapshotOf } from './snapshots.ts';
 
 /** Migrations that have a snapshot, and lists of their snapshots. */

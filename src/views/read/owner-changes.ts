@@ -6,7 +6,7 @@ import {
   type Order,
   sameTotals,
   type Totals,
-} from '../../holdings/insight/facts.ts';
+} from '../../holdings/facts.ts';
 import type { SealedGrid } from './grid.ts';
 import type { Version, VersionReader } from './versions.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Ranking } from '../../holdings/insight/facts.ts';
+import type { Ranking } from '../../holdings/facts.ts';
 import type { StoredSnapshot } from './snapshots.ts';
 import type { VersionReader } from './versions.ts';
 

@@ -1,5 +1,4 @@
-import type { FactKind, Facts, HoldingsStore, Lookup } from '../../holdings/facts.ts';
-import type { Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
+import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
 import { LastComputed } from '../../holdings/reading/last-computed.ts';
 
 /** The rankings of the last few snapshots requested. */

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
 import type { Asker } from '../../holdings/answer.ts';
-import type { Lookup } from '../../holdings/facts.ts';
-import { HoldingsFault } from '../../holdings/fault.ts';
-import type { PartyTotals, Ranking, SnapshotPlace } from '../../holdings/insight/facts.ts';
-import type { TableQuestion } from '../../holdings/insight/question.ts';
-import type { TableForm, TableText } from '../../holdings/insight/table.ts';
+import type { Lookup, PartyTotals, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
+import { HoldingsFault } from '../../holdings/holdings-fault.ts';
 import type { Question } from '../../holdings/question.ts';
 import { WaitingReads } from '../../holdings/reading/waiting-reads.ts';
-import type { AnswerRules } from '../../holdings/summary.ts';
+import type { AnswerRules } from '../../holdings/summary-answer.ts';
+import type { TableQuestion } from '../../holdings/table-question.ts';
+import type { TableForm, TableText } from '../../holdings/table-rows.ts';
 import type { ThreadContract } from '../../threads/contract.ts';
 import { READING, startThread, type Thread, threadFile } from '../../threads/thread.ts';
 

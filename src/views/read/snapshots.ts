@@ -1,6 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { SnapshotChoice } from '../../holdings/facts.ts';
-import type { SealedSnapshot } from '../../holdings/insight/facts.ts';
+import type { SealedSnapshot, SnapshotChoice } from '../../holdings/facts.ts';
 import type { TimeQuery } from '../../holdings/question.ts';
 
 /** A month of snapshots in the default period, at some 300 bytes each. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Order, Totals } from '../../holdings/insight/facts.ts';
+import type { Order, Totals } from '../../holdings/facts.ts';
 import { decodeVersion } from '../store/totals.ts';
 
 /** An owner's totals at the end of an interval. */

@@ -1,4 +1,4 @@
-import { INT64_MAX } from '../../json/int64.ts';
+import { INT64_MAX } from '../../json/exact-number.ts';
 import { VIEWS_DAMAGED } from '../../machine-errors.ts';
 
 /** Amounts and ids as SQLite columns hold them: exact at any width. */

@@ -108,21 +108,7 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
 });
 
 describe('what only one of the formats has', () => {
-  it.each([1, 100_000])('zero bytes after and between gzip members are padding', async (chunkBytes) => {
-    const padding = Buffer.alloc(1000);
-    const bytes = Buffer.concat([gzipSync(FIRST), padding, gzipSync(SECOND), padding]);
-    const reading = await readContent(bytes, { chunkBytes });
-    expect(reading.broken).toBeNull();
-    expect(outline(reading)).toEqual(ALL);
-  });
-
-  it.each([1, 100_000])('padding counts in the place that is named where gzip data breaks', async (chunkBytes) => {
-    const padding = Buffer.alloc(1_000);
-    const bytes = Buffer.concat([gzipSync(FIRST), padding, gzipSync(SECOND).subarray(0, -4)]);
-    expect((await readContent(bytes, { chunkBytes })).broken?.place).toBe(`byte ${bytes.length}`);
-  });
-
-  it.each([1, 100_000])('zstd frames without data are passed over', async (chunkBytes) => {
+  it.each([1, 100_000])('zstd frames without data are skipped', async (chunkBytes) => {
     const frames = [EMPTY_ZSTD_FRAME, zstdCompressSync(FIRST), EMPTY_ZSTD_FRAME, zstdCompressSync(SECOND)];
     const reading = await readContent(Buffer.concat(frames), { chunkBytes });
     expect(reading.broken).toBeNull();

@@ -17,7 +17,6 @@ describe('a file of lines', () => {
     ['null lines', 'null\n{"b":2}\nnull', ['1:null', '2:{"b":2}', '3:null']],
     ['broken lines, which are handed over', '{"a":\nx\n{"b":2}\n', ['1:{"a":', '2:x', '3:{"b":2}']],
     ['a line torn in a string', '{"a":"x\n{"b":2}\n', ['1:{"a":"x', '2:{"b":2}']],
-    ['a brace alone', '{\n{"b":2}\n', ['1:{', '2:{"b":2}']],
     ['the word transactions further in', '{"a":{"transactions":[]}}\n', ['1:{"a":{"transactions":[]}}']],
     ['the word transactions as a value', '{"a":"transactions"}\n', ['1:{"a":"transactions"}']],
   ])('with %s', async (_name, content, expected) => {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openFileSource } from '../../../src/feed/file/source.ts';
-import { UnusableFile } from '../../../src/feed/file/unusable-file.ts';
+import { openFileSource } from '../../../src/feed/file/file-source.ts';
+import { Refusal } from '../../../src/refusal.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 
 const directory = temporaryDirectory();
@@ -22,7 +22,7 @@ describe('openFileSource', () => {
     [directory.at('missing/further'), 'does not exist'],
     [directory.path, 'is a directory'],
   ])('refuses %s at once and says why', (path, reason) => {
-    expect(() => openFileSource(path)).toThrow(UnusableFile);
+    expect(() => openFileSource(path)).toThrow(Refusal);
     expect(() => openFileSource(path)).toThrow(`feed file ${path} ${reason}`);
   });
 
@@ -158,7 +158,7 @@ describe('a named pipe', () => {
 
 describe('standard input', () => {
   const script = `
-    const { openFileSource } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/feed/file/source.ts'))});
+    const { openFileSource } = await import(${JSON.stringify(join(import.meta.dirname, '../../../src/feed/file/file-source.ts'))});
     for await (const batch of openFileSource('-').batches(new AbortController().signal)) {
       for (const { offset, bytes } of batch) console.log(offset + ':' + Buffer.from(bytes).toString());
     }`;

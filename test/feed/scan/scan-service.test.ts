@@ -32,7 +32,10 @@ async function viewsOf(lines: readonly string[]): Promise<ReturnType<typeof dump
 
 async function expectViews(lines: readonly string[]): Promise<void> {
   expect(dumpViews(data())).toEqual(await viewsOf(lines));
-  expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
+  const begins = lines.some((line) => line.startsWith('{"seed"'))
+    ? '; migration 0 begins with the import of 2025-'
+    : '\\n';
+  expect((await holdfast('verify', '--data', data())).stdout).toMatch(new RegExp(`^equal: .* owners${begins}`));
 }
 
 const AT_END = { source: { network: { lag_seconds: 0 } } };

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pointsOver, requireMultiple } from '../../../src/holdings/insight/every.ts';
-import { countOf, type Grid } from '../../../src/holdings/insight/grid.ts';
+import { countOf, type Grid, pointsOver, requireMultiple } from '../../../src/holdings/snapshot-grid.ts';
 import { formatDuration, parseDuration } from '../../../src/ledger/duration.ts';
 
 const PERIOD = 600_000_000;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerTable } from '../../../src/holdings/insight/answer.ts';
-import { nextQuestion } from '../../../src/holdings/insight/page-token.ts';
-import type { TableQuestion } from '../../../src/holdings/insight/question.ts';
+import { nextQuestion, type TableQuestion } from '../../../src/holdings/table-question.ts';
+import { answerTable } from '../../../src/holdings/tables.ts';
 import { oddLedger } from '../../support/ledger/options.ts';
 import { oracle } from '../../support/ledger/oracle.ts';
 import {

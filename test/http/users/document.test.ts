@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createUsersDocument } from '../../../src/http/users/document.ts';
+import { createUsersDocument } from '../../../src/http/openapi-documents.ts';
 import { readVersion } from '../../../src/version.ts';
 
 describe("the ledger's OpenAPI document", () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { EMPTY_USER } from '../../../src/users/requests/bodies.ts';
+import { EMPTY_USER } from '../../../src/users/user-requests.ts';
 import { type Answered, ask } from '../../support/users/cases.ts';
 import { insertUser, startWorld } from '../../support/users/world.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FileOptions, openFileSource } from '../../../src/feed/file/source.ts';
+import { type FileOptions, openFileSource } from '../../../src/feed/file/file-source.ts';
 import { BrokenContainer, type Message } from '../../../src/feed/source.ts';
 
 /** What came of a file: the messages handed over, and the break that ended them. */

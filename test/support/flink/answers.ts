@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Snapshot } from '../../../src/holdings/snapshot.ts';
+import type { Snapshot } from '../../../src/holdings/facts.ts';
 import type { HoldingsService } from '../http/holdings-service.ts';
 import { answer, holdingsRequests, type Place, pages, tableRequests } from '../postgres/questions.ts';
 

@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { pino } from 'pino';
 import { answersFrom } from '../../../src/holdings/answer.ts';
-import type { AnswerRules } from '../../../src/holdings/summary.ts';
+import type { AnswerRules } from '../../../src/holdings/summary-answer.ts';
 import { type AppDeps, createApp } from '../../../src/http/app.ts';
-import type { StreamStatus } from '../../../src/http/insight/stream/operation.ts';
-import { createStreams } from '../../../src/http/insight/stream/streams.ts';
-import { type Connections, createConnections } from '../../../src/http/server/connections.ts';
-import { SERVER_LIMITS, type ServerLimits } from '../../../src/http/server/limits.ts';
-import { createMetrics, measureConnections } from '../../../src/http/server/metrics.ts';
-import { startHttpServer } from '../../../src/http/server/server.ts';
+import { SERVER_LIMITS, type ServerLimits, startHttpServer } from '../../../src/http/http-server.ts';
+import { createMetrics } from '../../../src/http/prometheus.ts';
+import type { StreamStatus } from '../../../src/http/stream-operation.ts';
+import { createStreams } from '../../../src/http/streams.ts';
 import { startAnswers } from '../../../src/views/read/answers.ts';
 import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../../src/views/read/store.ts';
 import { replayInto } from '../views/replayed.ts';
@@ -55,7 +53,6 @@ export function openHoldings(
   const app = createApp({
     answers: answersFrom(store, { emptyOwners }),
     clientAddress: () => 'a test',
-    requireRoom: () => {},
     streams: createStreams({ store, status: async () => STATUS, lookMs: 50, logger: pino({ level: 'silent' }) }),
     health: {
       ready: async () => ({ ready: true, reasons: [], causes: [], degraded: [] }),
@@ -77,42 +74,29 @@ export function openHoldings(
 
 export interface ListeningHoldings extends AsyncDisposable {
   readonly port: number;
-  /** As the server counts them. */
-  readonly connections: Connections;
-  /** What the app logged, and what the server and the reader threads did. */
+  /** How many are open. */
+  readonly connections: () => Promise<number>;
+  /** What the app logged. */
   readonly log: readonly string[];
-  readonly serverLog: readonly string[];
 }
 
 /** The holdings app on the views of a feed, with reader threads, after a socket. */
 export async function listenHoldings(
   deps: Partial<AppDeps> = {},
-  {
-    limits = SERVER_LIMITS,
-    trustedProxies = [],
-    feed = fixture('story.scan.ndjson'),
-  }: { limits?: ServerLimits; trustedProxies?: readonly string[]; feed?: string } = {},
+  { limits = SERVER_LIMITS, feed = fixture('story.scan.ndjson') }: { limits?: ServerLimits; feed?: string } = {},
 ): Promise<ListeningHoldings> {
-  const serverLog: string[] = [];
-  const logger = pino({ level: 'info' }, { write: (line: string) => void serverLog.push(line) });
+  const logger = pino({ level: 'silent' });
   await using parts = new AsyncDisposableStack();
   const dataDir = await makeDataDirectory([feed]);
   const store = parts.use(openEventLoopStore(dataDir));
   const answers = parts.use(startAnswers(store, { dataDir, rules: { emptyOwners: 'zero' }, logger }));
-  const connections = createConnections({ logger, trustedProxies, limits });
-  const metrics = createMetrics();
-  measureConnections(metrics.registry, connections);
-  const requireRoom: AppDeps['requireRoom'] = (c) => connections.requireRoom(c.env.incoming.socket);
-  const { app, log } = parts.use(openHoldings(dataDir, { answers, requireRoom, metrics, ...deps }));
-  const server = parts.use(
-    await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger, limits, connections }),
-  );
+  const { app, log } = parts.use(openHoldings(dataDir, { answers, ...deps }));
+  const server = parts.use(await startHttpServer({ fetch: app.fetch, host: '127.0.0.1', port: 0, logger, limits }));
   const started = parts.move();
   return {
     port: Number(new URL(server.url).port),
-    connections,
+    connections: server.connections,
     log,
-    serverLog,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

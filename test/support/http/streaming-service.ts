@@ -1,9 +1,8 @@
 import { pino } from 'pino';
-import { STREAM_LIMITS, type StreamLimits } from '../../../src/http/insight/stream/limits.ts';
-import type { StreamStatus } from '../../../src/http/insight/stream/operation.ts';
-import { createStreams, type Streams } from '../../../src/http/insight/stream/streams.ts';
-import { createClientAddress } from '../../../src/http/server/client-address.ts';
-import { startHttpServer } from '../../../src/http/server/server.ts';
+import { createClientAddress, startHttpServer } from '../../../src/http/http-server.ts';
+import type { StreamStatus } from '../../../src/http/stream-operation.ts';
+import { STREAM_LIMITS, type StreamLimits } from '../../../src/http/stream-operation.ts';
+import { createStreams, type Streams } from '../../../src/http/streams.ts';
 import { openEventLoopStore } from '../../../src/views/read/store.ts';
 import { openHoldings, STATUS } from './holdings-service.ts';
 

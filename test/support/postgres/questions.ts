@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../../src/holdings/snapshot.ts';
+import type { Snapshot } from '../../../src/holdings/facts.ts';
 import type { HoldingsService } from '../http/holdings-service.ts';
 
 export interface Ask {

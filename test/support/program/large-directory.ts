@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { openUsers } from '../../../src/users/open-users.ts';
-import { EMPTY_USER } from '../../../src/users/requests/bodies.ts';
+import { EMPTY_USER } from '../../../src/users/user-requests.ts';
 import { parseUsersConfig } from '../../../src/users/users-config.ts';
 import type { HistoryItem } from '../ledger/history.ts';
 import { parseLedger } from '../ledger/parse-ledger.ts';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import DatabaseFile from 'better-sqlite3';
-import { UnusableFile } from '../../../src/feed/file/unusable-file.ts';
 import { Refusal } from '../../../src/refusal.ts';
 import { serveThread } from '../../../src/threads/serve-thread.ts';
 import type { ExampleContract } from './example-thread.ts';
@@ -10,7 +9,7 @@ const FAILURES = {
   system: () => readFileSync('/nowhere'),
   sqlite: () => new DatabaseFile('/'),
   refusal: () => {
-    throw new UnusableFile('feed', 'does not exist', new Error('said the system'));
+    throw new Refusal('feed file feed does not exist', { cause: new Error('said the system') });
   },
   ours: () => {
     throw Object.assign(new RangeError('out of range'), { code: 'OUT', limits: { most: 3 }, tell: () => {} });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { createMetrics } from '../../../src/http/server/metrics.ts';
-import { type HttpServer, startHttpServer } from '../../../src/http/server/server.ts';
-import { createUsersArea } from '../../../src/http/users/area.ts';
+import { type HttpServer, startHttpServer } from '../../../src/http/http-server.ts';
+import { createMetrics } from '../../../src/http/prometheus.ts';
+import { createUsersArea } from '../../../src/http/users-area.ts';
 import { openUsers, type Users } from '../../../src/users/open-users.ts';
 import { parseUsersConfig } from '../../../src/users/users-config.ts';
 import { SECRET } from './keys.ts';
@@ -42,7 +42,6 @@ export async function startArea(
     metrics: createMetrics(),
     clientAddress: (c) => c.env.incoming.socket.remoteAddress ?? '',
     nowMs,
-    elapsedMs: nowMs,
   });
   const server: HttpServer = await startHttpServer({
     fetch: (request, env) => area.fetch(request, env as never),

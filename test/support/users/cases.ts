@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { USERS_OPERATIONS, VERSION_OPERATION } from '../../../src/http/users/operations.ts';
+import { USERS_OPERATIONS, VERSION_OPERATION } from '../../../src/http/users-operations.ts';
 import type { Asked } from './world.ts';
 
 /**

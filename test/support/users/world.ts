@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Users } from '../../../src/users/open-users.ts';
-import { EMPTY_USER } from '../../../src/users/requests/bodies.ts';
-import type { PlainKind } from '../../../src/users/right.ts';
+import type { PlainKind } from '../../../src/users/user.ts';
+import { EMPTY_USER } from '../../../src/users/user-requests.ts';
 import { startProgram } from '../program/program.ts';
 import { temporaryDirectory } from '../program/temporary-directory.ts';
 import { PARTICIPANT_ID, type RunningArea, startArea } from './area.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ContractFacts, OwnersFacts, PageFacts, SnapshotChoice } from '../../../src/holdings/facts.ts';
+import type { ContractFacts, OwnersFacts, PageFacts, Snapshot, SnapshotChoice } from '../../../src/holdings/facts.ts';
 import { holdingFees, type UnlockedLocked } from '../../../src/holdings/fees.ts';
-import type { Snapshot } from '../../../src/holdings/snapshot.ts';
 import { NOT_BOUNDED } from '../../../src/views/read/budget.ts';
 import { createFactsReader, type FactsReader } from '../../../src/views/read/facts.ts';
 import { openForReading } from '../../../src/views/store/database.ts';

@@ -1,5 +1,5 @@
 import type { Chunk } from '../../../src/chunk/chunk.ts';
-import { type FileOptions, openFileSource } from '../../../src/feed/file/source.ts';
+import { type FileOptions, openFileSource } from '../../../src/feed/file/file-source.ts';
 import { RawBuffers } from '../../../src/ingest/message-batches.ts';
 import { decodedChunks } from './decoded-chunks.ts';
 

@@ -7,9 +7,9 @@ import type {
   OwnerFacts,
   OwnerSums,
   PageFacts,
+  Snapshot,
   SnapshotChoice,
 } from '../../../src/holdings/facts.ts';
-import type { Snapshot } from '../../../src/holdings/snapshot.ts';
 import type { CoinPayload } from '../ledger/history.ts';
 import type { ActiveCoin, Oracle, OracleSnapshot } from '../ledger/oracle.ts';
 import { coinOf, ordered, ownersOf, snapshotAfter, snapshotAt, supplyOf } from '../ledger/oracle-answers.ts';

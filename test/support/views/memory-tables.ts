@@ -1,5 +1,4 @@
-import type { Facts, Lookup } from '../../../src/holdings/facts.ts';
-import type { Order, RankedBy, StreamFactKinds, TableFactKinds } from '../../../src/holdings/insight/facts.ts';
+import type { Facts, Lookup, Order, RankedBy, StreamFactKinds, TableFactKinds } from '../../../src/holdings/facts.ts';
 import type { Oracle } from '../ledger/oracle.ts';
 import { changesOf, type FoldedSnapshot, folded, listedOwners, ranked } from '../ledger/oracle-tables.ts';
 

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import type { HoldingsStore, OwnerFacts } from '../../../src/holdings/facts.ts';
-import type { Snapshot } from '../../../src/holdings/snapshot.ts';
+import type { HoldingsStore, OwnerFacts, Snapshot } from '../../../src/holdings/facts.ts';
 import type { ReplayOptions } from '../../../src/ingest/replay.ts';
 import { openViewsStore } from '../../../src/views/read/store.ts';
 import type { Counts } from '../../../src/views/write/counts.ts';

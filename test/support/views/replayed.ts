@@ -1,4 +1,4 @@
-import { openFileSource } from '../../../src/feed/file/source.ts';
+import { openFileSource } from '../../../src/feed/file/file-source.ts';
 import { type ReplayOptions, type ReplayResult, replayFiles } from '../../../src/ingest/replay.ts';
 import type { WriterOptions } from '../../../src/views/write/writer.ts';
 import { type HistoryItem, importsOfOne } from '../ledger/history.ts';

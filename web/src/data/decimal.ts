@@ -1,7 +1,4 @@
-/**
- * Amounts on the page: decimal strings with ten decimals, exact to the last digit. Arithmetic is of whole units of 1e-10;
- * nothing here makes a float of an amount but `pixels`.
- */
+/** Amounts are decimal strings with ten decimals. Arithmetic uses whole units of 1e-10; only `pixels` makes a float. */
 
 const DECIMALS = 10;
 const UNIT = 10n ** BigInt(DECIMALS);
@@ -21,7 +18,7 @@ export function subtract(a: string, b: string): string {
   return decimalOf(unitsOf(a) - unitsOf(b));
 }
 
-/** The part of the whole in percent, rounded half up to two decimals; `0.00` of nothing. */
+/** A part of a whole in percent, rounded half up to two decimals; `0.00` if the whole is zero. */
 export function percentOf(part: string, whole: string): string {
   const all = unitsOf(whole);
   if (all === 0n) return '0.00';
@@ -34,14 +31,14 @@ export function percentOfShare(share: string): string {
   return decimalOf(unitsOf(share) * 100n).slice(0, -2);
 }
 
-/** The parts in which an amount is shown; joined they are the amount. */
+/** The parts of an amount on the page; joined they are the amount. */
 export interface DecimalParts {
   readonly sign: string;
-  /** The whole digits in groups of three from the right. */
+  /** Digits before the point, in groups of three. */
   readonly groups: readonly string[];
-  /** The point and the digits that say something; empty where all decimals are zeros. */
+  /** The point and the decimals without trailing zeros; empty if all are zeros. */
   readonly fraction: string;
-  /** What is left: zeros, with the point where there is no fraction. */
+  /** The trailing zeros, with the point if there is no fraction. */
   readonly zeros: string;
 }
 
@@ -56,10 +53,10 @@ export function partsOf(decimal: string): DecimalParts {
   };
 }
 
-/** About how many ticks an axis has. */
+/** The most intervals on an axis. */
 const TICKS = 5;
 
-/** The marks of an axis from zero that ends at or above the largest amount: 1, 2 or 5 times a power of ten apart. */
+/** The ticks of an axis from zero to at least `max`: 1, 2 or 5 times a power of ten apart. */
 export function ticksUpTo(max: bigint): readonly bigint[] {
   const least = max / BigInt(TICKS) + 1n;
   const power = 10n ** BigInt(String(least).length - 1);
@@ -70,13 +67,11 @@ export function ticksUpTo(max: bigint): readonly bigint[] {
 
 const NAMES = ['', 'k', 'M', 'B', 'T'];
 
-/** `2500000` coins -> `2.5M`: short and still exact, because marks have few digits. */
+/** `2500000` coins -> `2.5M`: exact, because ticks have few digits. */
 export function shortOf(units: bigint): string {
   const scaleOf = (power: number): bigint => UNIT * 1000n ** BigInt(power);
-  const power = Math.max(
-    0,
-    NAMES.findLastIndex((_, each) => units >= scaleOf(each)),
-  );
+  const found = NAMES.findLastIndex((_, power) => units >= scaleOf(power));
+  const power = Math.max(0, found);
   const scale = scaleOf(power);
   const fraction = String(units % scale)
     .padStart(String(scale).length - 1, '0')
@@ -84,7 +79,7 @@ export function shortOf(units: bigint): string {
   return `${units / scale}${fraction === '' ? '' : `.${fraction}`}${NAMES[power]}`;
 }
 
-/** Where an amount lies in a chart or how long its bar is. Only for pixels: it is rounded to a double. */
+/** The position of an amount in a chart, or the length of its bar: rounded to a double. */
 export function pixels(decimal: string): number {
   return Number(decimal);
 }

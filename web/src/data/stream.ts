@@ -1,25 +1,39 @@
-import type { StreamStatus } from '../../../src/http/insight/stream/operation.ts';
-import { linkTo } from './place.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { StreamStatus } from '../../../src/http/stream-operation.ts';
+import { linkTo } from './address.ts';
+import type { Status } from './api.ts';
 
-/** What the stream has told so far. */
+/** The newest events of the stream. */
 export interface Live {
   readonly connection: 'connecting' | 'live' | 'lost';
   readonly status: StreamStatus | null;
-  /** Updates a second between the last two words about them; null before the second. */
+  /** Updates per second between the last two statuses; null before the second. */
   readonly rate: number | null;
-  /** The id of the newest snapshot: another one is news to ask for. */
+  /** The id of the newest snapshot. */
   readonly snapshot: string | null;
-  /** Another text whenever the owner's history may be another one. */
-  readonly ownerNews: string | null;
+  /** Changes when the history of the owner may have changed. */
+  readonly ownerChange: string | null;
 }
 
-/** The browser tries again by itself only where a connection broke, not where the answer was an error. */
+/** The browser reconnects by itself only after a broken connection, not after an error status. */
 const RETRY_MS = 3_000;
 /** While updates come, a status comes every 5 s at least. */
 const IDLE_MS = 10_000;
 
-/** Follows the stream of the service until the returned function is called; what was missed meanwhile is told after a break. */
-export function followStream(owner: string | null, change: (news: Partial<Live>) => void): () => void {
+export function useLive(owner: string | null): Live {
+  const [live, setLive] = useState<Live>({
+    connection: 'connecting',
+    status: null,
+    rate: null,
+    snapshot: null,
+    ownerChange: null,
+  });
+  useEffect(() => followStream(owner, (change) => setLive((now) => ({ ...now, ...change }))), [owner]);
+  return live;
+}
+
+/** Follows the stream until the returned function is called. After a break the service sends the missed events. */
+function followStream(owner: string | null, report: (change: Partial<Live>) => void): () => void {
   let source: EventSource | null = null;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
@@ -30,34 +44,34 @@ export function followStream(owner: string | null, change: (news: Partial<Live>)
     source = new EventSource(
       linkTo('holdfast/v1/stream', { owner: owner ?? undefined, last_event_id: lastId || undefined }),
     );
-    source.addEventListener('open', () => change({ connection: 'live' }));
+    source.addEventListener('open', () => report({ connection: 'live' }));
     source.addEventListener('error', lose);
-    source.addEventListener('status', ({ data }) => tell(JSON.parse(data)));
-    source.addEventListener('owner', ({ data }) => change({ ownerNews: JSON.parse(data).record_time }));
+    source.addEventListener('status', ({ data }) => reportStatus(JSON.parse(data)));
+    source.addEventListener('owner', ({ data }) => report({ ownerChange: JSON.parse(data).record_time }));
     for (const name of ['snapshot', 'reset'])
       source.addEventListener(name, ({ lastEventId: snapshot, data }: MessageEvent) => {
-        // Of what lies before it nothing may have been told, of the owner neither.
+        // Events before it may be missing, those of the owner too.
         const isGap = lastId === '' || name === 'reset' || JSON.parse(data).skipped === true;
         lastId = snapshot;
-        change(isGap ? { snapshot, ownerNews: snapshot } : { snapshot });
+        report(isGap ? { snapshot, ownerChange: snapshot } : { snapshot });
       });
   }
 
   function lose(): void {
     counted = null;
     clearTimeout(idle);
-    change({ connection: 'lost', rate: null });
+    report({ connection: 'lost', rate: null });
     if (source?.readyState === EventSource.CLOSED) retry = setTimeout(open, RETRY_MS);
   }
 
-  function tell(status: StreamStatus): void {
+  function reportStatus(status: StreamStatus): void {
     const { updates } = status;
     const atMs = performance.now();
     const rate = counted && Math.max(0, ((updates - counted.updates) * 1000) / Math.max(1, atMs - counted.atMs));
     counted = { updates, atMs };
-    change({ connection: 'live', status, rate });
+    report({ connection: 'live', status, rate });
     clearTimeout(idle);
-    idle = setTimeout(() => change({ rate: 0 }), IDLE_MS);
+    idle = setTimeout(() => report({ rate: 0 }), IDLE_MS);
   }
 
   open();
@@ -66,4 +80,33 @@ export function followStream(owner: string | null, change: (news: Partial<Live>)
     clearTimeout(idle);
     source?.close();
   };
+}
+
+/** The state of the service, for the header and the feed's card. */
+export interface ServiceState {
+  /** Good only while the service is ready and follows a source. */
+  readonly tone: 'good' | 'busy' | 'calm' | 'bad';
+  readonly text: string;
+  /** Empty if the text says it all. */
+  readonly reasons: readonly string[];
+  /** Nothing is read: stored data has an age. */
+  readonly isStored: boolean;
+}
+
+/** `status` is the last answer of /status; null before the first. */
+export function serviceState({ connection, status: live }: Live, status: Status | null): ServiceState {
+  const of = (tone: ServiceState['tone'], text: string, reasons: readonly string[] = [], isStored = false) => {
+    return { tone, text, reasons, isStored };
+  };
+  if (connection === 'lost') return of('bad', 'Connection lost, reconnecting');
+  if (live === null || status === null) return of('calm', 'Connecting');
+  const { phase, halted, ready, reasons, source } = live;
+  if (halted !== null) return of('bad', 'Halted', [halted.reason]);
+  if (phase === 'starting') return of('calm', 'Starting', reasons);
+  if (phase === 'stopping') return of('calm', 'Stopping');
+  const isReadOnly = status.phase === 'read_only';
+  if (!ready && (source !== null || isReadOnly)) return of('busy', 'Not ready', reasons);
+  if (source !== null) return of('good', 'Live');
+  const own = status.source === null ? 'no source' : `${status.source.name} has ended`;
+  return of('calm', `${ready ? 'Stored' : 'No'} data · ${isReadOnly ? 'written by another process' : own}`, [], true);
 }

@@ -1,12 +1,12 @@
-/** Times of the answers (`2025-02-12T00:30:00Z`), shown as they are, in UTC. */
+/** Times of the answers (`2025-02-12T00:30:00Z`) are shown in UTC. */
 
-/** `2025-02-12 00:30`, with seconds and their fraction only where there are any. */
+/** `2025-02-12 00:30`, with seconds and a fraction unless they are zero. */
 export function showTime(time: string): string {
   const [day = '', clock = ''] = time.replace('Z', '').split('T');
   return `${day} ${clock.replace(/:00$/, '')}`;
 }
 
-/** The same moment in the reader's own time zone. */
+/** In the time zone of the browser. */
 export function localTime(time: string): string {
   return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 }
@@ -18,7 +18,7 @@ const UNITS = [
   ['day', Number.POSITIVE_INFINITY],
 ] as const;
 
-/** `3 minutes`, in the largest unit of which there is at least one. */
+/** `3 minutes`, in the largest unit that fits. */
 export function showSpan(seconds: number): string {
   let count = Math.max(0, seconds);
   for (const [name, size] of UNITS) {
@@ -31,7 +31,7 @@ export function showSpan(seconds: number): string {
   throw new Error('days have no end');
 }
 
-/** How long ago a time was; our clock and that of the ledger may differ a little. */
+/** `3 minutes ago`, by the browser's clock. */
 export function ageOf(time: string, nowMs: number): string {
   return `${showSpan((nowMs - Date.parse(time)) / 1000)} ago`;
 }
@@ -50,11 +50,44 @@ export function showDuration(ms: number): string {
   return `${ms / size}${unit}`;
 }
 
-/** What a `datetime-local` field holds for a time, and back; the field is in UTC. */
+/** The value of a `datetime-local` field, and back; the field is in UTC. */
 export function fieldOf(time: string): string {
   return time.replace(/(\.\d+)?Z$/, '');
 }
 
 export function timeOfField(value: string): string {
   return `${value.length === 16 ? `${value}:00` : value}Z`;
+}
+
+/** The times that a chart shows. */
+export interface Range {
+  readonly from: string;
+  readonly to: string;
+}
+
+export const SPANS = { '24h': '24 h', '7d': '7 d', '30d': '30 d', all: 'All' } as const;
+export type Span = keyof typeof SPANS;
+
+const DAY_MS = 86_400_000;
+const SPAN_MS: Readonly<Record<Exclude<Span, 'all'>, number>> = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS };
+
+/** The most in one answer of the service. */
+export const POINTS_MAX = 1000;
+/** Steps to choose from, in snapshot periods: with ten minutes these are 10m, 1h, 6h, 1d and 7d. */
+const STEPS = [1, 6, 36, 144, 1008];
+
+/** The start of a span that ends at the newest snapshot. */
+export function startOf(span: Span, { oldest, newest }: { readonly oldest: string; readonly newest: string }): string {
+  if (span === 'all') return oldest;
+  const start = new Date(Date.parse(newest) - SPAN_MS[span]).toISOString().replace('.000Z', 'Z');
+  return Date.parse(start) < Date.parse(oldest) ? oldest : start;
+}
+
+/** The steps with which a range has less than POINTS_MAX points; at least one. */
+export function stepsFor({ from, to }: Range, periodMs: number): readonly string[] {
+  const length = Date.parse(to) - Date.parse(from);
+  const fitting = STEPS.map((count) => count * periodMs).filter((step) => length / step < POINTS_MAX);
+  const largest = STEPS.at(-1)! * periodMs;
+  const steps = fitting.length > 0 ? fitting : [(Math.floor(length / POINTS_MAX / largest) + 1) * largest];
+  return steps.filter((step, index) => index === 0 || step < length).map(showDuration);
 }

@@ -1,14 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { type ApiRequest, curlOf } from '../data/ask.ts';
-import { useAnswer } from '../data/use-answer.ts';
-import { CopyButton } from './copy-button.tsx';
-import { Answered } from './states.tsx';
+import { type ApiRequest, curlOf } from '../data/api.ts';
+import { type Asked, useAnswer } from '../data/hooks.ts';
+import { CopyButton } from './values.tsx';
 
 interface Head {
   readonly title: string;
   readonly csv?: ApiRequest<unknown> | null;
-  /** Controls behind the heading. */
+  /** Controls beside the heading. */
   readonly aside?: ComponentChildren;
 }
 
@@ -19,11 +18,11 @@ interface CardProps extends Head {
   readonly children: ComponentChildren;
 }
 
-/** A part of a page with its heading, the requests that gave what it shows, and its rows as CSV. */
+/** A part of a page with its heading, its requests as curl commands, and its rows as CSV. */
 export function Card({ title, requests, csv, aside, busy = false, class: own = '', children }: CardProps): JSX.Element {
   const id = useId();
   const [open, setOpen] = useState(false);
-  const sent = requests.filter((request) => request !== null);
+  const commands = requests.filter((request) => request !== null).map(curlOf);
   return (
     <section class={`card ${own}`} aria-labelledby={id} aria-busy={busy}>
       <header class="card-head">
@@ -47,7 +46,13 @@ export function Card({ title, requests, csv, aside, busy = false, class: own = '
         </div>
       </header>
       <div id={`${id}-requests`} class="requests" hidden={!open}>
-        {open && sent.map((request) => <Command key={curlOf(request)} text={curlOf(request)} />)}
+        {open &&
+          commands.map((command) => (
+            <div class="command" key={command}>
+              <code>{command}</code>
+              <CopyButton text={command} what="the command" />
+            </div>
+          ))}
       </div>
       {children}
     </section>
@@ -57,11 +62,11 @@ export function Card({ title, requests, csv, aside, busy = false, class: own = '
 interface AnswerCardProps<Answer> extends Head {
   /** Null: nothing to ask yet. */
   readonly request: ApiRequest<Answer> | null;
-  /** The requests of what it shows besides. */
+  /** Further requests, shown as curl commands. */
   readonly others?: readonly ApiRequest<unknown>[] | undefined;
   /** When it changes, the request is sent again. */
   readonly refresh?: unknown;
-  /** About how high the answer will be. */
+  /** About the height of the answer. */
   readonly lines: number;
   readonly children: (answer: Answer) => ComponentChildren;
 }
@@ -79,11 +84,63 @@ export function AnswerCard<Answer>(props: AnswerCardProps<Answer>): JSX.Element 
   );
 }
 
-function Command({ text }: { readonly text: string }): JSX.Element {
+interface AnsweredProps<Answer> {
+  readonly asked: Asked<Answer>;
+  /** About the height of the answer, so that the page does not jump. */
+  readonly lines: number;
+  readonly children: (answer: Answer) => ComponentChildren;
+}
+
+/** The answer, or placeholders while it is loaded, or the error. */
+export function Answered<Answer>({ asked, lines, children }: AnsweredProps<Answer>): JSX.Element {
+  const { answer, error, retry } = asked;
+  if (answer !== null)
+    return (
+      <>
+        {error !== null && <p class="stale">Last refresh failed: {error.message}</p>}
+        {children(answer)}
+      </>
+    );
+  if (error !== null)
+    return (
+      <div class="note failure" role="alert">
+        <p>{error.message}</p>
+        <button type="button" class="tool" onClick={retry}>
+          Try again
+        </button>
+      </div>
+    );
   return (
-    <div class="command">
-      <code>{text}</code>
-      <CopyButton text={text} what="the command" />
+    <div class="loading" role="status">
+      <span class="hidden">Loading</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <span class="bone" key={line} />
+      ))}
     </div>
+  );
+}
+
+export function Empty({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  return <div class="note">{children}</div>;
+}
+
+interface ChoiceProps<Name extends string> {
+  readonly label: string;
+  readonly of: Readonly<Record<Name, string>>;
+  readonly value: Name | null;
+  readonly choose: (name: Name) => void;
+}
+
+/** A row of buttons of which at most one is pressed. */
+export function Choice<Name extends string>({ label, of, value, choose }: ChoiceProps<Name>): JSX.Element {
+  return (
+    <fieldset class="choice">
+      <legend class="hidden">{label}</legend>
+      {(Object.entries(of) as [Name, string][]).map(([name, text]) => (
+        <button type="button" key={name} aria-pressed={name === value} onClick={() => choose(name)}>
+          {text}
+        </button>
+      ))}
+    </fieldset>
   );
 }

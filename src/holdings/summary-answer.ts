@@ -1,0 +1,90 @@
+import { int64Json } from '../json/exact-number.ts';
+import { fitsNumeric, formatAmount } from '../ledger/amount.ts';
+import { formatTime } from '../ledger/time.ts';
+import type { Lookup, OwnerFacts, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';
+import { holdingFees, type UnlockedLocked } from './fees.ts';
+import { HoldingsFault, snapshotFault } from './holdings-fault.ts';
+
+/** Settings of summaries. */
+export interface AnswerRules {
+  /** Whether an owner without coin is answered with zeros or left out. */
+  readonly emptyOwners: 'zero' | 'omit';
+}
+
+/** The answer of either version. */
+export interface Summary {
+  readonly record_time: string;
+  readonly migration_id: number;
+  /** Only with fees. An int64: a number, or the raw JSON of one that no double holds. */
+  readonly computed_as_of_round?: unknown;
+  readonly summaries: readonly OwnerAmounts[];
+}
+
+/** The party, and its amounts by their names. */
+type OwnerAmounts = Readonly<Record<string, string>>;
+
+/** A snapshot, and the owners. */
+interface SummaryRequest extends SnapshotChoice {
+  readonly owners: readonly string[];
+}
+
+/** The facts for a summary; with a round where fees are wanted. */
+export function summaryFacts(request: SummaryRequest, round: OwnersLookup['round']): Lookup<'owners'> {
+  return { kind: 'owners', snapshot: request, owners: request.owners, round };
+}
+
+/** Throws a HoldingsFault where there is no such snapshot, or a total has too many digits. */
+export function summaryV1(request: SummaryRequest, { snapshot, owners }: OwnersFacts, rules: AnswerRules): Summary {
+  if (snapshot === null) throw snapshotFault(request);
+  return {
+    record_time: formatTime(snapshot.recordTime),
+    migration_id: snapshot.migrationId,
+    summaries: answered(owners, rules).map(ownerTotals),
+  };
+}
+
+/** Throws a HoldingsFault as above, and where no round was requested and none is open. */
+export function summaryV0(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules): Summary {
+  const { snapshot, round, owners } = facts;
+  if (snapshot === null) throw snapshotFault(request);
+  if (round === null) throw new HoldingsFault('no_open_round', 'No open mining rounds found.');
+  return {
+    record_time: formatTime(snapshot.recordTime),
+    migration_id: snapshot.migrationId,
+    computed_as_of_round: int64Json(round),
+    summaries: answered(owners, rules).map((owner) => ownerTotalsAndFees(owner, holdingFees(owner, round))),
+  };
+}
+
+function answered(owners: readonly OwnerFacts[], { emptyOwners }: AnswerRules): readonly OwnerFacts[] {
+  return emptyOwners === 'zero' ? owners : owners.filter(({ unlocked, locked }) => unlocked.count + locked.count > 0);
+}
+
+function ownerTotals({ party, unlocked, locked }: OwnerFacts): OwnerAmounts {
+  return {
+    party_id: party,
+    total_unlocked_coin: numeric(party, unlocked.amount),
+    total_locked_coin: numeric(party, locked.amount),
+    total_coin_holdings: numeric(party, unlocked.amount + locked.amount),
+  };
+}
+
+function ownerTotalsAndFees(owner: OwnerFacts, fees: UnlockedLocked): OwnerAmounts {
+  const { party, unlocked } = owner;
+  return {
+    ...ownerTotals(owner),
+    accumulated_holding_fees_unlocked: numeric(party, fees.unlocked),
+    accumulated_holding_fees_locked: numeric(party, fees.locked),
+    accumulated_holding_fees_total: numeric(party, fees.unlocked + fees.locked),
+    total_available_coin: numeric(party, unlocked.amount - fees.unlocked),
+  };
+}
+
+/** Clients read these as Numeric(10) with 38 digits; a sum, or a fee of a round far off, may need more. */
+function numeric(party: string, units: bigint): string {
+  if (fitsNumeric(units)) return formatAmount(units);
+  throw new HoldingsFault(
+    'number_too_large',
+    `a total or fee of ${party} does not fit a Numeric(10) of 38 digits: ${formatAmount(units)}`,
+  );
+}

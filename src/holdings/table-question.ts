@@ -1,0 +1,240 @@
+import { parseInt64 } from '../json/exact-number.ts';
+import { jsonOrNull } from '../json/untrusted.ts';
+import { DURATION_EXPECTED, formatDuration, parseDuration } from '../ledger/duration.ts';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import type { Order, RankedBy } from './facts.ts';
+
+/** The parameters of tables: HTTP, the command line and page tokens all read them by this list. */
+export interface Parameter<Value> {
+  /** Null where the text is no such value. */
+  readonly parse: (text: string) => Value | null;
+  /** The value in its canonical form. */
+  readonly print: (value: Value) => string;
+  readonly expected: string;
+  /** The default value, if there is one. */
+  readonly initial?: string;
+  readonly description: string;
+  /** Its schema in the OpenAPI document. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+const PREFIX_CHARS_MAX = 255;
+const TIME_EXPECTED =
+  'an RFC 3339 date-time with Z or an offset, in UTC within the years 0001-9999, such as 2025-02-14T15:00:00Z';
+
+const itself = <Text extends string>(text: Text): Text => text;
+
+const time = (description: string): Parameter<bigint> => ({
+  parse: parseRequestTime,
+  print: formatTime,
+  expected: TIME_EXPECTED,
+  description,
+  schema: { type: 'string', format: 'date-time' },
+});
+
+/** The first of the values is the default. */
+function oneOf<const Name extends string>(names: readonly Name[], description: string): Parameter<Name> {
+  return {
+    parse: (text) => names.find((name) => name === text) ?? null,
+    print: itself,
+    expected: names.join(' or '),
+    initial: names[0]!,
+    description,
+    schema: { type: 'string', enum: names, default: names[0] },
+  };
+}
+
+interface Values {
+  readonly party: string;
+  readonly migration_id: bigint;
+  readonly record_time: bigint;
+  readonly from: bigint;
+  readonly to: bigint;
+  /** In microseconds. */
+  readonly every: number;
+  readonly order: Order;
+  readonly by: RankedBy;
+  readonly prefix: string;
+}
+
+export type ParameterName = keyof Values;
+
+/** The given values of some parameters; null where none was given. */
+export type Given<Name extends ParameterName> = { readonly [Each in Name]: Values[Each] | null };
+
+export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Name]> } = {
+  party: {
+    parse: (text: string) => (isPartyId(text) ? text : null),
+    print: itself,
+    expected: PARTY_EXPECTED,
+    description: 'The owner; zeros for a party that never had any coin.',
+    schema: { type: 'string', maxLength: 255 },
+  },
+  migration_id: {
+    parse: parseInt64,
+    print: String,
+    expected: 'an integer from -9223372036854775808 to 9223372036854775807',
+    description: 'The newest migration that has a snapshot, unless given.',
+    schema: { type: 'integer', format: 'int64' },
+  },
+  record_time: time('The newest snapshot at or before this time; the newest one unless given.'),
+  from: time('Inclusive; from the first snapshot on unless given.'),
+  to: time('Inclusive; up to the newest snapshot unless given.'),
+  every: {
+    parse: (text: string) => parseDuration(text) || null,
+    print: formatDuration,
+    expected: `${DURATION_EXPECTED}, and a multiple of the snapshot period`,
+    description:
+      'Only snapshots of the grid whose time is a multiple of this, in UTC; a multiple of the snapshot period.',
+    schema: { type: 'string' },
+  },
+  order: oneOf(['desc', 'asc'], 'Newest first, or oldest first.'),
+  by: oneOf(['total', 'unlocked', 'locked'], 'The amount that owners are ordered by, largest first.'),
+  prefix: {
+    parse: (text: string) => (text !== '' && [...text].length <= PREFIX_CHARS_MAX ? text : null),
+    print: itself,
+    expected: `1 to ${PREFIX_CHARS_MAX} characters that the party id begins with`,
+    description: 'What the party id begins with; case counts.',
+    schema: { type: 'string', minLength: 1, maxLength: PREFIX_CHARS_MAX },
+  },
+};
+
+/** The parameter of a name that is only known at run time. */
+export function parameter(name: ParameterName): Parameter<unknown> {
+  return PARAMETERS[name] as Parameter<unknown>;
+}
+
+/** Where a page begins, and what all pages of a question have in common. */
+export interface PageStart {
+  readonly migrationId: bigint;
+  /** The record time of the snapshot that the first page is of; of a list, the newest that may be in it. */
+  readonly snapshot: bigint;
+  /** The last row of the page before: its party, record time or rank. */
+  readonly last: string;
+}
+
+interface Paged {
+  readonly limit: number;
+  /** Null: the first page. */
+  readonly after: PageStart | null;
+}
+
+interface OfParty {
+  readonly party: string;
+}
+
+export type SnapshotsQuery = Given<'migration_id' | 'from' | 'to' | 'every' | 'order'> & Paged;
+export type OwnersQuery = Given<'migration_id' | 'record_time' | 'prefix'> & Paged;
+export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & OfParty;
+export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & OfParty & Paged;
+export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
+
+/** Plain values, so that it can be sent to another thread. */
+export type TableQuestion =
+  | { readonly table: 'snapshots'; readonly query: SnapshotsQuery }
+  | { readonly table: 'owners'; readonly query: OwnersQuery }
+  | { readonly table: 'history'; readonly query: HistoryQuery }
+  | { readonly table: 'changes'; readonly query: ChangesQuery }
+  | { readonly table: 'top'; readonly query: TopQuery };
+
+export type TableName = TableQuestion['table'];
+
+/** The parameters of a table, and whether it has pages. */
+export const TABLES: Readonly<
+  Record<TableName, { readonly parameters: readonly ParameterName[]; readonly paged: boolean }>
+> = {
+  snapshots: { parameters: ['migration_id', 'from', 'to', 'every', 'order'], paged: true },
+  owners: { parameters: ['migration_id', 'record_time', 'prefix'], paged: true },
+  history: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
+  changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order'], paged: true },
+  top: { parameters: ['migration_id', 'record_time', 'by'], paged: true },
+};
+
+/** Rows in a page: at most, and by default. */
+export const LIMIT_MAX = 1000;
+export const LIMIT_DEFAULT = 100;
+
+/** The content of a page token: the question that it continues, as it was sent, and where. */
+interface PageToken {
+  readonly start: PageStart;
+  /** The parameters that were given, by name. */
+  readonly given: ReadonlyMap<ParameterName, unknown>;
+}
+
+/** The rows of a page, from facts with one more where there is another page; and that page's token, null at the end. */
+export function pageOf<Fact>(
+  found: readonly Fact[],
+  {
+    table,
+    query,
+    migrationId,
+    snapshot,
+  }: { table: TableName; query: Paged & Partial<Given<ParameterName>>; migrationId: number; snapshot: number },
+  nameOf: (fact: Fact, place: number) => string,
+): { readonly rows: readonly Fact[]; readonly next: string | null } {
+  const { limit } = query;
+  if (found.length <= limit) return { rows: found, next: null };
+  const last = nameOf(found[limit - 1]!, limit - 1);
+  const start = { migrationId: BigInt(migrationId), snapshot: BigInt(snapshot), last };
+  return { rows: found.slice(0, limit), next: encodePageToken(table, query, start) };
+}
+
+/**
+ * A token has all that the next page depends on, so that it stays valid forever, also in another process. It is no secret and
+ * protects nothing: its content is validated like a request.
+ */
+function encodePageToken(
+  table: TableName,
+  query: Partial<Given<ParameterName>>,
+  { migrationId, snapshot, last }: PageStart,
+): string {
+  const given = TABLES[table].parameters.flatMap((name) => {
+    const value = query[name] ?? null;
+    return value === null ? [] : [[name, parameter(name).print(value)]];
+  });
+  return encodeToken([table, given, String(migrationId), formatTime(snapshot), last]);
+}
+
+/** Null for an invalid token, or one of another table. */
+export function decodePageToken(table: TableName, text: string): PageToken | null {
+  const token = decodeToken(text);
+  if (token.length !== 5 || token[0] !== table) return null;
+  const [, pairs, migration, time, last] = token;
+  const migrationId = typeof migration === 'string' ? parseInt64(migration) : null;
+  const snapshot = typeof time === 'string' ? parseRequestTime(time) : null;
+  const given = givenOf(table, pairs);
+  if (migrationId === null || snapshot === null || given === null || typeof last !== 'string') return null;
+  return { start: { migrationId, snapshot, last }, given };
+}
+
+/** The question of the page after the one that had this token. */
+export function nextQuestion(question: TableQuestion, token: string): TableQuestion {
+  const { start } = decodePageToken(question.table, token)!;
+  return { ...question, query: { ...question.query, after: start } } as TableQuestion;
+}
+
+/** An opaque text of a list of JSON values. */
+export function encodeToken(values: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
+}
+
+/** The values of such a text; none where it is another text. */
+export function decodeToken(text: string): readonly unknown[] {
+  const bytes = Buffer.from(text, 'base64url');
+  const values = bytes.toString('base64url') === text ? jsonOrNull(bytes.toString()) : null;
+  return Array.isArray(values) ? values : [];
+}
+
+function givenOf(table: TableName, pairs: unknown): Map<ParameterName, unknown> | null {
+  if (!Array.isArray(pairs)) return null;
+  const given = new Map<ParameterName, unknown>();
+  for (const pair of pairs as readonly unknown[]) {
+    const [name, text] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
+    const known = TABLES[table].parameters.find((each) => each === name);
+    const value = known === undefined || typeof text !== 'string' ? null : parameter(known).parse(text);
+    if (known === undefined || value === null) return null;
+    given.set(known, value);
+  }
+  return given;
+}

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto';
+import { parseInt64 } from '../json/exact-number.ts';
+import { formatAmount } from '../ledger/amount.ts';
+import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import type { Change, OwnerFacts, PartyTotals, RankedBy, Snapshot, Totals } from './facts.ts';
+
+/** Rows with what applies to all of them. */
+export interface Table {
+  /** The fields of the answer before its rows, in order. */
+  readonly head: Readonly<Record<string, unknown>>;
+  /** The name of the rows in the answer. */
+  readonly rowsName: string;
+  /** The fields of a row, in order. A row need not have all of them. */
+  readonly columns: readonly string[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** The token of the next page, null at the end; undefined where there are no pages. */
+  readonly next?: string | null;
+  /** That of the snapshot which all pages are made of: it proves all of them. Null where it was forced. */
+  readonly snapshotDigest?: string | null;
+  /** Whether the same request will always have the same answer. */
+  readonly fixed: boolean;
+  /** The name of a file of these rows. */
+  readonly about: readonly string[];
+}
+
+/** Rows as JSON in their envelope, as CSV below a header, or as the CSV of a page after the first. */
+export type TableForm = 'json' | 'csv' | 'csv rows';
+
+/** A table in the form in which it is sent. */
+export interface TableText extends Pick<Table, 'fixed'> {
+  readonly text: string;
+  readonly next: string | null;
+  readonly snapshotDigest: string | null;
+  /** Identifies exactly these bytes. */
+  readonly digest: string;
+  /** Without an ending. */
+  readonly fileName: string;
+}
+
+export function tableText(
+  table: Table,
+  { name, form }: { readonly name: string; readonly form: TableForm },
+): TableText {
+  const text = form === 'json' ? JSON.stringify(tableBody(table)) : csvText(table, form === 'csv');
+  return {
+    text,
+    next: table.next ?? null,
+    snapshotDigest: table.snapshotDigest ?? null,
+    fixed: table.fixed,
+    digest: createHash('sha256').update(text).digest('base64url'),
+    fileName: fileName([name, ...table.about]),
+  };
+}
+
+/** The body of the operation. */
+export function tableBody({ head, rowsName, rows, next }: Table): Readonly<Record<string, unknown>> {
+  return { ...head, [rowsName]: rows, ...(next === undefined ? {} : { next_page_token: next }) };
+}
+
+/** RFC 4180. */
+export function csvText({ columns, rows }: Pick<Table, 'columns' | 'rows'>, withHeader: boolean): string {
+  const lines = rows.map((row) => columns.map((name) => csvField(row[name])).join(','));
+  return [...(withHeader ? [columns.join(',')] : []), ...lines].map((line) => `${line}\r\n`).join('');
+}
+
+const QUOTED = /[",\r\n]/;
+
+function csvField(value: unknown): string {
+  const text = String(value ?? '');
+  return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Systems allow 255 bytes; an ending is added. */
+const FILE_NAME_CHARS_MAX = 200;
+
+function fileName(words: readonly string[]): string {
+  const text = ['holdfast', ...words].join('-').replaceAll(':', '');
+  return text.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, FILE_NAME_CHARS_MAX);
+}
+
+/** The rows of tables, their fields in order. Their amounts may have any number of digits. */
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export const SNAPSHOT_COLUMNS = [
+  'record_time',
+  'forced',
+  'owners',
+  'contracts',
+  'total_unlocked_coin',
+  'total_locked_coin',
+  'total_coin',
+  'changes_digest',
+  'digest',
+] as const;
+
+export function snapshotRow(snapshot: Snapshot): Row {
+  const { recordTime, forced, owners, contracts, unlocked, locked, changesDigest, digest } = snapshot;
+  return {
+    record_time: formatTime(recordTime),
+    forced,
+    owners,
+    contracts,
+    total_unlocked_coin: formatAmount(unlocked),
+    total_locked_coin: formatAmount(locked),
+    total_coin: formatAmount(unlocked + locked),
+    changes_digest: changesDigest,
+    digest,
+  };
+}
+
+/** Of snapshots of all migrations, as the command line lists them. */
+export const LISTED_COLUMNS = [
+  'migration_id',
+  'record_time',
+  'contracts',
+  'owners',
+  'total_unlocked_coin',
+  'total_locked_coin',
+  'forced',
+  'total_coin',
+  'changes_digest',
+  'digest',
+] as const;
+
+export function listedRow(snapshot: Snapshot): Row {
+  const row: Row = { migration_id: snapshot.migrationId, ...snapshotRow(snapshot) };
+  return Object.fromEntries(LISTED_COLUMNS.map((name) => [name, row[name]]));
+}
+
+const TOTALS_COLUMNS = ['total_unlocked_coin', 'total_locked_coin', 'total_coin_holdings'] as const;
+
+function totalsFields({ unlocked, locked }: Totals): Row {
+  return {
+    total_unlocked_coin: formatAmount(unlocked),
+    total_locked_coin: formatAmount(locked),
+    total_coin_holdings: formatAmount(unlocked + locked),
+  };
+}
+
+export const OWNER_COLUMNS = ['party_id', ...TOTALS_COLUMNS, 'contracts'] as const;
+
+export function ownerRow(owner: PartyTotals): Row {
+  return { party_id: owner.party, ...totalsFields(owner), contracts: owner.contracts };
+}
+
+const POINT_COLUMNS = ['record_time', ...TOTALS_COLUMNS, 'contracts'] as const;
+
+export function pointRow(recordTime: number, totals: Totals): Row {
+  return { record_time: formatTime(recordTime), ...totalsFields(totals), contracts: totals.contracts };
+}
+
+export const HISTORY_COLUMNS = [...POINT_COLUMNS, 'partial'] as const;
+
+/** A point that is off the step. */
+export function partialPointRow(recordTime: number, { unlocked, locked }: OwnerFacts): Row {
+  const contracts = unlocked.count + locked.count;
+  return { ...pointRow(recordTime, { unlocked: unlocked.amount, locked: locked.amount, contracts }), partial: true };
+}
+
+export const CHANGE_COLUMNS = [...POINT_COLUMNS, 'change_unlocked_coin', 'change_locked_coin'] as const;
+
+export function changeRow({ recordTime, before, after }: Change): Row {
+  return {
+    ...pointRow(recordTime, after),
+    change_unlocked_coin: formatAmount(after.unlocked - before.unlocked),
+    change_locked_coin: formatAmount(after.locked - before.locked),
+  };
+}
+
+export const RANKED_COLUMNS = ['rank', 'party_id', ...TOTALS_COLUMNS, 'share'] as const;
+
+export function rankedRow(
+  owner: PartyTotals,
+  { rank, by, supply }: { readonly rank: number; readonly by: RankedBy; readonly supply: bigint },
+): Row {
+  const ordered = by === 'total' ? owner.unlocked + owner.locked : owner[by];
+  return { rank, party_id: owner.party, ...totalsFields(owner), share: share(ordered, supply) };
+}
+
+/** One in units of 1e-10, as amounts are. */
+const WHOLE = 10n ** 10n;
+
+/** A part of a whole with ten decimals, rounded half up; 0 of nothing. */
+function share(part: bigint, whole: bigint): string {
+  return formatAmount(whole === 0n ? 0n : (2n * part * WHOLE + whole) / (2n * whole));
+}
+
+/** The id of a snapshot's event, by which a client resumes. */
+export function eventId({ migrationId, recordTime }: Snapshot): string {
+  return `${migrationId} ${formatTime(recordTime)}`;
+}
+
+/** Null for a text that no event can have as its id. */
+export function parseEventId(text: string): { readonly migrationId: bigint; readonly recordTime: bigint } | null {
+  const [migration = '', time = '', ...others] = text.split(' ');
+  const [migrationId, recordTime] = [parseInt64(migration), parseRequestTime(time)];
+  return migrationId === null || recordTime === null || others.length > 0 ? null : { migrationId, recordTime };
+}
+
+/** `skipped`: others of its migration before it were left out. */
+export function snapshotEvent(snapshot: Snapshot, { skipped }: { readonly skipped: boolean }): Row {
+  return { migration_id: snapshot.migrationId, ...snapshotRow(snapshot), ...(skipped ? { skipped } : {}) };
+}
+
+export function ownerEvent(migrationId: number, party: string, change: Change): Row {
+  return { migration_id: migrationId, party_id: party, ...changeRow(change) };
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import type { Context, Hono } from 'hono';
+import type { Logger } from 'pino';
+import { showGiven } from '../show-given.ts';
+import type { RequestMetrics } from './prometheus.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** An answer other than success that the caller can understand: its status and the message of its `error` field. */
+export class HttpFault extends Error {
+  override readonly name = 'HttpFault';
+  readonly status: number;
+  /** Headers of the answer, such as `Allow` or `Retry-After`. */
+  readonly headers: Headers;
+
+  constructor(status: number, message: string, headers: Headers = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** A 400 that names what is wrong in a request, such as a field or a parameter. */
+export function wrongValue(name: string, given: unknown, expected: string): HttpFault {
+  return new HttpFault(400, `${name.slice(0, 100)}: given ${showGiven(given)}, expected ${expected}`);
+}
+
+const JSON_HEADERS = { 'Content-Type': 'application/json' };
+
+/** Plain header objects and text bodies are what @hono/node-server sends without making a web Response of them. */
+export function jsonTextResponse(status: number, text: string, headers: Headers = {}): Response {
+  return new Response(text, { status, headers: { ...JSON_HEADERS, ...headers } });
+}
+
+export function jsonResponse(status: number, value: unknown, headers: Headers = {}): Response {
+  return jsonTextResponse(status, JSON.stringify(value), headers);
+}
+
+/** Headers that let pages of other origins read the answers; every operation that only reads is open to them. */
+export interface Cors {
+  /** Headers for an answer to this request. */
+  headers(c: Context): Headers;
+  preflight(c: Context, methods: readonly string[]): Response;
+}
+
+/** A browser asks again after this long; so a change of the setting is seen by then. */
+const PREFLIGHT_AGE_SECONDS_MAX = 600;
+
+export function createCors(origins: readonly string[]): Cors {
+  const forAll = { 'Access-Control-Allow-Origin': '*' };
+  const headers = (c: Context): Headers => {
+    if (origins.includes('*')) return forAll;
+    if (origins.length === 0) return {};
+    const origin = c.req.header('origin');
+    if (origin === undefined || !origins.includes(origin)) return { Vary: 'Origin' };
+    return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' };
+  };
+  return {
+    headers,
+    preflight: (c, methods) =>
+      new Response(null, {
+        status: 204,
+        headers: {
+          ...headers(c),
+          Allow: methods.join(', '),
+          'Access-Control-Allow-Methods': methods.join(', '),
+          'Access-Control-Allow-Headers': c.req.header('access-control-request-headers') ?? 'Content-Type',
+          'Access-Control-Max-Age': String(PREFLIGHT_AGE_SECONDS_MAX),
+        },
+      }),
+  };
+}
+
+/** A method, a path and their handler. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** In the form of OpenAPI, such as `/v2/users/{user-id}`; /metrics counts its requests by this name. */
+  readonly path: string;
+  /** The other paths at which it is served. */
+  readonly aliases?: readonly string[];
+  /** Set where pages of other origins may read it. */
+  readonly cors?: Cors | undefined;
+  /** Throws an HttpFault for what the caller can fix. */
+  readonly handle: (c: Context) => Response | Promise<Response>;
+}
+
+export function get(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, handle };
+}
+
+/**
+ * Adds the routes to the app, each with its preflight and its count. No middleware of Hono is used: with one, every request
+ * runs through composed handlers, and a header set after the answer makes @hono/node-server build a whole web Response.
+ */
+export function addRoutes(
+  app: Hono,
+  routes: readonly Route[],
+  context: { readonly logger: Logger; readonly metrics: RequestMetrics },
+): void {
+  for (const route of routes) {
+    const { method, path, aliases = [], cors } = route;
+    const answer = answering(route, context);
+    for (const each of [path, ...aliases]) {
+      const pattern = each.replaceAll(/\{(.*?)\}/g, ':$1');
+      app.on(method, pattern, answer);
+      if (cors !== undefined) app.on('OPTIONS', pattern, (c) => cors.preflight(c, methodsOf(app, c)));
+    }
+  }
+}
+
+/** Hono answers HEAD as it does GET. */
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+
+/** The methods of a request's path; none where there is no such path. */
+export function methodsOf(app: Hono, c: Context): readonly string[] {
+  return METHODS.filter((method) => app.router.match(method === 'HEAD' ? 'GET' : method, c.req.path)[0].length > 0);
+}
+
+/** The route's handler, which also answers its faults and counts its requests. */
+function answering(
+  route: Route,
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: RequestMetrics },
+): (c: Context) => Response | Promise<Response> {
+  const { cors, handle } = route;
+  const count = metrics.of(route);
+  return (c) => {
+    const startMs = performance.now();
+    const answered = (response: Response): Response => {
+      count(response.status, (performance.now() - startMs) / 1000);
+      return response;
+    };
+    return continueWith(
+      () => handle(c),
+      answered,
+      (fault) => answered(failure(fault, cors?.headers(c) ?? {}, logger)),
+    );
+  };
+}
+
+/** An unexpected error goes to the log under an id, and only the id to the caller: never a stack or SQL. */
+function failure(error: unknown, headers: Headers, logger: Logger): Response {
+  if (error instanceof HttpFault)
+    return jsonResponse(error.status, { error: error.message }, { ...headers, ...error.headers });
+  const requestId = randomUUID();
+  logger.error({ err: error, requestId }, 'a request failed');
+  return jsonResponse(500, { error: `internal server error (request ${requestId})` }, headers);
+}
+
+/**
+ * Like a promise's `then`, but synchronous where the step is: @hono/node-server sends a response that is no promise at once, and
+ * needs no handler for a connection that closes meanwhile.
+ */
+export function continueWith<Value, Result>(
+  step: () => Value | Promise<Value>,
+  onValue: (value: Value) => Result,
+  onFault: (fault: unknown) => Result,
+): Result | Promise<Result> {
+  let value: Value | Promise<Value>;
+  try {
+    value = step();
+  } catch (fault) {
+    return onFault(fault);
+  }
+  return value instanceof Promise ? value.then(onValue, onFault) : onValue(value);
+}

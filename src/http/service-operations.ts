@@ -1,0 +1,78 @@
+import type { Registry } from 'prom-client';
+import { z } from 'zod';
+import { docsRoutes, type ServedDocument } from './api-page.ts';
+import { type JsonOperation, jsonRoute, type ServedLimits } from './json-operation.ts';
+import type { Health } from './readiness.ts';
+import { type Cors, get, type Route } from './routing.ts';
+
+interface ServiceCall {
+  readonly health: Health;
+  readonly version: string;
+}
+
+/** The operations of the service itself. */
+export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
+  {
+    method: 'GET',
+    path: '/livez',
+    operationId: 'isLive',
+    summary: 'Whether the process can answer.',
+    answer: z.strictObject({}).meta({ id: 'Live' }),
+    handle: () => '{}',
+  },
+  {
+    method: 'GET',
+    path: '/readyz',
+    operationId: 'isReady',
+    summary: 'Whether a snapshot is served and the source is caught up.',
+    answer: z
+      .strictObject({
+        ready: z.boolean(),
+        reasons: z.array(z.string()).meta({ description: 'Why it is not ready.' }),
+        degraded: z.array(z.string()).meta({ description: 'What is wrong although it may be ready.' }),
+      })
+      .meta({ id: 'Readiness' }),
+    alsoAnswers: { 503: 'Not ready; the answer is of the same form and says why.' },
+    handle: async (_, { health }) => {
+      const { ready, reasons, degraded } = await health.ready();
+      return { status: ready ? 200 : 503, text: JSON.stringify({ ready, reasons, degraded }) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/status',
+    operationId: 'getStatus',
+    summary: 'The status of the service.',
+    answer: z
+      .looseObject({})
+      .meta({ id: 'Status', description: 'Source, position, lag, newest snapshots, counts and the last error.' }),
+    handle: async (_, { health }) => JSON.stringify(await health.status()),
+  },
+  {
+    method: 'GET',
+    path: '/version',
+    operationId: 'getVersion',
+    summary: "The program's version.",
+    answer: z.strictObject({ version: z.string().meta({ examples: ['0.1.0'] }) }).meta({ id: 'Version' }),
+    handle: (_, { version }) => JSON.stringify({ version }),
+  },
+];
+
+export interface ServiceDeps extends ServiceCall {
+  readonly registry: Registry;
+  /** The documents of /docs and /openapi/; the page opens with the first. */
+  readonly documents: readonly ServedDocument[];
+  readonly limits: ServedLimits;
+}
+
+/** Every route of the service itself. Metrics and documents are not under /api/scan, and not for pages of other origins. */
+export function serviceRoutes(deps: ServiceDeps, cors: Cors): readonly Route[] {
+  const { registry, documents, limits } = deps;
+  return [
+    ...SERVICE_OPERATIONS.map((operation) => jsonRoute(operation, { callOf: () => deps, limits, cors })),
+    get('/metrics', async () => {
+      return new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } });
+    }),
+    ...docsRoutes(documents),
+  ];
+}

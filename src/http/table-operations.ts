@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES, type TableName } from '../holdings/table-question.ts';
+import { amount, int64, party, snapshot, time } from './holdings-fields.ts';
+import type { ExampleValues, OperationFacts } from './json-operation.ts';
+import { contentOf, errorResponses } from './openapi.ts';
+
+/** An operation that answers with a table, which determines the parameters. The area's other one is the stream. */
+export interface TableOperation extends OperationFacts {
+  readonly table: TableName;
+  /** The answer in JSON. The `id` in its meta is its name in the document. */
+  readonly answer: z.ZodType;
+}
+
+const count = (description: string) => z.int().nonnegative().meta({ description });
+
+const token = {
+  next_page_token: z.union([z.string(), z.null()]).meta({
+    description: 'Give it as `after` for the next page; it is valid for ever. Null at the end.',
+  }),
+};
+
+const totals = {
+  total_unlocked_coin: amount('Initial amounts of the unlocked coins.'),
+  total_locked_coin: amount('Initial amounts of the locked coins.'),
+  total_coin_holdings: amount('Both together.'),
+};
+
+const contracts = { contracts: count('Coins.') };
+
+const digest = (what: string) =>
+  z
+    .union([z.string().regex(/^[0-9a-f]{64}$/), z.null()])
+    .meta({ description: `${what}, as a SHA-256: equal where two replicas hold the same. Null where it was forced.` });
+
+const at = { record_time: time('The time of the snapshot.'), ...totals, ...contracts };
+
+export const snapshots = {
+  method: 'GET',
+  path: '/holdfast/v1/snapshots',
+  operationId: 'listSnapshots',
+  summary: 'The snapshots of a migration, with the supply at each.',
+  table: 'snapshots',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the snapshots.', 4),
+      period: z.string().meta({ description: 'The time between two snapshots of the grid.', examples: ['10m'] }),
+      dso: z.union([party, z.null()]).meta({ description: 'Whose coins count; null until one is known.' }),
+      seeded_at: z.union([time('When the views began with the active contracts of a node.'), z.null()]),
+      snapshots: z.array(
+        z.strictObject({
+          record_time: time('The time of the snapshot.'),
+          forced: z.boolean().meta({ description: 'Whether somebody asked for it; it lies outside of the grid then.' }),
+          owners: count('Owners with coin.'),
+          ...contracts,
+          total_unlocked_coin: amount('The unlocked supply.'),
+          total_locked_coin: amount('The locked supply.'),
+          total_coin: amount('Both together.'),
+          changes_digest: digest('What changed since the snapshot of the grid before it'),
+          digest: digest('All that changed up to it'),
+        }),
+      ),
+      ...token,
+    })
+    .meta({ id: 'Snapshots' }),
+} satisfies TableOperation;
+
+export const owners = {
+  method: 'GET',
+  path: '/holdfast/v1/owners',
+  operationId: 'listOwners',
+  summary: 'Every owner who had coin in a snapshot of the grid up to a time, with the totals then, by party id.',
+  table: 'owners',
+  answer: z
+    .strictObject({
+      ...snapshot,
+      owners: z.array(z.strictObject({ party_id: party, ...totals, ...contracts })),
+      ...token,
+    })
+    .meta({ id: 'Owners' }),
+} satisfies TableOperation;
+
+export const history = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/history',
+  operationId: 'getOwnerHistory',
+  summary:
+    "An owner's totals at points in time: at most 5000, and at most 1000 where `every` is not given. The last is the newest snapshot in the range.",
+  table: 'history',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the snapshots.', 4),
+      party_id: party,
+      every: z.string().meta({ description: 'The time between two points.', examples: ['1h'] }),
+      points: z.array(
+        z.strictObject({
+          ...at,
+          partial: z.literal(true).optional().meta({
+            description: 'Only of the last point, where its time is no multiple of `every`.',
+          }),
+        }),
+      ),
+    })
+    .meta({ id: 'OwnerHistory' }),
+} satisfies TableOperation;
+
+export const changes = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/changes',
+  operationId: 'listOwnerChanges',
+  summary:
+    "The snapshots of the grid at which an owner's totals or number of coins differ from those of the one before.",
+  table: 'changes',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the snapshots.', 4),
+      party_id: party,
+      changes: z.array(
+        z.strictObject({
+          ...at,
+          change_unlocked_coin: amount('Against the snapshot of the grid before it; may be negative.'),
+          change_locked_coin: amount('The same of locked coin.'),
+        }),
+      ),
+      ...token,
+    })
+    .meta({ id: 'OwnerChanges' }),
+} satisfies TableOperation;
+
+export const top = {
+  method: 'GET',
+  path: '/holdfast/v1/top',
+  operationId: 'listTopOwners',
+  summary: 'The owners with coin at a snapshot, the largest first; equal ones by party id.',
+  table: 'top',
+  answer: z
+    .strictObject({
+      ...snapshot,
+      by: z.enum(['total', 'unlocked', 'locked']),
+      owners_total: count('Owners with coin.'),
+      total_coin: amount('The supply.'),
+      owners: z.array(
+        z.strictObject({
+          rank: z.int().positive(),
+          party_id: party,
+          ...totals,
+          share: amount('The amount that owners are ordered by, as a part of the supply; rounded half up.'),
+        }),
+      ),
+      ...token,
+    })
+    .meta({ id: 'TopOwners' }),
+} satisfies TableOperation;
+
+/** Every table of the area: routes, requests, the document and the names in /metrics follow from this list. */
+export const TABLE_OPERATIONS: readonly TableOperation[] = [snapshots, owners, history, changes, top];
+
+const PAGING = [
+  {
+    name: 'limit',
+    description: 'Rows in the answer; `all` sends those of all pages, in CSV only.',
+    schema: { type: 'string', pattern: `^(?:[1-9]\\d{0,2}|${LIMIT_MAX}|all)$`, default: String(LIMIT_DEFAULT) },
+  },
+  {
+    name: 'after',
+    description: 'The next_page_token of the page before, which says all other parameters too.',
+    schema: { type: 'string' },
+  },
+];
+
+const FORMAT = {
+  name: 'format',
+  description: 'As the Accept header says unless given.',
+  schema: { type: 'string', enum: ['json', 'csv'], default: 'json' },
+};
+
+const FAULTS = {
+  400: 'A parameter is wrong, unknown or given twice; the message names it.',
+  404: 'No such snapshot.',
+  503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
+};
+
+/** One operation in the document of the holdings area; these are at the root only. */
+export function describeTableOperation({ table, answer }: TableOperation, { owner }: ExampleValues): object {
+  const { parameters, paged } = TABLES[table];
+  const named = parameters.map((name) => ({ name, ...parameter(name) }));
+  return {
+    servers: [{ url: '/' }],
+    parameters: [...named, ...(paged ? PAGING : []), FORMAT].map(({ name, description, schema }) => ({
+      name,
+      in: name === 'party' ? 'path' : 'query',
+      required: name === 'party',
+      description,
+      schema,
+      ...(name === 'party' ? { example: owner } : {}),
+    })),
+    responses: {
+      200: {
+        description: 'The rows; in CSV with their names in the first line and no envelope.',
+        content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
+      },
+      304: { description: 'The client has this answer already (If-None-Match).' },
+      ...errorResponses(FAULTS),
+    },
+  };
+}

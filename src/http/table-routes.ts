@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
+import { parseAccept } from 'hono/utils/accept';
+import type { Logger } from 'pino';
+import {
+  decodePageToken,
+  LIMIT_DEFAULT,
+  LIMIT_MAX,
+  nextQuestion,
+  type PageStart,
+  type ParameterName,
+  parameter,
+  TABLES,
+  type TableName,
+  type TableQuestion,
+} from '../holdings/table-question.ts';
+import type { TableForm, TableText } from '../holdings/table-rows.ts';
+import { throwAsHttpFault } from './fault-status.ts';
+import type { HoldingsDeps } from './holdings-operations.ts';
+import { type Cors, type Route, wrongValue } from './routing.ts';
+import { type Streams, streamRoute } from './streams.ts';
+import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+
+export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'clientAddress' | 'holdAnswer'> {
+  readonly streams: Streams;
+  readonly logger: Logger;
+}
+
+/** The routes of the area, at the root only. */
+export function tableRoutes(deps: TableDeps, cors: Cors): readonly Route[] {
+  return [...TABLE_OPERATIONS.map((operation) => tableRoute(operation, deps, cors)), streamRoute(deps, cors)];
+}
+
+function tableRoute({ method, path, table }: TableOperation, deps: TableDeps, cors: Cors): Route {
+  const { answers, clientAddress, holdAnswer, logger } = deps;
+  const handle = async (c: Context): Promise<Response> => {
+    const url = new URL(c.req.url);
+    const request = { party: c.req.param('party'), query: url.searchParams, accept: c.req.header('accept') };
+    const { question, form, all } = readTableRequest(table, request);
+    const ask = (question: TableQuestion, as: TableForm): Promise<TableText> =>
+      answers
+        .table(question, as, () => ({ client: clientAddress(c), signal: c.req.raw.signal }))
+        .catch(throwAsHttpFault);
+    const answer = await ask(question, form);
+    holdAnswer(c, answer.text);
+    const shared = cors.headers(c);
+    const headers = { ...shared, ...tableHeaders(answer, { url, all, vary: shared.Vary }) };
+    if (isKnown(headers.ETag, c.req.header('if-none-match'))) return new Response(null, { status: 304, headers });
+    const body = all ? allPages({ question, first: answer, ask, logger }) : answer.text;
+    return new Response(body, { headers: { ...headers, ...bodyHeaders(answer, form) } });
+  };
+  return { method, path, cors, handle };
+}
+
+/** A request of this area. */
+interface TableRequest {
+  readonly question: TableQuestion;
+  readonly form: 'json' | 'csv';
+  /** Whether one answer has the rows of all pages. */
+  readonly all: boolean;
+}
+
+type Values = Map<ParameterName, unknown>;
+
+const PAGE_PARAMETERS = ['limit', 'after'];
+const LIMIT_EXPECTED = `an integer from 1 to ${LIMIT_MAX}`;
+
+/** Reads a request strictly, because no existing client depends on less. Throws a 400 that names the parameter. */
+function readTableRequest(
+  table: TableName,
+  { party, query, accept }: { party: string | undefined; query: URLSearchParams; accept: string | undefined },
+): TableRequest {
+  const texts = textsOf(table, query);
+  if (party !== undefined) texts.set('party', party);
+  const given: Values = new Map();
+  for (const name of TABLES[table].parameters) {
+    const text = texts.get(name);
+    if (text !== undefined) given.set(name, parsedValue(name, text));
+  }
+  const form = formOf(texts.get('format'), accept);
+  const limit = limitOf(texts.get('limit'), form);
+  const after = continued(table, texts.get('after'), given);
+  const parameters = Object.fromEntries(TABLES[table].parameters.map((name) => [name, given.get(name) ?? null]));
+  const question = { table, query: { ...parameters, limit: limit === 'all' ? LIMIT_MAX : limit, after } };
+  return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
+}
+
+/** The given parameters by name, each once, and only those of the table. */
+function textsOf(table: TableName, query: URLSearchParams): Map<string, string> {
+  const { parameters, paged } = TABLES[table];
+  const known = [...parameters.filter((name) => name !== 'party'), ...(paged ? PAGE_PARAMETERS : []), 'format'];
+  const texts = new Map<string, string>();
+  for (const [name, text] of query) {
+    if (!known.includes(name)) throw wrongValue(name, text, `no such parameter, only ${known.join(', ')}`);
+    if (texts.has(name)) throw wrongValue(name, text, 'it once, and it is given twice');
+    texts.set(name, text);
+  }
+  return texts;
+}
+
+function parsedValue(name: ParameterName, text: string): unknown {
+  const { parse, expected } = parameter(name);
+  const value = parse(text);
+  if (value === null)
+    throw wrongValue(name, text, text.includes(' ') ? `${expected} (in a query a "+" is written %2B)` : expected);
+  return value;
+}
+
+function formOf(format: string | undefined, accept: string | undefined): 'json' | 'csv' {
+  if (format === undefined) return prefersCsv(accept ?? '') ? 'csv' : 'json';
+  if (format !== 'json' && format !== 'csv') throw wrongValue('format', format, 'json or csv');
+  return format;
+}
+
+/** Whether an Accept header names CSV and prefers it to JSON. */
+function prefersCsv(accept: string): boolean {
+  const weights = new Map(parseAccept(accept).map(({ type, q }) => [type.toLowerCase(), q]));
+  return (weights.get('text/csv') ?? 0) > (weights.get('application/json') ?? 0);
+}
+
+function limitOf(text: string | undefined, form: 'json' | 'csv'): number | 'all' {
+  if (text === undefined) return LIMIT_DEFAULT;
+  if (text === 'all' && form === 'csv') return 'all';
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > LIMIT_MAX) throw wrongValue('limit', text, `${LIMIT_EXPECTED}, or "all" in CSV`);
+  return limit;
+}
+
+/** Where the page begins. The token's parameters apply again, and no others may be given. */
+function continued(table: TableName, text: string | undefined, given: Values): PageStart | null {
+  if (text === undefined) return null;
+  const token = decodePageToken(table, text);
+  if (token === null) throw wrongValue('after', text, 'a next_page_token of this operation');
+  const { start } = token;
+  // Given or not, the page before had these.
+  const used: Values = new Map<ParameterName, unknown>([
+    ['migration_id', start.migrationId],
+    ['record_time', start.snapshot],
+  ]);
+  for (const [name, value] of given) {
+    const { print, initial } = parameter(name);
+    const before = [token.given.get(name), used.get(name)].flatMap((each) => (each === undefined ? [] : [print(each)]));
+    if (initial !== undefined && before.length === 0) before.push(initial);
+    if (before.includes(print(value))) continue;
+    throw wrongValue(
+      name,
+      print(value),
+      `${before[0] ?? 'nothing'}, as for the page before, whose token is in "after"`,
+    );
+  }
+  for (const [name, value] of token.given) if (!given.has(name)) given.set(name, value);
+  return start;
+}
+
+/** A year, the longest that caches keep anything: the answer never changes. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+const TYPES = { json: 'application/json', csv: 'text/csv; charset=utf-8' } as const;
+
+/** Headers of an answer, whether it is sent or already cached; added to those of CORS, which may have their own Vary. */
+function tableHeaders(
+  answer: TableText,
+  { url, all, vary }: { readonly url: URL; readonly all: boolean; readonly vary: string | undefined },
+): Readonly<Record<string, string>> & { readonly ETag: string } {
+  const { fixed, next } = answer;
+  return {
+    'Cache-Control': fixed ? FOR_EVER : 'no-cache',
+    ETag: `"${all ? tagOfAll(answer) : answer.digest}"`,
+    Vary: vary === undefined ? 'Accept' : `Accept, ${vary}`,
+    'Access-Control-Expose-Headers': 'Link, ETag, Content-Disposition',
+    ...(next === null || all ? {} : { Link: `<${nextTarget(url, next)}>; rel="next"` }),
+  };
+}
+
+/** Headers of the body. */
+function bodyHeaders({ fileName }: TableText, form: 'json' | 'csv'): Readonly<Record<string, string>> {
+  if (form === 'json') return { 'Content-Type': TYPES.json };
+  return { 'Content-Type': TYPES.csv, 'Content-Disposition': `attachment; filename="${fileName}.csv"` };
+}
+
+/** The first page, and what the later ones follow from: the token of the next, and the digest of the snapshot they are made of. */
+function tagOfAll({ digest, next, snapshotDigest }: TableText): string {
+  return createHash('sha256').update(`all ${digest} ${next} ${snapshotDigest}`).digest('base64url');
+}
+
+function nextTarget(url: URL, token: string): string {
+  const query = new URLSearchParams(url.searchParams);
+  query.set('after', token);
+  return `${url.pathname}?${query}`;
+}
+
+/** Whether the client has cached that representation (If-None-Match). */
+function isKnown(tag: string, header: string | undefined): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));
+}
+
+/**
+ * The CSV of a first page and of all later ones, each of which is read when the client has received the one before: only one
+ * page is in memory for a slow client.
+ */
+function allPages({
+  question,
+  first,
+  ask,
+  logger,
+}: {
+  readonly question: TableQuestion;
+  readonly first: TableText;
+  readonly ask: (question: TableQuestion, form: TableForm) => Promise<TableText>;
+  readonly logger: Logger;
+}): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  async function* pages(): AsyncGenerator<Uint8Array> {
+    let page = first;
+    yield encoder.encode(page.text);
+    while (page.next !== null) {
+      page = await ask(nextQuestion(question, page.next), 'csv rows').catch(broken);
+      yield encoder.encode(page.text);
+    }
+  }
+  /** The head was already sent: an aborted body is all that can still show the failure. */
+  function broken(error: unknown): never {
+    logger.warn({ err: error, table: question.table }, 'an answer of all pages was broken off');
+    throw error;
+  }
+  return ReadableStream.from(pages());
+}

@@ -1,0 +1,361 @@
+import { randomUUID } from 'node:crypto';
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import { BoundedMap } from '../users/bounded-map.ts';
+import { type Caller, isForParticipant, isUserAdmin, requireParticipant, resolveCaller } from '../users/caller.ts';
+import type { Users } from '../users/open-users.ts';
+import { createTokenVerifier, type TokenVerifier, type VerifiedToken } from '../users/token-verifier.ts';
+import { ERROR_CODES, UsersError, unauthenticated } from '../users/users-error.ts';
+import type { UsersReader } from '../users/users-store.ts';
+import { counters, gauges, type Metrics } from './prometheus.ts';
+import {
+  addRoutes,
+  continueWith,
+  HttpFault,
+  jsonResponse,
+  jsonTextResponse,
+  methodsOf,
+  type Route,
+} from './routing.ts';
+import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION, versionAnswer } from './users-operations.ts';
+import {
+  acceptsJson,
+  bearerToken,
+  decodeBody,
+  idOf,
+  parseQuery,
+  readBody,
+  requestIdOf,
+  targetOf,
+  type UsersContext,
+} from './users-request.ts';
+
+interface UsersAreaDeps {
+  readonly users: Users;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** The client that failed authentications are counted for; behind trusted proxies the one they name. */
+  readonly clientAddress: (c: UsersContext) => string;
+  /** The time of day, for checking tokens. */
+  readonly nowMs?: () => number;
+}
+
+const SHOWN_CHARS_MAX = 200;
+
+/** Everything under /v2, 404 and 405 in the form of the JSON Ledger API included. */
+export function createUsersArea(deps: UsersAreaDeps): Hono {
+  const { users, logger, metrics, clientAddress, nowMs = Date.now } = deps;
+  const serveDeps: ServeDeps = {
+    users,
+    verifier: createTokenVerifier({ users, logger, nowMs }),
+    failures: new FailedAuthentications(users.config.failedAuthPerMinuteMax),
+    clientAddress,
+    logger,
+  };
+  const version = JSON.stringify(versionAnswer(users.config));
+  // Not strict: a trailing slash makes no difference.
+  const app = new Hono({ strict: false });
+  const routes: readonly Route[] = [
+    {
+      ...VERSION_OPERATION,
+      handle: (c) => (acceptsJson(c.req.header('accept')) ? jsonTextResponse(200, version) : plainText(406, '')),
+    },
+    ...USERS_OPERATIONS.map((operation) => ({
+      method: operation.method,
+      path: operation.path,
+      handle: (c: UsersContext) => answer(c, operation, serveDeps),
+    })),
+  ];
+  addRoutes(app, routes, { logger, metrics: metrics.requests });
+  measureTokens(metrics, serveDeps);
+  app.notFound((c) => {
+    const methods = methodsOf(app, c);
+    if (methods.length > 0) return plainText(405, 'Method Not Allowed', { Allow: methods.join(', ') });
+    return unknownPath(c.req.method, targetOf(c).path);
+  });
+  return app;
+}
+
+function measureTokens({ registry }: Metrics, { verifier, failures }: ServeDeps): void {
+  counters(registry, {
+    holdfast_users_failed_authentications_total: {
+      help: 'Requests of the users area whose token nobody verifies, or that have none.',
+      read: () => failures.total,
+    },
+  });
+  gauges(registry, {
+    holdfast_users_remembered_tokens: {
+      help: 'Verified tokens that are remembered.',
+      read: () => verifier.rememberedCount,
+    },
+  });
+}
+
+function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Response | Promise<Response> {
+  let requestId: string | null = null;
+  const traces: Traces = { userId: null, subject: '' };
+  const logFields = (status: number, rest: object = {}): object => {
+    requestId ??= requestIdOf(c);
+    return {
+      requestId,
+      operation: operation.operationId,
+      userId: traces.userId?.slice(0, SHOWN_CHARS_MAX) ?? null,
+      subject: traces.subject.slice(0, SHOWN_CHARS_MAX),
+      status,
+      ...rest,
+    };
+  };
+  const answered = (result: object): Response => {
+    const level = operation.ownRecordOnly === true ? 'debug' : 'info';
+    if (deps.logger.isLevelEnabled(level)) deps.logger[level](logFields(200), 'ledger request answered');
+    return jsonResponse(200, result);
+  };
+  const refused = (error: unknown): Response => {
+    const known = asKnownError(error);
+    if (known instanceof HttpFault) {
+      deps.logger.info(logFields(known.status, { reason: known.message }), 'ledger request refused');
+      return plainText(known.status, known.message, known.headers);
+    }
+    requestId ??= requestIdOf(c);
+    const { status, body } = errorAnswer(known, {
+      requestId,
+      participantId: deps.users.participantId,
+      service: operation.service,
+      submission: operation.submission === true,
+    });
+    if (status >= 500) deps.logger.error(logFields(status, { err: error }), 'ledger request failed');
+    else deps.logger.info(logFields(status, refusalOf(known)), 'ledger request refused');
+    return jsonResponse(status, body);
+  };
+  return continueWith(() => serveOperation(c, operation, { deps, traces }), answered, refused);
+}
+
+/** The log has the reason only of redacted refusals: other messages may repeat what was given. */
+function refusalOf({ code, message }: UsersError): object {
+  return code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED' ? { code, reason: message } : { code };
+}
+
+function unknownPath(method: string, path: string): Response {
+  const uri = path.slice(0, SHOWN_CHARS_MAX);
+  return jsonResponse(404, { errors: [`HttpMethod(${method}), uri: ${uri}`], status: 404, ledgerApiError: null });
+}
+
+function plainText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  if (text === '') return new Response(null, { status, headers });
+  return new Response(text, { status, headers: { 'Content-Type': 'text/plain; charset=UTF-8', ...headers } });
+}
+
+/**
+ * The limit for callers who are no administrators, whom no operation with a body admits; they are refused only after the
+ * body's own faults. Enough for any honest request.
+ */
+const POWERLESS_BODY_BYTES_MAX = 65_536;
+
+interface ServeDeps {
+  readonly users: Users;
+  readonly verifier: TokenVerifier;
+  readonly failures: FailedAuthentications;
+  readonly clientAddress: (c: UsersContext) => string;
+  readonly logger: Logger;
+}
+
+/** What the log says of a request, collected step by step; the user is the verified token's, whether it exists here or not. */
+interface Traces {
+  userId: string | null;
+  subject: string;
+}
+
+/**
+ * Takes a request through its steps (docs/rules.md, order of a request); throws the UsersError or HttpFault of
+ * the first that fails. Synchronous where there is no body and the token was verified before.
+ */
+function serveOperation(
+  c: UsersContext,
+  operation: UsersOperation,
+  { deps: { users, verifier, failures, clientAddress }, traces }: { deps: ServeDeps; traces: Traces },
+): object | Promise<object> {
+  const id = idOf(c, operation.path);
+  traces.subject = id;
+  const query = parseQuery(operation.query ?? [], targetOf(c).search);
+  const token = bearerToken(c);
+
+  /** The checks before the transaction. */
+  function check(caller: Caller | null, body: unknown): { token: string; caller: Caller } {
+    traces.subject = operation.subject?.(body) ?? id;
+    if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
+    operation.checkIds?.({ id, body });
+    if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
+    return { token, caller };
+  }
+
+  function run(body: unknown, findCaller: (users: UsersReader) => Caller): object {
+    return operation.run(users, (store) => {
+      const caller = findCaller(store);
+      requireParticipant(caller, users.participantId);
+      return { users: store, caller, config: users.config, id, query, body };
+    });
+  }
+
+  async function serveWithBody(schema: z.ZodType, known: Caller | null): Promise<object> {
+    const body = decodeBody(schema, await readBody(c, bodyBytesMax(users, known)));
+    const { token } = check(known, body);
+    // The body may have taken long, and rights may have been revoked meanwhile.
+    const still = await verifier.verify(token);
+    if (still === null) throw unauthenticated('the token expired while the body was sent');
+    return run(body, (reader) => resolveCaller(reader, still));
+  }
+
+  return continueWith<VerifiedToken | null, object | Promise<object>>(
+    () => (token === null ? null : verifier.verify(token)),
+    (verified) => {
+      if (verified === null) failures.count(clientAddress(c));
+      traces.userId = verified?.userId ?? null;
+      // Null without a valid token.
+      const known = verified === null ? null : resolveToken(users, verified);
+      if (operation.body !== null) return serveWithBody(operation.body, known);
+      const { caller } = check(known, null);
+      return run(null, () => caller);
+    },
+    unresolvable,
+  );
+}
+
+function resolveToken(users: Users, verified: VerifiedToken): Caller {
+  try {
+    return resolveCaller(users.reader, verified);
+  } catch (error) {
+    if (error instanceof UsersError) throw error;
+    return unresolvable(error);
+  }
+}
+
+/** Resolving the token failed through our fault; the body says that there was one (docs/rules.md, tokens). */
+function unresolvable(cause: unknown): never {
+  throw new UsersError('INTERNAL', 'the token could not be resolved', { raisedBy: 'token', cause });
+}
+
+function bodyBytesMax({ config: { bodyBytesMax }, participantId }: Users, caller: Caller | null): number {
+  const hasPower = caller !== null && isUserAdmin(caller) && isForParticipant(caller, participantId);
+  return hasPower ? bodyBytesMax : Math.min(bodyBytesMax, POWERLESS_BODY_BYTES_MAX);
+}
+
+/** An unexpected error is answered as INTERNAL, without its text; the log has it under the request's id. */
+function asKnownError(error: unknown): UsersError | HttpFault {
+  if (error instanceof UsersError || error instanceof HttpFault) return error;
+  return new UsersError('INTERNAL', 'unforeseen');
+}
+
+const STATUS_OF_GRPC = {
+  3: 400,
+  5: 404,
+  6: 409,
+  7: 403,
+  9: 400,
+  10: 409,
+  13: 500,
+  14: 503,
+  16: 401,
+} as const;
+const REDACTED: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL']);
+/** Codes whose context has no definite_answer, as in the reference. */
+const INDEFINITE: ReadonlySet<string> = new Set([
+  'INVALID_USER_UPDATE_REQUEST',
+  'INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST',
+  'CONCURRENT_USER_UPDATE_DETECTED',
+  'MAX_USER_ANNOTATIONS_SIZE_EXCEEDED',
+]);
+/** Categories of errors that may pass: a fault of the machine, and a concurrent change after which the caller may try again. */
+const PASSING: ReadonlySet<number> = new Set([1, 2]);
+const CAUSE_CHARS_MAX = 512;
+const TOKEN_CONTEXT = { ledger_api_error: 'invalid token' };
+
+/** The parts of a request that its error body contains. */
+interface ErrorParts {
+  readonly requestId: string;
+  readonly participantId: string;
+  readonly service: 'user' | 'identity provider';
+  readonly submission: boolean;
+}
+
+/** The error body of the JSON Ledger API, in the form that depends on the code and on who raised it (docs/rules.md, errors). */
+function errorAnswer(error: UsersError, request: ErrorParts): { status: number; body: object } {
+  const { grpc, category } = ERROR_CODES[error.code];
+  const { requestId } = request;
+  const general = {
+    code: error.code,
+    cause: shorten(error.message),
+    correlationId: null,
+    traceId: requestId,
+    context: contextOf(error, request),
+    resources: error.resources,
+    errorCategory: category,
+    grpcCodeValue: grpc,
+    retryInfo: PASSING.has(category) ? '1 second' : null,
+    definiteAnswer: null,
+  };
+  const redacted = {
+    code: 'NA',
+    cause: 'A security-sensitive error has been received',
+    correlationId: requestId,
+    context: error.raisedBy === 'token' ? TOKEN_CONTEXT : {},
+    resources: [],
+    errorCategory: -1,
+    retryInfo: null,
+  };
+  const ofJsonLayer = { correlationId: requestId, context: {}, definiteAnswer: false };
+  // Spread over the general form, which has the fields in their order.
+  const differing = REDACTED.has(error.code) ? redacted : error.raisedBy === 'json-layer' ? ofJsonLayer : {};
+  return { status: STATUS_OF_GRPC[grpc], body: { ...general, ...differing } };
+}
+
+function contextOf(error: UsersError, { requestId, participantId, service, submission }: ErrorParts): object {
+  const inService = error.raisedBy === 'service';
+  return {
+    category: String(ERROR_CODES[error.code].category),
+    ...(INDEFINITE.has(error.code) ? {} : { definite_answer: 'false' }),
+    ...(error.fieldName === undefined ? {} : { field_name: error.fieldName }),
+    participant: inService && service === 'user' ? `'${participantId}'` : participantId,
+    ...(inService && submission ? { submissionId: `'${randomUUID()}'` } : {}),
+    tid: requestId,
+    ...(error.raisedBy === 'token' ? TOKEN_CONTEXT : {}),
+  };
+}
+
+function shorten(cause: string): string {
+  return cause.length <= CAUSE_CHARS_MAX ? cause : `${cause.slice(0, CAUSE_CHARS_MAX)}...`;
+}
+
+const WINDOW_MS = 60_000;
+/** Above this many addresses in a window the oldest is dropped. */
+const ADDRESSES_MAX = 10_000;
+
+/** Counts an address's requests without a valid token. */
+class FailedAuthentications {
+  /** Of all addresses, since the start. */
+  total = 0;
+  readonly #failures = new BoundedMap<string, { startedAtMs: number; count: number }>(ADDRESSES_MAX);
+  readonly #perMinuteMax: number;
+
+  /** Per minute and address; 0 is no limit. */
+  constructor(perMinuteMax: number) {
+    this.#perMinuteMax = perMinuteMax;
+  }
+
+  /** Counts one more; throws a 429 where the address has used up its limit for this minute. */
+  count(address: string): void {
+    this.total += 1;
+    if (this.#perMinuteMax === 0) return;
+    const nowMs = performance.now();
+    const known = this.#failures.get(address);
+    if (known === undefined || nowMs - known.startedAtMs >= WINDOW_MS) {
+      this.#failures.delete(address);
+      this.#failures.set(address, { startedAtMs: nowMs, count: 1 });
+    } else if (known.count < this.#perMinuteMax) {
+      known.count += 1;
+    } else {
+      const waitS = Math.ceil((known.startedAtMs + WINDOW_MS - nowMs) / 1000);
+      throw new HttpFault(429, 'Too many failed authentications', { 'Retry-After': String(waitS) });
+    }
+  }
+}

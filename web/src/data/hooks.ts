@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'preact/hooks';
+import { type ApiRequest, type RequestError, send } from './api.ts';
+
+/** A request that failed for now is sent again after this time. */
+const RETRY_MS = 3_000;
+
+export interface Asked<Answer> {
+  /** The newest answer; while a request is under way, that of the request before. */
+  readonly answer: Answer | null;
+  /** The failure of the last request. */
+  readonly error: RequestError | null;
+  readonly busy: boolean;
+  readonly retry: () => void;
+}
+
+/** Sends the request whenever it or `refresh` changes; null sends nothing. */
+export function useAnswer<Answer>(request: ApiRequest<Answer> | null, refresh: unknown = null): Asked<Answer> {
+  const [state, setState] = useState<Omit<Asked<Answer>, 'retry'>>({ answer: null, error: null, busy: true });
+  const [attempt, setAttempt] = useState(0);
+  const retry = (): void => setAttempt((count) => count + 1);
+  const key = request && JSON.stringify(request);
+  // The key is the request; the others only say when to send it again.
+  useEffect(() => {
+    if (request === null) return;
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    setState((now) => ({ ...now, busy: true }));
+    send(request, stop.signal).then(
+      (answer) =>
+        setState((now) => ({ answer: isSame(now.answer, answer) ? now.answer : answer, error: null, busy: false })),
+      (error: RequestError) => {
+        if (stop.signal.aborted) return;
+        // The last answer stays while the service is away, but is not shown as the answer to a wrong request.
+        setState((now) => ({ answer: error.isTemporary ? now.answer : null, error, busy: false }));
+        if (error.isTemporary) timer = setTimeout(retry, RETRY_MS);
+      },
+    );
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [key, refresh, attempt]);
+  return { ...state, retry };
+}
+
+/** An equal answer changes nothing: the chart under the pointer, for example, is not drawn again. */
+function isSame(before: unknown, now: unknown): boolean {
+  return JSON.stringify(before) === JSON.stringify(now);
+}
+
+/** The value, changed at most once per interval; the last change is never lost. */
+export function usePaced<Value>(value: Value, intervalMs: number): Value {
+  const [shown, setShown] = useState({ value, atMs: 0 });
+  useEffect(() => {
+    if (Object.is(value, shown.value)) return;
+    const waitMs = Math.max(0, shown.atMs + intervalMs - performance.now());
+    const timer = setTimeout(() => setShown({ value, atMs: performance.now() }), waitMs);
+    return () => clearTimeout(timer);
+  }, [value, shown, intervalMs]);
+  return shown.value;
+}
+
+/** The browser's clock, for ages. */
+export function useNow(intervalMs: number): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), intervalMs);
+    return () => clearInterval(timer);
+  }, [intervalMs]);
+  return now;
+}

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decimalOf,
+  partsOf,
+  percentOf,
+  percentOfShare,
+  shortOf,
+  subtract,
+  ticksUpTo,
+  unitsOf,
+} from '../src/data/decimal.ts';
+import {
+  durationMs,
+  fieldOf,
+  POINTS_MAX,
+  showDuration,
+  showSpan,
+  showTime,
+  startOf,
+  stepsFor,
+  timeOfField,
+} from '../src/data/time.ts';
+
+/** Longer than any float is exact. */
+const units = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
+
+describe('amounts', () => {
+  it('are the same as text and in units, and subtracted to the last digit', () => {
+    fc.assert(
+      fc.property(units, units, (a, b) => {
+        expect(unitsOf(decimalOf(a))).toBe(a);
+        expect(unitsOf(subtract(decimalOf(a), decimalOf(b)))).toBe(a - b);
+      }),
+    );
+    expect(unitsOf('12.5000000000')).toBe(125_000_000_000n);
+    const large = '9999999999999999999999999999.000000000';
+    expect(subtract(`${large}1`, `${large}2`)).toBe('-0.0000000001');
+  });
+
+  it('are shown in parts that together are the amount', () => {
+    fc.assert(
+      fc.property(units.map(decimalOf), (amount) => {
+        const { sign, groups, fraction, zeros } = partsOf(amount);
+        expect([sign, ...groups, fraction, zeros].join('')).toBe(amount);
+        expect(groups.slice(1).every((group) => group.length === 3)).toBe(true);
+      }),
+    );
+  });
+
+  it.each([
+    ['309973960.4190139900', '', ['309', '973', '960'], '.41901399', '00'],
+    ['-0.0000000000', '-', ['0'], '', '.0000000000'],
+    ['4009', '', ['4', '009'], '', ''],
+  ])('%s has its parts', (amount, sign, groups, fraction, zeros) => {
+    expect(partsOf(amount)).toEqual({ sign, groups, fraction, zeros });
+  });
+
+  it.each([
+    ['1.0000000000', '3.0000000000', '33.33'],
+    ['2.0000000000', '3.0000000000', '66.67'],
+    ['0.0000500000', '1.0000000000', '0.01'],
+    ['0.0000499999', '1.0000000000', '0.00'],
+    ['0.0000000000', '0.0000000000', '0.00'],
+  ])('%s of %s is %s percent, rounded half up', (part, whole, percent) => {
+    expect(percentOf(part, whole)).toBe(percent);
+  });
+
+  it.each([
+    ['0.0012345678', '0.12345678'],
+    ['1.0000000000', '100.00000000'],
+  ])('a share of %s is %s percent', (share, percent) => {
+    expect(percentOfShare(share)).toBe(percent);
+  });
+});
+
+describe('the ticks of an axis', () => {
+  it('reach the largest amount, are few, evenly apart, and named exactly', () => {
+    const powers: Readonly<Record<string, number>> = { '': 0, k: 3, M: 6, B: 9, T: 12 };
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 38n }), (max) => {
+        const ticks = ticksUpTo(max);
+        expect(ticks.at(-1)! >= max).toBe(true);
+        expect(ticks.length).toBeLessThanOrEqual(6);
+        expect(ticks).toEqual(ticks.map((_, index) => BigInt(index) * ticks[1]!));
+        for (const tick of ticks) {
+          const [, digits = '', name = ''] = /^([\d.]+)([kMBT]?)$/.exec(shortOf(tick))!;
+          const [whole = '', fraction = ''] = digits.split('.');
+          expect(BigInt(whole + fraction.padEnd(10 + powers[name]!, '0'))).toBe(tick);
+        }
+      }),
+    );
+  });
+
+  it.each([
+    [25_000_000_000_000_000n, '2.5M'],
+    [9_990_000_000_000n, '999'],
+    [1n, '0.0000000001'],
+    [0n, '0'],
+  ])('%s units are called %s', (units, name) => {
+    expect(shortOf(units)).toBe(name);
+  });
+});
+
+describe('times', () => {
+  it.each([
+    ['2025-02-12T00:30:00Z', '2025-02-12 00:30'],
+    ['2025-02-12T00:30:07Z', '2025-02-12 00:30:07'],
+    ['2024-09-20T13:31:00.40518Z', '2024-09-20 13:31:00.40518'],
+  ])('%s is shown as %s', (time, shown) => {
+    expect(showTime(time)).toBe(shown);
+  });
+
+  it.each([
+    [1, '1 second'],
+    [59.9, '59 seconds'],
+    [60, '1 minute'],
+    [7199, '1 hour'],
+    [86_400 * 400, '400 days'],
+    [-3, '0 seconds'],
+  ])('%s seconds are %s', (seconds, shown) => {
+    expect(showSpan(seconds)).toBe(shown);
+  });
+
+  it.each(['90s', '10m', '6h', '7d', '500ms'])('the duration %s stays the same', (text) => {
+    expect(showDuration(durationMs(text))).toBe(text);
+  });
+
+  it('go into a field and come out of it', () => {
+    expect(fieldOf('2025-02-12T00:30:00Z')).toBe('2025-02-12T00:30:00');
+    expect(timeOfField('2025-02-12T00:30:01')).toBe('2025-02-12T00:30:01Z');
+    expect(timeOfField('2025-02-12T00:30')).toBe('2025-02-12T00:30:00Z');
+  });
+});
+
+describe('the range of a chart', () => {
+  it.each([
+    ['2025-02-12T00:10:00Z', '2025-02-12T04:00:00Z', ['10m', '1h']],
+    ['2025-02-12T00:00:00Z', '2025-03-05T00:00:00Z', ['1h', '6h', '1d', '7d']],
+    ['2025-01-01T00:00:00Z', '2055-01-01T00:00:00Z', ['14d']],
+    ['2025-02-12T00:10:00Z', '2025-02-12T00:10:00Z', ['10m']],
+    ['2025-02-12T00:00:00Z', '2025-02-18T22:40:00Z', ['1h', '6h', '1d']],
+    ['2025-02-12T00:00:00Z', '2025-02-18T22:30:00Z', ['10m', '1h', '6h', '1d']],
+  ])('from %s to %s has the steps %j', (from, to, steps) => {
+    expect(stepsFor({ from, to }, 600_000)).toEqual(steps);
+    expect((Date.parse(to) - Date.parse(from)) / durationMs(steps[0]!)).toBeLessThan(POINTS_MAX);
+  });
+
+  it('of a span ends at the newest snapshot and begins no earlier than the first', () => {
+    const ends = { oldest: '2025-02-12T00:10:00Z', newest: '2025-02-14T00:00:00Z' };
+    expect(startOf('24h', ends)).toBe('2025-02-13T00:00:00Z');
+    expect(startOf('7d', ends)).toBe(ends.oldest);
+    expect(startOf('all', ends)).toBe(ends.oldest);
+  });
+});

@@ -1,0 +1,186 @@
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { party } from '../../fixtures/names.ts';
+import { launchBrowser } from '../../test/support/http/browser.ts';
+import { fixture } from '../../test/support/http/expected-answers.ts';
+import { type Service, startService } from '../../test/support/http/service.ts';
+import { freePorts } from '../../test/support/program/free-ports.ts';
+import { freshDirectory } from '../../test/support/program/fresh-directory.ts';
+import { freshScan } from '../../test/support/scan/fresh-scan.ts';
+import { scanLedger } from '../../test/support/scan/ledger.ts';
+import { card, openPage } from './dashboard.ts';
+
+const STORY = fixture('story.scan.ndjson');
+const LINES = readFileSync(STORY, 'utf8').trim().split('\n');
+const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+
+const directory = freshDirectory();
+const scan = freshScan({ migrationId: 0 });
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(async () => await browser?.close());
+
+const data = (): string[] => ['--data', directory.at('data')];
+
+/** The state of the service on a page: in the header, and in the card of the feed. */
+interface Shown {
+  readonly page: Page;
+  readonly header: Locator;
+  readonly feed: Locator;
+}
+
+async function show({ url }: { readonly url: unknown }, path = '/'): Promise<Shown> {
+  const { page } = await openPage(browser, `${url}${path}`);
+  return { page, header: page.locator('header .state'), feed: card(page, 'Feed') };
+}
+
+/** Green is the tone `good`. */
+async function expectTone({ header, feed }: Shown, tone: 'good' | 'busy' | 'calm' | 'bad'): Promise<void> {
+  const classes = () => Promise.all([header, feed.locator('.phase')].map((each) => each.getAttribute('class')));
+  await expect.poll(classes).toEqual([`state ${tone}`, `phase ${tone}`]);
+}
+
+async function newestTotal(service: Service): Promise<string> {
+  const { body } = await service.ask('/holdfast/v1/snapshots?limit=1');
+  return (body as { snapshots: [{ total_coin: string }] }).snapshots[0].total_coin;
+}
+
+it('follows a feed from before the first snapshot', async () => {
+  const pipe = directory.namedPipe('feed.ndjson');
+  await using service = await startService([...data(), '--file', pipe]);
+  const { url } = await service.program.logged('listening');
+  const feed = createWriteStream(pipe);
+  const overview = await openPage(browser, `${url}/`);
+  await overview.page.getByText('No snapshots found.').waitFor();
+  await overview.page.getByText('Not ready: ').waitFor();
+  feed.write(textOf(LINES.slice(0, 6)));
+  const newest = card(overview.page, 'Newest snapshot');
+  const supply = newest.locator('.figure.large dd');
+  await supply.getByText('750.0100000001', { exact: true }).waitFor();
+  const owner = await openPage(browser, `${url}/owners/${party('alice')}`);
+  const holdings = card(owner.page, 'Holdings now').locator('.figure dd');
+  const changes = card(owner.page, 'Changes').locator('tbody tr');
+  expect(await holdings.nth(2).textContent()).toBe('0.0000000000');
+  const changesBefore = await changes.count();
+
+  feed.end(textOf(LINES.slice(6)));
+  await newest.getByText('2025-02-12 01:10').waitFor();
+  await supply.getByText(await newestTotal(service), { exact: true }).waitFor();
+  await owner.page.getByText('Snapshot of 2025-02-12 01:10').waitFor();
+  await changes.nth(changesBefore).waitFor();
+  await expect.poll(() => changes.first().locator('td').first().textContent()).toBe('2025-02-12 01:00 UTC');
+  expect([...owner.faults, ...overview.faults.filter((fault) => !fault.includes('404'))]).toEqual([]);
+});
+
+it('shows that the connection is lost, reconnects, and offers the migrations', async () => {
+  const [port] = await freePorts(1);
+  const options = [...data(), '--port', String(port)];
+  const first = await startService([...options, '--file', STORY]);
+  await first.until('/readyz', (status) => status === 200);
+  const shown = await show(first);
+  const { page, header, feed } = shown;
+  for (const each of [header, feed]) await each.getByText(`Stored data · ${STORY} has ended`).waitFor();
+  await expectTone(shown, 'calm');
+  const supply = card(page, 'Newest snapshot').locator('.figure.large dd');
+  const before = await supply.textContent();
+  first.program.kill('SIGTERM');
+  await first.program.ended;
+  await header.getByText('Connection lost, reconnecting').waitFor();
+  await expectTone(shown, 'bad');
+  expect(await supply.textContent()).toBe(before);
+
+  await using second = await startService([...options, '--file', fixture('story-migration.scan.ndjson')]);
+  await second.until('/readyz', (status) => status === 200);
+  await header.getByText('Stored data').waitFor();
+  await supply.getByText(await newestTotal(second), { exact: true }).waitFor();
+  await page.getByLabel('Migration').selectOption('0');
+  await supply.getByText(before!, { exact: true }).waitFor();
+});
+
+it('is green only while a source is followed and the service is ready', async () => {
+  scan.add(...scanLedger(3, 60));
+  const args = ['--scan', scan.url, '--start', 'beginning', '--scan-poll-interval', '100ms', '--ready-lag-max', '3s'];
+  await using service = await startService([...data(), ...args]);
+  await service.until('/readyz', (status) => status === 200);
+  const shown = await show(service);
+  for (const each of [shown.header, shown.feed]) await each.getByText('Live', { exact: true }).waitFor();
+  await expectTone(shown, 'good');
+  scan.fail('/v2/updates', { status: 500, body: { error: 'out of order' } });
+  await shown.header.getByText('Not ready: cannot read the network').waitFor();
+  await expectTone(shown, 'busy');
+  scan.fail('/v2/updates', null);
+  await shown.header.getByText('Live', { exact: true }).waitFor();
+  await expectTone(shown, 'good');
+});
+
+it('says on every page that its source cannot be reached, why, and how often', async () => {
+  const [port] = await freePorts(1);
+  await using service = await startService([...data(), '--scan', `http://127.0.0.1:${port}`]);
+  const shown = await show(service);
+  const refused = `connect ECONNREFUSED 127.0.0.1:${port}`;
+  await shown.header.getByText(refused).waitFor();
+  await shown.feed.locator('.warning').getByText(refused).first().waitFor();
+  await shown.feed.getByText('Not ready', { exact: true }).waitFor();
+  await expectTone(shown, 'busy');
+  const errors = shown.feed.locator('.figure', { hasText: 'Consecutive errors' }).locator('dd');
+  await expect.poll(async () => Number(await errors.textContent())).toBeGreaterThan(2);
+  await (await show(service, '/snapshots')).header.getByText(refused).waitFor();
+});
+
+it('says without a source that data is stored, and how old it is', async () => {
+  const first = await startService([...data(), '--file', STORY]);
+  await first.until('/readyz', (status) => status === 200);
+  first.program.kill('SIGTERM');
+  await first.program.ended;
+  for (const [args, text] of [
+    [[], 'Stored data · no source'],
+    [['--read-only'], 'Stored data · written by another process'],
+  ] as const) {
+    await using service = await startService([...data(), ...args]);
+    await service.until('/readyz', (status) => status === 200);
+    const shown = await show(service);
+    for (const each of [shown.header, shown.feed]) await each.getByText(text).waitFor();
+    expect(await shown.header.textContent()).toMatch(/ · newest snapshot \d+ days ago$/);
+    await expectTone(shown, 'calm');
+  }
+});
+
+it('says of an empty service without a source how to give one', async () => {
+  await using service = await startService(data());
+  const shown = await show(service);
+  for (const each of [shown.header, shown.feed]) await each.getByText('No data · no source').waitFor();
+  await expectTone(shown, 'calm');
+  const commands = await shown.page.locator('main .note pre').textContent();
+  const options = [...commands!.matchAll(/^holdfast serve (--\S+) /gm)].map(([, option]) => option);
+  expect(options).toEqual(['--scan', '--ledger-api', '--file']);
+});
+
+it('says what is wrong although the feed goes on', async () => {
+  const file = directory.at('feed.ndjson');
+  writeFileSync(file, textOf([...LINES.slice(0, 6), '{"update_id":', ...LINES.slice(6)]));
+  await using service = await startService([...data(), '--file', file, '--on-bad-update', 'quarantine']);
+  await service.until('/readyz', (status) => status === 200);
+  const { feed } = await show(service);
+  await feed.getByText('1 update is quarantined').waitFor();
+  expect(await feed.locator('dd').last().textContent()).toBe('1 quarantined');
+});
+
+it('says within a narrow screen where and why it is halted, and what to do', async () => {
+  const file = directory.at('feed.ndjson');
+  // A first file that is no feed at all is refused.
+  writeFileSync(file, `${LINES[0]}\n{"transaction":{"update_id":"${'long'.repeat(40)}","migration_id":0}}\n`);
+  await using service = await startService([...data(), '--file', STORY, file]);
+  const body = await service.until('/status', (_, now) => (now as { phase: string }).phase === 'halted');
+  const { reason, next } = (body as { halted: { reason: string; next: string } }).halted;
+  const shown = await show(service);
+  await shown.page.setViewportSize({ width: 390, height: 844 });
+  const alert = shown.feed.getByRole('alert');
+  for (const text of [reason, `To continue: ${next}`, file]) await alert.getByText(text).waitFor();
+  await shown.header.getByText(`Halted: ${reason}`).waitFor();
+  await expectTone(shown, 'bad');
+  for (const element of [shown.page.locator('html'), ...(await alert.locator('p').all())])
+    expect(await element.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(0);
+});
